@@ -1,0 +1,43 @@
+"""Regelwerk: a rulebook as data, and one interpreter that plays, explains and measures any valid combination.
+
+>>> import interpreter as rules
+>>> game = rules.load("germany-2018").new_game(players=4, seed=7)
+>>> game.decision.name
+'nominate'
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from interpreter.base.diagnostics import RulesetError
+    from interpreter.compiler.constants import RuleFailure
+    from interpreter.engine.game import Game
+    from interpreter.engine.refusal import IllegalMove
+    from interpreter.engine.ruleset import Ruleset, load
+    from interpreter.kernel.chance import Scripted
+
+__all__ = ["Game", "IllegalMove", "RuleFailure", "Ruleset", "RulesetError", "Scripted", "__version__", "load"]
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Game": "interpreter.engine.game",
+    "IllegalMove": "interpreter.engine.refusal",
+    "RuleFailure": "interpreter.compiler.constants",
+    "Ruleset": "interpreter.engine.ruleset",
+    "RulesetError": "interpreter.base.diagnostics",
+    "Scripted": "interpreter.kernel.chance",
+    "load": "interpreter.engine.ruleset",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """The public names, each imported when it is first asked for: `import interpreter` stays quick."""
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(home), name)

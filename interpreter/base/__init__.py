@@ -1,0 +1,1 @@
+"""What every other layer stands on: places in files, diagnostics, their codes."""

@@ -1,0 +1,112 @@
+"""Diagnostics are values: what is wrong, where, and what would mend it.
+
+Functions named ``check_...`` return lists of them and loading goes on as far as it can. A :class:`RulesetError`
+carries the whole list out of the package.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from interpreter.base.source import Span
+
+__all__ = ["Diagnostic", "Note", "RulesetError", "Severity", "render", "to_json"]
+
+Severity = Literal["error", "warning"]
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A second place, with what it has to do with the first."""
+
+    message: str
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One fact about a file that its author should know.
+
+    ``code`` names a page of ``docs/errors``; ``help`` says a remedy, where one is known.
+    """
+
+    code: str
+    message: str
+    span: Span | None
+    notes: tuple[Note, ...] = ()
+    help: str | None = None
+    severity: Severity = "error"
+
+
+class RulesetError(Exception):
+    """A ruleset cannot be used. ``diagnostics`` has every reason that was found."""
+
+    def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
+        self.diagnostics = unique(diagnostics)
+        super().__init__("\n".join(render(d) for d in self.diagnostics))
+
+
+def unique(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Each diagnostic once, by file and place."""
+    seen: dict[tuple[object, ...], Diagnostic] = {}
+    for d in diagnostics:
+        where = (d.span.file.name, d.span.start) if d.span else ("", 0)
+        seen.setdefault((*where, d.code, d.message), d)
+    return sorted(seen.values(), key=lambda d: (d.span.file.name, d.span.start) if d.span else ("", 0))
+
+
+def render(diagnostic: Diagnostic) -> str:
+    """The text that an author reads: place, code, message, the line with a caret, notes and help."""
+    where = f"{diagnostic.span}: " if diagnostic.span else ""
+    lines = [f"{where}{diagnostic.code} {diagnostic.message}"]
+    if diagnostic.span:
+        lines.extend(_excerpt(diagnostic.span))
+    for note in diagnostic.notes:
+        place = f" ({note.span})" if note.span else ""
+        lines.append(f"   note: {note.message}{place}")
+    if diagnostic.help:
+        lines.append(f"   help: {diagnostic.help}")
+    return "\n".join(lines)
+
+
+def _excerpt(span: Span) -> list[str]:
+    """The line of a span with carets under it; long lines are cut around the place."""
+    text = span.file.line(span.line).replace("\t", " ")
+    if not text.strip():
+        return []
+    first = span.column - 1
+    length = max(1, min(span.end - span.start, len(text) - first))
+    cut = max(0, first - 80)
+    shown = text[cut : cut + 160]
+    number = f"{span.line:5d}"
+    return [
+        f"{number} | {shown}",
+        f"{' ' * 5} | {' ' * (first - cut)}{'^' * min(length, len(shown) - first + cut or 1)}",
+    ]
+
+
+def to_json(diagnostic: Diagnostic) -> dict[str, object]:
+    """The same fact for programs: lines and columns from 1, counted in characters."""
+
+    def place(span: Span | None) -> dict[str, object] | None:
+        if span is None:
+            return None
+        end_line, end_column = span.file.position(span.end)
+        return {
+            "file": span.file.name,
+            "line": span.line,
+            "column": span.column,
+            "end_line": end_line,
+            "end_column": end_column,
+        }
+
+    return {
+        "code": diagnostic.code,
+        "severity": diagnostic.severity,
+        "message": diagnostic.message,
+        "place": place(diagnostic.span),
+        "notes": [{"message": note.message, "place": place(note.span)} for note in diagnostic.notes],
+        "help": diagnostic.help,
+    }

@@ -1,0 +1,68 @@
+"""Places in files: a :class:`SourceFile` holds a text, a :class:`Span` marks a piece of it."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass, field
+from functools import cached_property
+
+__all__ = ["NOWHERE", "SourceFile", "Span"]
+
+
+@dataclass(frozen=True, slots=False)
+class SourceFile:
+    """A file's name, as the author knows it, and its whole text."""
+
+    name: str
+    text: str = field(repr=False)
+
+    @cached_property
+    def line_starts(self) -> list[int]:
+        """The offset of the first character of each line."""
+        starts = [0]
+        starts.extend(i + 1 for i, char in enumerate(self.text) if char == "\n")
+        return starts
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """Line and column, both from 1 and counted in characters, of an offset."""
+        line = bisect_right(self.line_starts, offset)
+        return line, offset - self.line_starts[line - 1] + 1
+
+    def line(self, number: int) -> str:
+        """The text of a line (from 1), without its line break."""
+        if not 1 <= number <= len(self.line_starts):
+            return ""
+        start = self.line_starts[number - 1]
+        end = self.text.find("\n", start)
+        return self.text[start : len(self.text) if end < 0 else end].rstrip("\r")
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A piece of a file, from offset ``start`` up to but not including ``end``."""
+
+    file: SourceFile = field(repr=False)
+    start: int
+    end: int
+
+    @property
+    def line(self) -> int:
+        return self.file.position(self.start)[0]
+
+    @property
+    def column(self) -> int:
+        return self.file.position(self.start)[1]
+
+    @property
+    def text(self) -> str:
+        return self.file.text[self.start : self.end]
+
+    def to(self, other: Span) -> Span:
+        """The span from the start of this one to the end of ``other``."""
+        return Span(self.file, self.start, max(self.end, other.end))
+
+    def __str__(self) -> str:
+        return f"{self.file.name}:{self.line}:{self.column}"
+
+
+NOWHERE = Span(SourceFile("<nowhere>", ""), 0, 0)

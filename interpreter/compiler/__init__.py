@@ -1,0 +1,1 @@
+"""From checked trees to something that runs."""

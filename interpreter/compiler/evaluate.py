@@ -1,0 +1,355 @@
+"""Expressions of the plain form: each becomes a closure that takes the state and the locals and gives a value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, assert_never
+
+from interpreter.compiler.constants import Env, Evaluate, RuleFailure
+from interpreter.compiler.functions import Functions
+from interpreter.kernel import bags
+from interpreter.kernel.state import State, Value
+from interpreter.language import core as c
+
+if TYPE_CHECKING:
+    from interpreter.compiler.plain import Machine
+
+__all__ = ["Evaluator"]
+
+MAXIMUM_ITEMS = 20_000
+
+
+class Evaluator:
+    """Closures of expressions."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self.constants = machine.constants
+        self.base = machine.constants.layout.base
+
+    def items(self, node: c.Expression) -> Evaluate:
+        """Something to look through: a range need not become a tuple."""
+        if isinstance(node, c.RangeFrom):
+            first, last = self.compile(node.first), self.compile(node.last)
+
+            def numbers(state: State, env: Env) -> Value:
+                found = range(first(state, env), last(state, env) + 1)
+                if len(found) > MAXIMUM_ITEMS:
+                    raise RuleFailure(f"a range of {len(found):,} numbers; at most {MAXIMUM_ITEMS:,}", node.span)
+                return found
+
+            return numbers
+        return self.compile(node)
+
+    def compile(self, node: c.Expression) -> Evaluate:
+        match node:
+            case c.Const(value):
+                return lambda state, env: value
+            case c.Local(place, _):
+                return lambda state, env: env[place]
+            case c.PlayerCount():
+                counting = self.constants.counting
+                return lambda state, env: counting
+            case c.AllSeats():
+                seats = self.constants.seats
+                return lambda state, env: seats
+            case c.SettingValue(name):
+                setting = self.constants.settings[name]
+                return lambda state, env: setting
+            case c.Cell(group, owner):
+                return self._cell(group, owner)
+            case c.Read(cell):
+                return self._read(cell)
+            case c.Static(attribute, of):
+                return self._static(attribute, of)
+            case c.FieldOf(of, number):
+                record = self.compile(of)
+                return lambda state, env: record(state, env)[number]
+            case c.Element(of, index):
+                return self._element(node, of, index)
+            case c.BagItem(of, kind):
+                bag, member = self.compile(of), self.compile(kind)
+                return lambda state, env: bag(state, env)[member(state, env)]
+            case c.TableCell():
+                return self._table(node)
+            case c.CallRule() | c.CallBase():
+                return self._call(node)
+            case c.Builtin():
+                return Functions(self.constants, self).compile(node)
+            case c.MakeRecord(fields):
+                return self._tuple(fields)
+            case c.MakeList(items):
+                return self._tuple(items)
+            case c.AmountOf(amount, kind, size):
+                counted, member = self.compile(amount), self.compile(kind)
+                return lambda state, env: _single(counted(state, env), member(state, env), size)
+            case c.RangeFrom():
+                numbers = self.items(node)
+                return lambda state, env: tuple(numbers(state, env))
+            case c.Arithmetic():
+                return self._arithmetic(node)
+            case c.Comparison():
+                return self._comparison(node)
+            case c.Logic(operator, left, right):
+                first, second = self.compile(left), self.compile(right)
+                if operator == "and":
+                    return lambda state, env: first(state, env) and second(state, env)
+                return lambda state, env: first(state, env) or second(state, env)
+            case c.Negation(value):
+                inner = self.compile(value)
+                return lambda state, env: not inner(state, env)
+            case c.Negate(value):
+                inner = self.compile(value)
+                if value.type.form == "bag":
+                    return lambda state, env: tuple(-n for n in inner(state, env))
+                return lambda state, env: -inner(state, env)
+            case c.Condition(then, test, otherwise):
+                yes, holds, no = self.compile(then), self.compile(test), self.compile(otherwise)
+                return lambda state, env: yes(state, env) if holds(state, env) else no(state, env)
+            case c.Default(value, default):
+                return self._default(value, default)
+            case c.MemberOf(item, items, negated):
+                one, whole = self.compile(item), self.items(items)
+                if negated:
+                    return lambda state, env: one(state, env) not in whole(state, env)
+                return lambda state, env: one(state, env) in whole(state, env)
+            case c.KindTest():
+                return self._kind_test(node)
+            case c.Loop():
+                return Loops(self).compile(node)
+            case _:
+                assert_never(node)
+
+    def _tuple(self, nodes: tuple[c.Expression, ...]) -> Evaluate:
+        parts = tuple(self.compile(node) for node in nodes)
+        return lambda state, env: tuple([part(state, env) for part in parts])
+
+    def _cell(self, group: str, owner: c.Expression | None) -> Evaluate:
+        first = self.base[group]
+        if owner is None:
+            return lambda state, env: first
+        of = self.compile(owner)
+        return lambda state, env: first + of(state, env)
+
+    def _read(self, cell: c.Expression) -> Evaluate:
+        if isinstance(cell, c.Cell):
+            first = self.base[cell.group]
+            if cell.owner is None:
+                return lambda state, env: state.cells[first]
+            of = self.compile(cell.owner)
+            return lambda state, env: state.cells[first + of(state, env)]
+        place = self.compile(cell)
+        return lambda state, env: state.cells[place(state, env)]
+
+    def _static(self, attribute: str, of: c.Expression) -> Evaluate:
+        values = self.constants.statics[attribute]
+        owner = self.compile(of)
+        return lambda state, env: values[owner(state, env)]
+
+    def _element(self, node: c.Element, of: c.Expression, index: c.Expression) -> Evaluate:
+        whole, position = self.compile(of), self.compile(index)
+
+        def element(state: State, env: Env) -> Value:
+            items, at = whole(state, env), position(state, env)
+            if not 0 <= at < len(items):
+                raise RuleFailure(f"there is no item {at} in a list of {len(items)}", node.span)
+            return items[at]
+
+        return element
+
+    def _table(self, node: c.TableCell) -> Evaluate:
+        table = self.constants.model.tables[node.table]
+        cells = table.cells
+        keys = tuple(self.compile(key) for key in node.keys)
+
+        def look(state: State, env: Env) -> Value:
+            key = tuple([part(state, env) for part in keys])
+            try:
+                return cells[key]
+            except KeyError:
+                shown = ", ".join(str(part) for part in key)
+                raise RuleFailure(f"`{node.table}` has no cell [{shown}]", node.span) from None
+
+        return look
+
+    def _call(self, node: c.CallRule | c.CallBase) -> Evaluate:
+        machine = self.machine
+        target = machine.program.target(node)
+        arguments = tuple(self.compile(argument) for argument in node.arguments)
+        layer = machine.program.reach.procedures[target]
+        called: Any = machine.procedure(target) if layer.form == "does" else machine.function(target)
+        rule, span = layer.rule, node.span
+
+        def call(state: State, env: Env) -> Value:
+            values = tuple([argument(state, env) for argument in arguments])
+            try:
+                return called(state, values)
+            except RuleFailure as failure:
+                failure.chain.append((rule, span))
+                raise
+
+        return call
+
+    def _arithmetic(self, node: c.Arithmetic) -> Evaluate:
+        left, right = self.compile(node.left), self.compile(node.right)
+        bag = node.type.form == "bag"
+        match node.operator:
+            case "+" if bag:
+                return lambda state, env: bags.add(left(state, env), right(state, env))
+            case "-" if bag:
+                return lambda state, env: bags.subtract(left(state, env), right(state, env))
+            case "+":
+                return lambda state, env: left(state, env) + right(state, env)
+            case "-":
+                return lambda state, env: left(state, env) - right(state, env)
+            case "*":
+                return lambda state, env: left(state, env) * right(state, env)
+            case "div" | "mod":
+                return self._division(node, left, right)
+            case _:
+                assert_never(node.operator)
+
+    def _division(self, node: c.Arithmetic, left: Evaluate, right: Evaluate) -> Evaluate:
+        whole = node.operator == "div"
+
+        def divide(state: State, env: Env) -> Value:
+            by = right(state, env)
+            if by == 0:
+                raise RuleFailure("a division by 0", node.span)
+            return left(state, env) // by if whole else left(state, env) % by
+
+        return divide
+
+    def _comparison(self, node: c.Comparison) -> Evaluate:
+        left, right = self.compile(node.left), self.compile(node.right)
+        match node.operator:
+            case "==":
+                return lambda state, env: left(state, env) == right(state, env)
+            case "!=":
+                return lambda state, env: left(state, env) != right(state, env)
+            case "<":
+                return lambda state, env: left(state, env) < right(state, env)
+            case "<=":
+                return lambda state, env: left(state, env) <= right(state, env)
+            case ">":
+                return lambda state, env: left(state, env) > right(state, env)
+            case ">=":
+                return lambda state, env: left(state, env) >= right(state, env)
+            case _:
+                assert_never(node.operator)
+
+    def _default(self, value: c.Expression, default: c.Expression) -> Evaluate:
+        inner, other = self.compile(value), self.compile(default)
+
+        def otherwise(state: State, env: Env) -> Value:
+            found = inner(state, env)
+            return other(state, env) if found is None else found
+
+        return otherwise
+
+    def _kind_test(self, node: c.KindTest) -> Evaluate:
+        value = self.compile(node.value)
+        negated, wanted = node.negated, node.kind
+        if node.value.type.form == "card":
+            kinds = self.constants.card_kind
+            return lambda state, env: ((card := value(state, env)) is not None and (kinds[card] == wanted)) != negated
+        pieces = self.constants.pieces
+        count = len(pieces)
+        return lambda state, env: (
+            ((piece := value(state, env)) is not None and pieces[piece % count] == wanted) != negated
+        )
+
+
+def _single(number: int, kind: int, size: int) -> Value:
+    bag = [0] * size
+    bag[kind] = number
+    return tuple(bag)
+
+
+class Loops:
+    """Closures that look through a list."""
+
+    def __init__(self, expressions: Evaluator) -> None:
+        self.expressions = expressions
+
+    def compile(self, node: c.Loop) -> Evaluate:
+        compile_ = self.expressions.compile
+        items = self.expressions.items(node.items)
+        test = compile_(node.test) if node.test is not None else None
+        variable = node.variable
+
+        def passing(state: State, env: Env) -> Iterator[Value]:
+            for item in items(state, env):
+                env[variable] = item
+                if test is None or test(state, env):
+                    yield item
+
+        match node.operation:
+            case "count":
+                return lambda state, env: sum(1 for _ in passing(state, env))
+            case "any":
+                return lambda state, env: any(True for _ in passing(state, env))
+            case "all":
+                return self._all(items, test, variable)
+            case "filter":
+                return lambda state, env: tuple(passing(state, env))
+            case "map":
+                assert node.value is not None
+                value = compile_(node.value)
+                return lambda state, env: tuple([value(state, env) for _ in passing(state, env)])
+            case "first":
+                return self._found(node, lambda state, env: next(passing(state, env), None))
+            case "last":
+                return self._found(node, lambda state, env: (list(passing(state, env)) or [None])[-1])
+            case _:
+                return self._ordered(node, passing)
+
+    def _all(self, items: Evaluate, test: Evaluate | None, variable: int) -> Evaluate:
+        def every(state: State, env: Env) -> Value:
+            for item in items(state, env):
+                env[variable] = item
+                if test is not None and not test(state, env):
+                    return False
+            return True
+
+        return every
+
+    def _found(self, node: c.Loop, find: Evaluate) -> Evaluate:
+        if node.or_none:
+            return find
+
+        def must(state: State, env: Env) -> Value:
+            found = find(state, env)
+            if found is None:
+                raise RuleFailure(f"`{node.operation}` finds nothing here", node.span)
+            return found
+
+        return must
+
+    def _ordered(self, node: c.Loop, passing: Callable[[State, Env], Iterator[Value]]) -> Evaluate:
+        keys = tuple(self.expressions.compile(key) for key in node.keys)
+        variable = node.variable
+
+        def keyed(state: State, env: Env) -> list[tuple[Any, Value]]:
+            return [(tuple([key(state, env) for key in keys]) if keys else item, item) for item in passing(state, env)]
+
+        if node.operation == "sorted":
+            return lambda state, env: tuple(item for _, item in sorted(keyed(state, env), key=_by_key))
+        largest = node.operation == "max"
+
+        def best(state: State, env: Env) -> Value:
+            found = keyed(state, env)
+            if not found:
+                return None
+            chosen = found[0]
+            for entry in found[1:]:
+                if (entry[0] > chosen[0]) if largest else (entry[0] < chosen[0]):
+                    chosen = entry
+            env[variable] = chosen[1]
+            return chosen[1]
+
+        return self._found(node, best)
+
+
+def _by_key(entry: tuple[Any, Value]) -> Any:
+    return entry[0]

@@ -1,0 +1,125 @@
+"""The language's own functions in the plain form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from interpreter.compiler.constants import Constants, Env, Evaluate, RuleFailure
+from interpreter.kernel import bags
+from interpreter.kernel.graphs import Graph
+from interpreter.kernel.state import State, Value
+from interpreter.language import core as c
+
+if TYPE_CHECKING:
+    from interpreter.compiler.evaluate import Evaluator
+
+__all__ = ["Functions"]
+
+
+class Functions:
+    """Closures of the language's own functions."""
+
+    def __init__(self, constants: Constants, expressions: Evaluator) -> None:
+        self.constants = constants
+        self.expressions = expressions
+
+    def compile(self, node: c.Builtin) -> Evaluate:
+        arguments = [self.expressions.compile(argument) for argument in node.arguments]
+        function = self._function(node)
+        if len(arguments) == 1:
+            (only,) = arguments
+            call: Evaluate = lambda state, env: function(state, only(state, env))  # noqa: E731
+        else:
+            call = lambda state, env: function(state, *[argument(state, env) for argument in arguments])  # noqa: E731
+        if node.or_none or node.name in ("connected", "mixes"):
+            return call
+        name, span = node.name, node.span
+
+        def checked(state: State, env: Env) -> Value:
+            try:
+                found = call(state, env)
+            except ValueError as error:
+                raise RuleFailure(f"`{name}`: {error}", span) from None
+            if found is None:
+                raise RuleFailure(f"`{name.split()[0]}` finds nothing here", span)
+            return found
+
+        return checked
+
+    def _function(self, node: c.Builtin) -> Callable[..., Value]:
+        graph, lengths = self.constants.graph, self.constants.lengths
+        tracks, seats = self.constants.tracks, self.constants.seats
+        form = node.arguments[0].type.form if node.arguments else ""
+        match node.name:
+            case "count":
+                if form == "int":
+                    return lambda state, number: number
+                return (lambda state, bag: sum(bag)) if form == "bag" else (lambda state, items: len(items))
+            case "first" | "top":
+                return lambda state, items: items[0] if items else None
+            case "last":
+                return lambda state, items: items[-1] if items else None
+            case "rest":
+                return lambda state, items: tuple(items[1:])
+            case "take":
+                return lambda state, number, items: tuple(items[: max(0, number)])
+            case "reversed":
+                return lambda state, items: tuple(reversed(items))
+            case "position":
+                return lambda state, item, items: items.index(item) if item in items else None
+            case "without":
+                return _without
+            case "set of list":
+                return lambda state, items: tuple(sorted(set(items)))
+            case "sum" | "total":
+                return lambda state, numbers: sum(numbers)
+            case "min":
+                return lambda state, *numbers: min(numbers)
+            case "max":
+                return lambda state, *numbers: max(numbers)
+            case "min of list":
+                return lambda state, numbers: min(numbers, default=None)
+            case "max of list":
+                return lambda state, numbers: max(numbers, default=None)
+            case "room":
+                return lambda state, kinds, number: (kinds, number)
+            case "overflow":
+                return lambda state, bag, rooms: bags.overflow(bag, rooms)
+            case "space":
+                return lambda state, bag, rooms, kind: bags.space(bag, rooms, kind)
+            case "mixes":
+                return lambda state, number, kinds, bag: bags.mixes(number, kinds, bag)
+            case "price":
+                return lambda state, track, bag: tracks[track].price_of(_as_bag(state.cells[track]), _as_bag(bag))
+            case "vacancy":
+                return lambda state, track, kind: tracks[track].room(kind, state.cells[track][kind])
+            case "clockwise":
+                return lambda state, seat: tuple(seats[seat + 1 :] + seats[:seat])
+            case _:
+                assert graph is not None
+                return self._of_graph(node.name, graph, lengths)
+
+    def _of_graph(self, name: str, graph: Graph, lengths: tuple[int, ...]) -> Callable[..., Value]:
+        match name:
+            case "neighbours":
+                return lambda state, node: graph.neighbours(node)
+            case "distance":
+                return lambda state, starts, goal, within: graph.distances(starts, within, lengths)[goal]
+            case "path":
+                return lambda state, starts, goal, within: graph.path(starts, goal, within, lengths)
+            case "connected":
+                return lambda state, nodes: graph.connected(nodes)
+            case _:
+                raise AssertionError(name)
+
+
+def _as_bag(value: Value) -> Value:
+    return value if isinstance(value, tuple) else (value,)
+
+
+def _without(state: State, items: Value, item: Value) -> Value:
+    if item not in items:
+        raise ValueError("what is removed is not in the list")
+    at = items.index(item)
+    return items[:at] + items[at + 1 :]

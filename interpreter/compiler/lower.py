@@ -1,0 +1,381 @@
+"""Checked procedures to stretches.
+
+A stretch is what runs without a stop: some steps, then an end that jumps, forks, asks, calls a procedure that can
+suspend, or leaves. Procedures that cannot suspend stay whole. Layers with `when`, notes with their triggers, and loops
+are told here in simpler terms, once, for whoever runs them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from interpreter.base.source import Span
+from interpreter.compiler.reach import Reach, target_of
+from interpreter.language import core as c
+from interpreter.language.model import Model, RuleLayer
+from interpreter.language.types import BOOL, INT, NOTHING, list_of
+
+__all__ = [
+    "Advances",
+    "Asks",
+    "Calls",
+    "End",
+    "Forks",
+    "Jumps",
+    "Leaves",
+    "Lowered",
+    "Lowering",
+    "Program",
+    "SettlesThen",
+    "Stops",
+    "Stretch",
+    "TurnEnds",
+    "lower",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Jumps:
+    """Go on with another stretch."""
+
+    to: int
+
+
+@dataclass(frozen=True, slots=True)
+class Forks:
+    """Go on with one of two stretches."""
+
+    test: c.Test
+    then: int
+    otherwise: int
+
+
+@dataclass(frozen=True, slots=True)
+class Advances:
+    """The head of a `for each`: the next item that passes the test goes to the body; none is left: on to `after`."""
+
+    loop: c.Iterate
+    body: int
+    after: int
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """The head of a bounded `while`: one more pass, or a failure where the bound is passed."""
+
+    loop: c.Repeat
+    then: int
+
+
+@dataclass(frozen=True, slots=True)
+class Asks:
+    """Wait for a choice. ``bodies`` are where each option goes on."""
+
+    ask: c.Ask
+    bodies: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """Call a procedure that can suspend; what it gives goes to the local ``into`` (-1: nowhere)."""
+
+    call: c.CallRule | c.CallBase
+    into: int
+    then: int
+
+
+@dataclass(frozen=True, slots=True)
+class Leaves:
+    """Back to the caller."""
+
+    value: c.Expression | None
+
+
+@dataclass(frozen=True, slots=True)
+class SettlesThen:
+    """Look at the standing rules, then go on."""
+
+    then: int
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEnds:
+    """The end of a seat's turn: settle, blocks kept for it, settle; then go on."""
+
+    then: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stops:
+    """The game is over."""
+
+
+End = Jumps | Forks | Advances | Counts | Asks | Calls | Leaves | SettlesThen | TurnEnds | Stops
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """``id`` is the procedure and a number: stable as long as the checked tree is the same."""
+
+    id: str
+    procedure: str
+    steps: tuple[c.Step, ...]
+    end: End
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Lowered:
+    """A procedure: whole (``steps``) where it cannot suspend, else its stretches from ``entry``."""
+
+    layer: RuleLayer
+    local_count: int
+    steps: tuple[c.Step, ...] | None
+    entry: int
+
+
+@dataclass(frozen=True)
+class Program:
+    """All procedures of a ruleset, lowered."""
+
+    model: Model
+    reach: Reach
+    procedures: dict[str, Lowered]
+    stretches: tuple[Stretch, ...]
+
+    def target(self, call: c.CallRule | c.CallBase) -> str:
+        return target_of(self.model, call)
+
+
+def lower(model: Model, reach: Reach) -> Program:
+    lowering = Lowering(model, reach)
+    for name, layer in reach.procedures.items():
+        if layer.form == "does":
+            lowering.procedure(name, layer)
+    return Program(model, reach, lowering.done, tuple(s for s in lowering.stretches if s is not None))
+
+
+class Lowering:
+    def __init__(self, model: Model, reach: Reach) -> None:
+        self.model = model
+        self.reach = reach
+        self.done: dict[str, Lowered] = {}
+        self.stretches: list[Stretch | None] = []
+        self._name = ""
+        self._first = 0
+        self._locals = 0
+
+    def procedure(self, name: str, layer: RuleLayer) -> None:
+        self._name, self._first, self._locals = name, len(self.stretches), layer.local_count
+        body = self._expand(self._guarded(layer))
+        if not self.reach.suspends(name):
+            self.done[name] = Lowered(layer, self._locals, body, -1)
+            return
+        leave = self._add((), Leaves(None), layer.span)
+        entry = self._sequence(body, leave)
+        self.done[name] = Lowered(layer, self._locals, None, entry)
+
+    def _guarded(self, layer: RuleLayer) -> tuple[c.Step, ...]:
+        """The body; where `when` is false, the layer below answers."""
+        body: tuple[c.Step, ...] = layer.body  # type: ignore[assignment]
+        if layer.when is None or layer.layer == 0:
+            return body
+        given = tuple(c.Local(i, name, type=type_) for i, (name, type_) in enumerate(layer.parameters))
+        below = c.CallBase(layer.rule, layer.layer - 1, given, type=layer.result, span=layer.span)
+        other: c.Step = c.Performs(below) if layer.result == NOTHING else c.Returns(below)
+        return (c.Branch(c.Test(layer.when, span=layer.when.span), body, (other,), span=layer.span),)
+
+    # --- notes with their triggers
+
+    def _expand(self, steps: tuple[c.Step, ...]) -> tuple[c.Step, ...]:
+        found: list[c.Step] = []
+        for step in steps:
+            match step:
+                case c.Notes():
+                    found.extend(self._note(step))
+                case c.Branch():
+                    found.append(replace(step, then=self._expand(step.then), otherwise=self._expand(step.otherwise)))
+                case c.Iterate() | c.Repeat():
+                    found.append(replace(step, body=self._expand(step.body)))
+                case c.Ask():
+                    options = tuple(
+                        replace(option, body=self._expand(option.body)) if option.body is not None else option
+                        for option in step.options
+                    )
+                    found.append(replace(step, options=options))
+                case _:
+                    found.append(step)
+        return tuple(found)
+
+    def _note(self, step: c.Notes) -> list[c.Step]:
+        triggers = [trigger for trigger in self.model.triggers.values() if trigger.event == step.event]
+        if not triggers:
+            return [step]
+        kept: list[c.Step] = []
+        values: list[c.Expression] = []
+        for argument in step.arguments:
+            index = self._hidden()
+            kept.append(c.SetLocal(index, argument, span=argument.span))
+            values.append(c.Local(index, "", type=argument.type, span=argument.span))
+        kept.append(replace(step, arguments=tuple(values)))
+        for trigger in triggers:
+            kept.append(self._trigger(trigger.name, tuple(values), step.span))
+        return kept
+
+    def _trigger(self, name: str, values: tuple[c.Expression, ...], span: Span) -> c.Step:
+        """Test, then the case of the present phase: a branch whose leaves call the trigger's blocks."""
+        trigger = self.model.triggers[name]
+        inner = [self._hidden() for _ in range(trigger.local_count)]
+        bind = [c.SetLocal(inner[i], value, span=span) for i, value in enumerate(values)]
+        phase = c.Read(c.Cell("phase", None, type=INT), type=INT)
+        branch: tuple[c.Step, ...] = ()
+        for case in sorted(trigger.cases, key=lambda case: bool(case.phases)):
+            if case.procedure is None:
+                calls: tuple[c.Step, ...] = ()
+            else:
+                calls = (c.Performs(c.CallRule(case.procedure, values, type=NOTHING, span=case.span), span=case.span),)
+            if not case.phases:
+                branch = calls
+                continue
+            numbers = tuple(self.model.phases.index(p) for p in case.phases if p in self.model.phases)
+            here = c.MemberOf(phase, c.Const(numbers, type=list_of(INT)), False, type=BOOL, span=case.span)
+            branch = (c.Branch(c.Test(here, span=case.span), calls, branch, span=case.span),)
+        if trigger.test is None:
+            return c.Branch(c.Test(c.Const(True, type=BOOL)), branch, (), span=span)
+        test = renumbered(trigger.test, inner)
+        whole = c.Branch(c.Test(test, span=trigger.span), branch, (), span=trigger.span)
+        return c.Branch(c.Test(c.Const(True, type=BOOL)), (*bind, whole), (), span=span)
+
+    def _hidden(self) -> int:
+        self._locals += 1
+        return self._locals - 1
+
+    # --- stretches
+
+    def _add(self, steps: tuple[c.Step, ...], end: End, span: Span) -> int:
+        self.stretches.append(None)
+        index = len(self.stretches) - 1
+        self._set(index, steps, end, span)
+        return index
+
+    def _set(self, index: int, steps: tuple[c.Step, ...], end: End, span: Span) -> None:
+        self.stretches[index] = Stretch(f"{self._name}#{index - self._first}", self._name, steps, end, span)
+
+    def _reserve(self) -> int:
+        self.stretches.append(None)
+        return len(self.stretches) - 1
+
+    def _sequence(self, steps: tuple[c.Step, ...], after: int) -> int:
+        """The stretch from which the steps run and then go on at ``after``."""
+        for position, step in enumerate(steps):
+            if self._suspends(step):
+                following = self._sequence(steps[position + 1 :], after)
+                entry = self._suspending(step, following)
+                before = steps[:position]
+                return self._add(before, Jumps(entry), before[0].span) if before else entry
+        return self._add(steps, Jumps(after), steps[0].span) if steps else after
+
+    def _suspends(self, step: c.Step) -> bool:
+        """Whether a step can stop, return or leave: then it ends a stretch."""
+        match step:
+            case c.Ask() | c.Settles() | c.Ends() | c.Returns():
+                return True
+            case c.Branch():
+                return any(self._suspends(inner) for inner in (*step.then, *step.otherwise))
+            case c.Iterate():
+                return step.turn or any(self._suspends(inner) for inner in step.body)
+            case c.Repeat():
+                return any(self._suspends(inner) for inner in step.body)
+            case c.SetLocal(_, value) | c.SetCell(_, value) | c.Performs(value):
+                return self._call_suspends(value)
+            case _:
+                return False
+
+    def _call_suspends(self, value: c.Expression) -> bool:
+        if not isinstance(value, c.CallRule | c.CallBase):
+            return False
+        target = target_of(self.model, value)
+        layer = self.reach.procedures.get(target)
+        return layer is not None and layer.form == "does" and self.reach.suspends(target)
+
+    def _suspending(self, step: c.Step, after: int) -> int:
+        span = step.span
+        match step:
+            case c.Ask():
+                index = self._reserve()
+                back = index if step.repeatedly else after
+                bodies = tuple(
+                    after if option.body is None else self._sequence(option.body, back) for option in step.options
+                )
+                self._set(index, (), Asks(step, bodies), span)
+                return index
+            case c.Branch(test, then, otherwise):
+                return self._add((), Forks(test, self._sequence(then, after), self._sequence(otherwise, after)), span)
+            case c.Iterate():
+                return self._iterate(step, after)
+            case c.Repeat():
+                return self._repeat(step, after)
+            case c.Settles():
+                return self._add((), SettlesThen(after), span)
+            case c.Ends():
+                return self._add((), Stops(), span)
+            case c.Returns(value):
+                if value is not None and self._call_suspends(value):
+                    index = self._hidden()
+                    leave = self._add((), Leaves(c.Local(index, "", type=value.type)), span)
+                    return self._add((), Calls(value, index, leave), span)  # type: ignore[arg-type]
+                return self._add((), Leaves(value), span)
+            case c.SetLocal(index, value):
+                return self._add((), Calls(value, index, after), span)  # type: ignore[arg-type]
+            case c.SetCell(cell, value):
+                index = self._hidden()
+                stored = c.SetCell(cell, c.Local(index, "", type=value.type), span=span)
+                following = self._add((stored,), Jumps(after), span)
+                return self._add((), Calls(value, index, following), span)  # type: ignore[arg-type]
+            case c.Performs(value):
+                return self._add((), Calls(value, -1, after), span)  # type: ignore[arg-type]
+            case _:
+                raise AssertionError(step)
+
+    def _iterate(self, step: c.Iterate, after: int) -> int:
+        items, position = step.hidden
+        head = self._reserve()
+        tail = self._add((), TurnEnds(head), step.span) if step.turn else head
+        body = self._sequence(step.body, tail)
+        self._set(head, (), Advances(step, body, after), step.span)
+        start = (
+            c.SetLocal(items, step.items, span=step.items.span),
+            c.SetLocal(position, c.Const(0, type=INT), span=step.span),
+        )
+        return self._add(start, Jumps(head), step.span)
+
+    def _repeat(self, step: c.Repeat, after: int) -> int:
+        head = self._reserve()
+        body = self._sequence(step.body, head)
+        if step.bound is not None:
+            body = self._add((), Counts(step, body), step.span)
+        self._set(head, (), Forks(c.Test(step.test, span=step.test.span), body, after), step.span)
+        start = (c.SetLocal(step.hidden, c.Const(0, type=INT), span=step.span),)
+        return self._add(start, Jumps(head), step.span)
+
+
+def renumbered(tree: c.Expression, locals_: list[int]) -> c.Expression:
+    """An expression whose locals have other places."""
+    from dataclasses import fields, is_dataclass
+    from typing import Any
+
+    def change(node: Any) -> Any:
+        if isinstance(node, tuple):
+            return tuple(change(item) for item in node)
+        if not is_dataclass(node) or isinstance(node, type):
+            return node
+        if isinstance(node, c.Local):
+            return replace(node, index=locals_[node.index])
+        if isinstance(node, c.Loop):
+            node = replace(node, variable=locals_[node.variable])
+        if not isinstance(node, c.Core):
+            return node
+        changes = {f.name: change(getattr(node, f.name)) for f in fields(node) if f.name not in ("span", "type")}
+        return replace(node, **changes)
+
+    return change(tree)  # type: ignore[no-any-return]

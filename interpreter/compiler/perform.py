@@ -1,0 +1,261 @@
+"""Steps of the plain form: each becomes a closure that changes state or locals, and gives what a return gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from interpreter.base.source import Span
+from interpreter.compiler.constants import GOES_ON, MAXIMUM_PASSES, Env, Evaluate, RuleFailure, Run
+from interpreter.kernel.chance import ChanceError
+from interpreter.kernel.effects import Refused
+from interpreter.kernel.state import State, Value
+from interpreter.language import core as c
+
+if TYPE_CHECKING:
+    from interpreter.compiler.plain import Machine
+
+__all__ = ["Performer"]
+
+
+class Performer:
+    """Closures of steps."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self.effects = machine.constants.effects
+
+    def block(self, steps: Sequence[c.Step]) -> Run:
+        """Steps one after the other; gives what a return gives, else GOES_ON."""
+        runs = tuple(self.compile(step) for step in steps)
+
+        def run(state: State, env: Env) -> Any:
+            for one in runs:
+                result = one(state, env)
+                if result is not GOES_ON:
+                    return result
+            return GOES_ON
+
+        return run
+
+    def test(self, test: c.Test) -> Evaluate:
+        value = self.machine.expressions.compile(test.value)
+        bind = test.bind
+        if bind is None:
+            return value
+
+        def bound(state: State, env: Env) -> Value:
+            env[bind] = value(state, env)
+            return env[bind] is not None
+
+        return bound
+
+    def compile(self, step: c.Step) -> Run:
+        compile_ = self.machine.expressions.compile
+        match step:
+            case c.SetLocal(index, value):
+                given = compile_(value)
+
+                def set_local(state: State, env: Env) -> Any:
+                    env[index] = given(state, env)
+                    return GOES_ON
+
+                return set_local
+            case c.Performs(value):
+                performed = compile_(value)
+
+                def perform(state: State, env: Env) -> Any:
+                    performed(state, env)
+                    return GOES_ON
+
+                return perform
+            case c.Returns(value):
+                returned = compile_(value) if value is not None else (lambda state, env: None)
+                return returned
+            case c.Branch(test, then, otherwise):
+                holds, yes, no = self.test(test), self.block(then), self.block(otherwise)
+                return lambda state, env: yes(state, env) if holds(state, env) else no(state, env)
+            case c.Iterate():
+                return self._iterate(step)
+            case c.Repeat():
+                return self._repeat(step)
+            case c.Ask() | c.Settles() | c.Ends():
+                raise AssertionError("only the lowered form suspends")
+            case _:
+                return self._guarded(step.span, self._effect(step))
+
+    def _guarded(self, span: Span, run: Callable[[State, Env], None]) -> Run:
+        """An effect; what it refuses is a failure at its place."""
+
+        def guarded(state: State, env: Env) -> Any:
+            try:
+                run(state, env)
+            except (Refused, ChanceError) as refused:
+                raise RuleFailure(str(refused), span) from None
+            return GOES_ON
+
+        return guarded
+
+    def _effect(self, step: c.Step) -> Callable[[State, Env], None]:
+        compile_ = self.machine.expressions.compile
+        effects, span, machine = self.effects, step.span, self.machine
+        names = machine.constants.chance_names
+        match step:
+            case c.SetCell(cell, value):
+                where, given = compile_(cell), compile_(value)
+                return lambda state, env: effects.put(state, where(state, env), given(state, env), span)
+            case c.MoveCards():
+                return self._move_cards(step)
+            case c.MoveAll():
+                return self._move_all(step)
+            case c.MoveTokens(amount, source, target):
+                number, away, to = compile_(amount), compile_(source), compile_(target)
+                return lambda state, env: effects.move_tokens(
+                    state, number(state, env), away(state, env), to(state, env), span
+                )
+            case c.MovePiece():
+                return self._move_piece(step)
+            case c.Shuffles(zone, name):
+                shuffled = compile_(zone)
+                return lambda state, env: effects.shuffle(
+                    state,
+                    shuffled(state, env),
+                    machine.chance,
+                    name,
+                    names[name],
+                    span,
+                )
+            case c.Picks(index, items, name):
+                picked = compile_(items)
+
+                def pick(state: State, env: Env) -> None:
+                    env[index] = effects.pick(
+                        state,
+                        tuple(picked(state, env)),
+                        machine.chance,
+                        name,
+                        names[name],
+                        span,
+                    )
+
+                return pick
+            case c.Notes(event, arguments):
+                return self._note(event, arguments, span)
+            case c.Keeps(edge, of, procedure, captured):
+                return lambda state, env: effects.keep(
+                    state, (edge, of, procedure, tuple(env[index] for index in captured)), span
+                )
+            case c.Reveals():
+                return lambda state, env: effects.mark(state, "reveal", 0)
+            case _:
+                raise AssertionError(step)
+
+    def _move_cards(self, step: c.MoveCards) -> Callable[[State, Env], None]:
+        compile_ = self.machine.expressions.compile
+        cards, target = compile_(step.cards), compile_(step.target)
+        single = step.cards.type.form == "card"
+        effects, span, where = self.effects, step.span, step.where
+        if step.target.type.form == "pile":
+            return lambda state, env: effects.move_to_pile(
+                state, _cards(cards(state, env), single), target(state, env), where, span
+            )
+        return lambda state, env: effects.move_cards(
+            state, _cards(cards(state, env), single), target(state, env), where, span
+        )
+
+    def _move_all(self, step: c.MoveAll) -> Callable[[State, Env], None]:
+        compile_ = self.machine.expressions.compile
+        source, target = compile_(step.source), compile_(step.target)
+        effects, span, where = self.effects, step.span, step.where
+        form = step.source.type.form
+        if form in ("pool", "track"):
+            return lambda state, env: effects.move_tokens(
+                state, state.cells[(held := source(state, env))], held, target(state, env), span
+            )
+        is_pile = form == "pile"
+        if step.target.type.form == "pile":
+            return lambda state, env: effects.move_to_pile(
+                state, _held(state, source(state, env), is_pile), target(state, env), where, span
+            )
+        return lambda state, env: effects.move_cards(
+            state, _held(state, source(state, env), is_pile), target(state, env), where, span
+        )
+
+    def _move_piece(self, step: c.MovePiece) -> Callable[[State, Env], None]:
+        compile_ = self.machine.expressions.compile
+        number, source, target = compile_(step.number), compile_(step.source), compile_(step.target)
+        effects, span, layout = self.effects, step.span, self.machine.constants.layout
+        pieces = len(self.machine.constants.pieces)
+        if step.target.type.form == "place":
+
+            def place(state: State, env: Env) -> None:
+                if number(state, env) != 1:
+                    raise Refused("a place takes one piece")
+                stock = source(state, env)
+                effects.place_piece(state, stock, target(state, env), layout.owner_of(stock)[1], pieces, span)
+
+            return place
+        if step.source.type.form == "place":
+
+            def take(state: State, env: Env) -> None:
+                stock = target(state, env)
+                effects.take_piece(state, source(state, env), stock, layout.owner_of(stock)[1], pieces, span)
+
+            return take
+        return lambda state, env: effects.move_tokens(
+            state, number(state, env), source(state, env), target(state, env), span
+        )
+
+    def _note(self, event: str, arguments: tuple[c.Expression, ...], span: Span) -> Callable[[State, Env], None]:
+        values = tuple(self.machine.expressions.compile(argument) for argument in arguments)
+        cards = tuple(argument.type.form == "card" for argument in arguments)
+        effects, visible = self.effects, self.machine.visible
+
+        def note(state: State, env: Env) -> None:
+            given = tuple([value(state, env) for value in values])
+            seen = tuple(visible(state, v) if card else None for v, card in zip(given, cards, strict=True))
+            effects.note(state, event, given, seen, span)
+
+        return note
+
+    def _iterate(self, step: c.Iterate) -> Run:
+        items = self.machine.expressions.items(step.items)
+        test = self.machine.expressions.compile(step.test) if step.test is not None else None
+        body, variable = self.block(step.body), step.variable
+
+        def iterate(state: State, env: Env) -> Any:
+            for item in items(state, env):
+                env[variable] = item
+                if test is None or test(state, env):
+                    result = body(state, env)
+                    if result is not GOES_ON:
+                        return result
+            return GOES_ON
+
+        return iterate
+
+    def _repeat(self, step: c.Repeat) -> Run:
+        test, body = self.machine.expressions.compile(step.test), self.block(step.body)
+        bound = self.machine.expressions.compile(step.bound) if step.bound is not None else None
+
+        def repeat(state: State, env: Env) -> Any:
+            limit = bound(state, env) if bound is not None else MAXIMUM_PASSES
+            passes = 0
+            while test(state, env):
+                passes += 1
+                if passes > limit:
+                    raise RuleFailure(f"this loop went on for more than {limit} times", step.span)
+                result = body(state, env)
+                if result is not GOES_ON:
+                    return result
+            return GOES_ON
+
+        return repeat
+
+
+def _cards(value: Value, single: bool) -> tuple[int, ...]:
+    return (value,) if single else tuple(value)
+
+
+def _held(state: State, source: Value, is_pile: bool) -> tuple[int, ...]:
+    return tuple(source) if is_pile else tuple(state.cells[source])

@@ -1,0 +1,555 @@
+"""The plain form of a ruleset: each checked expression and step a Python closure, each stretch a short list of them.
+
+It is the oracle: as simple as can be, for one ruleset with its players and settings. The :class:`Machine` runs
+stretches until a decision or the end, and knows how a game goes: set-up, rounds, phases, turns, settling, kept blocks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, assert_never, cast
+
+from interpreter.base.source import NOWHERE, Span
+from interpreter.compiler import lower as l
+from interpreter.compiler.constants import GOES_ON, MAXIMUM_PASSES, Constants, Env, Evaluate, RuleFailure, Run
+from interpreter.compiler.evaluate import Evaluator
+from interpreter.compiler.perform import Performer
+from interpreter.kernel.chance import ChanceSource, Seeded
+from interpreter.kernel.state import State, Value
+from interpreter.language import core as c
+from interpreter.language.model import RuleLayer, StandingRule
+
+__all__ = ["AskSite", "Machine", "OptionSite", "RuleFailure"]
+
+MAXIMUM_DEPTH = 200
+
+
+@dataclass(frozen=True, slots=True)
+class OptionSite:
+    """An alternative, ready to be listed: its guard, its choices in order, and its tests."""
+
+    name: str
+    guard: Evaluate | None
+    variables: tuple[int, ...]
+    items: tuple[Evaluate, ...]
+    tests: tuple[Evaluate, ...]
+    core: c.Option
+
+
+@dataclass(frozen=True, slots=True)
+class AskSite:
+    """A decision, ready to be asked."""
+
+    ask: c.Ask
+    procedure: str
+    seat: Evaluate
+    context: tuple[tuple[str, Evaluate], ...]
+    options: tuple[OptionSite, ...]
+    bodies: tuple[int, ...]
+
+
+Going = tuple[int, Env, Any]
+
+
+@dataclass
+class Machine:
+    """Runs a lowered program for one set of players and settings."""
+
+    program: l.Program
+    constants: Constants
+    asks: dict[int, AskSite] = field(default_factory=dict)
+    _functions: dict[str, Evaluate] = field(default_factory=dict)
+    _procedures: dict[str, Callable[[State, tuple[Value, ...]], Value]] = field(default_factory=dict)
+    _stretches: list[tuple[tuple[Run, ...], Callable[[State, Env, Any], Going | None], Span]] = field(
+        default_factory=list
+    )
+
+    def __post_init__(self) -> None:
+        self.chance: ChanceSource = Seeded(0)
+        self.expressions = Evaluator(self)
+        self.steps = Performer(self)
+        base = self.constants.layout.base
+        self._pending, self._settling = base["pending"], base["settling"]
+        self._kept, self._phase, self._round = base["kept"], base["phase"], base["round"]
+        self._turn, self._over = base["turn"], base["over"]
+        self.first_special = len(self.program.stretches)
+        for stretch in self.program.stretches:
+            self._stretches.append(self._stretch(len(self._stretches), stretch))
+        self._standing = [self._standing_rule(rule) for rule in self.constants.model.standing.values()]
+        for special in (
+            self._start,
+            self._settle,
+            self._round_start,
+            self._next_phase,
+            self._phase_over,
+            self._phase_kept,
+            self._phase_done,
+            self._round_over,
+            self._round_kept,
+            self._turn_over,
+            self._turn_kept,
+            self._turn_done,
+            self._phase_begin,
+            self._nothing,
+        ):
+            self._stretches.append(((), special, NOWHERE))
+        (
+            self.START,
+            self.SETTLE,
+            self.ROUND_START,
+            self.NEXT_PHASE,
+            self.PHASE_OVER,
+            self.PHASE_KEPT,
+            self.PHASE_DONE,
+            self.ROUND_OVER,
+            self.ROUND_KEPT,
+            self.TURN_OVER,
+            self.TURN_KEPT,
+            self.TURN_DONE,
+            self.PHASE_BEGIN,
+            self.NOTHING,
+        ) = range(self.first_special, self.first_special + 14)
+
+    # --- running
+
+    def start(self, state: State, chance: ChanceSource) -> None:
+        """From the empty table to the first decision, or the end."""
+        self.run(state, chance, (self.START, [], None))
+
+    def choose(self, state: State, chance: ChanceSource, option: int, values: Sequence[Value]) -> None:
+        """Goes on after a decision; the choice must be legal."""
+        assert state.frame is not None
+        index, locals_, up, _ = state.frame
+        site = self.asks[index]
+        env = list(locals_)
+        for variable, value in zip(site.options[option].variables, values, strict=True):
+            env[variable] = value
+        self.run(state, chance, (site.bodies[option], env, up))
+
+    def perform(self, state: State, chance: ChanceSource, procedure: str, then: str = "") -> None:
+        """Runs a procedure outside the rounds (a scenario's given), then goes on with a phase, or stops."""
+        up: Any = (self.NOTHING, (), None, -1)
+        if then:
+            self.constants.effects.put(state, self._round, 1, None)
+            self.constants.effects.put(state, self._phase, self.constants.model.phases.index(then) - 1, None)
+            up = (self.NEXT_PHASE, (), None, -1)
+        self.run(state, chance, self._enter(procedure, (), up, state))
+
+    def run(self, state: State, chance: ChanceSource, going: Going | None) -> None:
+        self.chance = chance
+        stretches = self._stretches
+        passes = 0
+        try:
+            while going is not None:
+                index, env, up = going
+                passes += 1
+                if passes > MAXIMUM_PASSES:
+                    raise RuleFailure("this goes on and on without asking anybody", stretches[index][2])
+                steps, end, _ = stretches[index]
+                for step in steps:
+                    step(state, env)
+                going = end(state, env, up)
+        except RuleFailure as failure:
+            self._name_chain(failure, state, going)
+            raise
+        except RecursionError:
+            raise RuleFailure("rules call each other too deeply", None) from None
+
+    def _name_chain(self, failure: RuleFailure, state: State, going: Going | None) -> None:
+        if going is None:
+            return
+        frame: Any = (going[0], (), going[2], -1)
+        while frame is not None:
+            index, _, frame, _ = frame
+            if index < self.first_special:
+                stretch = self.program.stretches[index]
+                failure.chain.append((stretch.procedure.split("@")[0], stretch.span))
+
+    def visible(self, state: State, card: Value) -> tuple[int, ...] | None:
+        """The seats that may know a card where it lies now; nothing: everyone."""
+        if card is None:
+            return None
+        return self.constants.seen_by.get(state.cells[self.constants.layout.base["location"] + card])
+
+    # --- the frame of a game: set-up, rounds, phases
+
+    def _start(self, state: State, env: Env, up: Any) -> Going | None:
+        self.constants.effects.mark(state, "start of game", 0)
+        back = (self.ROUND_START, (), None, -1)
+        return self._enter(self._top(self.constants.model.setup), (), back, state)
+
+    def _top(self, rule: str) -> str:
+        return self.constants.model.rules[rule].top.id
+
+    def _round_start(self, state: State, env: Env, up: Any) -> Going | None:
+        kept = self._take_kept(state, "start", "round")
+        if not env:
+            number = state.cells[self._round] + 1
+            self.constants.effects.put(state, self._round, number, None)
+            self.constants.effects.put(state, self._phase, -1, None)
+            self.constants.effects.mark(state, "start of round", number)
+        if kept is not None:
+            return self._enter(kept[2], kept[3], (self.ROUND_START, (1,), None, -1), state)
+        return self.NEXT_PHASE, [], None
+
+    def _next_phase(self, state: State, env: Env, up: Any) -> Going | None:
+        number = state.cells[self._phase] + 1
+        if number >= len(self.constants.model.phases):
+            return self.ROUND_OVER, [], None
+        self.constants.effects.put(state, self._phase, number, None)
+        self.constants.effects.mark(state, f"start of {self.constants.model.phases[number]}", number)
+        return self.PHASE_BEGIN, [], None
+
+    def _phase_begin(self, state: State, env: Env, up: Any) -> Going | None:
+        kept = self._take_kept(state, "start", "phase")
+        if kept is not None:
+            return self._enter(kept[2], kept[3], (self.PHASE_BEGIN, (), None, -1), state)
+        phase = self.constants.model.phases[state.cells[self._phase]]
+        return self._enter(self._top(phase), (), (self.PHASE_OVER, (), None, -1), state)
+
+    def _phase_over(self, state: State, env: Env, up: Any) -> Going | None:
+        return self._settled(state, (self.PHASE_KEPT, (), None, -1))
+
+    def _phase_kept(self, state: State, env: Env, up: Any) -> Going | None:
+        kept = self._take_kept(state, "end", "phase")
+        if kept is not None:
+            return self._enter(kept[2], kept[3], (self.PHASE_KEPT, (), None, -1), state)
+        return self._settled(state, (self.PHASE_DONE, (), None, -1))
+
+    def _phase_done(self, state: State, env: Env, up: Any) -> Going | None:
+        number = state.cells[self._phase]
+        self._reset(state, "phase")
+        self.constants.effects.mark(state, f"end of {self.constants.model.phases[number]}", number)
+        return self.NEXT_PHASE, [], None
+
+    def _round_over(self, state: State, env: Env, up: Any) -> Going | None:
+        return self._settled(state, (self.ROUND_KEPT, (), None, -1))
+
+    def _round_kept(self, state: State, env: Env, up: Any) -> Going | None:
+        kept = self._take_kept(state, "end", "round")
+        if kept is not None:
+            return self._enter(kept[2], kept[3], (self.ROUND_KEPT, (), None, -1), state)
+        self._reset(state, "round")
+        self.constants.effects.mark(state, "end of round", state.cells[self._round])
+        return self.ROUND_START, [], None
+
+    def _turn_over(self, state: State, env: Env, up: Any) -> Going | None:
+        return self._settled(state, (self.TURN_KEPT, (), up, -1))
+
+    def _turn_kept(self, state: State, env: Env, up: Any) -> Going | None:
+        kept = self._take_kept(state, "end", "turn")
+        if kept is not None:
+            return self._enter(kept[2], kept[3], (self.TURN_KEPT, (), up, -1), state)
+        return self._settled(state, (self.TURN_DONE, (), up, -1))
+
+    def _turn_done(self, state: State, env: Env, up: Any) -> Going | None:
+        self._reset(state, "turn")
+        self.constants.effects.mark(state, "end of turn", state.cells[self._turn])
+        self.constants.effects.put(state, self._turn, -1, None)
+        return self._leave(up, None)
+
+    def _nothing(self, state: State, env: Env, up: Any) -> Going | None:
+        state.frame = None
+        return None
+
+    def _take_kept(self, state: State, edge: str, of: str) -> tuple[Any, ...] | None:
+        """The first block that waits for this moment; it waits no longer."""
+        waiting = state.cells[self._kept]
+        for position, block in enumerate(waiting):
+            if block[0] == edge and block[1] == of:
+                self.constants.effects.put(state, self._kept, waiting[:position] + waiting[position + 1 :], None)
+                return tuple(block)
+        return None
+
+    def _reset(self, state: State, lasts: str) -> None:
+        for cell, start in self.resets.get(lasts, ()):
+            self.constants.effects.put(state, cell, start, None)
+
+    @property
+    def resets(self) -> dict[str, list[tuple[int, Value]]]:
+        return self._resets
+
+    def set_resets(self, resets: dict[str, list[tuple[int, Value]]]) -> None:
+        """Cells that go back to a value at the end of a turn, phase or round."""
+        self._resets = resets
+
+    # --- settling
+
+    def _settled(self, state: State, back: Any) -> Going | None:
+        """Settle, then go on with the frame."""
+        if not state.cells[self._pending] or state.cells[self._settling]:
+            return back[0], list(back[1]), back[2]
+        self.constants.effects.put(state, self._settling, 1, None)
+        return self.SETTLE, [], back
+
+    def _settle(self, state: State, env: Env, up: Any) -> Going | None:
+        """One match of the first standing rule that has one; when none is left, back."""
+        effects = self.constants.effects
+        while True:
+            pending = state.cells[self._pending]
+            if not pending:
+                effects.put(state, self._settling, 0, None)
+                return self._leave(up, None)
+            number = (pending & -pending).bit_length() - 1
+            name, match = self._standing[number]
+            values = match(state)
+            if values is not None:
+                return self._enter(name, values, (self.SETTLE, (), up, -1), state)
+            effects.put(state, self._pending, pending & ~(1 << number), None)
+
+    def _standing_rule(self, rule: StandingRule) -> tuple[str, Callable[[State], tuple[Value, ...] | None]]:
+        binders = [(index, self.expressions.items(items)) for index, items in rule.binders]
+        test = self.expressions.compile(rule.test) if rule.test is not None else None
+        size = rule.local_count
+
+        def match(state: State) -> tuple[Value, ...] | None:
+            env: Env = [None] * size
+            for values in _combinations(state, env, binders):
+                if test is None or test(state, env):
+                    return values
+            return None
+
+        return rule.procedure, match
+
+    # --- procedures
+
+    def _enter(self, procedure: str, values: Sequence[Value], up: Any, state: State) -> Going | None:
+        """Begins a procedure; one that cannot suspend is run at once."""
+        lowered = self.program.procedures[procedure]
+        if lowered.steps is not None:
+            value = self.procedure(procedure)(state, tuple(values))
+            return self._leave(up, value)
+        if _depth(up) > MAXIMUM_DEPTH:
+            raise RuleFailure("rules call each other too deeply", lowered.layer.span)
+        return lowered.entry, [*values, *([None] * (lowered.local_count - len(values)))], up
+
+    def _leave(self, up: Any, value: Value) -> Going | None:
+        index, locals_, further, into = up
+        env = list(locals_)
+        if into >= 0:
+            env[into] = value
+        return index, env, further
+
+    def procedure(self, name: str) -> Callable[[State, tuple[Value, ...]], Value]:
+        """A procedure that cannot suspend, as one call."""
+        found = self._procedures.get(name)
+        if found is None:
+            self._procedures[name] = lambda state, values: self._procedures[name](state, values)
+            found = self._procedures[name] = self._whole(name)
+        return found
+
+    def _whole(self, name: str) -> Callable[[State, tuple[Value, ...]], Value]:
+        lowered = self.program.procedures[name]
+        assert lowered.steps is not None
+        run = self.steps.block(lowered.steps)
+        size = lowered.local_count
+
+        def call(state: State, values: tuple[Value, ...]) -> Value:
+            env: Env = [*values, *([None] * (size - len(values)))]
+            result = run(state, env)
+            return None if result is GOES_ON else result
+
+        return call
+
+    def function(self, name: str) -> Evaluate:
+        """A function or verdict; what it gave is remembered until the next change."""
+        found = self._functions.get(name)
+        if found is None:
+            self._functions[name] = lambda state, values: self._functions[name](state, values)
+            found = self._functions[name] = self._function(name)
+        return found
+
+    def _function(self, name: str) -> Evaluate:
+        layer = self.program.reach.procedures[name]
+        when = self.expressions.compile(layer.when) if layer.when is not None and layer.layer > 0 else None
+        below = self.function(f"{layer.rule}@{layer.layer - 1}") if when is not None else None
+        body = self._function_body(layer)
+        size = layer.local_count
+
+        def call(state: State, values: Any) -> Value:
+            key = (name, *values)
+            memo = state.memo
+            if key in memo:
+                return memo[key]
+            env: Env = [*values, *([None] * (size - len(values)))]
+            if when is not None and below is not None and not when(state, env):
+                found = below(state, values)
+            else:
+                found = body(state, env)
+            memo[key] = found
+            return found
+
+        return call
+
+    def _function_body(self, layer: RuleLayer) -> Evaluate:
+        if layer.form == "permits":
+            requirements = list(cast("tuple[c.Requirement, ...]", layer.body))
+            lines = [(self.expressions.compile(line.test), line.bind) for line in requirements]
+
+            def permits(state: State, env: Env) -> Value:
+                for test, bind in lines:
+                    if bind is not None:
+                        env[bind] = test(state, env)
+                    elif not test(state, env):
+                        return False
+                return True
+
+            return permits
+        if isinstance(layer.body, tuple):
+            run = self.steps.block(layer.body)  # type: ignore[arg-type]
+            return lambda state, env: run(state, env)
+        return self.expressions.compile(layer.body)
+
+    # --- stretches
+
+    def _stretch(
+        self, index: int, stretch: l.Stretch
+    ) -> tuple[tuple[Run, ...], Callable[[State, Env, Any], Going | None], Span]:
+        steps = tuple(self.steps.compile(step) for step in stretch.steps)
+        return steps, self._end(index, stretch), stretch.span
+
+    def _end(self, index: int, stretch: l.Stretch) -> Callable[[State, Env, Any], Going | None]:
+        end = stretch.end
+        match end:
+            case l.Jumps(to):
+                return lambda state, env, up: (to, env, up)
+            case l.Forks(test, then, otherwise):
+                holds = self.steps.test(test)
+                return lambda state, env, up: (then if holds(state, env) else otherwise, env, up)
+            case l.Asks(ask, bodies):
+                return self._ask(index, stretch, ask, bodies)
+            case l.Calls(call, into, then):
+                return self._call(call, into, then)
+            case l.Leaves(value):
+                given = self.expressions.compile(value) if value is not None else None
+                return lambda state, env, up: self._leave(up, given(state, env) if given is not None else None)
+            case l.SettlesThen(then):
+                return lambda state, env, up: self._settled(state, (then, tuple(env), up, -1))
+            case l.TurnEnds(then):
+                return lambda state, env, up: (self.TURN_OVER, [], (then, tuple(env), up, -1))
+            case l.Advances(loop, body, after):
+                return self._advance(loop, body, after)
+            case l.Counts(loop, then):
+                return self._count(loop, then)
+            case l.Stops():
+                return self._stop
+            case _:
+                assert_never(end)
+
+    def _ask(
+        self, index: int, stretch: l.Stretch, ask: c.Ask, bodies: tuple[int, ...]
+    ) -> Callable[[State, Env, Any], Going | None]:
+        compile_ = self.expressions.compile
+        options = tuple(
+            OptionSite(
+                option.name,
+                compile_(option.guard) if option.guard is not None else None,
+                tuple(choice.variable for choice in option.choices),
+                tuple(self.expressions.items(choice.items) for choice in option.choices),
+                tuple(compile_(test) for test in option.tests),
+                option,
+            )
+            for option in ask.options
+        )
+        context = tuple((name, compile_(value)) for name, value in ask.context)
+        site = AskSite(ask, stretch.procedure, compile_(ask.seat), context, options, bodies)
+        self.asks[index] = site
+
+        def stop(state: State, env: Env, up: Any) -> Going | None:
+            if state.cells[self._pending] and not state.cells[self._settling]:
+                return self._settled(state, (index, tuple(env), up, -1))
+            state.frame = (index, tuple(env), up, -1)
+            if not any(True for _ in self.options(state, env, site)):
+                raise RuleFailure(f"`{ask.name}` leaves no choice", ask.span)
+            return None
+
+        return stop
+
+    def _call(self, call: Any, into: int, then: int) -> Callable[[State, Env, Any], Going | None]:
+        target = self.program.target(call)
+        arguments = tuple(self.expressions.compile(argument) for argument in call.arguments)
+
+        def enter(state: State, env: Env, up: Any) -> Going | None:
+            values = [argument(state, env) for argument in arguments]
+            return self._enter(target, values, (then, tuple(env), up, into), state)
+
+        return enter
+
+    def _advance(self, loop: c.Iterate, body: int, after: int) -> Callable[[State, Env, Any], Going | None]:
+        items, position = loop.hidden
+        variable, turn = loop.variable, loop.turn
+        test = self.expressions.compile(loop.test) if loop.test is not None else None
+        effects = self.constants.effects
+
+        def advance(state: State, env: Env, up: Any) -> Going | None:
+            while env[position] < len(env[items]):
+                env[variable] = env[items][env[position]]
+                env[position] += 1
+                if test is None or test(state, env):
+                    if turn:
+                        effects.put(state, self._turn, env[variable], None)
+                        effects.mark(state, "start of turn", env[variable])
+                    return body, env, up
+            env[items] = ()
+            return after, env, up
+
+        return advance
+
+    def _count(self, loop: c.Repeat, then: int) -> Callable[[State, Env, Any], Going | None]:
+        assert loop.bound is not None
+        bound = self.expressions.compile(loop.bound)
+
+        def count(state: State, env: Env, up: Any) -> Going | None:
+            env[loop.hidden] += 1
+            if env[loop.hidden] > bound(state, env):
+                raise RuleFailure(f"this loop went on for more than {bound(state, env)} times", loop.span)
+            return then, env, up
+
+        return count
+
+    def _stop(self, state: State, env: Env, up: Any) -> Going | None:
+        effects = self.constants.effects
+        effects.put(state, self._over, True, None)
+        effects.mark(state, "end of game", state.cells[self._round])
+        state.frame = None
+        return None
+
+    # --- options
+
+    def options(self, state: State, env: Env, site: AskSite) -> Iterator[tuple[int, tuple[Value, ...]]]:
+        """All legal choices, one after another: the alternative's number and its values."""
+        for number, option in enumerate(site.options):
+            yield from ((number, values) for values in self.values(state, env, option))
+
+    def values(self, state: State, env: Env, option: OptionSite) -> Iterator[tuple[Value, ...]]:
+        """The legal values of one alternative."""
+        env = list(env)
+        if option.guard is not None and not option.guard(state, env):
+            return
+        for values in _combinations(state, env, list(zip(option.variables, option.items, strict=True))):
+            if all(test(state, env) for test in option.tests):
+                yield values
+
+
+def _combinations(state: State, env: Env, binders: list[tuple[int, Evaluate]]) -> Iterator[tuple[Value, ...]]:
+    """Every combination of the binders' items; each binder may read those before it."""
+    if not binders:
+        yield ()
+        return
+    (variable, items), *others = binders
+    for item in items(state, env):
+        env[variable] = item
+        if not others:
+            yield (item,)
+        else:
+            for values in _combinations(state, env, others):
+                yield (item, *values)
+
+
+def _depth(frame: Any) -> int:
+    depth = 0
+    while frame is not None:
+        frame = frame[2]
+        depth += 1
+    return depth

@@ -1,0 +1,341 @@
+"""What a procedure can reach: whom it calls, what it reads and changes, which events it notes, whether it can suspend.
+
+Suspending is what only the lowered form can do: ask, settle, take turns, end the game, or call what does. From the same
+facts the checker knows in which phases an event can occur, and which standing rules a change wakes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from interpreter.base.diagnostics import Diagnostic, Note
+from interpreter.language import core as c
+from interpreter.language.model import CheckedTrigger, Model, RuleLayer, StandingRule
+from interpreter.language.walk import descendants
+
+__all__ = ["Reach", "check_reach", "procedures_of", "reach_of"]
+
+
+@dataclass
+class Facts:
+    """Of one procedure or function, without what it calls."""
+
+    calls: set[str] = field(default_factory=set)
+    reads: set[str] = field(default_factory=set)
+    writes: set[str] = field(default_factory=set)
+    holders: set[str] = field(default_factory=set)
+    events: set[str] = field(default_factory=set)
+    keeps: set[str] = field(default_factory=set)
+    suspends: bool = False
+    asks: set[str] = field(default_factory=set)
+    dynamic_targets: set[str] = field(default_factory=set)
+
+
+@dataclass
+class Reach:
+    """Facts of all procedures, with what they call."""
+
+    procedures: dict[str, RuleLayer]
+    own: dict[str, Facts]
+    all: dict[str, Facts]
+    standing_reads: dict[str, frozenset[str]]
+    phase_facts: dict[str, Facts]
+
+    def suspends(self, procedure: str) -> bool:
+        return self.all[procedure].suspends
+
+    def wakes(self, group: str) -> list[str]:
+        """Standing rules that read a group of cells."""
+        return [name for name, reads in self.standing_reads.items() if group in reads]
+
+
+def procedures_of(model: Model) -> dict[str, RuleLayer]:
+    """Every layer of every rule and every block, by id."""
+    found = {layer.id: layer for rule in model.rules.values() for layer in rule.layers}
+    found.update(dict(model.blocks.items()))
+    return found
+
+
+def target_of(model: Model, call: c.CallRule | c.CallBase) -> str:
+    """The id of the procedure that a call runs."""
+    if isinstance(call, c.CallBase):
+        return f"{call.rule}@{call.layer}"
+    rule = model.rules.get(call.rule)
+    return rule.top.id if rule else call.rule
+
+
+def reach_of(model: Model) -> Reach:
+    procedures = procedures_of(model)
+    own = {name: _own_facts(model, layer) for name, layer in procedures.items()}
+    for name, layer in procedures.items():
+        if layer.when is not None and layer.layer > 0:
+            own[name].calls.add(f"{layer.rule}@{layer.layer - 1}")
+    _join_triggers(model, own)
+    closed = {name: _closure(name, own) for name in procedures}
+    standing_reads = {name: _standing_reads(model, rule, own) for name, rule in model.standing.items()}
+    phase_facts = _phase_facts(model, closed, standing_reads)
+    return Reach(procedures, own, closed, standing_reads, phase_facts)
+
+
+def _own_facts(model: Model, layer: RuleLayer) -> Facts:
+    facts = Facts()
+    trees: list[object] = [layer.body]
+    if layer.when is not None:
+        trees.append(layer.when)
+    for tree in trees:
+        for node in descendants(tree):
+            _note_facts(model, node, facts)
+    return facts
+
+
+def _note_facts(model: Model, node: object, facts: Facts) -> None:
+    match node:
+        case c.CallRule() | c.CallBase():
+            facts.calls.add(target_of(model, node))
+        case c.Cell(group, _):
+            facts.reads.add(group)
+            if node.type.is_holder:
+                facts.holders.add(group)
+        case c.SetCell(cell, _):
+            _write(cell, facts)
+        case c.MoveCards(_, target, _):
+            _write(target, facts)
+            facts.writes.update(name for name, group in model.groups.items() if group.type.form in ("zone", "piles"))
+        case c.MoveTokens(_, source, target) | c.MovePiece(_, source, target) | c.MoveAll(source, target, _):
+            _write(source, facts)
+            _write(target, facts)
+        case c.Shuffles(zone, _):
+            _write(zone, facts)
+        case c.Notes(event, _):
+            facts.events.add(event)
+        case c.Keeps():
+            facts.keeps.add(node.procedure)
+        case c.Ask():
+            facts.asks.add(node.name)
+            facts.suspends = True
+        case c.Settles() | c.Ends():
+            facts.suspends = True
+        case c.Iterate():
+            facts.suspends |= node.turn
+        case _:
+            pass
+
+
+def _write(target: c.Expression, facts: Facts) -> None:
+    if target.type.form == "place":
+        facts.writes.add("piece")
+        return
+    for node in descendants(target):
+        if isinstance(node, c.Cell):
+            facts.writes.add(node.group)
+        elif isinstance(node, c.CallRule):
+            facts.dynamic_targets.add(node.rule)
+
+
+def _join_triggers(model: Model, own: dict[str, Facts]) -> None:
+    """A note calls the triggers that hear it."""
+    hear: dict[str, list[CheckedTrigger]] = {}
+    for trigger in model.triggers.values():
+        hear.setdefault(trigger.event, []).append(trigger)
+    for facts in own.values():
+        for event in facts.events:
+            for trigger in hear.get(event, ()):
+                facts.calls.update(case.procedure for case in trigger.cases if case.procedure)
+                for node in descendants(trigger.test) if trigger.test is not None else ():
+                    _note_facts(model, node, facts)
+    for facts in own.values():
+        for rule in facts.dynamic_targets:
+            found = model.rules.get(rule)
+            for layer in found.layers if found else ():
+                facts.writes.update(own[layer.id].holders)
+
+
+def _closure(name: str, own: dict[str, Facts]) -> Facts:
+    seen: set[str] = set()
+    front = [name]
+    total = Facts()
+    while front:
+        current = front.pop()
+        if current in seen or current not in own:
+            continue
+        seen.add(current)
+        facts = own[current]
+        total.calls |= facts.calls
+        total.reads |= facts.reads
+        total.writes |= facts.writes
+        total.events |= facts.events
+        total.keeps |= facts.keeps
+        total.asks |= facts.asks
+        total.suspends |= facts.suspends
+        front.extend(facts.calls)
+    return total
+
+
+def _standing_reads(model: Model, rule: StandingRule, own: dict[str, Facts]) -> frozenset[str]:
+    facts = Facts()
+    for tree in (rule.test, *(items for _, items in rule.binders)):
+        for node in descendants(tree) if tree is not None else ():
+            _note_facts(model, node, facts)
+    reads = set(facts.reads)
+    for call in facts.calls:
+        reads |= _closure(call, own).reads
+    return frozenset(reads)
+
+
+def _phase_facts(model: Model, closed: dict[str, Facts], standing_reads: dict[str, frozenset[str]]) -> dict[str, Facts]:
+    """What each phase can reach, through kept blocks and the standing rules that its changes wake."""
+    found: dict[str, Facts] = {}
+    for position, phase in enumerate(model.phases):
+        rule = model.rules.get(phase)
+        if rule is None:
+            continue
+        facts = Facts()
+        waiting = {rule.top.id}
+        if position == 0:
+            waiting |= _kept_for_round_start(model)
+        taken: set[str] = set()
+        while waiting:
+            name = waiting.pop()
+            taken.add(name)
+            add = closed.get(name)
+            if add is None:
+                continue
+            facts.reads |= add.reads
+            facts.writes |= add.writes
+            facts.events |= add.events
+            facts.asks |= add.asks
+            facts.keeps |= add.keeps
+            following = {keep for keep in add.keeps if "/end of round/" not in keep and "/start of" not in keep}
+            for standing, reads in standing_reads.items():
+                if reads & facts.writes:
+                    following.add(model.standing[standing].procedure)
+            waiting |= following - taken
+        found[phase] = facts
+    return found
+
+
+def _kept_for_round_start(model: Model) -> set[str]:
+    return {name for name in model.blocks if "/start of" in name}
+
+
+# --- what the checker learns from it ---------------------------------------------------------------------------------
+
+
+def check_reach(model: Model, reach: Reach) -> list[Diagnostic]:
+    """Recursion of functions, loops without end, triggers without a case, rules that nothing uses."""
+    found: list[Diagnostic] = []
+    found.extend(_check_recursion(model, reach))
+    found.extend(_check_functions_pure(model, reach))
+    found.extend(_check_loops(model, reach))
+    found.extend(_check_triggers(model, reach))
+    found.extend(_check_unused(model, reach))
+    return found
+
+
+def _check_recursion(model: Model, reach: Reach) -> Iterable[Diagnostic]:
+    for name, layer in reach.procedures.items():
+        if layer.form == "does":
+            continue
+        trail = _way_back(name, reach.own)
+        if trail:
+            ring = " → ".join(part.split("@")[0] for part in trail)
+            yield Diagnostic("E705", f"`{layer.rule}` calls itself: {ring}", layer.span)
+
+
+def _way_back(name: str, own: dict[str, Facts]) -> list[str]:
+    """A way of calls from a procedure to itself."""
+    front: list[list[str]] = [[name]]
+    seen: set[str] = set()
+    while front:
+        trail = front.pop(0)
+        for called in sorted(own[trail[-1]].calls if trail[-1] in own else ()):
+            if called == name:
+                return [*trail, name]
+            if called not in seen:
+                seen.add(called)
+                front.append([*trail, called])
+    return []
+
+
+def _check_functions_pure(model: Model, reach: Reach) -> Iterable[Diagnostic]:
+    for name, layer in reach.procedures.items():
+        facts = reach.all[name]
+        if layer.form != "does" and (facts.suspends or facts.events):
+            yield Diagnostic(
+                "E701", f"`{layer.rule}` is a function, but reaches something that changes the game", layer.span
+            )
+
+
+def _check_loops(model: Model, reach: Reach) -> Iterable[Diagnostic]:
+    """A `while` that asks nobody carries a bound."""
+    for layer in reach.procedures.values():
+        for node in descendants(layer.body):
+            if isinstance(node, c.Repeat) and node.bound is None and not _body_suspends(model, reach, node.body):
+                yield Diagnostic(
+                    "E706",
+                    "this loop asks nobody, so it needs a bound",
+                    node.span,
+                    help="say `while test at most n times:`",
+                )
+
+
+def _body_suspends(model: Model, reach: Reach, body: tuple[c.Step, ...]) -> bool:
+    for node in descendants(body):
+        if isinstance(node, c.Ask):
+            return True
+        if isinstance(node, c.CallRule | c.CallBase):
+            facts = reach.all.get(target_of(model, node))
+            if facts is not None and facts.asks:
+                return True
+    return False
+
+
+def _check_triggers(model: Model, reach: Reach) -> Iterable[Diagnostic]:
+    """For each phase in which its event can occur a trigger has a case; for no other."""
+    for trigger in model.triggers.values():
+        possible = [phase for phase, facts in reach.phase_facts.items() if trigger.event in facts.events]
+        covered = {phase for case in trigger.cases for phase in case.phases}
+        general = any(not case.phases for case in trigger.cases)
+        missing = [phase for phase in possible if phase not in covered]
+        if missing and not general:
+            names = ", ".join(f"`{phase}`" for phase in missing)
+            yield Diagnostic(
+                "E707",
+                f"`{trigger.name}` has no case for {names}, where `{trigger.event}` can occur",
+                trigger.span,
+                tuple(_witness(model, reach, trigger.event, phase) for phase in missing[:2]),
+                "give a case, or `otherwise: nothing`",
+            )
+        for case in trigger.cases:
+            for phase in case.phases:
+                if phase in model.phases and phase not in possible and len(case.phases) == 1:
+                    yield Diagnostic(
+                        "W708", f"`{trigger.event}` cannot occur in `{phase}`", case.span, severity="warning"
+                    )
+
+
+def _witness(model: Model, reach: Reach, event: str, phase: str) -> Note:
+    """One place from which the event can be noted in a phase."""
+    for name, facts in reach.own.items():
+        if event in facts.events:
+            return Note(
+                f"it is noted in `{reach.procedures[name].rule}`, which `{phase}` reaches", reach.procedures[name].span
+            )
+    return Note(f"`{phase}` reaches it")
+
+
+def _check_unused(model: Model, reach: Reach) -> Iterable[Diagnostic]:
+    """Interpretations that no rule reads are errors: a doubt that nothing turns on is no switch."""
+    read: set[str] = set()
+    trees: list[object] = [layer.body for layer in reach.procedures.values()]
+    trees.extend(layer.when for layer in reach.procedures.values())
+    trees.extend(rule.test for rule in model.standing.values())
+    trees.extend(trigger.test for trigger in model.triggers.values())
+    for tree in trees:
+        for node in descendants(tree) if tree is not None else ():
+            if isinstance(node, c.SettingValue):
+                read.add(node.name)
+    for interpretation in model.interpretations.values():
+        if interpretation.name not in read:
+            yield Diagnostic("E708", f"no rule reads the interpretation `{interpretation.name}`", interpretation.span)

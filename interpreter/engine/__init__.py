@@ -1,0 +1,1 @@
+"""A composed ruleset, and the games it plays."""

@@ -1,0 +1,440 @@
+"""A game being played: decisions, choices, undo, clones, views, logs and saves."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, overload
+
+from interpreter.compiler.constants import RuleFailure
+from interpreter.compiler.plain import AskSite
+from interpreter.engine.refusal import IllegalMove, refuse
+from interpreter.engine.show import Line, lines_of
+from interpreter.kernel.chance import ChanceSource, Scripted, Seeded
+from interpreter.kernel.effects import CHOICE, undo
+from interpreter.kernel.state import State, Value, as_json, as_values
+from interpreter.language import core as c
+from interpreter.language.types import Type
+from interpreter.language.walk import descendants
+
+if TYPE_CHECKING:
+    from interpreter.engine.ruleset import Ruleset
+    from interpreter.engine.setup import Table
+
+__all__ = ["Decision", "Game", "Option", "Options", "Result"]
+
+SAVE_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One concrete choice: the alternative and its values, by their public names."""
+
+    do: str
+    values: tuple[tuple[str, Any], ...]
+    code: tuple[int, tuple[Value, ...]]
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"do": self.do, **dict(self.values)}
+
+    def __getitem__(self, name: str) -> Any:
+        return self.as_dict()[name]
+
+    def __str__(self) -> str:
+        return " ".join([self.do, *(f"{name}={value}" for name, value in self.values)])
+
+
+class Options(Sequence[Option]):
+    """The legal choices of a decision: behaves as the full list, found as far as it is read."""
+
+    def __init__(self, game: Game, site: AskSite, env: list[Value]) -> None:
+        self._game, self._site = game, site
+        self._found: list[Option] = []
+        self._more: Iterator[tuple[int, tuple[Value, ...]]] | None = game.machine.options(game.state, env, site)
+
+    def _read(self, number: int | None = None) -> None:
+        while self._more is not None and (number is None or len(self._found) <= number):
+            code = next(self._more, None)
+            if code is None:
+                self._more = None
+            else:
+                self._found.append(self._game._option(self._site, code))
+
+    @overload
+    def __getitem__(self, index: int) -> Option: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Option]: ...
+
+    def __getitem__(self, index: int | slice) -> Option | list[Option]:
+        if isinstance(index, slice) or index < 0:
+            self._read()
+        else:
+            self._read(index)
+        return self._found[index]
+
+    def __iter__(self) -> Iterator[Option]:
+        number = 0
+        while True:
+            self._read(number)
+            if number >= len(self._found):
+                return
+            yield self._found[number]
+            number += 1
+
+    def __len__(self) -> int:
+        self._read()
+        return len(self._found)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} options>"
+
+
+class Decision:
+    """A named point where a seat must choose.
+
+    ``actor`` is the seat (from 0), ``context`` the values shown with the decision, ``options`` all legal choices.
+    """
+
+    def __init__(self, game: Game, site: AskSite, env: list[Value]) -> None:
+        self._game, self.site, self.env = game, site, env
+        self.name = site.ask.name
+        self.actor: int = site.seat(game.state, env)
+
+    @cached_property
+    def context(self) -> dict[str, Any]:
+        names, state = self._game.ruleset.names, self._game.state
+        types = {name: value.type for name, value in self.site.ask.context}
+        return {name: names.public(value(state, self.env), types[name]) for name, value in self.site.context}
+
+    @cached_property
+    def options(self) -> Options:
+        return Options(self._game, self.site, self.env)
+
+    def __repr__(self) -> str:
+        return f"<decision {self.name} of seat {self.actor}>"
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The end of a game: for each seat its place (1 is best, equal keys share a place) and the keys that decide."""
+
+    places: tuple[int, ...]
+    keys: tuple[tuple[int, ...], ...]
+
+    @property
+    def winners(self) -> list[int]:
+        return [seat for seat, place in enumerate(self.places) if place == 1]
+
+
+class Game:
+    """One game of a ruleset. Made by :meth:`Ruleset.new_game`."""
+
+    def __init__(
+        self,
+        ruleset: Ruleset,
+        table: Table,
+        state: State,
+        chance: ChanceSource,
+        settings: dict[str, Value],
+        origin: dict[str, Any],
+    ) -> None:
+        self.ruleset = ruleset
+        self.table = table
+        self.machine = table.machine
+        self.state = state
+        self.chance = chance
+        self.settings = settings
+        self.origin = origin
+        self.history: tuple[Any, ...] | None = None
+        self._decision: Decision | None = None
+
+    @classmethod
+    def begin(
+        cls,
+        ruleset: Ruleset,
+        players: int,
+        seed: int,
+        settings: dict[str, Value],
+        chance: ChanceSource | Mapping[str, Any] | None,
+    ) -> Game:
+        table = ruleset.table(players, settings)
+        source = cls._source(ruleset, seed, chance)
+        origin: dict[str, Any] = {"players": players, "seed": seed}
+        if isinstance(chance, Mapping):
+            origin["chance"] = dict(chance)
+        elif isinstance(chance, Scripted):
+            origin["chance"] = {name: list(values) for name, values in chance.outcomes.items()}
+        game = cls(ruleset, table, table.first.clone(), source, settings, origin)
+        game._check_settings()
+        game.machine.start(game.state, source)
+        return game
+
+    @staticmethod
+    def _source(ruleset: Ruleset, seed: int, chance: ChanceSource | Mapping[str, Any] | None) -> ChanceSource:
+        if chance is None:
+            return Seeded(seed)
+        if isinstance(chance, Mapping):
+            return Scripted(runtime_chance(ruleset, chance), Seeded(seed))
+        if isinstance(chance, Scripted):
+            return Scripted(runtime_chance(ruleset, chance.outcomes), chance.then)
+        return chance
+
+    def _check_settings(self) -> None:
+        """Settings with a `check` pass it, or the line that refuses them is said."""
+        for setting in self.ruleset.model.settings.values():
+            value = self.settings[setting.name]
+            if setting.check is None or value is None:
+                continue
+            top = self.ruleset.model.rules[setting.check].top
+            reasons = refuse(self, top.id, (value,))
+            if reasons:
+                raise ValueError(f"`{setting.name}`: " + "; ".join(str(reason) for reason in reasons))
+
+    # --- decisions
+
+    @property
+    def is_over(self) -> bool:
+        return self.state.frame is None
+
+    @property
+    def decision(self) -> Decision | None:
+        """What is asked now; nothing once the game is over. The same object until a choice is made."""
+        if self.state.frame is None:
+            return None
+        if self._decision is None:
+            index, locals_, _, _ = self.state.frame
+            self._decision = Decision(self, self.machine.asks[index], list(locals_))
+        return self._decision
+
+    def _option(self, site: AskSite, code: tuple[int, tuple[Value, ...]]) -> Option:
+        names = self.ruleset.names
+        option = site.ask.options[code[0]]
+        pairs = zip(option.choices, code[1], strict=True)
+        return Option(option.name, tuple((choice.name, names.public(v, choice.type)) for choice, v in pairs), code)
+
+    def accepts(self, choice: Option | Mapping[str, Any]) -> bool:
+        """Whether a choice is legal now."""
+        try:
+            self._legal(choice)
+        except IllegalMove:
+            return False
+        return True
+
+    def apply(self, choice: Option | Mapping[str, Any]) -> None:
+        """Makes a choice and goes on to the next decision. Raises :class:`IllegalMove`, which changes nothing, or
+        :class:`RuleFailure`, after which the state is as before the choice."""
+        number, values = self._legal(choice)
+        decision = self.decision
+        assert decision is not None
+        self._apply(decision, number, values)
+
+    def _apply(self, decision: Decision, number: int, values: tuple[Value, ...]) -> None:
+        state, site = self.state, decision.site
+        option = site.ask.options[number]
+        record = (CHOICE, option.span, state.frame, decision.actor, decision.name, (option.name, number, values), site)
+        seen = [
+            self.machine.visible(state, v) if ch.type.form == "card" else None
+            for ch, v in zip(option.choices, values, strict=True)
+        ]
+        context = tuple(value(state, decision.env) for _, value in site.context)
+        state.log.append((*record, context, tuple(seen), site.ask.sealed))
+        history = self.history
+        self.history = (history, decision.actor, self._option(site, (number, values)).as_dict())
+        self._decision = None
+        try:
+            self.machine.choose(state, self.chance, number, values)
+        except RuleFailure:
+            undo(state)
+            self.history = history
+            raise
+
+    def _legal(self, choice: Option | Mapping[str, Any]) -> tuple[int, tuple[Value, ...]]:
+        from interpreter.engine.refusal import legal_choice
+
+        return legal_choice(self, choice)
+
+    @property
+    def choices(self) -> list[tuple[int, dict[str, Any]]]:
+        """All choices since the game began: the seat and the choice."""
+        found = []
+        history = self.history
+        while history is not None:
+            history, actor, choice = history
+            found.append((actor, choice))
+        return found[::-1]
+
+    # --- result
+
+    @property
+    def result(self) -> Result | None:
+        """The places of all seats, once the game is over."""
+        if not self.state.cells[self.machine.constants.layout.base["over"]]:
+            return None
+        keys = []
+        for seat in self.machine.constants.seats:
+            env: list[Value] = [seat] + [None] * 32
+            keys.append(
+                tuple(self.machine.expressions.compile(key)(self.state, env) for key in self.ruleset.model.ranking)
+            )
+        places = tuple(1 + sum(other > own for other in keys) for own in keys)
+        return Result(places, tuple(keys))
+
+    # --- copies and undo
+
+    def clone(self) -> Game:
+        """The same game at the same decision, without the log; both can be played on."""
+        copy = Game(self.ruleset, self.table, self.state.clone(), self.chance, self.settings, self.origin)
+        copy.history = self.history
+        return copy
+
+    def undo(self) -> bool:
+        """Back to the last decision of this object; false where there is none."""
+        if undo(self.state) is None:
+            return False
+        self._decision = None
+        if self.history is not None:
+            self.history = self.history[0]
+        return True
+
+    def digest(self) -> str:
+        """A fingerprint of the state: equal games have equal digests, on every machine."""
+        return self.state.digest()
+
+    # --- what may be seen
+
+    def view(self, player: int | None = None) -> dict[str, Any]:
+        """The state by public names, as the player may see it (without a player: all of it)."""
+        from interpreter.engine.show import view_of
+
+        return view_of(self, player)
+
+    def log(self, player: int | None = None, language: str = "en") -> list[Line]:
+        """What happened, as lines that the player may read, since this object was made."""
+        return lines_of(self, player, language)
+
+    # --- saves
+
+    def to_json(self) -> str:
+        """The whole game as text: where it comes from, its choices, its state."""
+        decision = self.decision
+        saved = {
+            "save": SAVE_VERSION,
+            "ruleset": self.ruleset.id,
+            "overlays": [d.id for d in self.ruleset.composition.documents if d.kind == "overlay"],
+            "digest": self.ruleset.digest,
+            **self.origin,
+            "settings": self._public_settings(),
+            "choices": [{"by": actor, **choice} for actor, choice in self.choices],
+            "decision": decision.name if decision else None,
+            "state": {"cells": as_json(tuple(self.state.cells)), "frame": self._frame_json(self.state.frame)},
+        }
+        return json.dumps(saved, ensure_ascii=False, separators=(",", ":"))
+
+    def _public_settings(self) -> dict[str, Any]:
+        model, names = self.ruleset.model, self.ruleset.names
+        found: dict[str, Any] = {}
+        for name, setting in model.settings.items():
+            if self.settings[name] is not None:
+                found[name] = names.public(self.settings[name], setting.type)
+        for name, doubt in model.interpretations.items():
+            found[name] = list(doubt.readings)[self.settings[name]]
+        return found
+
+    def _frame_json(self, frame: Any) -> Any:
+        if frame is None:
+            return None
+        index, locals_, up, into = frame
+        return [self._stretch_id(index), as_json(tuple(locals_)), self._frame_json(up), into]
+
+    def _stretch_id(self, index: int) -> str:
+        stretches = self.ruleset.program.stretches
+        return stretches[index].id if index < len(stretches) else f"!{index - len(stretches)}"
+
+    @classmethod
+    def from_json(cls, ruleset: Ruleset, text: str) -> Game:
+        """A saved game. Where the ruleset has changed, its choices are played again; ``ValueError`` names the first
+        that no longer fits, with the reason."""
+        try:
+            saved = json.loads(text)
+            version = saved["save"]
+        except (ValueError, TypeError, KeyError, RecursionError):
+            raise ValueError("this is no saved game") from None
+        if version != SAVE_VERSION:
+            raise ValueError(f"a save of version {version}; this reads version {SAVE_VERSION}")
+        settings = ruleset.settings(saved.get("settings", {}))
+        if saved["digest"] != ruleset.digest:
+            return cls._played_again(ruleset, saved)
+        ruleset.check_players(saved["players"])
+        table = ruleset.table(saved["players"], settings)
+        source = cls._source(ruleset, saved["seed"], saved.get("chance"))
+        origin = {key: saved[key] for key in ("players", "seed", "chance") if key in saved}
+        numbers = {stretch.id: index for index, stretch in enumerate(ruleset.program.stretches)}
+        state = State(
+            [as_values(cell) for cell in saved["state"]["cells"]],
+            _frame_value(saved["state"]["frame"], numbers, len(ruleset.program.stretches)),
+        )
+        game = cls(ruleset, table, state, source, settings, origin)
+        for choice in saved["choices"]:
+            game.history = (game.history, choice["by"], {k: v for k, v in choice.items() if k != "by"})
+        return game
+
+    @classmethod
+    def _played_again(cls, ruleset: Ruleset, saved: dict[str, Any]) -> Game:
+        game = ruleset.new_game(saved["players"], saved["seed"], saved.get("settings"), saved.get("chance"))
+        for number, choice in enumerate(saved["choices"]):
+            decision = game.decision
+            if decision is None:
+                raise ValueError(f"the ruleset has changed: the game is over before choice {number + 1} of the save")
+            if decision.actor != choice["by"]:
+                raise ValueError(
+                    f"the ruleset has changed: at choice {number + 1} seat {decision.actor} decides `{decision.name}`"
+                    f" (rule `{decision.site.procedure.split('@')[0]}`), not seat {choice['by']}"
+                )
+            try:
+                game.apply({k: v for k, v in choice.items() if k != "by"})
+            except IllegalMove as error:
+                raise ValueError(f"the ruleset has changed: choice {number + 1} is refused: {error}") from None
+        return game
+
+
+def _frame_value(frame: Any, numbers: dict[str, int], first_special: int) -> Any:
+    if frame is None:
+        return None
+    name, locals_, up, into = frame
+    index = first_special + int(name[1:]) if name.startswith("!") else numbers[name]
+    return (index, as_values(locals_), _frame_value(up, numbers, first_special), into)
+
+
+def runtime_chance(ruleset: Ruleset, outcomes: Mapping[str, Any]) -> dict[str, list[Value]]:
+    """Outcomes by public names as the game holds them, by the type of what each chance shuffles or picks."""
+    types = chance_types(ruleset)
+    found: dict[str, list[Value]] = {}
+    for name, entries in outcomes.items():
+        if name not in types:
+            from interpreter.base.suggest import did_you_mean
+
+            raise ValueError(f"`{ruleset.id}` has no chance called `{name}`{did_you_mean(name, types)}")
+        shuffle, type_ = types[name]
+        values: list[Value] = []
+        for entry in entries:
+            if shuffle:
+                values.append(tuple(ruleset.names.value(item, type_) for item in entry))
+            else:
+                values.append(ruleset.names.value(entry, type_))
+        found[name] = values
+    return found
+
+
+def chance_types(ruleset: Ruleset) -> dict[str, tuple[bool, Type]]:
+    """Each named chance: whether it shuffles (else it picks), and the type of an item."""
+    found: dict[str, tuple[bool, Type]] = {}
+    for layer in ruleset.program.reach.procedures.values():
+        for node in descendants(layer.body):
+            if isinstance(node, c.Shuffles):
+                found[node.chance] = (True, Type("card", node.zone.type.name))
+            elif isinstance(node, c.Picks) and node.items.type.of is not None:
+                found[node.chance] = (False, node.items.type.of)
+    return found

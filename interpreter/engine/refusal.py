@@ -1,0 +1,157 @@
+"""Why a choice is not legal: each condition that fails, with the rule and the statements that say so."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from interpreter.base.source import Span
+from interpreter.base.suggest import did_you_mean
+from interpreter.compiler.plain import AskSite, OptionSite
+from interpreter.kernel.state import Value
+from interpreter.language import core as c
+
+if TYPE_CHECKING:
+    from interpreter.engine.game import Game, Option
+
+__all__ = ["IllegalMove", "Reason", "legal_choice", "refuse"]
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """One condition that fails: its text, the rule it stands in, and the statements that the rule cites."""
+
+    message: str
+    rule: str
+    cites: tuple[str, ...] = ()
+    span: Span | None = None
+
+    def __str__(self) -> str:
+        cites = f" ({', '.join(self.cites)})" if self.cites else ""
+        return f"{self.message}: rule `{self.rule}`{cites}"
+
+
+class IllegalMove(Exception):
+    """A choice that the rules forbid now.
+
+    ``reasons`` are the conditions that fail; ``rule`` and ``cites`` are those of the first.
+    """
+
+    def __init__(self, message: str, reasons: list[Reason]) -> None:
+        self.reasons = reasons
+        self.rule = reasons[0].rule if reasons else ""
+        self.cites = reasons[0].cites if reasons else ()
+        super().__init__("; ".join([message, *(str(reason) for reason in reasons)]) if reasons else message)
+
+
+def legal_choice(game: Game, choice: Option | Mapping[str, Any]) -> tuple[int, tuple[Value, ...]]:
+    """The alternative's number and the values of a choice; raises :class:`IllegalMove` where it is not legal."""
+    decision = game.decision
+    if decision is None:
+        raise IllegalMove("the game is over", [])
+    given = dict(choice) if isinstance(choice, Mapping) else choice.as_dict()
+    site = decision.site
+    number, values = _decode(game, site, given)
+    option = site.options[number]
+    reasons = list(_reasons(game, site, option, list(decision.env), values))
+    if reasons:
+        raise IllegalMove(f"`{option.name}` is refused", reasons)
+    return number, values
+
+
+def _decode(game: Game, site: AskSite, given: dict[str, Any]) -> tuple[int, tuple[Value, ...]]:
+    name = given.pop("do", None)
+    names = [option.name for option in site.options]
+    if name not in names:
+        near = did_you_mean(name, names) if isinstance(name, str) else ""
+        known = ", ".join(f"`{n}`" for n in names)
+        raise IllegalMove(f"`{site.ask.name}` has no alternative {name!r}{near or f'; it has {known}'}", [])
+    number = names.index(name)
+    values = []
+    for choice in site.options[number].core.choices:
+        if choice.name not in given:
+            raise IllegalMove(f"`{name}` needs `{choice.name}`", [])
+        try:
+            values.append(game.ruleset.names.value(given.pop(choice.name), choice.type))
+        except ValueError as error:
+            raise IllegalMove(f"`{choice.name}`: {error}", []) from None
+    if given:
+        raise IllegalMove(f"`{name}` takes no `{next(iter(given))}`", [])
+    return number, tuple(values)
+
+
+def _reasons(
+    game: Game, site: AskSite, option: OptionSite, env: list[Value], values: tuple[Value, ...]
+) -> list[Reason]:
+    rule = site.procedure.split("@")[0]
+    cites = game.ruleset.program.reach.procedures[site.procedure].cites
+    state = game.state
+    if option.guard is not None and not option.guard(state, env):
+        assert option.core.guard is not None
+        text = " ".join(option.core.guard.span.text.split())
+        return [Reason(f"`{option.name}` needs `{text}`", rule, cites, option.core.guard.span)]
+    outside: list[Reason] = []
+    for variable, items, value, choice in zip(option.variables, option.items, values, option.core.choices, strict=True):
+        if not outside and value not in (found := items(state, env)):
+            shown = _domain_text(game, found, choice)
+            outside.append(Reason(f"`{choice.name}` must be {shown}", rule, cites, choice.span))
+        env[variable] = value
+    failing: list[Reason] = []
+    for test, node in zip(option.tests, option.core.tests, strict=True):
+        if not test(state, env):
+            failing.extend(_failing(game, node, env, rule, cites))
+            break
+    return failing or outside
+
+
+def _domain_text(game: Game, found: Any, choice: c.Choice) -> str:
+    if isinstance(found, range):
+        return f"{found.start} to {found.stop - 1}" if len(found) else "a number, and none is possible"
+    shown = [game.ruleset.names.text(item, choice.type) for item in list(found)[:12]]
+    more = ", …" if len(found) > 12 else ""
+    return "one of " + ", ".join(shown) + more if shown else "one of none"
+
+
+def _failing(game: Game, node: c.Expression, env: list[Value], rule: str, cites: tuple[str, ...]) -> list[Reason]:
+    """The condition itself, or, where it is a verdict, the lines of it that fail."""
+    if isinstance(node, c.CallRule):
+        target = game.ruleset.program.target(node)
+        if game.ruleset.program.reach.procedures[target].form == "permits":
+            compile_ = game.machine.expressions.compile
+            values = tuple(compile_(argument)(game.state, env) for argument in node.arguments)
+            return refuse(game, target, values)
+    text = " ".join(node.span.text.split())
+    return [Reason(f"`{text}` does not hold", rule, cites, node.span)]
+
+
+def refuse(game: Game, verdict: str, values: tuple[Value, ...]) -> list[Reason]:
+    """The lines of a verdict that fail for these values, as far as they can be asked. None fail: it permits."""
+    layer = game.ruleset.program.reach.procedures[verdict]
+    compile_ = game.machine.expressions.compile
+    env: list[Value] = [*values, *([None] * (layer.local_count - len(values)))]
+    if layer.when is not None and layer.layer > 0 and not compile_(layer.when)(game.state, env):
+        return refuse(game, f"{layer.rule}@{layer.layer - 1}", values)
+    reasons: list[Reason] = []
+    assert isinstance(layer.body, tuple)
+    for line in layer.body:
+        assert isinstance(line, c.Requirement)
+        test = compile_(line.test)
+        if line.bind is not None:
+            env[line.bind] = test(game.state, env)
+        elif not test(game.state, env):
+            text = " ".join(line.test.span.text.split())
+            base = _below(game, line.test, env)
+            reasons.extend(
+                base or [Reason(f"`{text}` does not hold", layer.rule, line.cites or layer.cites, line.span)]
+            )
+            break
+    return reasons
+
+
+def _below(game: Game, node: c.Expression, env: list[Value]) -> list[Reason]:
+    if isinstance(node, c.CallBase):
+        compile_ = game.machine.expressions.compile
+        values = tuple(compile_(argument)(game.state, env) for argument in node.arguments)
+        return refuse(game, f"{node.rule}@{node.layer}", values)
+    return []

@@ -1,0 +1,237 @@
+"""A ruleset: read, composed, checked, lowered; ready to set tables. The passes stand here in their order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from hashlib import blake2b
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from interpreter.base.diagnostics import Diagnostic, RulesetError
+from interpreter.base.suggest import did_you_mean
+from interpreter.compiler.constants import RuleFailure
+from interpreter.compiler.lower import Program, lower
+from interpreter.compiler.reach import Reach, check_reach, reach_of
+from interpreter.engine.setup import Table, set_table
+from interpreter.engine.values import Names
+from interpreter.kernel.chance import ChanceSource
+from interpreter.kernel.state import Value
+from interpreter.language.check import check
+from interpreter.language.model import Model
+from interpreter.reading.citations import Statement, statements_of
+from interpreter.reading.compose import Composition, compose
+from interpreter.reading.files import Document, Shelf, shelf_for
+
+if TYPE_CHECKING:
+    from interpreter.engine.game import Game
+
+__all__ = ["Examined", "Ruleset", "default_settings", "examine", "find", "load"]
+
+
+@dataclass(frozen=True)
+class Examined:
+    """What the passes found: diagnostics, and as much of the ruleset as stands."""
+
+    diagnostics: list[Diagnostic]
+    composition: Composition | None = None
+    model: Model | None = None
+    reach: Reach | None = None
+    statements: dict[str, Statement] = field(default_factory=dict)
+
+    @property
+    def errors(self) -> list[Diagnostic]:
+        return [diagnostic for diagnostic in self.diagnostics if diagnostic.severity == "error"]
+
+
+def examine(shelf: Shelf, document: Document, overlays: Iterable[str] = ()) -> Examined:
+    """All passes up to the lowering, without raising: compose, check, reach, laws."""
+    statements = statements_of(shelf)
+    composition, diagnostics = compose(shelf, document, overlays)
+    if composition is None:
+        return Examined(diagnostics, statements=statements)
+    model, found = check(composition, statements)
+    diagnostics = [*diagnostics, *found]
+    if any(diagnostic.severity == "error" for diagnostic in diagnostics):
+        return Examined(diagnostics, composition, model, None, statements)
+    reach = reach_of(model)
+    diagnostics.extend(check_reach(model, reach))
+    if not any(diagnostic.severity == "error" for diagnostic in diagnostics):
+        diagnostics.extend(_check_laws(model, reach, composition))
+    return Examined(diagnostics, composition, model, reach, statements)
+
+
+def _check_laws(model: Model, reach: Reach, composition: Composition) -> list[Diagnostic]:
+    """The laws of tables hold, and a table can be set for every number of players."""
+    program = lower(model, reach)
+    found: list[Diagnostic] = []
+    defaults = default_settings(model)
+    for people in range(composition.players.low, composition.players.high + 1):
+        try:
+            table = set_table(program, people, defaults)
+        except RulesetError as error:
+            found.extend(error.diagnostics)
+            continue
+        except RuleFailure as failure:
+            found.append(Diagnostic("E414", f"with {people} players: {failure.message}", failure.span))
+            continue
+        for name, law, size in model.laws:
+            try:
+                holds = table.machine.expressions.compile(law)(table.first, [None] * size)
+            except RuleFailure as failure:
+                found.append(Diagnostic("E414", f"this law of `{name}` fails: {failure.message}", law.span))
+                continue
+            if not holds:
+                found.append(Diagnostic("E414", f"`{name}` breaks this law", law.span))
+    return found
+
+
+def default_settings(model: Model) -> dict[str, Value]:
+    """Every setting and interpretation as it is where nothing else is said."""
+    values: dict[str, Value] = {name: setting.default for name, setting in model.settings.items()}
+    for name, doubt in model.interpretations.items():
+        values[name] = list(doubt.readings).index(doubt.default)
+    return values
+
+
+@dataclass(frozen=True)
+class Ruleset:
+    """A runnable composition. Loading it found no error; ``warnings`` are what its author may want to know."""
+
+    id: str
+    shelf: Shelf = field(repr=False)
+    document: Document = field(repr=False)
+    composition: Composition = field(repr=False)
+    model: Model = field(repr=False)
+    program: Program = field(repr=False)
+    statements: dict[str, Statement] = field(repr=False)
+    warnings: tuple[Diagnostic, ...] = ()
+    _tables: dict[Any, Table] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def title(self) -> str:
+        return self.composition.title
+
+    @cached_property
+    def names(self) -> Names:
+        return Names(self.model)
+
+    @cached_property
+    def digest(self) -> str:
+        """A fingerprint of what the ruleset means: comments and layout of its files do not matter."""
+        model = self.model
+        what = (
+            [(name, layer.body, layer.when, layer.parameters) for name, layer in self.program.reach.procedures.items()],
+            [(t.name, t.event, t.test, t.cases) for t in model.triggers.values()],
+            [(r.name, r.binders, r.test) for r in model.standing.values()],
+            [(t.name, t.keys, sorted(t.cells.items())) for t in model.tables.values()],
+            [(row.kind, row.key, sorted(row.values.items())) for row in model.cards],
+            [(g.name, g.owner, g.type, g.order, g.rank, g.start, g.lasts) for g in model.groups.values()],
+            [(k.name, k.members, k.range, k.totals) for k in model.kinds.values()],
+            model.graph
+            and (
+                [(n.name, sorted(n.values.items()), n.places) for n in model.graph.nodes],
+                [(x.a, x.b, sorted(x.values.items())) for x in model.graph.links],
+            ),
+            (model.phases, model.setup, model.ranking),
+        )
+        return blake2b(repr(what).encode(), digest_size=16).hexdigest()
+
+    def table(self, people: int, settings: dict[str, Value]) -> Table:
+        """The machine and first state for so many people, made once for equal settings."""
+        key = (people, tuple(sorted(settings.items())))
+        if key not in self._tables:
+            self._tables[key] = set_table(self.program, people, settings)
+        return self._tables[key]
+
+    def new_game(
+        self,
+        players: int,
+        seed: int = 0,
+        settings: Mapping[str, Any] | None = None,
+        chance: ChanceSource | Mapping[str, Any] | None = None,
+    ) -> Game:
+        """A game at its first decision.
+
+        ``chance`` may be outcomes by name (see :class:`Scripted`); what it does not name comes from the seed. Raises
+        ``ValueError`` for players or settings that the ruleset does not allow.
+        """
+        from interpreter.engine.game import Game
+
+        self.check_players(players)
+        values = self.settings(settings or {})
+        return Game.begin(self, players, seed, values, chance)
+
+    def check_players(self, players: int) -> None:
+        allowed = self.composition.players
+        if players not in allowed:
+            many = f"{allowed.low} to {allowed.high}" if allowed.low != allowed.high else str(allowed.low)
+            reason = f": {allowed.otherwise}" if allowed.otherwise else ""
+            raise ValueError(f"`{self.id}` is for {many} players, not {players}{reason}")
+
+    def settings(self, given: Mapping[str, Any]) -> dict[str, Value]:
+        """Public settings as the game holds them, defaults filled in."""
+        values = default_settings(self.model)
+        for name, public in given.items():
+            values[name] = self._setting(name, public)
+        return values
+
+    def _setting(self, name: str, public: Any) -> Value:
+        setting = self.model.settings.get(name)
+        doubt = self.model.interpretations.get(name)
+        if doubt is not None:
+            if public not in doubt.readings:
+                known = ", ".join(f"`{reading}`" for reading in doubt.readings)
+                raise ValueError(f"`{name}`: got {public!r}, want one of {known}")
+            return list(doubt.readings).index(public)
+        if setting is None:
+            known_names = [*self.model.settings, *self.model.interpretations]
+            raise ValueError(f"`{self.id}` has no setting `{name}`{did_you_mean(name, known_names)}")
+        if isinstance(public, str) and setting.type.form in ("list", "set"):
+            public = [part.strip() for part in public.split(",") if part.strip()]
+        if isinstance(public, str) and setting.type.form == "int" and public.lstrip("-").isdigit():
+            public = int(public)
+        if isinstance(public, str) and setting.type.form == "bool" and public in ("yes", "no"):
+            public = public == "yes"
+        try:
+            return self.names.value(public, setting.type)
+        except ValueError as error:
+            raise ValueError(f"`{name}`: {error}") from None
+
+    def load_game(self, text: str) -> Game:
+        """A game saved by :meth:`Game.to_json`."""
+        from interpreter.engine.game import Game
+
+        return Game.from_json(self, text)
+
+
+def load(name: str | Path, overlays: Iterable[str] = (), shelf: Shelf | None = None) -> Ruleset:
+    """The ruleset of an id or path, with overlays. Raises :class:`RulesetError` with everything that is wrong."""
+    shelf, document, diagnostics = find(name, shelf)
+    if document is None:
+        raise RulesetError(diagnostics)
+    if document.kind != "ruleset":
+        raise RulesetError(
+            [Diagnostic("E034", f"`{document.id}` is a {document.kind}, not a ruleset", document.root.span)]
+        )
+    examined = examine(shelf, document, overlays)
+    if examined.errors or examined.model is None or examined.reach is None or examined.composition is None:
+        raise RulesetError([*diagnostics, *examined.diagnostics])
+    program = lower(examined.model, examined.reach)
+    warnings = tuple(d for d in (*diagnostics, *examined.diagnostics) if d.severity == "warning")
+    return Ruleset(
+        document.id, shelf, document, examined.composition, examined.model, program, examined.statements, warnings
+    )
+
+
+def find(name: str | Path, shelf: Shelf | None = None) -> tuple[Shelf, Document | None, list[Diagnostic]]:
+    """The file of an id or a path, and the shelf on which its neighbours stand."""
+    text = str(name)
+    if isinstance(name, Path) or text.endswith((".yaml", ".yml")) or Path(text).is_file() or Path(text).is_dir():
+        shelf = shelf or shelf_for(Path(text))
+        document, diagnostics = shelf.read_path(Path(text))
+        return shelf, document, diagnostics
+    shelf = shelf or shelf_for(None)
+    document, diagnostics = shelf.read("ruleset", text, None)
+    return shelf, document, diagnostics

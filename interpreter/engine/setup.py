@@ -1,0 +1,272 @@
+"""Setting a table: a lowered ruleset, so many people and the settings become a machine and a first state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from interpreter.base.diagnostics import Diagnostic, RulesetError
+from interpreter.compiler.constants import Constants
+from interpreter.compiler.lower import Program
+from interpreter.compiler.plain import Machine
+from interpreter.kernel.effects import Effects, ZoneShape
+from interpreter.kernel.graphs import Graph
+from interpreter.kernel.state import Layout, State, Value
+from interpreter.kernel.tracks import Track
+from interpreter.language import core as c
+from interpreter.language.model import Group, Model
+from interpreter.language.walk import descendants
+
+__all__ = ["Table", "set_table"]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A machine and the state from which its games begin."""
+
+    machine: Machine
+    first: State
+    seats: int
+
+
+def set_table(program: Program, people: int, settings: dict[str, Value]) -> Table:
+    """The table for so many people. Raises :class:`RulesetError` where the declarations do not fit together."""
+    model = program.model
+    layout = _layout(program, people)
+    statics = _statics(model, people)
+    units = frozenset(cell for cell, group in _cells(model, layout) if _is_unit(model, group))
+    tracks = _tracks(model, layout, people)
+    zones: dict[int, ZoneShape] = {}
+    effects = Effects(
+        layout,
+        zones,
+        units,
+        tracks,
+        frozenset(cell for cell, group in _cells(model, layout) if group.unlimited),
+        _wakes(program, layout),
+        {
+            cell: model.pieces.index(group.type.name)
+            for cell, group in _cells(model, layout)
+            if group.type.form == "stock"
+        },
+        lambda cell: _cell_name(layout, cell),
+    )
+    graph = model.graph
+    constants = Constants(
+        model=model,
+        seats=tuple(range(people)),
+        counting=people,
+        settings=settings,
+        layout=layout,
+        effects=effects,
+        statics=statics,
+        graph=Graph(len(graph.nodes), tuple((x.a, x.b, i) for i, x in enumerate(graph.links))) if graph else None,
+        lengths=tuple(x.values[graph.length] for x in graph.links) if graph and graph.length else (),
+        tracks=tracks,
+        card_kind=tuple(row.kind for row in model.cards),
+        pieces=model.pieces,
+        chance_names={name: index for index, name in enumerate(chance_names(program))},
+        seen_by=_seen_by(model, layout, people),
+    )
+    machine = Machine(program, constants)
+    for cell, group in _cells(model, layout):
+        if group.type.form in ("zone", "piles"):
+            zones[cell] = ZoneShape(group.name, group.order, _rank(machine, group), group.type.form == "piles")
+    first = _first_state(machine, layout, model, people)
+    return Table(machine, first, people)
+
+
+def chance_names(program: Program) -> list[str]:
+    """The names of all chances that the rules speak of, in order of the alphabet."""
+    found: set[str] = set()
+    for layer in program.reach.procedures.values():
+        for node in descendants(layer.body):
+            if isinstance(node, c.Shuffles | c.Picks):
+                found.add(node.chance)
+    return sorted(found)
+
+
+def _layout(program: Program, people: int) -> Layout:
+    model = program.model
+    graph = model.graph
+    owners = {
+        "": 1,
+        "seat": people,
+        "card": len(model.cards),
+        "place": len(graph.places) if graph else 0,
+        "node": len(graph.nodes) if graph else 0,
+        "link": len(graph.links) if graph else 0,
+    }
+    groups = [(name, owners[group.owner]) for name, group in model.groups.items()]
+    groups.extend((word, 1) for word in ("phase", "turn", "pending", "settling", "kept", "over"))
+    groups.append(("location", len(model.cards)))
+    groups.append(("chance", max(1, len(chance_names(program)))))
+    return Layout(tuple(groups))
+
+
+def _cells(model: Model, layout: Layout) -> list[tuple[int, Group]]:
+    found: list[tuple[int, Group]] = []
+    for name, count in layout.groups:
+        group = model.groups.get(name)
+        if group is not None:
+            found.extend((layout.base[name] + i, group) for i in range(count))
+    return found
+
+
+def _cell_name(layout: Layout, cell: int) -> str:
+    group, owner = layout.owner_of(cell)
+    return f"`{group}`" if layout.count(group) == 1 else f"`{group}` of number {owner + 1}"
+
+
+def _is_unit(model: Model, group: Group) -> bool:
+    if group.type.form == "stock":
+        return True
+    kind = model.kinds.get(group.type.name)
+    return group.type.form in ("pool", "track") and kind is not None and kind.unit
+
+
+def _statics(model: Model, people: int) -> dict[str, Any]:
+    statics: dict[str, Any] = {
+        "seat.counts": (True,) * people,
+        "seat.role": (0,) * people,
+        "seat.number": tuple(range(people)),
+        "piece.owner": tuple(n // max(1, len(model.pieces)) for n in range(people * len(model.pieces))),
+    }
+    for kind in model.card_kinds.values():
+        for attribute in kind.attributes:
+            statics[f"{kind.name}.{attribute}"] = tuple(
+                row.values.get(attribute) if row.kind == kind.name else None for row in model.cards
+            )
+    graph = model.graph
+    if graph is None:
+        return statics
+    for attribute in graph.attributes:
+        statics[f"node.{attribute}"] = tuple(row.values.get(attribute) for row in graph.nodes)
+    for attribute in graph.link:
+        statics[f"link.{attribute}"] = tuple(link.values.get(attribute) for link in graph.links)
+    for attribute in graph.place:
+        statics[f"place.{attribute}"] = tuple(place.values.get(attribute) for place in graph.places)
+    statics[f"place.{graph.node}"] = tuple(place.node for place in graph.places)
+    statics["place.number"] = tuple(place.number for place in graph.places)
+    statics["node.places"] = tuple(
+        tuple(i for i, place in enumerate(graph.places) if place.node == node) for node in range(len(graph.nodes))
+    )
+    return statics
+
+
+def _tracks(model: Model, layout: Layout, people: int) -> dict[int, Track]:
+    tracks: dict[int, Track] = {}
+    for cell, group in _cells(model, layout):
+        if group.type.form == "track" and group.spaces is not None:
+            tracks[cell] = Track(_spaces(model, group, people))
+    return tracks
+
+
+def _spaces(model: Model, group: Group, people: int) -> tuple[tuple[tuple[int, int], ...], ...]:
+    """For each kind of token its spaces, from a table by (players,) kind and price that gives how many each takes."""
+    assert group.spaces is not None
+    table = model.tables[group.spaces]
+    kind = model.kinds[group.type.name]
+    spaces = []
+    for member in range(len(kind.members)):
+        row = []
+        for key, capacity in table.cells.items():
+            named = dict(zip(table.keys, key, strict=True))
+            if named.get("players", people) == people and named.get(group.type.name, member) == member and capacity:
+                row.append((key[-1], capacity))
+        spaces.append(tuple(sorted(row)))
+    return tuple(spaces)
+
+
+def _wakes(program: Program, layout: Layout) -> list[int]:
+    wakes = [0] * layout.size
+    order = list(program.model.standing)
+    for name, count in layout.groups:
+        bits = sum(1 << order.index(rule) for rule in program.reach.wakes(name))
+        for i in range(count):
+            wakes[layout.base[name] + i] = bits
+    return wakes
+
+
+def _seen_by(model: Model, layout: Layout, people: int) -> dict[int, tuple[int, ...]]:
+    found: dict[int, tuple[int, ...]] = {}
+    for cell, group in _cells(model, layout):
+        if group.seen == "no one":
+            found[cell] = ()
+        elif group.seen == "owner":
+            found[cell] = (layout.owner_of(cell)[1],) if group.owner == "seat" else ()
+    return found
+
+
+def _rank(machine: Machine, group: Group) -> Callable[[State, int], int] | None:
+    if group.rank is None:
+        return None
+    rank = machine.expressions.compile(group.rank)
+    return lambda state, card: rank(state, [card])
+
+
+def _first_state(machine: Machine, layout: Layout, model: Model, people: int) -> State:
+    state = State([None] * layout.size)
+    base, cells = layout.base, state.cells
+    for word, value in (("round", 0), ("phase", -1), ("turn", -1), ("settling", 0), ("kept", ()), ("over", False)):
+        cells[base[word]] = value
+    cells[base["pending"]] = (1 << len(model.standing)) - 1
+    for i in range(layout.count("chance")):
+        cells[base["chance"] + i] = 0
+    for cell, group in _cells(model, layout):
+        if group.type.form in ("zone", "piles"):
+            cells[cell] = ()
+        elif group.type.form in ("pool", "track", "stock"):
+            cells[cell] = 0 if _is_unit(model, group) else (0,) * len(model.kinds[group.type.name].members)
+    resets: dict[str, list[tuple[int, Value]]] = {}
+    for cell, group in _cells(model, layout):
+        if group.start is not None:
+            start = machine.expressions.compile(group.start)(state, [None] * group.start_locals)
+            cells[cell] = tuple(start) if isinstance(start, range) else start
+        if group.lasts != "game":
+            resets.setdefault(group.lasts, []).append((cell, cells[cell]))
+    machine.set_resets(resets)
+    _rest(model, layout, state)
+    _lay_cards(model, layout, state)
+    return state
+
+
+def _rest(model: Model, layout: Layout, state: State) -> None:
+    """Holders that start with the rest get what no other holder of the token has."""
+    for name, kind in model.kinds.items():
+        if kind.totals is None:
+            continue
+        holders = [
+            (cell, g) for cell, g in _cells(model, layout) if g.type.form in ("pool", "track") and g.type.name == name
+        ]
+        left = list(kind.totals)
+        for cell, _ in holders:
+            held = state.cells[cell] if isinstance(state.cells[cell], tuple) else (state.cells[cell],)
+            left = [a - b for a, b in zip(left, held, strict=True)]
+        for cell, group in holders:
+            if group.starts == "rest":
+                if min(left) < 0 and not group.unlimited:
+                    raise _unfit("E311", f"more {name} is laid out than the {sum(kind.totals)} that there are", group)
+                state.cells[cell] = left[0] if kind.unit else tuple(left)
+                left = [0] * len(left)
+        if any(left) and holders:
+            raise _unfit("E311", f"{sum(left)} {name} lie nowhere: let a pool start with the rest", holders[0][1])
+
+
+def _lay_cards(model: Model, layout: Layout, state: State) -> None:
+    for cell, group in _cells(model, layout):
+        if group.starts == "all":
+            cards = tuple(i for i, row in enumerate(model.cards) if group.type.name in ("", row.kind))
+            state.cells[cell] = cards if group.type.form == "zone" else tuple((card,) for card in cards)
+            for card in cards:
+                state.cells[layout.base["location"] + card] = cell
+    lost = [i for i in range(len(model.cards)) if state.cells[layout.base["location"] + i] is None]
+    if lost:
+        kind = model.card_kinds[model.cards[lost[0]].kind]
+        message = f"cards of the kind `{kind.name}` lie nowhere: let a zone start with all"
+        raise RulesetError([Diagnostic("E311", message, kind.span)])
+
+
+def _unfit(code: str, message: str, group: Group) -> RulesetError:
+    return RulesetError([Diagnostic(code, message, group.span)])

@@ -1,0 +1,230 @@
+"""What a game shows: lines of the log, boards, and what a player may see. All words come from the ruleset."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from interpreter.compiler.plain import AskSite
+from interpreter.kernel.effects import CHOICE, MARK, NOTE
+from interpreter.kernel.state import Value
+from interpreter.language import core as c
+from interpreter.language.model import Board, Phrase
+from interpreter.language.types import Type
+
+if TYPE_CHECKING:
+    from interpreter.engine.game import Game
+
+__all__ = ["BoardTable", "Line", "board_of", "lines_of", "lines_since", "view_of"]
+
+HIDDEN = "…"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of a log: what happened, in words and as data, and the rule and statements that it shows.
+
+    ``kind`` is choice, event or mark; ``name`` is ``decision.alternative``, the event's name or the moment.
+    """
+
+    kind: str
+    name: str
+    text: str
+    values: dict[str, Any]
+    actor: int | None = None
+    rule: str = ""
+    cites: tuple[str, ...] = ()
+    place: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BoardTable:
+    """A board, filled in: a line of text and a table."""
+
+    name: str
+    text: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def lines_of(game: Game, player: int | None, language: str) -> list[Line]:
+    return list(lines_since(game, 0, player, language))
+
+
+def lines_since(game: Game, start: int, player: int | None = None, language: str = "en") -> Iterator[Line]:
+    """The lines of the log from a record on. A sealed choice is told to others once it is revealed."""
+    log = game.state.log
+    waiting: list[tuple[Any, ...]] = []
+    for record in log[start:]:
+        if record[0] == CHOICE:
+            if record[9] and player != record[3]:
+                waiting.append(record)
+                yield _choice(game, record, player, language, hidden=True)
+            else:
+                yield _choice(game, record, player, language)
+        elif record[0] == NOTE:
+            yield _event(game, record, player, language)
+        elif record[0] == MARK:
+            if record[2] == "reveal":
+                for sealed in waiting:
+                    yield _choice(game, sealed, player, language)
+                waiting = []
+            else:
+                yield _mark(game, record, language)
+
+
+def _choice(game: Game, record: tuple[Any, ...], player: int | None, language: str, *, hidden: bool = False) -> Line:
+    _, span, _, actor, decision, (option, _number, values), site, context, seen, _ = record
+    assert isinstance(site, AskSite)
+    key = f"{decision}.{option}"
+    types = [t for _, t in game.ruleset.model.alternatives[key]]
+    names = [name for name, _ in game.ruleset.model.alternatives[key]]
+    given = [actor, *context, *values]
+    may = [True] * (1 + len(context)) + [_may_see(mask, player) and not hidden for mask in seen]
+    public = _public(game, names, given, types, may)
+    phrase = game.ruleset.model.says.get(key)
+    if hidden:
+        text = f"{game.ruleset.names.text(actor, Type('seat'))} chooses"
+    else:
+        text = _say(game, phrase, given, types, may, language) or _plain_choice(
+            game, actor, option, public, names, context
+        )
+    rule = site.procedure.split("@")[0]
+    cites = game.ruleset.program.reach.procedures[site.procedure].cites
+    return Line("choice", key, text, public, actor, rule, cites, str(span))
+
+
+def _plain_choice(game: Game, actor: int, option: str, public: dict[str, Any], names: list[str], context: Any) -> str:
+    chosen = names[1 + len(context) :]
+    who = game.ruleset.names.text(actor, Type("seat"))
+    return " ".join([f"{who}:", option.replace("_", " "), *(f"{name} {public[name]}" for name in chosen)])
+
+
+def _event(game: Game, record: tuple[Any, ...], player: int | None, language: str) -> Line:
+    _, span, name, values, seen = record
+    event = game.ruleset.model.events[name]
+    names, types = list(event.fields), list(event.fields.values())
+    may = [_may_see(mask, player) for mask in seen]
+    public = _public(game, names, list(values), types, may)
+    phrase = game.ruleset.model.says.get(name) or event.says
+    text = _say(game, phrase, list(values), types, may, language)
+    layer = _layer_at(game, span)
+    return Line("event", name, text, public, None, layer[0], layer[1], str(span))
+
+
+def _layer_at(game: Game, span: Any) -> tuple[str, tuple[str, ...]]:
+    """The rule in whose text a place lies."""
+    for layer in game.ruleset.program.reach.procedures.values():
+        inside = layer.body if isinstance(layer.body, tuple) else (layer.body,)
+        for node in inside:
+            if node.span.file is span.file and node.span.start <= span.start <= node.span.end:
+                return layer.rule.split("!")[0].split("/")[0].split("@")[0], layer.cites
+    return "", ()
+
+
+def _mark(game: Game, record: tuple[Any, ...], language: str) -> Line:
+    _, _, word, number = record
+    edge, _, of = word.partition(" of ")
+    phrase = game.ruleset.model.says.get(of) if edge == "start" else None
+    text = _say(game, phrase, [], [], [], language)
+    layer = game.ruleset.model.rules.get(of)
+    cites = layer.cites if layer is not None and edge == "start" else ()
+    return Line("mark", word, text, {"number": number}, None, of if layer else "", cites)
+
+
+def _may_see(mask: tuple[int, ...] | None, player: int | None) -> bool:
+    return mask is None or player is None or player in mask
+
+
+def _public(game: Game, names: list[str], values: list[Value], types: list[Type], may: list[bool]) -> dict[str, Any]:
+    return {
+        name: game.ruleset.names.public(value, type_) if allowed else None
+        for name, value, type_, allowed in zip(names, values, types, may, strict=True)
+    }
+
+
+def _say(
+    game: Game, says: dict[str, Phrase] | None, values: list[Value], types: list[Type], may: list[bool], language: str
+) -> str:
+    """A template filled in, in the language or else the first that there is."""
+    if not says:
+        return ""
+    phrase = says.get(language) or next(iter(says.values()))
+    env = [*values, *([None] * (phrase.local_count + 8))]
+    hidden = {index for index, allowed in enumerate(may) if not allowed}
+    return "".join(part if isinstance(part, str) else _part(game, part, env, hidden) for part in phrase.parts)
+
+
+def _part(game: Game, part: c.Expression, env: list[Value], hidden: set[int]) -> str:
+    from interpreter.language.walk import descendants
+
+    if hidden and any(isinstance(node, c.Local) and node.index in hidden for node in descendants(part)):
+        return HIDDEN
+    value = game.machine.expressions.compile(part)(game.state, env)
+    return game.ruleset.names.text(value, part.type)
+
+
+def board_of(game: Game, board: Board, language: str = "en") -> BoardTable:
+    """A board as the state has it now."""
+    compile_, names, state = game.machine.expressions.compile, game.ruleset.names, game.state
+    text = _say(game, board.says, [None] * board.local_count, [], [], language)
+    env: list[Value] = [None] * (board.local_count + 8)
+    rows = []
+    columns = [(name, compile_(value), value.type) for name, value in board.columns]
+    items = compile_(board.rows)(state, env) if board.rows is not None else ([None] if columns else [])
+    for item in items:
+        if board.rows is not None:
+            env[board.row_local] = item
+        rows.append(tuple(names.text(value(state, env), type_) for _, value, type_ in columns))
+    return BoardTable(board.name, text, tuple(name for name, _, _ in columns), tuple(rows))
+
+
+def view_of(game: Game, player: int | None) -> dict[str, Any]:
+    """The state by public names, without what the player may not see."""
+    model, names = game.ruleset.model, game.ruleset.names
+    layout, cells = game.machine.constants.layout, game.state.cells
+    decision = game.decision
+    view: dict[str, Any] = {
+        "round": cells[layout.base["round"]],
+        "phase": model.phases[p] if 0 <= (p := cells[layout.base["phase"]]) < len(model.phases) else None,
+        "decision": decision.name if decision else None,
+        "actor": decision.actor if decision else None,
+    }
+    seats: list[dict[str, Any]] = [{} for _ in game.machine.constants.seats]
+    for name, group in model.groups.items():
+        if name == "round" or group.owner not in ("", "seat", "place"):
+            continue
+        first = layout.base[name]
+        if group.owner == "":
+            view[name] = _group_view(game, name, first, player)
+        elif group.owner == "seat":
+            for seat in game.machine.constants.seats:
+                seats[seat][name] = _group_view(game, name, first + seat, player)
+        else:
+            view["places"] = [
+                {**names.public(place, Type("place")), **names.public(piece, Type("piece"))}
+                for place in range(layout.count(name))
+                if (piece := cells[first + place]) is not None
+            ]
+    view["seats"] = seats
+    return view
+
+
+def _group_view(game: Game, name: str, cell: int, player: int | None) -> Any:
+    """What a cell holds; a zone that the player may not see shows its number of cards, and its top's back if open."""
+    group = game.ruleset.model.groups[name]
+    value = game.state.cells[cell]
+    seen = game.machine.constants.seen_by.get(cell)
+    names = game.ruleset.names
+    if seen is not None and player is not None and player not in seen:
+        shown: dict[str, Any] = {"count": len(value)}
+        if group.top_shows is not None and value:
+            top = game.machine.expressions.compile(group.top_shows)(game.state, [value[0]])
+            shown["top"] = names.public(top, group.top_shows.type)
+        return shown
+    if group.type.form == "zone":
+        return [names.card(card) for card in value]
+    if group.type.form in ("pool", "track") and isinstance(value, tuple):
+        return names.public(value, Type("bag", group.type.name))
+    return names.public(value, group.type)

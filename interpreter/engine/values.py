@@ -1,0 +1,166 @@
+"""Values as others name them: cards by their key, nodes and members of kinds by name, seats by number."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from interpreter.kernel.state import Value
+from interpreter.language.model import Model
+from interpreter.language.types import Type
+
+__all__ = ["Names"]
+
+
+class Names:
+    """Turns values of a model into public ones and back. Public values are what JSON can say."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self._nodes = [row.name for row in model.graph.nodes] if model.graph else []
+        self._node_numbers = {name: index for index, name in enumerate(self._nodes)}
+        self._cards: dict[Any, list[int]] = {}
+        for index in range(len(model.cards)):
+            self._cards.setdefault(self.card(index), []).append(index)
+
+    def card(self, card: int) -> int | str:
+        """A card's key, or its kind where cards of the kind cannot be told apart."""
+        row = self.model.cards[card]
+        return row.key if row.key is not None else row.kind
+
+    def members(self, kind: str) -> tuple[str, ...]:
+        if kind == "role":
+            return tuple(self.model.roles)
+        return self.model.kinds[kind].members
+
+    def public(self, value: Value, type_: Type) -> Any:
+        """A value as others name it."""
+        if value is None:
+            return None
+        match type_.form:
+            case "kind":
+                return self.members(type_.name)[value]
+            case "card":
+                return self.card(value)
+            case "node":
+                return self._nodes[value]
+            case "bag":
+                return {name: n for name, n in zip(self.members(type_.name), value, strict=True) if n}
+            case "list" | "set" if type_.of is not None:
+                return [self.public(item, type_.of) for item in value]
+            case "pile":
+                return [self.card(card) for card in value]
+            case "piles":
+                return [[self.card(card) for card in pile] for pile in value]
+            case "record":
+                fields = self.model.records[type_.name]
+                return {n: self.public(v, t) for (n, t), v in zip(fields.items(), value, strict=True)}
+            case "piece":
+                count = len(self.model.pieces)
+                return {"piece": self.model.pieces[value % count], "owner": value // count}
+            case "place" if self.model.graph is not None:
+                row = self.model.graph.places[value]
+                return {self.model.graph.node: self._nodes[row.node], "place": row.number}
+            case "room" if type_.of is not None:
+                kinds = [self.public(kind, type_.of) for kind in value[0]]
+                return {"kinds": kinds, "capacity": value[1]}
+            case _:
+                return value
+
+    def text(self, value: Value, type_: Type) -> str:
+        """A value as a reader of a log sees it."""
+        if value is None:
+            return "none"
+        match type_.form:
+            case "bool":
+                return "yes" if value else "no"
+            case "seat":
+                return f"player {value + 1}"
+            case "bag":
+                parts = [f"{n} {name}" for name, n in zip(self.members(type_.name), value, strict=True) if n]
+                return ", ".join(parts) or "nothing"
+            case "list" | "set" if type_.of is not None:
+                between = " – " if type_.of.form == "node" else ", "
+                return between.join(self.text(item, type_.of) for item in value) or "nothing"
+            case "card" | "kind" | "node":
+                return str(self.public(value, type_)).replace("_", " ")
+            case "pile":
+                return ", ".join(str(self.card(card)) for card in value)
+            case "record":
+                fields = self.model.records[type_.name]
+                return ", ".join(f"{n} {self.text(v, t)}" for (n, t), v in zip(fields.items(), value, strict=True))
+            case "place" | "piece":
+                return " ".join(str(part) for part in self.public(value, type_).values())
+            case _:
+                return str(value)
+
+    def value(self, public: Any, type_: Type) -> Value:
+        """A public value as the game holds it; ``ValueError`` says in words what is wrong."""
+        if public is None:
+            if type_.optional:
+                return None
+            raise ValueError(f"got nothing, want {type_}")
+        match type_.form:
+            case "int":
+                if isinstance(public, bool) or not isinstance(public, int):
+                    raise ValueError(f"got {public!r}, want a whole number")
+                return public
+            case "bool":
+                if not isinstance(public, bool):
+                    raise ValueError(f"got {public!r}, want true or false")
+                return public
+            case "kind":
+                return self._one_of(public, self.members(type_.name), type_)
+            case "card":
+                return self._card(public, type_)
+            case "node":
+                return self._one_of(public, self._nodes, type_)
+            case "seat":
+                if isinstance(public, bool) or not isinstance(public, int):
+                    raise ValueError(f"got {public!r}, want the number of a seat, from 0")
+                return public
+            case "bag":
+                return self._bag(public, type_)
+            case "list" | "set" if type_.of is not None:
+                if not isinstance(public, list | tuple):
+                    raise ValueError(f"got {public!r}, want a list")
+                items = [self.value(item, type_.of) for item in public]
+                return tuple(sorted(set(items))) if type_.form == "set" else tuple(items)
+            case "record" if isinstance(public, dict):
+                fields = self.model.records[type_.name]
+                return tuple(self.value(public.get(name), each) for name, each in fields.items())
+            case "place" if isinstance(public, dict) and self.model.graph is not None:
+                node = self._one_of(public.get(self.model.graph.node), self._nodes, Type("node"))
+                for index, row in enumerate(self.model.graph.places):
+                    if row.node == node and row.number == public.get("place"):
+                        return index
+                raise ValueError(f"there is no place {public!r}")
+            case "pile" if isinstance(public, list | tuple):
+                return tuple(self._card(card, Type("card", type_.name)) for card in public)
+            case _:
+                raise ValueError(f"got {public!r}, want {type_}")
+
+    def _one_of(self, public: Any, names: tuple[str, ...] | list[str], type_: Type) -> int:
+        if isinstance(public, str) and public in names:
+            return names.index(public)
+        from interpreter.base.suggest import did_you_mean
+
+        near = did_you_mean(public, names) if isinstance(public, str) else ""
+        raise ValueError(f"got {public!r}, want a {type_}{near}")
+
+    def _card(self, public: Any, type_: Type) -> int:
+        found = self._cards.get(public, []) if isinstance(public, int | str) and not isinstance(public, bool) else []
+        fitting = [card for card in found if type_.name in ("", self.model.cards[card].kind)]
+        if not fitting:
+            raise ValueError(f"got {public!r}, want a {type_.sure}")
+        return fitting[0]
+
+    def _bag(self, public: Any, type_: Type) -> Value:
+        members = self.members(type_.name)
+        if not isinstance(public, dict):
+            raise ValueError(f"got {public!r}, want numbers by kind")
+        for name, number in public.items():
+            if name not in members:
+                raise ValueError(f"{name!r} is no {type_.name}")
+            if isinstance(number, bool) or not isinstance(number, int) or number < 0:
+                raise ValueError(f"got {number!r} {name}, want a whole number")
+        return tuple(public.get(member, 0) for member in members)

@@ -1,0 +1,203 @@
+"""Where random outcomes come from: our own integer mixing, or a script of outcomes.
+
+In goes the name of a use of chance, how often that name was used before in this game (its counter), and what there is
+to shuffle or to draw from; out comes the outcome. Sources hold no position in a stream: the counters belong to the
+state of the game, so that a clone, an undo and a save need nothing from here. The numbers are the same on every machine
+and with every version of Python; the test vectors in ``tests/kernel/test_chance.py`` are part of the promise.
+
+Values are those of the running game (mostly ints); what a person wrote is turned into them before a script is built.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Protocol, TypeGuard, TypeVar
+
+__all__ = ["ChanceError", "ChanceSource", "Scripted", "Seeded", "bounded", "drawn", "mix", "shuffled"]
+
+T = TypeVar("T")
+
+_MASK = (1 << 64) - 1
+_STEP = 0x9E3779B97F4A7C15
+"""The odd step of SplitMix64: 2**64 divided by the golden ratio."""
+
+
+def mix(seed: int, name: str, counter: int) -> int:
+    """A number of 64 bits for use number ``counter`` (from 0) of ``name`` in the game with this seed.
+
+    It is output number ``counter`` of the SplitMix64 generator whose state starts as
+    ``finalise(finalise(seed + step) ^ fnv1a(name))``. The seed counts modulo 2**64, the name by its UTF-8 bytes.
+    """
+    start = _finalise(_finalise((seed + _STEP) & _MASK) ^ _fnv1a(name))
+    return _output(start, counter)
+
+
+def bounded(bits: Callable[[int], int], n: int) -> int:
+    """A number from 0 to ``n - 1``, each as likely as the others, from numbers of 64 bits.
+
+    ``bits(0)`` is used unless it lies in the incomplete last run of ``n`` numbers below 2**64; then ``bits(1)`` is
+    tried, and so on. ``ValueError`` where ``n`` is below 1 or above 2**64.
+    """
+    if not 1 <= n <= _MASK + 1:
+        raise ValueError(f"got {n} outcomes, want 1 to 2**64")
+    limit = _MASK + 1 - (_MASK + 1) % n
+    attempt = 0
+    while (value := bits(attempt)) >= limit:
+        attempt += 1
+    return value % n
+
+
+def shuffled(items: tuple[T, ...], seed: int, name: str, counter: int) -> tuple[T, ...]:
+    """The items in random order (Fisher-Yates from the front).
+
+    Swap ``i`` reads a stream of its own, derived from ``mix(seed, name, counter)`` and ``i``: a number that was
+    rejected in one swap does not shift the numbers of the next.
+    """
+    result = list(items)
+    start = mix(seed, name, counter)
+    for i in range(len(result) - 1):
+        j = i + bounded(_stream(_output(start, i)), len(result) - i)
+        result[i], result[j] = result[j], result[i]
+    return tuple(result)
+
+
+def drawn(n: int, seed: int, name: str, counter: int) -> int:
+    """A random index below ``n``; ``ValueError`` where ``n`` is below 1."""
+    return bounded(_stream(mix(seed, name, counter)), n)
+
+
+class ChanceError(Exception):
+    """A use of chance that its source cannot answer; ``counter`` counts the uses of ``name`` from 0."""
+
+    def __init__(self, name: str, counter: int, message: str) -> None:
+        super().__init__(name, counter, message)
+        self.name = name
+        self.counter = counter
+        self.message = message
+
+    def __str__(self) -> str:
+        return f"`{self.name}`, use {self.counter + 1}: {self.message}"
+
+
+class ChanceSource(Protocol):
+    """Answers each use of chance from its name and counter alone, the same way each time it is asked."""
+
+    def shuffle(self, name: str, counter: int, items: tuple[int, ...]) -> tuple[int, ...]:
+        """The items in a new order."""
+        ...
+
+    def draw(self, name: str, counter: int, options: tuple[object, ...]) -> int:
+        """The index of the option that comes up; ``ChanceError`` where there is none."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Seeded:
+    """Every outcome follows from one number."""
+
+    seed: int
+
+    def shuffle(self, name: str, counter: int, items: tuple[int, ...]) -> tuple[int, ...]:
+        return shuffled(items, self.seed, name, counter)
+
+    def draw(self, name: str, counter: int, options: tuple[object, ...]) -> int:
+        if not options:
+            raise ChanceError(name, counter, "nothing to draw from")
+        return drawn(len(options), self.seed, name, counter)
+
+
+@dataclass(frozen=True, slots=True)
+class Scripted:
+    """Outcomes given beforehand, by name and in order: number ``counter`` of a name answers its use with that counter.
+
+    For a shuffle an outcome is a sequence of the first items, or of all. The others follow in their present order, or
+    as ``then`` shuffles them. For a draw an outcome is the option that comes up (the first equal one). A use beyond the
+    last outcome of its name goes to ``then``. ``ChanceError`` where an outcome does not suit the game, or where none is
+    left and there is no ``then``; ``TypeError`` where the outcomes of a name are no sequence.
+    """
+
+    outcomes: Mapping[str, Sequence[object]]
+    then: ChanceSource | None = None
+
+    def __post_init__(self) -> None:
+        for name, outcomes in self.outcomes.items():
+            if not _is_sequence(outcomes):
+                raise TypeError(f"got {outcomes!r} for `{name}`, want a sequence of outcomes")
+        kept = {name: tuple(outcomes) for name, outcomes in self.outcomes.items()}
+        object.__setattr__(self, "outcomes", kept)
+
+    def shuffle(self, name: str, counter: int, items: tuple[int, ...]) -> tuple[int, ...]:
+        if self._has(name, counter):
+            first, rest = _parted(name, counter, self.outcomes[name][counter], items)
+            return first + (self.then.shuffle(name, counter, rest) if self.then is not None and rest else rest)
+        return self._next(name, counter).shuffle(name, counter, items)
+
+    def draw(self, name: str, counter: int, options: tuple[object, ...]) -> int:
+        if not self._has(name, counter):
+            return self._next(name, counter).draw(name, counter, options)
+        outcome = self.outcomes[name][counter]
+        if outcome not in options:
+            raise ChanceError(name, counter, f"{outcome!r} is not among the {len(options)} options")
+        return options.index(outcome)
+
+    def unused(self, counters: Mapping[str, int]) -> list[str]:
+        """Names with outcomes left, in the order of the script; ``counters`` says how often each name was used."""
+        return [name for name, outcomes in self.outcomes.items() if counters.get(name, 0) < len(outcomes)]
+
+    def _has(self, name: str, counter: int) -> bool:
+        return counter < len(self.outcomes.get(name, ()))
+
+    def _next(self, name: str, counter: int) -> ChanceSource:
+        if self.then is None:
+            count = len(self.outcomes.get(name, ()))
+            raise ChanceError(name, counter, f"the script has no outcome left, it gives {count}")
+        return self.then
+
+
+def _parted(
+    name: str, counter: int, outcome: object, items: tuple[int, ...]
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The items that a shuffle's outcome puts first, and the others in their present order."""
+    if not _is_sequence(outcome):
+        raise ChanceError(name, counter, f"got {outcome!r}, want a sequence of items")
+    rest = list(items)
+    for item in outcome:
+        if item in rest:
+            rest.remove(item)
+        elif item in items:
+            raise ChanceError(name, counter, f"{item!r} is named more often than it is there")
+        else:
+            raise ChanceError(name, counter, f"{item!r} is not among the {len(items)} items")
+    return tuple(outcome), tuple(rest)
+
+
+def _is_sequence(value: object) -> TypeGuard[Sequence[int]]:
+    """Whether it is a sequence other than a text; what its elements are is looked at by the caller."""
+    return isinstance(value, Sequence) and not isinstance(value, str | bytes)
+
+
+def _finalise(z: int) -> int:
+    """The output function of SplitMix64: a bijection of the numbers of 64 bits that spreads every bit over all."""
+    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
+    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & _MASK
+    return z ^ (z >> 31)
+
+
+def _output(start: int, index: int) -> int:
+    """Output number ``index`` (from 0) of SplitMix64 from the state ``start``."""
+    return _finalise((start + (index + 1) * _STEP) & _MASK)
+
+
+def _stream(start: int) -> Callable[[int], int]:
+    return lambda index: _output(start, index)
+
+
+@lru_cache(maxsize=1024)
+def _fnv1a(text: str) -> int:
+    """FNV-1a, 64 bits, over the UTF-8 bytes."""
+    value = 0xCBF29CE484222325
+    for byte in text.encode():
+        value = ((value ^ byte) * 0x100000001B3) & _MASK
+    return value

@@ -1,0 +1,237 @@
+"""The seven effects: move, set, shuffle, ask, schedule, note, end. Nothing else changes a state.
+
+Each leaves records in the log. A record is a tuple that begins with its sort:
+
+- ``(PUT, site, cell, old)``: a cell changed; with the old value the change can be taken back;
+- ``(NOTE, site, event, values, seen)``: an event happened; ``seen`` are the seats that may see each value (none: all);
+- ``(CHOICE, site, frame, actor, decision, option, sealed)``: a decision was answered; what follows is undone with it;
+- ``(MARK, word, number)``: a round, phase or turn began or ended.
+
+``site`` is the place of the statement, for explaining.
+"""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from interpreter.kernel.chance import ChanceSource
+from interpreter.kernel.state import Layout, State, Value
+from interpreter.kernel.tracks import Track
+
+__all__ = ["CHOICE", "MARK", "NOTE", "PUT", "Effects", "Refused", "Site", "ZoneShape", "undo"]
+
+PUT, NOTE, CHOICE, MARK = range(4)
+
+Site = Any
+
+
+class Refused(Exception):
+    """An effect that cannot happen: what is missing, in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class ZoneShape:
+    """How a zone keeps its cards. ``rank`` gives the key of a card where the order is by a rule."""
+
+    name: str
+    order: str
+    rank: Callable[[State, int], int] | None
+    piles: bool
+
+
+@dataclass
+class Effects:
+    """The effects on the states of one program: what its cells are and how they are kept.
+
+    ``wakes`` has, for each cell, the standing rules (as bits) that read it; ``pending`` is the cell of the rules that
+    must be looked at.
+    """
+
+    layout: Layout
+    zones: dict[int, ZoneShape]
+    units: frozenset[int]
+    tracks: dict[int, Track]
+    unlimited: frozenset[int]
+    wakes: list[int]
+    stock_pieces: dict[int, int]
+    names: Callable[[int], str] = field(default=str)
+
+    def __post_init__(self) -> None:
+        self._pending = self.layout.base["pending"]
+        self._location = self.layout.base.get("location", 0)
+        self._piece = self.layout.base.get("piece", 0)
+        self._chance = self.layout.base["chance"]
+        self._kept = self.layout.base["kept"]
+
+    # --- set
+
+    def put(self, state: State, cell: int, value: Value, site: Site) -> None:
+        """A cell gets a value; standing rules that read it are woken."""
+        cells = state.cells
+        old = cells[cell]
+        if old == value and type(old) is type(value):
+            return
+        state.log.append((PUT, site, cell, old))
+        cells[cell] = value
+        if state.memo:
+            state.memo.clear()
+        woken = self.wakes[cell]
+        if woken:
+            pending = cells[self._pending]
+            if pending | woken != pending:
+                state.log.append((PUT, site, self._pending, pending))
+                cells[self._pending] = pending | woken
+
+    # --- move
+
+    def move_cards(self, state: State, cards: Sequence[int], zone: int, where: str, site: Site) -> None:
+        """Cards go to a zone: to the place its order gives, or to its top or bottom, keeping their own order."""
+        for card in cards if where != "top" else reversed(cards):
+            self._take_out(state, card, site)
+            self._lay(state, card, zone, where, site)
+
+    def _take_out(self, state: State, card: int, site: Site) -> None:
+        zone = state.cells[self._location + card]
+        held = state.cells[zone]
+        if self.zones[zone].piles:
+            rest = tuple(tuple(c for c in pile if c != card) for pile in held)
+            self.put(state, zone, tuple(pile for pile in rest if pile), site)
+        else:
+            self.put(state, zone, tuple(c for c in held if c != card), site)
+
+    def _lay(self, state: State, card: int, zone: int, where: str, site: Site) -> None:
+        shape = self.zones[zone]
+        held = state.cells[zone]
+        if shape.piles:
+            piles = [*held, (card,)]
+            order = shape.rank
+            if order is not None:
+                keyed_piles = sorted((order(state, pile[0]), pile[0], pile) for pile in piles)
+                piles = [pile for _, _, pile in keyed_piles]
+            after: tuple[Value, ...] = tuple(piles)
+        elif shape.order == "kept":
+            after = (card, *held) if where == "top" else (*held, card)
+        elif shape.rank is None:
+            after = tuple(sorted((*held, card)))
+        else:
+            rank = shape.rank
+            keyed = [(rank(state, c), c) for c in held]
+            insort(keyed, (rank(state, card), card))
+            after = tuple(c for _, c in keyed)
+        self.put(state, zone, after, site)
+        self.put(state, self._location + card, zone, site)
+
+    def move_to_pile(self, state: State, cards: Sequence[int], pile: Sequence[int], where: str, site: Site) -> None:
+        """Cards go to the top (the front) or bottom of a pile, keeping their own order."""
+        zone = state.cells[self._location + pile[0]]
+        for card in cards:
+            self._take_out(state, card, site)
+        piles = []
+        for held in state.cells[zone]:
+            if pile[0] in held:
+                held = (*cards, *held) if where != "bottom" else (*held, *cards)
+            piles.append(held)
+        self.put(state, zone, tuple(piles), site)
+        for card in cards:
+            self.put(state, self._location + card, zone, site)
+
+    def move_tokens(self, state: State, amount: Value, source: int, target: int, site: Site) -> None:
+        """An amount goes from one pool or track to another; totals hold."""
+        if source == target:
+            return
+        cells = state.cells
+        if source in self.units:
+            self._check_number(amount, cells[source], source, target, cells[target])
+            self.put(state, source, cells[source] - amount, site)
+            self.put(state, target, cells[target] + amount, site)
+            return
+        left = tuple(a - b for a, b in zip(cells[source], amount, strict=True))
+        more = tuple(a + b for a, b in zip(cells[target], amount, strict=True))
+        if min(amount, default=0) < 0:
+            raise Refused("an amount below 0 cannot be moved")
+        if min(left, default=0) < 0 and source not in self.unlimited:
+            raise Refused(f"{self.names(source)} holds less than that")
+        track = self.tracks.get(target)
+        if track is not None and any(n > track.capacity(kind) for kind, n in enumerate(more)):
+            raise Refused(f"{self.names(target)} has no space for that")
+        self.put(state, source, left, site)
+        self.put(state, target, more, site)
+
+    def _check_number(self, amount: int, held: int, source: int, target: int, there: int) -> None:
+        if amount < 0:
+            raise Refused("an amount below 0 cannot be moved")
+        if held < amount and source not in self.unlimited:
+            raise Refused(f"{self.names(source)} holds {held}, not {amount}")
+        track = self.tracks.get(target)
+        if track is not None and there + amount > track.capacity(0):
+            raise Refused(f"{self.names(target)} has no space for {amount} more")
+
+    def place_piece(self, state: State, stock: int, place: int, owner: int, pieces: int, site: Site) -> None:
+        """A piece of a stock goes to an empty place."""
+        cell = self._piece + place
+        if state.cells[cell] is not None:
+            raise Refused("the place is taken")
+        if state.cells[stock] < 1:
+            raise Refused(f"{self.names(stock)} is empty")
+        self.put(state, stock, state.cells[stock] - 1, site)
+        self.put(state, cell, owner * pieces + self.stock_pieces[stock], site)
+
+    def take_piece(self, state: State, place: int, stock: int, owner: int, pieces: int, site: Site) -> None:
+        """The piece on a place goes back to its owner's stock."""
+        cell = self._piece + place
+        if state.cells[cell] != owner * pieces + self.stock_pieces[stock]:
+            raise Refused(f"no piece of {self.names(stock)} stands there")
+        self.put(state, cell, None, site)
+        self.put(state, stock, state.cells[stock] + 1, site)
+
+    # --- shuffle and draw
+
+    def shuffle(self, state: State, zone: int, chance: ChanceSource, name: str, number: int, site: Site) -> None:
+        """A zone's cards get a random order; the outcome is named."""
+        cell = self._chance + number
+        count = state.cells[cell]
+        cards = chance.shuffle(name, count, state.cells[zone])
+        self.put(state, cell, count + 1, site)
+        self.put(state, zone, cards, site)
+
+    def pick(
+        self, state: State, items: tuple[Value, ...], chance: ChanceSource, name: str, number: int, site: Site
+    ) -> Value:
+        """One of the items, by chance; the outcome is named."""
+        if not items:
+            raise Refused("there is nothing to pick from")
+        cell = self._chance + number
+        count = state.cells[cell]
+        index = chance.draw(name, count, items)
+        self.put(state, cell, count + 1, site)
+        return items[index]
+
+    # --- schedule, note, mark
+
+    def keep(self, state: State, block: tuple[Any, ...], site: Site) -> None:
+        """A block waits for its moment."""
+        self.put(state, self._kept, (*state.cells[self._kept], block), site)
+
+    def note(self, state: State, event: str, values: tuple[Value, ...], seen: tuple[Any, ...], site: Site) -> None:
+        state.log.append((NOTE, site, event, values, seen))
+
+    def mark(self, state: State, word: str, number: int) -> None:
+        state.log.append((MARK, None, word, number))
+
+
+def undo(state: State) -> tuple[Any, ...] | None:
+    """Takes back everything since the last choice, and the choice; gives its record, or nothing where there is none."""
+    log = state.log
+    if not any(record[0] == CHOICE for record in reversed(log)):
+        return None
+    while True:
+        record = log.pop()
+        if record[0] == PUT:
+            state.cells[record[2]] = record[3]
+        elif record[0] == CHOICE:
+            state.frame = record[2]
+            state.memo.clear()
+            return record

@@ -1,0 +1,190 @@
+"""The graph that a game is played on: who neighbours whom, how far it is, what hangs together.
+
+In go numbers of nodes and a length for each link; out come distances and paths. Nodes are 0 to ``node_count - 1``. What
+stands on a node, which nodes a rule may use and what a length means is left to others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from heapq import heapify, heappop, heappush
+
+__all__ = ["Graph"]
+
+_MOST_KEPT = 4096
+"""How many answers of ``distances`` a graph keeps before it starts anew."""
+
+_Distances = tuple[int | None, ...]
+_Question = tuple[tuple[int, ...], tuple[int, ...] | None]
+
+
+class _Memory:
+    """The answers of ``distances`` for the lengths of the last call.
+
+    Lengths are recognised by identity. To compare or to hash them would pass over all links at each call, which costs
+    as much as part of the search that it saves; games have a few tables of lengths, made once. That an object is the
+    same proves that its lengths are the same because it is a tuple of ints, which cannot change, and because it is held
+    here, so that no other object takes its address. A list may have changed in between: its answers are never kept.
+    """
+
+    __slots__ = ("latest",)
+
+    def __init__(self) -> None:
+        # One attribute for both, so that a thread never sees the lengths of one call with the answers of another.
+        self.latest: tuple[tuple[int, ...], dict[_Question, _Distances]] = ((), {})
+
+    def answers(self, lengths: tuple[int, ...]) -> dict[_Question, _Distances]:
+        known, answers = self.latest
+        if known is not lengths:
+            answers = {}
+            self.latest = (lengths, answers)
+        elif len(answers) >= _MOST_KEPT:
+            answers.clear()
+        return answers
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """Nodes and undirected links; a link is ``(node, node, index of its length)``.
+
+    Two nodes may have several links, and links may share a length. ``ValueError`` where a link leads to no node or has
+    a negative index. In all methods nodes must be nodes of this graph; ``lengths`` holds a length of 0 or more for each
+    index (``ValueError`` for less, ``IndexError`` where one is missing).
+    """
+
+    node_count: int
+    links: tuple[tuple[int, int, int], ...]
+    _adjacent: tuple[tuple[tuple[int, int], ...], ...] = field(init=False, repr=False, compare=False)
+    _memory: _Memory = field(init=False, repr=False, compare=False, default_factory=_Memory)
+
+    def __post_init__(self) -> None:
+        adjacent: list[list[tuple[int, int]]] = [[] for _ in range(self.node_count)]
+        for link in self.links:
+            a, b, index = link
+            if not (0 <= a < self.node_count and 0 <= b < self.node_count and index >= 0):
+                raise ValueError(f"got link {link}, want two nodes below {self.node_count} and an index from 0")
+            adjacent[a].append((b, index))
+            adjacent[b].append((a, index))
+        object.__setattr__(self, "_adjacent", tuple(tuple(sorted(others)) for others in adjacent))
+
+    def __reduce__(self) -> tuple[type[Graph], tuple[int, tuple[tuple[int, int, int], ...]]]:
+        """Copies and pickles leave the kept answers behind."""
+        return Graph, (self.node_count, self.links)
+
+    def neighbours(self, node: int) -> tuple[int, ...]:
+        """The other nodes that a link joins to this one, ascending, each once."""
+        return tuple(sorted({other for other, _ in self._adjacent[node]} - {node}))
+
+    def distances(
+        self, starts: tuple[int, ...], within: tuple[int, ...] | None, lengths: Sequence[int]
+    ) -> tuple[int | None, ...]:
+        """For each node of the graph the least sum of lengths from any start, none where no way leads.
+
+        Ways use the nodes in ``within`` only (none: all nodes), at their ends too; starts outside it are ignored.
+        """
+        if not isinstance(lengths, tuple):
+            return self._search(starts, within, lengths)
+        answers = self._memory.answers(lengths)
+        question = (starts, within)
+        found = answers.get(question)
+        if found is None:
+            found = answers[question] = self._search(starts, within, lengths)
+        return found
+
+    def path(
+        self, starts: tuple[int, ...], goal: int, within: tuple[int, ...] | None, lengths: Sequence[int]
+    ) -> tuple[int, ...] | None:
+        """The nodes of a cheapest way from one of the starts to the goal, both included; none where no way leads.
+
+        Nodes as in ``distances``. Among equally cheap ways one with the fewest links is taken; among those the one
+        whose nodes, read from the start, come first in order of number.
+        """
+        ways = self._ways_to(goal, within, lengths)
+        ends = [(*way, start) for start in starts if (way := ways[start]) is not None]
+        if not ends:
+            return None
+        cost, links, node = min(ends)
+        nodes = [node]
+        while links:
+            node, index = min(
+                (other, index)
+                for other, index in self._adjacent[node]
+                if ways[other] == (cost - lengths[index], links - 1)
+            )
+            nodes.append(node)
+            cost -= lengths[index]
+            links -= 1
+        return tuple(nodes)
+
+    def connected(self, nodes: Iterable[int]) -> bool:
+        """Whether the nodes hang together by links among themselves; no node and a single one do."""
+        return len(self.components(nodes)) <= 1
+
+    def components(self, nodes: Iterable[int]) -> tuple[tuple[int, ...], ...]:
+        """The nodes in groups that hang together by links among themselves: each ascending, by its first node."""
+        left = set(nodes)
+        groups = []
+        for node in sorted(left):
+            if node in left:
+                groups.append(self._group(node, left))
+        return tuple(groups)
+
+    def _group(self, first: int, left: set[int]) -> tuple[int, ...]:
+        """The nodes in ``left`` that can be reached from ``first`` through ``left``, which loses them."""
+        left.discard(first)
+        group = [first]
+        for node in group:  # grows while it is read
+            for other, _ in self._adjacent[node]:
+                if other in left:
+                    left.discard(other)
+                    group.append(other)
+        return tuple(sorted(group))
+
+    def _search(self, starts: tuple[int, ...], within: tuple[int, ...] | None, lengths: Sequence[int]) -> _Distances:
+        """Dijkstra's algorithm from all starts at once."""
+        _check_lengths(lengths)
+        waiting = self._allowed(within)  # may be entered and has no distance yet
+        found: list[int | None] = [None] * self.node_count
+        queue = [(0, start) for start in starts]
+        heapify(queue)
+        while queue:
+            cost, node = heappop(queue)
+            if waiting[node]:
+                waiting[node] = False
+                found[node] = cost
+                for other, index in self._adjacent[node]:
+                    if waiting[other]:
+                        heappush(queue, (cost + lengths[index], other))
+        return tuple(found)
+
+    def _ways_to(
+        self, goal: int, within: tuple[int, ...] | None, lengths: Sequence[int]
+    ) -> list[tuple[int, int] | None]:
+        """For each node the cost of the cheapest way to the goal, and the fewest links that such a way has."""
+        _check_lengths(lengths)
+        waiting = self._allowed(within)
+        found: list[tuple[int, int] | None] = [None] * self.node_count
+        queue = [(0, 0, goal)]
+        while queue:
+            cost, links, node = heappop(queue)
+            if waiting[node]:
+                waiting[node] = False
+                found[node] = (cost, links)
+                for other, index in self._adjacent[node]:
+                    if waiting[other]:
+                        heappush(queue, (cost + lengths[index], links + 1, other))
+        return found
+
+    def _allowed(self, within: tuple[int, ...] | None) -> list[bool]:
+        if within is None:
+            return [True] * self.node_count
+        allowed = [False] * self.node_count
+        for node in within:
+            allowed[node] = True
+        return allowed
+
+
+def _check_lengths(lengths: Sequence[int]) -> None:
+    if lengths and min(lengths) < 0:
+        raise ValueError(f"got a length of {min(lengths)}, want 0 or more")

@@ -1,0 +1,373 @@
+"""What a game is made of: the declarations of a composition, with types and printed data read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from interpreter.base.source import Span
+from interpreter.language import core
+from interpreter.language.types import Type
+
+__all__ = [
+    "Board",
+    "CardKind",
+    "CardRow",
+    "CheckedRule",
+    "CheckedTrigger",
+    "Component",
+    "Event",
+    "GraphDecl",
+    "Group",
+    "Interpretation",
+    "Kind",
+    "LinkRow",
+    "Measure",
+    "Model",
+    "NodeRow",
+    "Phrase",
+    "PlaceRow",
+    "Role",
+    "RuleLayer",
+    "Setting",
+    "StandingRule",
+    "Table",
+    "TriggerCase",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A closed set of names, or a range of whole numbers. ``totals``: how many tokens of each member there are."""
+
+    name: str
+    members: tuple[str, ...]
+    span: Span
+    range: tuple[int, int] | None = None
+    totals: tuple[int, ...] | None = None
+    unit: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CardKind:
+    """A kind of card: its attributes, the one that tells cards apart, and the pools that each card carries."""
+
+    name: str
+    attributes: dict[str, Type]
+    key: str | None
+    carries: dict[str, str]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class CardRow:
+    """One card. Its values are by attribute; its number among all cards is its position in ``Model.cards``."""
+
+    kind: str
+    key: int | str | None
+    values: dict[str, Any]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class NodeRow:
+    """A node of the graph: its name, attributes, the set of places it has, and where it is drawn."""
+
+    name: str
+    values: dict[str, Any]
+    places: str
+    at: tuple[int, int] | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class LinkRow:
+    """A link between two nodes."""
+
+    a: int
+    b: int
+    values: dict[str, Any]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceRow:
+    """A place on a node."""
+
+    node: int
+    number: int
+    values: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class GraphDecl:
+    """The graph that a family declares, and the nodes and links that a map gives."""
+
+    node: str
+    attributes: dict[str, Type]
+    link: dict[str, Type]
+    length: str | None
+    place: dict[str, Type]
+    sets: dict[str, list[dict[str, Any]]]
+    span: Span
+    nodes: list[NodeRow] = field(default_factory=list)
+    links: list[LinkRow] = field(default_factory=list)
+    places: list[PlaceRow] = field(default_factory=list)
+
+
+Owner = Literal["", "seat", "card", "place", "node", "link"]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A group of cells of the state: one, or one for each owner.
+
+    ``type`` is the holder or value type. ``start`` is the expression of the first value (none: empty, ``all`` cards or
+    the rest of the tokens as ``starts`` says). ``seen`` says who may see what it holds.
+    """
+
+    name: str
+    owner: Owner
+    type: Type
+    span: Span
+    file: str
+    order: str = "kept"
+    rank: core.Expression | None = None
+    seen: Literal["everyone", "owner", "no one"] = "everyone"
+    top_shows: core.Expression | None = None
+    starts: Literal["empty", "all", "rest", "value"] = "empty"
+    start: core.Expression | None = None
+    start_locals: int = 0
+    unlimited: bool = False
+    lasts: Literal["game", "turn", "phase", "round"] = "game"
+    spaces: str | None = None
+    amount: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """What a seat can be. A role that does not count sits in no table and is never asked."""
+
+    name: str
+    counts: bool
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A typed input of a game. ``check`` names a verdict over its value."""
+
+    name: str
+    type: Type
+    check: str | None
+    default: Any
+    about: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Interpretation:
+    """A doubt in a rulebook: its readings, the one taken and the gap that it answers."""
+
+    name: str
+    answers: tuple[str, ...]
+    readings: dict[str, str]
+    default: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """A template: texts and expressions in turn, for one language."""
+
+    parts: tuple[str | core.Expression, ...]
+    local_count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """What a rule can note."""
+
+    name: str
+    fields: dict[str, Type]
+    span: Span
+    file: str
+    says: dict[str, Phrase] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A printed table: its keys with the values that each takes, and a value for every combination."""
+
+    name: str
+    keys: tuple[str, ...]
+    axes: tuple[tuple[int, ...], ...]
+    key_types: tuple[Type, ...]
+    gives: Type
+    cells: dict[tuple[int, ...], Any]
+    places: dict[tuple[int, ...], Span]
+    cites: tuple[str, ...]
+    span: Span
+    file: str
+    files: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """What the box holds."""
+
+    name: str
+    count: int | None
+    about: str
+    cites: tuple[str, ...]
+    span: Span
+    file: str
+
+
+@dataclass(frozen=True, slots=True)
+class RuleLayer:
+    """One layer of a rule, checked. ``body`` is an expression (`is` in one line), steps, or requirements.
+
+    ``when`` is the guard: where it is false, the layer below answers.
+    """
+
+    rule: str
+    layer: int
+    file: str
+    form: Literal["is", "does", "permits"]
+    parameters: tuple[tuple[str, Type], ...]
+    result: Type
+    local_count: int
+    local_names: tuple[str, ...]
+    when: core.Expression | None
+    body: core.Expression | tuple[core.Step, ...] | tuple[core.Requirement, ...]
+    cites: tuple[str, ...]
+    span: Span
+    covers: str = ""
+    part: str = ""
+
+    @property
+    def id(self) -> str:
+        """The procedure's name in the lowered form and in saves."""
+        return f"{self.rule}@{self.layer}"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedRule:
+    """A rule with all its layers, the lowest first."""
+
+    name: str
+    form: Literal["is", "does", "permits"]
+    parameters: tuple[tuple[str, Type], ...]
+    result: Type
+    layers: tuple[RuleLayer, ...]
+
+    @property
+    def top(self) -> RuleLayer:
+        return self.layers[-1]
+
+    @property
+    def cites(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(cite for layer in self.layers for cite in layer.cites))
+
+
+@dataclass(frozen=True, slots=True)
+class TriggerCase:
+    """What a trigger does in some phases; without phases, in every other one."""
+
+    phases: tuple[str, ...]
+    procedure: str | None
+    cites: tuple[str, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedTrigger:
+    """What happens right after an event. ``test`` is over the event's values, which are the first locals."""
+
+    name: str
+    event: str
+    test: core.Expression | None
+    local_count: int
+    cases: tuple[TriggerCase, ...]
+    cites: tuple[str, ...]
+    span: Span
+    file: str
+
+
+@dataclass(frozen=True, slots=True)
+class StandingRule:
+    """What holds at every moment: matches of the binders for which the test holds are handled by the procedure."""
+
+    name: str
+    binders: tuple[tuple[int, core.Expression], ...]
+    test: core.Expression | None
+    local_count: int
+    procedure: str
+    cites: tuple[str, ...]
+    span: Span
+    file: str
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """What is shown at a moment: a line, and a table with a row for each of some things."""
+
+    name: str
+    when: str
+    says: dict[str, Phrase]
+    rows: core.Expression | None
+    row_local: int
+    columns: tuple[tuple[str, core.Expression], ...]
+    local_count: int
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A named value taken at a moment, once or for each of some things."""
+
+    name: str
+    when: str
+    each: core.Expression | None
+    each_local: int
+    value: core.Expression
+    local_count: int
+    span: Span
+
+
+@dataclass
+class Model:
+    """A composed and checked ruleset."""
+
+    id: str
+    title: str
+    family: str
+    kinds: dict[str, Kind] = field(default_factory=dict)
+    pieces: tuple[str, ...] = ()
+    card_kinds: dict[str, CardKind] = field(default_factory=dict)
+    cards: list[CardRow] = field(default_factory=list)
+    records: dict[str, dict[str, Type]] = field(default_factory=dict)
+    graph: GraphDecl | None = None
+    roles: dict[str, Role] = field(default_factory=dict)
+    groups: dict[str, Group] = field(default_factory=dict)
+    settings: dict[str, Setting] = field(default_factory=dict)
+    interpretations: dict[str, Interpretation] = field(default_factory=dict)
+    events: dict[str, Event] = field(default_factory=dict)
+    tables: dict[str, Table] = field(default_factory=dict)
+    components: dict[str, Component] = field(default_factory=dict)
+    rules: dict[str, CheckedRule] = field(default_factory=dict)
+    blocks: dict[str, RuleLayer] = field(default_factory=dict)
+    triggers: dict[str, CheckedTrigger] = field(default_factory=dict)
+    standing: dict[str, StandingRule] = field(default_factory=dict)
+    phases: tuple[str, ...] = ()
+    setup: str = ""
+    ranking: tuple[core.Expression, ...] = ()
+    ranking_cites: tuple[str, ...] = ()
+    says: dict[str, dict[str, Phrase]] = field(default_factory=dict)
+    boards: list[Board] = field(default_factory=list)
+    measures: list[Measure] = field(default_factory=list)
+    laws: list[tuple[str, core.Expression, int]] = field(default_factory=list)
+    picture: dict[str, core.Expression] = field(default_factory=dict)
+    alternatives: dict[str, list[tuple[str, Type]]] = field(default_factory=dict)
+    signatures: dict[str, Any] = field(default_factory=dict)

@@ -1,0 +1,95 @@
+"""Which names mean what: the locals of one text and what tests have shown about them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from interpreter.language import nodes as n
+from interpreter.language.types import Type
+
+__all__ = ["Frame", "Variable", "path_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A parameter or local."""
+
+    name: str
+    index: int
+    type: Type
+
+
+@dataclass
+class Frame:
+    """The locals of one text. Each gets a place of its own; blocks end the life of names, not of places."""
+
+    names: list[str] = field(default_factory=list)
+    visible: list[dict[str, Variable]] = field(default_factory=lambda: [{}])
+    facts: list[dict[str, Type]] = field(default_factory=lambda: [{}])
+
+    @property
+    def size(self) -> int:
+        return len(self.names)
+
+    def add(self, name: str, type_: Type) -> Variable:
+        variable = Variable(name, len(self.names), type_)
+        self.names.append(name)
+        self.visible[-1][name] = variable
+        for known in self.facts:
+            for path in [p for p in known if p == name or p.startswith(name + ".")]:
+                del known[path]
+        return variable
+
+    def hidden(self) -> int:
+        """A place for something that has no name in the text."""
+        self.names.append("")
+        return len(self.names) - 1
+
+    def find(self, name: str) -> Variable | None:
+        for block in reversed(self.visible):
+            if name in block:
+                return block[name]
+        return None
+
+    def all_names(self) -> list[str]:
+        return [name for block in self.visible for name in block]
+
+    def known(self, path: str) -> Type | None:
+        for facts in reversed(self.facts):
+            if path in facts:
+                return facts[path]
+        return None
+
+    @contextmanager
+    def block(self) -> Iterator[None]:
+        """Names declared inside are gone afterwards."""
+        self.visible.append({})
+        self.facts.append({})
+        try:
+            yield
+        finally:
+            self.visible.pop()
+            self.facts.pop()
+
+    @contextmanager
+    def given(self, facts: dict[str, Type]) -> Iterator[None]:
+        """Inside, these paths are known to have these narrower types."""
+        self.facts.append(dict(facts))
+        try:
+            yield
+        finally:
+            self.facts.pop()
+
+
+def path_of(node: n.Expr) -> str | None:
+    """``who.plants`` for names and attributes of names: what a test can show something about."""
+    match node:
+        case n.Name(name):
+            return name
+        case n.Attribute(of, name):
+            inner = path_of(of)
+            return f"{inner}.{name}" if inner else None
+        case _:
+            return None

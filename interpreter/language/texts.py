@@ -1,0 +1,104 @@
+"""From a YAML value to a parsed text: the excerpt, its tree, and what is wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar, cast
+
+from interpreter.base.diagnostics import Diagnostic
+from interpreter.base.source import Span
+from interpreter.language import nodes as n
+from interpreter.language.parse import Text, parse_condition, parse_expression, parse_type
+from interpreter.reading.printed import PrintedTable, read_printed
+from interpreter.reading.yaml import Scalar, Value, excerpt
+
+__all__ = ["Part", "condition_of", "expression_of", "parsed", "printed", "template_parts", "type_of"]
+
+Report = Callable[[Diagnostic], None]
+Tree = TypeVar("Tree")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A piece of a text, with the places of the whole."""
+
+    text: str
+    whole: Text
+    start: int
+
+    def span(self, start: int, end: int) -> Span:
+        return self.whole.span(self.start + start, self.start + end)
+
+
+def parsed(
+    value: Value | None, parse: Callable[[Text], tuple[Tree | None, list[Diagnostic]]], report: Report
+) -> Tree | None:
+    """The tree of a scalar's text; nothing where it is missing or wrong."""
+    if not isinstance(value, Scalar):
+        return None
+    text = excerpt(value)
+    if isinstance(text, Diagnostic):
+        report(text)
+        return None
+    tree, found = parse(text)
+    for diagnostic in found:
+        report(diagnostic)
+    return tree
+
+
+def type_of(value: Value | None, report: Report) -> n.Type | None:
+    return cast("n.Type | None", parsed(value, parse_type, report))
+
+
+def expression_of(value: Value | None, report: Report) -> n.Expr | None:
+    """The tree of an expression."""
+    return cast("n.Expr | None", parsed(value, parse_expression, report))
+
+
+def condition_of(value: Value | None, report: Report) -> n.Expr | None:
+    """The tree of a condition."""
+    return cast("n.Expr | None", parsed(value, parse_condition, report))
+
+
+def printed(value: Value | None, report: Report) -> PrintedTable | None:
+    """A table as printed."""
+    if not isinstance(value, Scalar):
+        return None
+    text = excerpt(value)
+    if isinstance(text, Diagnostic):
+        report(text)
+        return None
+    table, found = read_printed(text)
+    for diagnostic in found:
+        report(diagnostic)
+    return table
+
+
+def template_parts(value: Scalar, report: Report) -> list[str | n.Expr]:
+    """A template as texts and expressions in turn."""
+    text = excerpt(value)
+    if isinstance(text, Diagnostic):
+        report(text)
+        return []
+    parts: list[str | n.Expr] = []
+    rest, offset = text.text.rstrip("\n"), 0
+    while rest:
+        before, brace, after = rest.partition("{")
+        if before:
+            parts.append(before)
+        if not brace:
+            break
+        inside, closing, behind = after.partition("}")
+        start = offset + len(before) + 1
+        if not closing:
+            report(Diagnostic("E205", "a `{` without its `}`", text.span(start - 1, start)))
+            break
+        tree, found = parse_expression(Part(inside, text, start))
+        for diagnostic in found:
+            report(diagnostic)
+        if tree is not None:
+            parts.append(tree)
+        offset = start + len(inside) + 1
+        rest = behind
+    return parts

@@ -1,0 +1,1 @@
+"""From a file's text to declarations, each value with its place."""

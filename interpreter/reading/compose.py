@@ -1,0 +1,390 @@
+"""Files to one composition: which files take part, in which order, and every declaration with its layers.
+
+What comes in is the name of a ruleset with overlays asked for or refused. What goes out says, for each section and
+name, the entries of all files in the order of their layers. What the entries mean is left to the checker.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from interpreter.base.diagnostics import Diagnostic, Note
+from interpreter.base.source import Span
+from interpreter.base.suggest import did_you_mean
+from interpreter.reading.files import Document, Shelf
+from interpreter.reading.schema import check_schema
+from interpreter.reading.yaml import Mapping, Scalar, Sequence, Value
+
+__all__ = ["Composition", "Entry", "PlayerRange", "compose", "player_range", "word", "words"]
+
+NAMED_SECTIONS = (
+    "kinds",
+    "tokens",
+    "pieces",
+    "cards",
+    "records",
+    "zones",
+    "pools",
+    "tracks",
+    "state",
+    "settings",
+    "interpretations",
+    "events",
+    "components",
+    "tables",
+    "rules",
+    "triggers",
+    "standing",
+    "says",
+    "boards",
+    "measures",
+    "policies",
+)
+"""Sections that map names to declarations."""
+
+SINGLE_SECTIONS = ("graph", "picture", "round", "setup", "result", "nodes", "links", "refuses")
+"""Sections that are one declaration."""
+
+LAYERED = ("rules", "tables", "triggers", "standing")
+"""Sections in which a later file may cover an earlier one by `replaces` or `wraps`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One file's declaration of a name. ``guards`` are the conditions of the parts that it stands in."""
+
+    name: str
+    file: str
+    kind: str
+    key: Scalar
+    value: Value
+    guards: tuple[Scalar, ...] = ()
+    part: str = ""
+
+    @property
+    def span(self) -> Span:
+        return self.key.span
+
+    def get(self, key: str) -> Value | None:
+        return self.value.get(key) if isinstance(self.value, Mapping) else None
+
+    @property
+    def covers(self) -> tuple[str, str, Span] | None:
+        """How it covers a lower layer: ``replaces``, ``wraps`` or ``amends``, and the file that it names."""
+        for how in ("replaces", "wraps", "amends"):
+            value = self.get(how)
+            if isinstance(value, Scalar):
+                return how, value.text, value.span
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class PlayerRange:
+    """How many people may play, and why not another number."""
+
+    low: int
+    high: int
+    otherwise: str = ""
+
+    def __contains__(self, players: int) -> bool:
+        return self.low <= players <= self.high
+
+
+@dataclass(frozen=True)
+class Composition:
+    """All files of a ruleset as layers."""
+
+    id: str
+    title: str
+    family: str
+    documents: tuple[Document, ...]
+    players: PlayerRange
+    rulebooks: tuple[str, ...]
+    sections: dict[str, dict[str, list[Entry]]] = field(repr=False)
+    about: str = ""
+
+    def layers(self, section: str, name: str) -> list[Entry]:
+        return self.sections.get(section, {}).get(name, [])
+
+    def single(self, section: str) -> Entry | None:
+        """The uppermost declaration of a section that is one declaration."""
+        layers = self.layers(section, section)
+        return layers[-1] if layers else None
+
+
+def word(value: Value | None, default: str = "") -> str:
+    """The text of a scalar."""
+    return value.text if isinstance(value, Scalar) else default
+
+
+def words(value: Value | None) -> list[Scalar]:
+    """The scalars of a list, or of one alone."""
+    if isinstance(value, Scalar):
+        return [value]
+    if isinstance(value, Sequence):
+        return [item for item in value.items if isinstance(item, Scalar)]
+    return []
+
+
+def player_range(value: Value | None) -> PlayerRange | None:
+    """``3``, ``3..6`` or a map with ``range`` and ``otherwise``."""
+    if isinstance(value, Mapping):
+        found = player_range(value.get("range"))
+        return PlayerRange(found.low, found.high, word(value.get("otherwise"))) if found else None
+    text = word(value)
+    low, _, high = text.partition("..")
+    if not low.isdigit() or (high and not high.isdigit()):
+        return None
+    return PlayerRange(int(low), int(high or low))
+
+
+def compose(shelf: Shelf, ruleset: Document, extra: Iterable[str] = ()) -> tuple[Composition | None, list[Diagnostic]]:
+    """The files that a ruleset names, with the overlays asked for, as layers.
+
+    Nothing is returned where a file is missing or its form is wrong: there is then nothing to check further.
+    """
+    collector = _Collector(shelf)
+    collector.take(ruleset)
+    root = ruleset.root
+    family = collector.named("family", root.get("family"))
+    for name in words(family.root.get("uses") if family else None):
+        collector.library(name)
+    edition = collector.chain(root.get("edition"))
+    chosen_map = collector.named("map", root.get("map"))
+    deck = collector.named("deck", root.get("deck"))
+    overlays = [collector.named("overlay", name) for name in words(root.get("overlays"))]
+    overlays.extend(collector.overlay_by_id(name) for name in extra)
+    if collector.failed:
+        return None, collector.diagnostics
+    stack = [*collector.libraries, *([family] if family else []), *edition, *(d for d in (chosen_map, deck) if d)]
+    stack.extend(_in_order([overlay for overlay in overlays if overlay], stack, collector.diagnostics))
+    composition = _layered(ruleset, family, stack)
+    collector.diagnostics.extend(_check_layers(composition))
+    return composition, collector.diagnostics
+
+
+class _Collector:
+    """Reads the files of a ruleset, each once, and keeps what is wrong with them."""
+
+    def __init__(self, shelf: Shelf) -> None:
+        self.shelf = shelf
+        self.diagnostics: list[Diagnostic] = []
+        self.libraries: list[Document] = []
+        self.failed = False
+
+    def take(self, document: Document) -> None:
+        found = check_schema(document.kind, document.root)
+        self.diagnostics.extend(found)
+        self.failed |= any(d.severity == "error" for d in found)
+
+    def named(self, kind: str, name: Value | None) -> Document | None:
+        if not isinstance(name, Scalar):
+            return None
+        document, found = self.shelf.read(kind, name.text, name.span)
+        self.diagnostics.extend(found)
+        if document is None:
+            self.failed = True
+            return None
+        self.take(document)
+        return document
+
+    def overlay_by_id(self, name: str) -> Document | None:
+        document, found = self.shelf.read("overlay", name, None)
+        self.diagnostics.extend(found)
+        if document is None:
+            self.failed = True
+            return None
+        self.take(document)
+        return document
+
+    def library(self, name: Scalar) -> None:
+        if any(document.id == name.text for document in self.libraries):
+            return
+        document = self.named("library", name)
+        if document is None:
+            return
+        for used in words(document.root.get("uses")):
+            if used.text == name.text:
+                self.diagnostics.append(Diagnostic("E504", f"`{name.text}` uses itself", used.span))
+                self.failed = True
+            elif not any(known.id == used.text for known in self.libraries):
+                self.library(used)
+        self.libraries.append(document)
+
+    def chain(self, name: Value | None) -> list[Document]:
+        """An edition with what it extends, the furthest first."""
+        chain: list[Document] = []
+        while isinstance(name, Scalar):
+            if any(document.id == name.text for document in chain):
+                ring = " → ".join([document.id for document in reversed(chain)] + [name.text])
+                self.diagnostics.append(Diagnostic("E504", f"`{name.text}` extends itself: {ring}", name.span))
+                self.failed = True
+                break
+            document = self.named("edition", name)
+            if document is None:
+                break
+            chain.insert(0, document)
+            name = document.root.get("extends")
+            if isinstance(name, Scalar) and "/" not in name.text:
+                break
+        return chain
+
+
+def _in_order(overlays: list[Document], below: list[Document], diagnostics: list[Diagnostic]) -> list[Document]:
+    """Overlays by `after` and `layer: last`; what they may not stand on or beside is reported."""
+    ids = {document.id for document in below}
+    for overlay in overlays:
+        over = words(overlay.root.get("over"))
+        if over and not any(name.text in ids for name in over):
+            fits = " or ".join(f"`{name.text}`" for name in over)
+            diagnostics.append(
+                Diagnostic("E505", f"`{overlay.id}` fits {fits}, which this ruleset does not hold", over[0].span)
+            )
+        for other in words(overlay.root.get("not_with")):
+            if other.text in ids or any(other.text == each.id for each in overlays):
+                diagnostics.append(Diagnostic("E505", f"`{overlay.id}` does not go with `{other.text}`", other.span))
+    ordered: list[Document] = []
+    waiting = sorted(overlays, key=lambda overlay: word(overlay.root.get("layer")) == "last")
+    while waiting:
+        names = {document.id for document in waiting}
+        ready = next((d for d in waiting if not any(a.text in names for a in words(d.root.get("after")))), None)
+        if ready is None:
+            ring = ", ".join(f"`{document.id}`" for document in waiting)
+            diagnostics.append(Diagnostic("E504", f"each of {ring} wants to be after another", waiting[0].root.span))
+            return ordered + waiting
+        waiting.remove(ready)
+        ordered.append(ready)
+    return ordered
+
+
+def _layered(ruleset: Document, family: Document | None, stack: list[Document]) -> Composition:
+    sections: dict[str, dict[str, list[Entry]]] = {}
+    ids = {document.id for document in stack}
+    players = PlayerRange(1, 12)
+    rulebooks: list[str] = []
+    for document in stack:
+        for section, entry in _entries(document, ids):
+            sections.setdefault(section, {}).setdefault(entry.name, []).append(entry)
+        given = player_range(document.root.get("players"))
+        if given:
+            players = PlayerRange(
+                max(players.low, given.low), min(players.high, given.high), given.otherwise or players.otherwise
+            )
+        rulebooks.extend(scalar.text for scalar in words(document.root.get("rulebook")))
+    return Composition(
+        ruleset.id,
+        word(ruleset.root.get("title"), ruleset.id),
+        family.id if family else "",
+        (ruleset, *stack),
+        players,
+        tuple(dict.fromkeys(rulebooks)),
+        sections,
+        word(ruleset.root.get("about")),
+    )
+
+
+def _entries(document: Document, ids: set[str]) -> Iterator[tuple[str, Entry]]:
+    yield from _of_sections(document, document.root, (), "")
+    parts = document.root.get("parts")
+    if isinstance(parts, Mapping):
+        for part in parts.entries:
+            if isinstance(part.value, Mapping):
+                guard = part.value.get("when")
+                guards = (guard,) if isinstance(guard, Scalar) else ()
+                yield from _of_sections(document, part.value, guards, part.key.text)
+    paired = document.root.get("with")
+    if isinstance(paired, Mapping):
+        for other in paired.entries:
+            if other.key.text in ids and isinstance(other.value, Mapping):
+                yield from _of_sections(document, other.value, (), "")
+
+
+def _of_sections(
+    document: Document, root: Mapping, guards: tuple[Scalar, ...], part: str
+) -> Iterator[tuple[str, Entry]]:
+    def entry(key: Scalar, value: Value) -> Entry:
+        return Entry(key.text, document.id, document.kind, key, value, guards, part)
+
+    for section in root.entries:
+        name, value = section.key.text, section.value
+        if name in SINGLE_SECTIONS:
+            yield name, entry(section.key, value)
+        elif name == "seats" and isinstance(value, Mapping):
+            for half in value.entries:
+                if isinstance(half.value, Mapping):
+                    for item in half.value.entries:
+                        yield half.key.text, entry(item.key, item.value)
+        elif name in NAMED_SECTIONS and isinstance(value, Mapping):
+            target = "card_rows" if name == "cards" and document.kind == "deck" else name
+            for item in value.entries:
+                yield target, entry(item.key, item.value)
+
+
+def _check_layers(composition: Composition) -> list[Diagnostic]:
+    """A name is declared once; what covers it says so, and names a file that has it."""
+    found: list[Diagnostic] = []
+    for section, names in composition.sections.items():
+        if section in SINGLE_SECTIONS or section in ("says", "card_rows"):
+            continue
+        for name, layers in names.items():
+            for position, entry in enumerate(layers):
+                found.extend(_check_layer(section, name, layers[:position], entry, names))
+    found.extend(_check_overlay_order(composition))
+    return found
+
+
+def _check_layer(
+    section: str, name: str, below: list[Entry], entry: Entry, names: dict[str, list[Entry]]
+) -> Iterator[Diagnostic]:
+    covers = entry.covers
+    if covers is None:
+        if below and not (section == "kinds" and word(below[-1].value) == "open"):
+            first = below[0]
+            yield Diagnostic(
+                "E501",
+                f"`{name}` is declared already in `{first.file}`",
+                entry.span,
+                (Note("the first declaration", first.span),),
+                _how_to_cover(section, first.file),
+            )
+        return
+    how, file, span = covers
+    if not below:
+        yield Diagnostic(
+            "E502", f"`{name}` {how} nothing: no file below declares it{did_you_mean(name, set(names) - {name})}", span
+        )
+    elif all(file != layer.file for layer in below):
+        known = ", ".join(f"`{f}`" for f in dict.fromkeys(layer.file for layer in below))
+        yield Diagnostic("E503", f"`{name}` does not come from `{file}`; it is declared in {known}", span)
+
+
+def _how_to_cover(section: str, file: str) -> str:
+    if section in LAYERED:
+        return f"say `replaces: {file}`" + (f" or `wraps: {file}`" if section == "rules" else "")
+    return f"say `amends: {file}` to change it"
+
+
+def _check_overlay_order(composition: Composition) -> Iterator[Diagnostic]:
+    """Two overlays that cover one rule need an order between them."""
+    documents = {document.id: document for document in composition.documents if document.kind == "overlay"}
+    for section in LAYERED:
+        for name, layers in composition.sections.get(section, {}).items():
+            overlays = [entry for entry in layers if entry.file in documents]
+            for low, high in pairwise(overlays):
+                if low.file == high.file or _ordered(documents[low.file], documents[high.file]):
+                    continue
+                yield Diagnostic(
+                    "E506",
+                    f"`{low.file}` and `{high.file}` both cover `{name}`, and nothing says which lies on top",
+                    high.span,
+                    (Note(f"`{low.file}` covers it here", low.span),),
+                    f"say `after: [{low.file}]` or `layer: last` in one of them",
+                )
+
+
+def _ordered(low: Document, high: Document) -> bool:
+    if any(name.text == low.id for name in words(high.root.get("after"))):
+        return True
+    return word(high.root.get("layer")) == "last" and word(low.root.get("layer")) != "last"

@@ -1,0 +1,307 @@
+"""Finding and reading files: an id says where a file lies below a folder of rulesets, its header says what it is.
+
+A :class:`Shelf` looks in several such folders. Nothing here looks further into a file than its header.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from interpreter.base.diagnostics import Diagnostic, Note
+from interpreter.base.paths import ruleset_roots
+from interpreter.base.source import SourceFile, Span
+from interpreter.base.suggest import did_you_mean
+from interpreter.reading.yaml import MAX_BYTES, Mapping, Scalar, decode, read_yaml, too_large
+
+__all__ = ["KINDS", "Document", "Shelf", "place_of", "read_document", "shelf_for"]
+
+# Where a file of each kind lies below a folder of rulesets. The folder of a ruleset is not part of its id.
+KINDS: dict[str, str] = {
+    "ruleset": "*/{name}.yaml",
+    "family": "{name}/family.yaml",
+    "edition": "{folder}/editions/{name}.yaml",
+    "map": "{folder}/maps/{name}.yaml",
+    "deck": "{folder}/decks/{name}.yaml",
+    "overlay": "{folder}/overlays/{name}.yaml",
+    "library": "{folder}/{name}.yaml",
+    "policies": "{folder}/policies/{name}.yaml",
+    "scenarios": "{folder}/scenarios/{name}.yaml",
+}
+_A = {kind: f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}" for kind in KINDS} | {
+    "policies": "policies",
+    "scenarios": "scenarios",
+}
+_REFERENCES = ("family", "edition", "map", "deck")  # what a ruleset names by the same keys
+_ID = re.compile(r"[a-z0-9][a-z0-9_-]*(/[a-z0-9][a-z0-9_.-]*)?")
+_HEADER = re.compile(rf"^({'|'.join(KINDS)}):[ ]+[\"']?([^\s\"'#{{\[|>][^\s\"'#]*)", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Document:
+    """A file that was read: what it is by its header, and its values."""
+
+    kind: str
+    id: str
+    file: SourceFile
+    root: Mapping = field(repr=False)
+    path: Path
+
+
+_Read = tuple[Document | None, list[Diagnostic]]
+_cache: dict[tuple[str, Path], tuple[tuple[int, int], _Read]] = {}
+
+
+def place_of(kind: str, id: str) -> str | None:
+    """Where a file lies below a folder of rulesets; nothing for what is no id of that kind."""
+    if not _ID.fullmatch(id) or ("{folder}" in KINDS[kind]) != ("/" in id):
+        return None
+    folder, _, name = id.rpartition("/")
+    return KINDS[kind].format(folder=folder, name=name)
+
+
+@dataclass
+class Shelf:
+    """Folders of rulesets, each before those behind it."""
+
+    roots: list[Path]
+
+    def find(self, kind: str, id: str) -> Path | None:
+        """The file of an id, where there is one below its root."""
+        return next((path for root, path in self._candidates(kind, id) if _is_below(root, path)), None)
+
+    def ids(self, kind: str) -> list[str]:
+        """The ids of all files of a kind."""
+        found = set()
+        for root in self.roots:
+            for path in _glob(root, KINDS[kind].format(folder="*", name="*")):
+                id = _id_at(kind, path.relative_to(root))
+                if id and _is_below(root, path) and (kind not in ("ruleset", "library") or _kind_of(path) == kind):
+                    found.add(id)
+        return sorted(found)
+
+    def read(self, kind: str, id: str, at: Span | None = None) -> _Read:
+        """The document of an id. ``at`` is where the id stands, for what is said about it."""
+        place = place_of(kind, id)
+        if place is None:
+            return None, [_no_id(kind, id, at)]
+        root_and_path = next(self._candidates(kind, id), None)
+        if root_and_path is None:
+            hint = did_you_mean(id, self.ids(kind))
+            note = Note(f"looked for `{place}` in the folders of rulesets")
+            return None, [Diagnostic("E031", f"no {kind} `{id}`{hint}", at, (note,))]
+        root, path = root_and_path
+        name = path.relative_to(root).as_posix()
+        if not _is_below(root, path):
+            return None, [Diagnostic("E033", f"`{name}` leads out of its folder of rulesets, want a file in it", at)]
+        document, found = _read_file(path, name, at)
+        if document is None:
+            return None, found
+        if document.kind != kind:
+            span = _header_span(document)
+            message = f"got {_A[document.kind]}, want {_A[kind]} in the file `{name}`"
+            return None, [*found, Diagnostic("E036", message, span)]
+        return document, [*found, *_check_place(document, id)]
+
+    def read_path(self, path: Path | str) -> _Read:
+        """The document in a file that is named by its path; its header tells what it is."""
+        path = Path(path)
+        return _read_file(path, path.as_posix(), None)
+
+    def _candidates(self, kind: str, id: str) -> Iterator[tuple[Path, Path]]:
+        place = place_of(kind, id)
+        if place is None:
+            return
+        for root in self.roots:
+            for path in _glob(root, place):
+                if kind not in ("ruleset", "library") or _kind_of(path) in (kind, None):
+                    yield root, path
+
+
+def shelf_for(path: Path | str | None = None) -> Shelf:
+    """The folders of rulesets; for a file that is named by its path, first the one that it lies in."""
+    roots = ruleset_roots()
+    if path is None:
+        return Shelf(roots)
+    own = _own_root(Path(os.path.abspath(path)))
+    return Shelf([own, *(root for root in roots if _resolved(root) != _resolved(own))])
+
+
+def read_document(file: SourceFile, path: Path) -> _Read:
+    """What the text of a file holds, and what it is by its header."""
+    root, found = read_yaml(file)
+    if root is None:
+        return None, found
+    kind, wrong = _kind(root)
+    wrong.extend(_check_language(root))
+    if kind is None or wrong:
+        return None, [*found, *wrong]
+    header = root[kind]
+    assert isinstance(header, Scalar)
+    if place_of(kind, header.text) is None:
+        return None, [*found, _no_id(kind, header.text, header.span)]
+    return Document(kind, header.text, file, root, path), found
+
+
+def _no_id(kind: str, id: str, at: Span | None) -> Diagnostic:
+    shown = "".join(char if char.isprintable() and char != "`" else "?" for char in id[:60])
+    form = "`folder/name`" if "{folder}" in KINDS[kind] else "one word"
+    remedy = f"{form} of lower-case letters, digits, `-` and `_`"
+    return Diagnostic("E032", f"got `{shown}`, want an id that names {_A[kind]}", at, help=remedy)
+
+
+# -- headers -----------------------------------------------------------------------------------------------------------
+
+
+def _kind(root: Mapping) -> tuple[str | None, list[Diagnostic]]:
+    """The kind by the key that names it: of those keys that are also sections, only with a word behind them."""
+    named = [kind for kind in KINDS if isinstance(root.get(kind), Scalar)]
+    if "ruleset" in named:
+        named = [kind for kind in named if kind not in _REFERENCES]
+    if len(named) == 1:
+        return named[0], []
+    entries = [entry for entry in root.entries if entry.key.text in named]
+    if entries:
+        message = f"got `{entries[0].key.text}` and `{entries[1].key.text}` as kinds of one file, want one"
+        note = Note("the other stands here", entries[0].key.span)
+        return None, [Diagnostic("E034", message, entries[1].key.span, (note,))]
+    wanted = ", ".join(f"`{kind}`" for kind in KINDS)
+    remedy = f"want one of {wanted}, with an id"
+    for entry in root.entries[:20]:
+        if isinstance(entry.value, Scalar) and (hint := did_you_mean(entry.key.text, KINDS)):
+            return None, [
+                Diagnostic("E034", f"no key says what kind of file this is{hint}", entry.key.span, help=remedy)
+            ]
+    span = root.entries[0].key.span if root.entries else root.span
+    return None, [Diagnostic("E034", "no key says what kind of file this is", span, help=remedy)]
+
+
+def _check_language(root: Mapping) -> list[Diagnostic]:
+    value = root.get("language")
+    if value is None:
+        span = root.entries[0].key.span if root.entries else root.span
+        return [Diagnostic("E035", "no `language` here, want `language: 1`", span)]
+    if isinstance(value, Scalar) and value.value == 1 and value.value is not True:
+        return []
+    got = f"`{value.text}`" if isinstance(value, Scalar) else "something else"
+    return [Diagnostic("E035", f"got the language {got}, want `1`", value.span)]
+
+
+def _check_place(document: Document, id: str) -> list[Diagnostic]:
+    if document.id == id:
+        return []
+    message = f"the file calls itself `{document.id}` and lies where `{id}` is looked for"
+    return [Diagnostic("W001", message, _header_span(document), severity="warning")]
+
+
+def _header_span(document: Document) -> Span:
+    return document.root[document.kind].span
+
+
+# -- files -------------------------------------------------------------------------------------------------------------
+
+
+def _read_file(path: Path, name: str, at: Span | None) -> _Read:
+    try:
+        about = path.stat()
+        if stat.S_ISDIR(about.st_mode):
+            return None, [_unreadable(f"`{name}` is a folder, want a file", at)]
+        if not stat.S_ISREG(about.st_mode):
+            return None, [_unreadable(f"`{name}` is no regular file", at)]
+        if about.st_size > MAX_BYTES:
+            return None, [too_large(SourceFile(name, ""))]
+        stamp = (about.st_mtime_ns, about.st_size)
+        key = (name, Path(os.path.abspath(path)))
+        kept = _cache.get(key)
+        if kept and kept[0] == stamp:
+            return kept[1][0], list(kept[1][1])
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return None, [_unreadable(f"no file `{name}`{_near(path)}", at)]
+    except (OSError, ValueError) as error:
+        reason = (getattr(error, "strerror", None) or str(error)).lower()
+        return None, [_unreadable(f"cannot read `{name}`: {reason}", at)]
+    file, found = decode(name, data)
+    read = (None, found) if found else read_document(file, path)
+    _cache[key] = (stamp, read)
+    return read[0], list(read[1])
+
+
+def _unreadable(message: str, at: Span | None) -> Diagnostic:
+    return Diagnostic("E030", message, at)
+
+
+def _near(path: Path) -> str:
+    """A hint at a file of nearly the same name in the same folder."""
+    try:
+        return did_you_mean(path.name, [entry.name for entry in path.parent.iterdir()])
+    except OSError:
+        return ""
+
+
+def _glob(root: Path, place: str) -> Iterable[Path]:
+    try:
+        return sorted(path for path in root.glob(place) if os.path.isfile(path))
+    except OSError:
+        return []
+
+
+def _is_below(root: Path, path: Path) -> bool:
+    """Whether a path, with all links followed, stays below its root."""
+    return _resolved(path).is_relative_to(_resolved(root))
+
+
+def _resolved(path: Path) -> Path:
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError):  # a loop of links
+        return Path(os.path.abspath(path))
+
+
+def _id_at(kind: str, place: Path) -> str | None:
+    """The id of a file by its place below a root."""
+    folder = place.parts[0]
+    name = folder if kind == "family" else place.stem
+    id = f"{folder}/{name}" if "{folder}" in KINDS[kind] else name
+    return id if place_of(kind, id) else None
+
+
+def _headers(path: Path) -> dict[str, str]:
+    """Keys and ids that look like headers, without reading a whole file."""
+    try:
+        with path.open("rb") as stream:
+            text = stream.read(1 << 16).decode("utf-8", errors="replace")
+    except OSError:
+        return {}
+    found: dict[str, str] = {}
+    for match in _HEADER.finditer(text.replace("\r\n", "\n")):
+        found.setdefault(match[1], match[2])
+    return found
+
+
+def _kind_of(path: Path) -> str | None:
+    headers = _headers(path)
+    return "ruleset" if "ruleset" in headers else next(iter(headers), None)
+
+
+def _own_root(path: Path) -> Path:
+    """The folder of rulesets that a file lies in, by its header; else its own folder."""
+    if not os.path.isfile(path):
+        return path.parent
+    kind = _kind_of(path)
+    if kind == "ruleset":
+        return path.parent.parent if _is_root(path.parent.parent) else path.parent
+    place = place_of(kind, _headers(path)[kind]) if kind else None
+    if place and path.as_posix().endswith(f"/{place}"):
+        return path.parents[len(Path(place).parts) - 1]
+    return path.parent
+
+
+def _is_root(folder: Path) -> bool:
+    """Whether a folder looks like one of rulesets: a folder in it holds a family or files of another kind."""
+    places = {KINDS[kind].format(folder="*", name="*") for kind in KINDS if kind not in ("ruleset", "library")}
+    return any(_glob(folder, place) for place in sorted(places))

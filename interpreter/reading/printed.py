@@ -1,0 +1,89 @@
+"""Tables as printed: lines of cells between ``|`` become a header and rows, each cell with its place.
+
+What the cells mean (keys, numbers, names, a hole) is left to those who know the table's declaration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from interpreter.base.diagnostics import Diagnostic, Note
+from interpreter.base.source import Span
+from interpreter.reading.yaml import Excerpt
+
+__all__ = ["Cell", "PrintedTable", "read_printed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What stands between two ``|``, without the spaces around it. An empty cell has a place of one character."""
+
+    text: str
+    span: Span = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedTable:
+    """A header and rows of the same number of cells."""
+
+    header: tuple[Cell, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+
+def read_printed(excerpt: Excerpt) -> tuple[PrintedTable, list[Diagnostic]]:
+    """The table of a text. Blank lines and lines with ``#`` are skipped, rows that do not fit are left out."""
+    lines = [tuple(_cells(excerpt, start, end)) for start, end in _lines(excerpt.text)]
+    if not lines:
+        span = excerpt.span(0, 1)
+        return PrintedTable((), ()), [Diagnostic("E022", "the table is empty, want a header and rows", span)]
+    header, *rows = lines
+    found = _check_header(header)
+    fitting = []
+    for row in rows:
+        if len(row) == len(header):
+            fitting.append(row)
+        else:
+            found.append(_wrong_length(header, row))
+    return PrintedTable(header, tuple(fitting)), found
+
+
+def _lines(text: str) -> Iterator[tuple[int, int]]:
+    """Start and end of each line that holds cells."""
+    start = 0
+    for line in text.split("\n"):
+        if line.strip() and not line.lstrip().startswith("#"):
+            yield start, start + len(line)
+        start += len(line) + 1
+
+
+def _cells(excerpt: Excerpt, start: int, end: int) -> Iterator[Cell]:
+    for part in excerpt.text[start:end].split("|"):
+        text = part.strip()
+        if text:
+            first = start + part.index(text)
+            yield Cell(text, excerpt.span(first, first + len(text)))
+        else:
+            first = min(start, len(excerpt.text) - 1)
+            yield Cell("", excerpt.span(first, first + 1))
+        start += len(part) + 1
+
+
+def _check_header(header: tuple[Cell, ...]) -> list[Diagnostic]:
+    found = []
+    seen: dict[str, Cell] = {}
+    for cell in header:
+        if not cell.text:
+            found.append(Diagnostic("E022", "got a column without a name, want a name in each cell", cell.span))
+        elif cell.text in seen:
+            note = Note("it stands here first", seen[cell.text].span)
+            found.append(Diagnostic("E021", f"column `{cell.text}` is given twice, want it once", cell.span, (note,)))
+        else:
+            seen[cell.text] = cell
+    return found
+
+
+def _wrong_length(header: tuple[Cell, ...], row: tuple[Cell, ...]) -> Diagnostic:
+    got = f"{len(row)} cell{'' if len(row) == 1 else 's'}"
+    note = Note(f"the header has {len(header)}", header[0].span.to(header[-1].span))
+    return Diagnostic("E020", f"got {got}, want {len(header)}", row[0].span.to(row[-1].span), (note,))

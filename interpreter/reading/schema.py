@@ -1,0 +1,315 @@
+"""Whether a file has the keys and values of its kind: JSON Schema, told in an author's words and at their places.
+
+The schemas are files, which editors read too. Of a schema with a ``title`` the title is what an author is told to
+write; everything else is worded here. What names mean is left to later stages.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from interpreter.base.diagnostics import Diagnostic, unique
+from interpreter.base.paths import schema_folder
+from interpreter.base.source import Span
+from interpreter.base.suggest import did_you_mean
+from interpreter.reading.yaml import Entry, Mapping, Sequence, Value, plain
+
+if TYPE_CHECKING:
+    from jsonschema.exceptions import ValidationError
+    from jsonschema.protocols import Validator
+
+__all__ = ["check_schema"]
+
+
+def check_schema(kind: str, document: Mapping) -> list[Diagnostic]:
+    """Everything in a file that the schema of its kind does not allow."""
+    found: list[Diagnostic] = []
+    for error in _validator(kind).iter_errors(plain(document)):
+        found.extend(_worded(_error(error), _Place(document)))
+    return unique(found)
+
+
+@cache
+def _validator(kind: str) -> Validator:
+    from jsonschema.validators import Draft202012Validator, extend
+    from referencing import Registry, Resource
+
+    texts = [path.read_text(encoding="utf-8") for path in sorted(schema_folder().glob("*.schema.json"))]
+    schemas = [json.loads(text) for text in texts]
+    resources: list[tuple[str, Resource[Any]]] = [(s["$id"], Resource.from_contents(s)) for s in schemas]
+    registry: Registry[Any] = Registry().with_resources(resources)
+    mine = next(schema for schema in schemas if schema["$id"].endswith(f"/{kind}.schema.json"))
+    validator: Callable[..., Validator] = extend(  # type: ignore[no-untyped-call]
+        Draft202012Validator, {"uniqueItems": _unique_items}
+    )
+    return validator(mine, registry=registry)
+
+
+def _unique_items(validator: object, wanted: bool, instance: object, schema: object) -> Iterator[ValidationError]:
+    """As in JSON Schema, where jsonschema's own compares each item with each other one."""
+    from jsonschema.exceptions import ValidationError
+
+    if wanted and isinstance(instance, list) and len({repr(item) for item in instance}) < len(instance):
+        yield ValidationError("repeated items")
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A value of the document, with the key that leads to it."""
+
+    value: Value
+    entry: Entry | None = None
+
+    def below(self, path: Iterable[str | int]) -> _Place:
+        value, entry = self.value, self.entry
+        for step in path:
+            if isinstance(value, Mapping):
+                entry = value.entry(str(step))
+                value = value[str(step)]
+            elif isinstance(value, Sequence):
+                entry, value = None, value.items[int(step)]
+        return _Place(value, entry)
+
+    @property
+    def span(self) -> Span:
+        """Where the value stands; its key, where nothing stands there."""
+        span = self.value.span
+        return self.entry.key.span if self.entry and span.start == span.end else span
+
+    @property
+    def holder(self) -> Span:
+        """Where a mapping is named: its key, or the first key in it."""
+        if self.entry:
+            return self.entry.key.span
+        if isinstance(self.value, Mapping) and self.value.entries:
+            return self.value.entries[0].key.span
+        return self.value.span
+
+    def key(self, name: str) -> Span:
+        entry = self.value.entry(name) if isinstance(self.value, Mapping) else None
+        return entry.key.span if entry else self.holder
+
+
+@dataclass(frozen=True, slots=True)
+class _Error:
+    """What jsonschema found: a value that does not pass a keyword of a schema, and why in each branch of it."""
+
+    keyword: str
+    asked: Any
+    value: Any
+    schema: dict[str, Any]
+    path: tuple[str | int, ...]
+    schema_path: tuple[str | int, ...]
+    branches: tuple[_Error, ...]
+
+
+def _error(error: ValidationError) -> _Error:
+    return _Error(
+        keyword=str(error.validator),
+        asked=error.validator_value,
+        value=error.instance,
+        schema=error.schema if isinstance(error.schema, dict) else {},
+        path=tuple(error.relative_path),
+        schema_path=tuple(error.relative_schema_path),
+        branches=tuple(_error(sub) for sub in error.context or ()),
+    )
+
+
+# -- one wording for each keyword of JSON Schema -----------------------------------------------------------------------
+
+
+def _worded(error: _Error, start: _Place) -> Iterator[Diagnostic]:
+    """An author's words for an error below a place."""
+    place = start.below(error.path)
+    if "propertyNames" in error.schema_path:
+        name = str(error.value)
+        yield Diagnostic("E106", f"got the name {_shown(name)}, want {_want(error)}", place.key(name))
+    else:
+        yield from _WORDINGS.get(error.keyword, _wrong_value)(error, place)
+
+
+def _unknown_keys(error: _Error, place: _Place) -> Iterator[Diagnostic]:
+    known = list(error.schema.get("properties", ()))
+    unknown = [key for key in error.value if key not in known]
+    for number, key in enumerate(unknown):
+        hint = did_you_mean(key, known) if number < 20 else ""  # looking for near names is slow
+        listed = ", ".join(f"`{name}`" for name in known)
+        remedy = f"known here: {listed}" if not hint and len(known) <= 12 else None
+        yield Diagnostic("E101", f"unknown key {_shown(key)}{hint}", place.key(key), help=remedy)
+
+
+def _missing_keys(error: _Error, place: _Place) -> Iterator[Diagnostic]:
+    wanted: list[str] = error.asked
+    missing = [name for name in wanted if name not in error.value]
+    message = f"no {_named(missing, 'and')} here"
+    if len(missing) < len(wanted):
+        message += f", want {_named(wanted, 'and')}"
+    yield Diagnostic("E102", message, place.holder)
+
+
+def _wrong_type(error: _Error, place: _Place) -> Iterator[Diagnostic]:
+    yield Diagnostic("E103", f"got {_described(error.value)}, want {_want(error)}", place.span)
+
+
+def _wrong_value(error: _Error, place: _Place) -> Iterator[Diagnostic]:
+    hint = did_you_mean(str(error.value), map(str, error.asked)) if error.keyword == "enum" else ""
+    yield Diagnostic("E104", f"got {_described(error.value)}, want {_want(error)}{hint}", place.span)
+
+
+def _repeated(error: _Error, place: _Place) -> Iterator[Diagnostic]:
+    items = place.value.items if isinstance(place.value, Sequence) else ()
+    seen: set[str] = set()
+    for item in items:
+        if repr(plain(item)) in seen:
+            yield Diagnostic("E107", f"got {_described(plain(item))} twice, want it once", item.span)
+        seen.add(repr(plain(item)))
+
+
+def _too_few(error: _Error, place: _Place) -> Iterator[Diagnostic]:
+    yield Diagnostic("E107", f"got {_described(error.value)} with nothing in it, want something", place.span)
+
+
+def _incomplete(error: _Error, place: _Place) -> Iterator[Diagnostic]:
+    for key, needed in error.asked.items():
+        missing = [name for name in needed if name not in error.value]
+        if key in error.value and missing:
+            message = f"`{key}` stands without {_named(missing, 'and')}, want both or neither"
+            yield Diagnostic("E105", message, place.key(key))
+
+
+def _excluded(error: _Error, place: _Place) -> Iterator[Diagnostic]:
+    names: list[str] = error.asked.get("required", []) if isinstance(error.asked, dict) else []
+    if not names:
+        yield from _wrong_value(error, place)
+    elif isinstance(error.value, dict):  # where there are no keys, the type is told already
+        yield _together(names, place)
+
+
+def _alternatives(error: _Error, place: _Place) -> Iterator[Diagnostic]:
+    branches: list[dict[str, Any]] = error.asked
+    if any(set(branch) != {"required"} for branch in branches):
+        yield from _best_branch(error, place)
+    elif isinstance(error.value, dict):
+        names = [name for branch in branches for name in branch["required"]]
+        given = [name for name in names if name in error.value]
+        if given:
+            yield _together(given, place)
+        else:
+            yield Diagnostic("E105", f"no {_named(names, 'or')} here, want one of them", place.holder)
+
+
+def _together(names: list[str], place: _Place) -> Diagnostic:
+    written = sorted(names, key=lambda name: place.key(name).start)
+    return Diagnostic("E105", f"got {_named(written, 'and')} together, want one of them", place.key(written[-1]))
+
+
+def _best_branch(error: _Error, place: _Place) -> Iterator[Diagnostic]:
+    """Of several forms that a value may have, the one that was meant: it has the right type and the fewest errors."""
+    branches: dict[int, list[_Error]] = {}
+    for sub in error.branches:
+        branches.setdefault(int(sub.schema_path[0]), []).append(sub)
+    meant = [errors for errors in branches.values() if not any(_is_about_all(sub) for sub in errors)]
+    if meant:
+        for sub in min(meant, key=lambda errors: sum(_weight(sub) for sub in errors)):
+            yield from _worded(sub, place)
+        return
+    code = "E103" if all(sub.keyword == "type" for errors in branches.values() for sub in errors) else "E104"
+    wants = list(dict.fromkeys(_want(sub) for errors in branches.values() for sub in errors[:1]))
+    yield Diagnostic(code, f"got {_described(error.value)}, want {_joined(wants, 'or')}", place.span)
+
+
+def _is_about_all(error: _Error) -> bool:
+    """Whether an error says that the whole value is of another form, not that something in it is wrong."""
+    own = not error.path and "propertyNames" not in error.schema_path
+    return own and error.keyword in ("type", "enum", "const", "pattern", "minimum", "minLength")
+
+
+def _weight(error: _Error) -> int:
+    if error.keyword == "additionalProperties":
+        return sum(1 for key in error.value if key not in error.schema.get("properties", ()))
+    return 1
+
+
+_WORDINGS: dict[str, Callable[[_Error, _Place], Iterator[Diagnostic]]] = {
+    "additionalProperties": _unknown_keys,
+    "required": _missing_keys,
+    "type": _wrong_type,
+    "enum": _wrong_value,
+    "const": _wrong_value,
+    "pattern": _wrong_value,
+    "minimum": _wrong_value,
+    "minLength": _wrong_value,
+    "uniqueItems": _repeated,
+    "minItems": _too_few,
+    "minProperties": _too_few,
+    "dependentRequired": _incomplete,
+    "not": _excluded,
+    "anyOf": _alternatives,
+    "oneOf": _alternatives,
+}
+
+# -- words -------------------------------------------------------------------------------------------------------------
+
+_TYPES = {
+    "string": "text",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "`true` or `false`",
+    "null": "nothing",
+    "array": "a list",
+    "object": "keys with values",
+}
+
+
+def _want(error: _Error) -> str:
+    """What a schema asks for: its title, or what its keyword says."""
+    if "title" in error.schema:
+        return str(error.schema["title"])
+    asked = error.asked
+    match error.keyword:
+        case "enum":
+            return _named(asked, "or")
+        case "const":
+            return f"`{asked}`"
+        case "type":
+            return _joined([_TYPES[name] for name in ([asked] if isinstance(asked, str) else asked)], "or")
+        case "minimum":
+            return f"at least {asked}"
+        case "minLength":
+            return "text"
+        case _:
+            return "another value"
+
+
+def _described(value: Any) -> str:
+    match value:
+        case None:
+            return "nothing"
+        case bool():
+            return f"`{str(value).lower()}`"
+        case int():
+            return f"`{value}`"
+        case str():
+            return f"the text {_shown(value)}" if value else "empty text"
+        case list():
+            return "a list"
+        case _:
+            return "keys"
+
+
+def _shown(text: str) -> str:
+    """A text of the author's in backticks, on one line and not longer than one wants to read."""
+    line = " ".join(text.split()).replace("`", "'")
+    return f"`{line if len(line) <= 40 else line[:39] + '…'}`"
+
+
+def _named(names: Iterable[object], word: str) -> str:
+    return _joined([f"`{name}`" for name in names], word)
+
+
+def _joined(parts: list[str], word: str) -> str:
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} {word} {parts[-1]}"
