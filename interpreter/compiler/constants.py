@@ -59,5 +59,7 @@ class Constants:
     card_kind: tuple[str, ...]
     pieces: tuple[str, ...]
     chance_names: dict[str, int]
+    role_seats: dict[str, int]
+    """For each role the first seat that has it."""
     seen_by: dict[int, tuple[int, ...]]
     """Zones that not everyone sees, by cell: the seats that do."""

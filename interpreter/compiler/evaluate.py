@@ -53,6 +53,9 @@ class Evaluator:
             case c.AllSeats():
                 seats = self.constants.seats
                 return lambda state, env: seats
+            case c.RoleSeat(role):
+                only = self.constants.role_seats[role]
+                return lambda state, env: only
             case c.SettingValue(name):
                 setting = self.constants.settings[name]
                 return lambda state, env: setting

@@ -129,6 +129,7 @@ class Machine:
 
     def perform(self, state: State, chance: ChanceSource, procedure: str, then: str = "") -> None:
         """Runs a procedure outside the rounds (a scenario's given), then goes on with a phase, or stops."""
+        self.chance = chance
         up: Any = (self.NOTHING, (), None, -1)
         if then:
             self.constants.effects.put(state, self._round, 1, None)

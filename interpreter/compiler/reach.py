@@ -230,6 +230,7 @@ def check_reach(model: Model, reach: Reach) -> list[Diagnostic]:
     found.extend(_check_loops(model, reach))
     found.extend(_check_triggers(model, reach))
     found.extend(_check_unused(model, reach))
+    found.extend(_check_templates(model, reach))
     return found
 
 
@@ -323,6 +324,25 @@ def _witness(model: Model, reach: Reach, event: str, phase: str) -> Note:
                 f"it is noted in `{reach.procedures[name].rule}`, which `{phase}` reaches", reach.procedures[name].span
             )
     return Note(f"`{phase}` reaches it")
+
+
+def _check_templates(model: Model, reach: Reach) -> Iterable[Diagnostic]:
+    """A line of the log speaks of its own values only: it is read when the state has long moved on."""
+    said = [phrase for event in model.events.values() for phrase in event.says.values()]
+    said.extend(phrase for phrases in model.says.values() for phrase in phrases.values())
+    for part in (part for phrase in said for part in phrase.parts if not isinstance(part, str)):
+        facts = Facts()
+        for node in descendants(part):
+            _note_facts(model, node, facts)
+        read = facts.reads.union(*(reach.all[call].reads for call in facts.calls if call in reach.all))
+        if read:
+            names = ", ".join(f"`{name}`" for name in sorted(read)[:3])
+            yield Diagnostic(
+                "E709",
+                f"a line of the log reads the state ({names})",
+                part.span,
+                help="note the value with the event, and name it here",
+            )
 
 
 def _check_unused(model: Model, reach: Reach) -> Iterable[Diagnostic]:

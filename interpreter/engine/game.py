@@ -160,6 +160,20 @@ class Game:
         settings: dict[str, Value],
         chance: ChanceSource | Mapping[str, Any] | None,
     ) -> Game:
+        game = cls.seated(ruleset, players, seed, settings, chance)
+        game.machine.start(game.state, game.chance)
+        return game
+
+    @classmethod
+    def seated(
+        cls,
+        ruleset: Ruleset,
+        players: int,
+        seed: int,
+        settings: dict[str, Value],
+        chance: ChanceSource | Mapping[str, Any] | None,
+    ) -> Game:
+        """A game before its set-up, for who begins it in another way."""
         table = ruleset.table(players, settings)
         source = cls._source(ruleset, seed, chance)
         origin: dict[str, Any] = {"players": players, "seed": seed}
@@ -169,7 +183,6 @@ class Game:
             origin["chance"] = {name: list(values) for name, values in chance.outcomes.items()}
         game = cls(ruleset, table, table.first.clone(), source, settings, origin)
         game._check_settings()
-        game.machine.start(game.state, source)
         return game
 
     @staticmethod
@@ -265,6 +278,15 @@ class Game:
             history, actor, choice = history
             found.append((actor, choice))
         return found[::-1]
+
+    def unused_chance(self) -> list[str]:
+        """Names of scripted outcomes that the game did not ask for (yet)."""
+        if not isinstance(self.chance, Scripted):
+            return []
+        constants = self.machine.constants
+        first = constants.layout.base["chance"]
+        used = {name: self.state.cells[first + number] for name, number in constants.chance_names.items()}
+        return self.chance.unused(used)
 
     # --- result
 

@@ -33,10 +33,12 @@ class Table:
 def set_table(program: Program, people: int, settings: dict[str, Value]) -> Table:
     """The table for so many people. Raises :class:`RulesetError` where the declarations do not fit together."""
     model = program.model
-    layout = _layout(program, people)
-    statics = _statics(model, people)
+    roles = roles_of(model, people)
+    counting = sum(model.roles[role].counts for role in roles)
+    layout = _layout(program, len(roles))
+    statics = _statics(model, roles)
     units = frozenset(cell for cell, group in _cells(model, layout) if _is_unit(model, group))
-    tracks = _tracks(model, layout, people)
+    tracks = _tracks(model, layout, counting)
     zones: dict[int, ZoneShape] = {}
     effects = Effects(
         layout,
@@ -55,8 +57,8 @@ def set_table(program: Program, people: int, settings: dict[str, Value]) -> Tabl
     graph = model.graph
     constants = Constants(
         model=model,
-        seats=tuple(range(people)),
-        counting=people,
+        seats=tuple(range(len(roles))),
+        counting=counting,
         settings=settings,
         layout=layout,
         effects=effects,
@@ -67,14 +69,23 @@ def set_table(program: Program, people: int, settings: dict[str, Value]) -> Tabl
         card_kind=tuple(row.kind for row in model.cards),
         pieces=model.pieces,
         chance_names={name: index for index, name in enumerate(chance_names(program))},
-        seen_by=_seen_by(model, layout, people),
+        role_seats={role: roles.index(role) for role in model.roles if role in roles},
+        seen_by=_seen_by(model, layout),
     )
     machine = Machine(program, constants)
     for cell, group in _cells(model, layout):
         if group.type.form in ("zone", "piles"):
             zones[cell] = ZoneShape(group.name, group.order, _rank(machine, group), group.type.form == "piles")
-    first = _first_state(machine, layout, model, people)
-    return Table(machine, first, people)
+    return Table(machine, _first_state(machine, layout, model), people)
+
+
+def roles_of(model: Model, people: int) -> list[str]:
+    """The role of each seat: the people first, then the seats that other roles bring."""
+    roles = list(model.roles)
+    found = roles[:1] * people
+    for role in model.roles.values():
+        found.extend([role.name] * role.seats)
+    return found
 
 
 def chance_names(program: Program) -> list[str]:
@@ -87,12 +98,12 @@ def chance_names(program: Program) -> list[str]:
     return sorted(found)
 
 
-def _layout(program: Program, people: int) -> Layout:
+def _layout(program: Program, seats: int) -> Layout:
     model = program.model
     graph = model.graph
     owners = {
         "": 1,
-        "seat": people,
+        "seat": seats,
         "card": len(model.cards),
         "place": len(graph.places) if graph else 0,
         "node": len(graph.nodes) if graph else 0,
@@ -126,12 +137,12 @@ def _is_unit(model: Model, group: Group) -> bool:
     return group.type.form in ("pool", "track") and kind is not None and kind.unit
 
 
-def _statics(model: Model, people: int) -> dict[str, Any]:
+def _statics(model: Model, roles: list[str]) -> dict[str, Any]:
     statics: dict[str, Any] = {
-        "seat.counts": (True,) * people,
-        "seat.role": (0,) * people,
-        "seat.number": tuple(range(people)),
-        "piece.owner": tuple(n // max(1, len(model.pieces)) for n in range(people * len(model.pieces))),
+        "seat.counts": tuple(model.roles[role].counts for role in roles),
+        "seat.role": tuple(list(model.roles).index(role) for role in roles),
+        "seat.number": tuple(range(len(roles))),
+        "piece.owner": tuple(n // max(1, len(model.pieces)) for n in range(len(roles) * len(model.pieces))),
     }
     for kind in model.card_kinds.values():
         for attribute in kind.attributes:
@@ -155,15 +166,15 @@ def _statics(model: Model, people: int) -> dict[str, Any]:
     return statics
 
 
-def _tracks(model: Model, layout: Layout, people: int) -> dict[int, Track]:
+def _tracks(model: Model, layout: Layout, players: int) -> dict[int, Track]:
     tracks: dict[int, Track] = {}
     for cell, group in _cells(model, layout):
         if group.type.form == "track" and group.spaces is not None:
-            tracks[cell] = Track(_spaces(model, group, people))
+            tracks[cell] = Track(_spaces(model, group, players))
     return tracks
 
 
-def _spaces(model: Model, group: Group, people: int) -> tuple[tuple[tuple[int, int], ...], ...]:
+def _spaces(model: Model, group: Group, players: int) -> tuple[tuple[tuple[int, int], ...], ...]:
     """For each kind of token its spaces, from a table by (players,) kind and price that gives how many each takes."""
     assert group.spaces is not None
     table = model.tables[group.spaces]
@@ -173,7 +184,7 @@ def _spaces(model: Model, group: Group, people: int) -> tuple[tuple[tuple[int, i
         row = []
         for key, capacity in table.cells.items():
             named = dict(zip(table.keys, key, strict=True))
-            if named.get("players", people) == people and named.get(group.type.name, member) == member and capacity:
+            if named.get("players", players) == players and named.get(group.type.name, member) == member and capacity:
                 row.append((key[-1], capacity))
         spaces.append(tuple(sorted(row)))
     return tuple(spaces)
@@ -189,7 +200,7 @@ def _wakes(program: Program, layout: Layout) -> list[int]:
     return wakes
 
 
-def _seen_by(model: Model, layout: Layout, people: int) -> dict[int, tuple[int, ...]]:
+def _seen_by(model: Model, layout: Layout) -> dict[int, tuple[int, ...]]:
     found: dict[int, tuple[int, ...]] = {}
     for cell, group in _cells(model, layout):
         if group.seen == "no one":
@@ -206,7 +217,7 @@ def _rank(machine: Machine, group: Group) -> Callable[[State, int], int] | None:
     return lambda state, card: rank(state, [card])
 
 
-def _first_state(machine: Machine, layout: Layout, model: Model, people: int) -> State:
+def _first_state(machine: Machine, layout: Layout, model: Model) -> State:
     state = State([None] * layout.size)
     base, cells = layout.base, state.cells
     for word, value in (("round", 0), ("phase", -1), ("turn", -1), ("settling", 0), ("kept", ()), ("over", False)):

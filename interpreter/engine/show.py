@@ -87,9 +87,8 @@ def _choice(game: Game, record: tuple[Any, ...], player: int | None, language: s
     if hidden:
         text = f"{game.ruleset.names.text(actor, Type('seat'))} chooses"
     else:
-        text = _say(game, phrase, given, types, may, language) or _plain_choice(
-            game, actor, option, public, names, context
-        )
+        said = _say(game, phrase, given, types, may, language)
+        text = said if phrase else _plain_choice(game, actor, option, public, names, context)
     rule = site.procedure.split("@")[0]
     cites = game.ruleset.program.reach.procedures[site.procedure].cites
     return Line("choice", key, text, public, actor, rule, cites, str(span))

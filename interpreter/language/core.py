@@ -58,6 +58,7 @@ __all__ = [
     "Repeat",
     "Requirement",
     "Returns",
+    "RoleSeat",
     "Reveals",
     "SetCell",
     "SetLocal",
@@ -109,6 +110,13 @@ class PlayerCount(Typed):
 @dataclass(frozen=True, slots=True)
 class AllSeats(Typed):
     """``seats``: every seat, in clockwise order."""
+
+
+@dataclass(frozen=True, slots=True)
+class RoleSeat(Typed):
+    """The only seat of a role."""
+
+    role: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,6 +332,7 @@ Expression = (
     | Local
     | PlayerCount
     | AllSeats
+    | RoleSeat
     | SettingValue
     | Cell
     | Read

@@ -118,8 +118,9 @@ class _Reader:
                 self.error("E509", f"`{name}` is open: no file of this ruleset lists its members", entry.span)
                 self.model.kinds[name] = Kind(name, (), entry.span)
             else:
-                members = tuple(scalar.text for scalar in words(entry.value))
-                self._unique(words(entry.value))
+                listed = words(entry.get("is") or entry.value)
+                members = tuple(scalar.text for scalar in listed)
+                self._unique(listed)
                 self.model.kinds[name] = Kind(name, members, entry.span)
         for name, layers in self.section("tokens"):
             self._token(name, layers[-1])
@@ -138,9 +139,12 @@ class _Reader:
         if name in self.model.kinds:
             self.error("E501", f"`{name}` is a kind already", entry.span)
         if isinstance(entry.value, Mapping):
-            counts = {e.key.text: e.value.value for e in entry.value.entries if isinstance(e.value, Scalar)}
-            totals = tuple(count if isinstance(count, int) else 0 for count in counts.values())
-            self.model.kinds[name] = Kind(name, tuple(counts), entry.span, totals=totals)
+            counts = {
+                e.key.text: e.value.value
+                for e in entry.value.entries
+                if isinstance(e.value, Scalar) and isinstance(e.value.value, int)
+            }
+            self.model.kinds[name] = Kind(name, tuple(counts), entry.span, totals=tuple(counts.values()))
         elif isinstance(entry.value, Scalar) and isinstance(entry.value.value, int):
             self.model.kinds[name] = Kind(name, (name,), entry.span, totals=(entry.value.value,), unit=True)
 
@@ -413,7 +417,9 @@ class _Reader:
     def roles(self) -> None:
         for name, layers in self.section("roles"):
             keys = _merged(layers)
-            self.model.roles[name] = Role(name, word(keys.get("counts"), "yes") == "yes", layers[-1].span)
+            seats = keys.get("seats")
+            number = seats.value if isinstance(seats, Scalar) and isinstance(seats.value, int) else 0
+            self.model.roles[name] = Role(name, word(keys.get("counts"), "yes") == "yes", layers[-1].span, number)
 
     def groups(self) -> None:
         always = Group("round", "", INT, NOWHERE, "", starts="value")

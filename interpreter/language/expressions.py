@@ -249,6 +249,9 @@ class Expressions:
             return c.SettingValue(name, type=known or self.model.settings[name].type, span=span)
         if name in self.model.interpretations:
             return c.SettingValue(name, type=Type("kind", name), span=span)
+        role = self.model.roles.get(name)
+        if role is not None and role.seats == 1 and not (wanted is not None and wanted.form == "kind"):
+            return c.RoleSeat(name, type=SEAT, span=span)
         domain = self.domain(name, span)
         if domain is not None:
             return domain

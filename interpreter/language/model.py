@@ -146,11 +146,15 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """What a seat can be. A role that does not count sits in no table and is never asked."""
+    """What a seat can be. A role that does not count sits in no table and is never asked.
+
+    ``seats`` is how many seats have the role beside the people, who have the first one.
+    """
 
     name: str
     counts: bool
     span: Span
+    seats: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,10 +61,9 @@ def kind_of_block(block: str) -> tuple[str, str]:
         return "map", HEADERS["map"] + block
     if "number | burns" in block:
         return "deck", "deck: x/a\n" + block
-    for kind in ("policies", "scenarios"):  # the header has the section's name, so that the section is `is`
-        if block.startswith(f"{kind}:"):
-            return kind, f"{kind}: x/a\n" + block.replace(f"{kind}:", "is:", 1)
-    block = re.sub(r"laws: \[(.*)\]\n", r"laws:\n    - \1\n", block)  # rule text with `[` cannot stand in `[ ]`
+    for kind in ("policies", "scenarios"):
+        if block.startswith(f"{kind}: "):
+            return kind, block
     return "overlay", HEADERS["overlay"] + block
 
 

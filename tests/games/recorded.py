@@ -1,0 +1,193 @@
+"""Recorded games of other implementations, told in this project's terms: chance by name, choices as plain dicts.
+
+A recorded game says its set-up, and for each step the move, the legal moves before it, what chance brought and the state
+after it. What comes out here is played through the public face and compared after every step.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from interpreter.engine.game import Game
+from interpreter.engine.ruleset import Ruleset
+
+RESOURCES = ("coal", "oil", "garbage", "uranium")
+STAGE_3 = 99
+
+
+def folder() -> Path | None:
+    """The folder of recorded games, where there is one."""
+    named = os.environ.get("REGELWERK_GAMES")
+    path = Path(named) if named else None
+    return path if path is not None and path.is_dir() else None
+
+
+def recorded(ruleset: str) -> list[Path]:
+    games = folder()
+    return sorted(games.glob(f"{ruleset}-*.json.gz")) if games else []
+
+
+def read(path: Path) -> dict[str, Any]:
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        return json.load(file)  # type: ignore[no-any-return]
+
+
+def card(number: int) -> int | str:
+    return "stage_3" if number == STAGE_3 else number
+
+
+def chances(game: dict[str, Any]) -> dict[str, list[Any]]:
+    """Every random outcome of the game, by the name of its chance."""
+    setup = game["setup"]
+    deck = setup["deck"]
+    market = setup["plants"]["current"] + setup["plants"]["future"]
+    plugs = [*market, deck[0], *(p for p in setup["boxed"] if p <= 15)]
+    sockets = [p for p in setup["boxed"] if p > 15]
+    reshuffles = [
+        [card(number) for number in chance["reshuffle"]]
+        for step in game["steps"]
+        for chance in step.get("chance", ())
+        if "reshuffle" in chance
+    ]
+    found: dict[str, list[Any]] = {
+        "turn_order": [setup["order"]],
+        "plugs": [[*plugs, *(p for p in deck[1:] if p <= 15)]],
+        "sockets": [[*sockets, *(p for p in deck if 15 < p != STAGE_3)]],
+        "deck": [deck[1:-1]],
+    }
+    found["turn_order"] = list(setup["order"])
+    if reshuffles:
+        found["reshuffle"] = reshuffles
+    return found
+
+
+def begin(ruleset: Ruleset, game: dict[str, Any]) -> Game:
+    return ruleset.new_game(
+        players=game["players"], settings={"regions": game["setup"]["regions"]}, chance=chances(game)
+    )
+
+
+def choices(move: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The choices that a recorded move is made of."""
+    match move["do"]:
+        case "nominate":
+            yield {"do": "offer", "plant": move["plant"], "bid": move["bid"]}
+        case "bid":
+            yield {"do": "raise", "amount": move["amount"]}
+        case "pass":
+            word = {"nominate": "decline", "bid": "pass", "buy": "stop", "build": "stop", "power": "stop"}
+            yield {"do": word[move["phase"]]}
+        case "scrap":
+            yield {"do": "scrap", "plant": move["plant"]}
+        case "discard":
+            yield {"do": "give_up", "kind": move["resource"]}
+        case "buy":
+            yield {"do": "take", "kind": move["resource"], "number": move["n"]}
+        case "build":
+            yield {"do": "connect", "city": move["city"]}
+        case "power":
+            for fired in move["plants"]:
+                yield {"do": "fire", "plant": fired["plant"], "fuel": fired["burn"]}
+            yield {"do": "stop"}
+        case other:
+            raise AssertionError(other)
+
+
+def legal(game: Game) -> dict[str, Any]:
+    """The legal choices in the form of the recording."""
+    decision = game.decision
+    assert decision is not None
+    options = decision.options
+    found: dict[str, Any] = {}
+    match decision.name:
+        case "nominate":
+            found["nominate"] = sorted({option["plant"] for option in options if option.do == "offer"})
+            found["pass"] = any(option.do == "decline" for option in options)
+        case "answer":
+            amounts = [option["amount"] for option in options if option.do == "raise"]
+            found["bid"] = [min(amounts), max(amounts)] if amounts else None
+            found["pass"] = any(option.do == "pass" for option in options)
+        case "scrap":
+            found["scrap"] = sorted(option["plant"] for option in options)
+        case "discard":
+            found["discard"] = sorted(option["kind"] for option in options)
+        case "buy":
+            found["buy"] = {o["kind"]: price(game, o["kind"]) for o in options if o.do == "take"}
+            found["pass"] = True
+        case "build":
+            found["build"] = {o["city"]: value(game, "connection_cost", o) for o in options if o.do == "connect"}
+            found["pass"] = True
+        case "run":
+            found["power"] = sorted({option["plant"] for option in options if option.do == "fire"})
+            found["pass"] = True
+    return {name: what for name, what in found.items() if what not in (None, False, [], {})}
+
+
+def price(game: Game, kind: str) -> int:
+    number = RESOURCES.index(kind)
+    (track,) = game.machine.constants.tracks.values()
+    count = bag(game.view()["resource_market"])[number]
+    return track.price(number, count, 1)
+
+
+def value(game: Game, rule: str, option: Any) -> Any:
+    decision = game.decision
+    assert decision is not None
+    return game.machine.function(game.ruleset.model.rules[rule].top.id)(game.state, (decision.actor, option.code[1][0]))
+
+
+def bag(view: dict[str, int]) -> list[int]:
+    return [view.get(kind, 0) for kind in RESOURCES]
+
+
+def state(game: Game) -> dict[str, Any]:
+    """The state in the form of the recording: what both know."""
+    view = game.view()
+    market = [STAGE_3 if c == "stage_3" else c for c in view["plant_market"]]
+    rules = game.ruleset.model.rules
+    decision = game.decision
+    under_auction = decision.context.get("what") if decision and decision.name == "answer" else None
+    return {
+        "round": view["round"],
+        "stage": view["stage"],
+        "order": view["turn_order"],
+        # the recording takes the marker off the plant that is being sold
+        "discount": view["discounted"] not in (None, under_auction),
+        "plants": {"market": market, "deck": len(view["deck"])},
+        "market": bag(view["resource_market"]),
+        "supply": bag(view["supply"]),
+        "players": [
+            {
+                "money": seat["money"],
+                "cities": len(game.machine.function(rules["network"].top.id)(game.state, (number,))),
+                "plants": sorted(seat["plants"]),
+                "stored": bag(seat["store"]),
+            }
+            for number, seat in enumerate(view["seats"])
+        ],
+    }
+
+
+def told(state: dict[str, Any]) -> dict[str, Any]:
+    """A recorded state, reduced to the same."""
+    plants = state["plants"]
+    return {
+        "round": state["round"],
+        "stage": state["stage"],
+        "order": state["order"],
+        "discount": state["discount"],
+        "plants": {"market": [*plants["current"], *plants["future"]], "deck": plants["deck"]},
+        "market": state["market"],
+        "supply": state["supply"],
+        "players": [{**player, "plants": sorted(player["plants"])} for player in state["players"]],
+    }
+
+
+def told_legal(legal: dict[str, Any]) -> dict[str, Any]:
+    """Recorded legal moves in one order, without empty ones."""
+    return {name: sorted(what) if isinstance(what, list) else what for name, what in legal.items() if what}
