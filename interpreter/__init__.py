@@ -1,9 +1,10 @@
 """Regelwerk: a rulebook as data, and one interpreter that plays, explains and measures any valid combination.
 
->>> import interpreter as rules
->>> game = rules.load("germany-2018").new_game(players=4, seed=7)
->>> game.decision.name
-'nominate'
+    import interpreter as rules
+
+    game = rules.load("some-ruleset").new_game(players=4, seed=7)
+    while (decision := game.decision) is not None:
+        game.apply(decision.options[0])
 """
 
 from __future__ import annotations

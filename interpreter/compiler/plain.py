@@ -184,14 +184,11 @@ class Machine:
         return self.constants.model.rules[rule].top.id
 
     def _round_start(self, state: State, env: Env, up: Any) -> Going | None:
-        kept = self._take_kept(state, "start", "round")
-        if not env:
-            number = state.cells[self._round] + 1
-            self.constants.effects.put(state, self._round, number, None)
-            self.constants.effects.put(state, self._phase, -1, None)
-            self.constants.effects.mark(state, "start of round", number)
-        if kept is not None:
-            return self._enter(kept[2], kept[3], (self.ROUND_START, (1,), None, -1), state)
+        number = state.cells[self._round] + 1
+        self.constants.effects.put(state, self._round, number, None)
+        self.constants.effects.put(state, self._phase, -1, None)
+        self.constants.effects.mark(state, "start of round", number)
+        self._fall_due(state, "round")
         return self.NEXT_PHASE, [], None
 
     def _next_phase(self, state: State, env: Env, up: Any) -> Going | None:
@@ -200,14 +197,22 @@ class Machine:
             return self.ROUND_OVER, [], None
         self.constants.effects.put(state, self._phase, number, None)
         self.constants.effects.mark(state, f"start of {self.constants.model.phases[number]}", number)
+        self._fall_due(state, "phase")
         return self.PHASE_BEGIN, [], None
 
     def _phase_begin(self, state: State, env: Env, up: Any) -> Going | None:
-        kept = self._take_kept(state, "start", "phase")
+        """Blocks kept for the start of the round belong to its first phase."""
+        kept = self._take_kept(state, "due", "round") or self._take_kept(state, "due", "phase")
         if kept is not None:
             return self._enter(kept[2], kept[3], (self.PHASE_BEGIN, (), None, -1), state)
         phase = self.constants.model.phases[state.cells[self._phase]]
         return self._enter(self._top(phase), (), (self.PHASE_OVER, (), None, -1), state)
+
+    def _fall_due(self, state: State, of: str) -> None:
+        """Blocks that wait for this start are due; what they keep in turn waits for the next one."""
+        waiting = state.cells[self._kept]
+        due = tuple(("due", *block[1:]) if block[:2] == ("start", of) else block for block in waiting)
+        self.constants.effects.put(state, self._kept, due, None)
 
     def _phase_over(self, state: State, env: Env, up: Any) -> Going | None:
         return self._settled(state, (self.PHASE_KEPT, (), None, -1))

@@ -185,38 +185,55 @@ def _standing_reads(model: Model, rule: StandingRule, own: dict[str, Facts]) -> 
 
 def _phase_facts(model: Model, closed: dict[str, Facts], standing_reads: dict[str, frozenset[str]]) -> dict[str, Facts]:
     """What each phase can reach, through kept blocks and the standing rules that its changes wake."""
-    found: dict[str, Facts] = {}
-    for position, phase in enumerate(model.phases):
-        rule = model.rules.get(phase)
-        if rule is None:
+    phases = [phase for phase in model.phases if phase in model.rules]
+    entered = {phase: {model.rules[phase].top.id} for phase in phases}
+    setup = model.rules.get(model.setup)
+    if setup is not None and phases:
+        entered[phases[0]] |= {keep for keep in closed[setup.top.id].keeps if _runs_in(keep) == "phase"}
+    while True:
+        found = {phase: _facts_from(entered[phase], model, closed, standing_reads) for phase in phases}
+        before = {phase: len(names) for phase, names in entered.items()}
+        for position, phase in enumerate(phases):
+            following = phases[(position + 1) % len(phases)]
+            for keep in found[phase].keeps:
+                moment = _runs_in(keep)
+                if moment != "phase":
+                    entered[{"next": following, "first": phases[0], "last": phases[-1]}[moment]].add(keep)
+        if setup is not None and phases:
+            entered[phases[0]] |= {keep for keep in closed[setup.top.id].keeps if _runs_in(keep) in ("next", "first")}
+            entered[phases[-1]] |= {keep for keep in closed[setup.top.id].keeps if _runs_in(keep) == "last"}
+        if before == {phase: len(names) for phase, names in entered.items()}:
+            return found
+
+
+def _runs_in(keep: str) -> str:
+    """The phase in which a kept block runs: the one that keeps it, the next one, or the first or last of a round."""
+    moments = {"start of phase": "next", "start of round": "first", "end of round": "last"}
+    return next((where for moment, where in moments.items() if f"/{moment}/" in keep), "phase")
+
+
+def _facts_from(
+    entered: set[str], model: Model, closed: dict[str, Facts], standing_reads: dict[str, frozenset[str]]
+) -> Facts:
+    facts = Facts()
+    waiting, taken = set(entered), set[str]()
+    while waiting:
+        name = waiting.pop()
+        taken.add(name)
+        add = closed.get(name)
+        if add is None:
             continue
-        facts = Facts()
-        waiting = {rule.top.id}
-        if position == 0:
-            waiting |= _kept_for_round_start(model)
-        taken: set[str] = set()
-        while waiting:
-            name = waiting.pop()
-            taken.add(name)
-            add = closed.get(name)
-            if add is None:
-                continue
-            facts.reads |= add.reads
-            facts.writes |= add.writes
-            facts.events |= add.events
-            facts.asks |= add.asks
-            facts.keeps |= add.keeps
-            following = {keep for keep in add.keeps if "/end of round/" not in keep and "/start of" not in keep}
-            for standing, reads in standing_reads.items():
-                if reads & facts.writes:
-                    following.add(model.standing[standing].procedure)
-            waiting |= following - taken
-        found[phase] = facts
-    return found
-
-
-def _kept_for_round_start(model: Model) -> set[str]:
-    return {name for name in model.blocks if "/start of" in name}
+        facts.reads |= add.reads
+        facts.writes |= add.writes
+        facts.events |= add.events
+        facts.asks |= add.asks
+        facts.keeps |= add.keeps
+        following = {keep for keep in add.keeps if _runs_in(keep) == "phase"}
+        for standing, reads in standing_reads.items():
+            if reads & facts.writes:
+                following.add(model.standing[standing].procedure)
+        waiting |= following - taken
+    return facts
 
 
 # --- what the checker learns from it ---------------------------------------------------------------------------------

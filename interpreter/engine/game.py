@@ -14,6 +14,7 @@ from interpreter.engine.refusal import IllegalMove, refuse
 from interpreter.engine.show import Line, lines_of
 from interpreter.kernel.chance import ChanceSource, Scripted, Seeded
 from interpreter.kernel.effects import CHOICE, undo
+from interpreter.kernel.invariants import broken
 from interpreter.kernel.state import State, Value, as_json, as_values
 from interpreter.language import core as c
 from interpreter.language.types import Type
@@ -324,6 +325,10 @@ class Game:
     def digest(self) -> str:
         """A fingerprint of the state: equal games have equal digests, on every machine."""
         return self.state.digest()
+
+    def check(self) -> list[str]:
+        """What is wrong with the state: nothing, as long as tokens, cards and pieces change place by moves alone."""
+        return broken(self.table.census, self.state)
 
     # --- what may be seen
 

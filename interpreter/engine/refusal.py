@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
+from interpreter.compiler.constants import RuleFailure
 from interpreter.compiler.plain import AskSite, OptionSite
 from interpreter.kernel.state import Value
 from interpreter.language import core as c
@@ -81,28 +82,31 @@ def _decode(game: Game, site: AskSite, given: dict[str, Any]) -> tuple[int, tupl
     return number, tuple(values)
 
 
-def _reasons(
-    game: Game, site: AskSite, option: OptionSite, env: list[Value], values: tuple[Value, ...]
-) -> list[Reason]:
+def _reasons(game: Game, site: AskSite, option: OptionSite, env: list[Value], values: tuple[Value, ...]) -> list[Reason]:
     rule = site.procedure.split("@")[0]
     cites = game.ruleset.program.reach.procedures[site.procedure].cites
-    state = game.state
-    if option.guard is not None and not option.guard(state, env):
+    if option.guard is not None and not option.guard(game.state, env):
         assert option.core.guard is not None
-        text = " ".join(option.core.guard.span.text.split())
-        return [Reason(f"`{option.name}` needs `{text}`", rule, cites, option.core.guard.span)]
+        return _failing(game, option.core.guard, env, rule, cites)
     outside: list[Reason] = []
     for variable, items, value, choice in zip(option.variables, option.items, values, option.core.choices, strict=True):
-        if not outside and value not in (found := items(state, env)):
-            shown = _domain_text(game, found, choice)
-            outside.append(Reason(f"`{choice.name}` must be {shown}", rule, cites, choice.span))
+        if not outside and value not in (found := items(game.state, env)):
+            outside.append(Reason(f"`{choice.name}` must be {_domain_text(game, found, choice)}", rule, cites, choice.span))
         env[variable] = value
-    failing: list[Reason] = []
+    if not outside:
+        return _first_failing(game, option, env, rule, cites)
+    try:
+        # A value that is not offered may well fail a condition that says more; it may also be one that no rule foresees.
+        return _first_failing(game, option, env, rule, cites) or outside
+    except (RuleFailure, LookupError, TypeError):
+        return outside
+
+
+def _first_failing(game: Game, option: OptionSite, env: list[Value], rule: str, cites: tuple[str, ...]) -> list[Reason]:
     for test, node in zip(option.tests, option.core.tests, strict=True):
-        if not test(state, env):
-            failing.extend(_failing(game, node, env, rule, cites))
-            break
-    return failing or outside
+        if not test(game.state, env):
+            return _failing(game, node, env, rule, cites)
+    return []
 
 
 def _domain_text(game: Game, found: Any, choice: c.Choice) -> str:

@@ -12,6 +12,7 @@ from interpreter.compiler.lower import Program
 from interpreter.compiler.plain import Machine
 from interpreter.kernel.effects import Effects, ZoneShape
 from interpreter.kernel.graphs import Graph
+from interpreter.kernel.invariants import Census, Holdings
 from interpreter.kernel.state import Layout, State, Value
 from interpreter.kernel.tracks import Track
 from interpreter.language import core as c
@@ -28,6 +29,7 @@ class Table:
     machine: Machine
     first: State
     seats: int
+    census: Census
 
 
 def set_table(program: Program, people: int, settings: dict[str, Value]) -> Table:
@@ -76,7 +78,29 @@ def set_table(program: Program, people: int, settings: dict[str, Value]) -> Tabl
     for cell, group in _cells(model, layout):
         if group.type.form in ("zone", "piles"):
             zones[cell] = ZoneShape(group.name, group.order, _rank(machine, group), group.type.form == "piles")
-    return Table(machine, _first_state(machine, layout, model), people)
+    first = _first_state(machine, layout, model)
+    return Table(machine, first, people, _census(model, effects, first))
+
+
+def _census(model: Model, effects: Effects, first: State) -> Census:
+    """What there is, as the first state has it; of tokens, as many as are declared."""
+    cells = _cells(model, effects.layout)
+
+    def holders(name: str, *forms: str) -> tuple[int, ...]:
+        return tuple(cell for cell, group in cells if group.type.form in forms and group.type.name == name)
+
+    tokens = [
+        Holdings(name, kind.totals, found)
+        for name, kind in model.kinds.items()
+        if kind.totals is not None and (found := holders(name, "pool", "track"))
+    ]
+    stocks = []
+    for piece in model.pieces:
+        found = holders(piece, "stock")
+        stocks.append(Holdings(piece, tuple(first.cells[cell] for cell in found), found))
+    zones = tuple(cell for cell, group in cells if group.type.form in ("zone", "piles"))
+    piled = frozenset(cell for cell, group in cells if group.type.form == "piles")
+    return Census(effects.layout, tuple(tokens), effects.unlimited, effects.tracks, zones, piled, tuple(stocks))
 
 
 def roles_of(model: Model, people: int) -> list[str]:

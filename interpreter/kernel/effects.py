@@ -58,6 +58,8 @@ class Effects:
     wakes: list[int]
     stock_pieces: dict[int, int]
     names: Callable[[int], str] = field(default=str)
+    listener: Callable[[State, str], None] | None = field(default=None, compare=False)
+    """Hears of each mark while it happens, with the state as it is then. It must change nothing."""
 
     def __post_init__(self) -> None:
         self._pending = self.layout.base["pending"]
@@ -220,6 +222,8 @@ class Effects:
 
     def mark(self, state: State, word: str, number: int) -> None:
         state.log.append((MARK, None, word, number))
+        if self.listener is not None:
+            self.listener(state, word)
 
 
 def undo(state: State) -> tuple[Any, ...] | None:

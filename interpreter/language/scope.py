@@ -84,7 +84,7 @@ class Frame:
 
 
 def path_of(node: n.Expr) -> str | None:
-    """``who.plants`` for names and attributes of names: what a test can show something about."""
+    """``who.hand`` for names and attributes of names: what a test can show something about."""
     match node:
         case n.Name(name):
             return name

@@ -528,6 +528,8 @@ def _named(model: Model, name: str, span: Span, report: Callable[[Diagnostic], N
 def _made(model: Model, maker: str, of: n.Type, span: Span, report: Callable[[Diagnostic], None]) -> Type:
     if maker in ("list", "set"):
         return Type(maker, of=resolve_type(model, of, report))
+    if maker == "room":
+        return Type("room", of=resolve_type(model, of, report))
     if maker not in MAKERS:
         report(Diagnostic("E305", f"unknown type `{maker} of …`{did_you_mean(maker, MAKERS)}", span))
         return NEVER

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
+from functools import cache
 from typing import Any
 
 __all__ = ["descendants"]
@@ -14,8 +15,20 @@ def descendants(tree: Any) -> Iterator[Any]:
     if isinstance(tree, tuple):
         for item in tree:
             yield from descendants(item)
-    elif is_dataclass(tree) and not isinstance(tree, type):
-        yield tree
-        for field in fields(tree):
-            if field.name not in ("span", "name_span", "kind_span", "type"):
-                yield from descendants(getattr(tree, field.name))
+        return
+    children = _children(type(tree))
+    if children is None:
+        return
+    yield tree
+    for name in children:
+        below = getattr(tree, name)
+        if below is not None and type(below) not in (str, int, bool):
+            yield from descendants(below)
+
+
+@cache
+def _children(of: type) -> tuple[str, ...] | None:
+    """The fields of a kind of node in which further nodes may stand; nothing for what is no node."""
+    if not is_dataclass(of):
+        return None
+    return tuple(field.name for field in fields(of) if field.name not in ("span", "name_span", "kind_span", "type"))

@@ -1,0 +1,75 @@
+"""``regelwerk help``: the page of an error code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from interpreter.cli.options import output_option
+from interpreter.cli.output import aligned, as_json, say
+
+__all__ = ["command"]
+
+
+@click.command("help")
+@click.argument("code", required=False)
+@output_option("text", "json")
+def command(code: str | None, output: str) -> None:
+    """The page of an error CODE, or all codes where none is named.
+
+    \b
+    Examples:
+      regelwerk help E301
+      regelwerk help
+    """
+    from interpreter.base.codes import CODES
+
+    if code is None:
+        _all(dict(CODES), output)
+        return
+    name = code.upper()
+    page = _page(name)
+    if page is None and name not in CODES:
+        from interpreter.base.suggest import did_you_mean
+
+        near = did_you_mean(name, {*CODES, *(path.stem for path in _pages())}).replace("`", "'")
+        raise click.BadParameter(f"no code is called '{code}'{near}", param_hint="CODE")
+    text = page if page is not None else f"{name}: {CODES[name]}"
+    if output == "json":
+        as_json({"code": name, "meaning": CODES.get(name, ""), "page": page})
+    else:
+        say(text.rstrip())
+
+
+def _all(codes: dict[str, str], output: str) -> None:
+    for path in _pages():
+        codes.setdefault(path.stem, _title(path))
+    found = dict(sorted(codes.items()))
+    if output == "json":
+        as_json(found)
+        return
+    for line in aligned(("code", "meaning"), list(found.items())):
+        say(line)
+
+
+def _folder() -> Path | None:
+    """The pages: in the installed package, or in a checkout."""
+    package = Path(__file__).resolve().parents[2]
+    folders = (package / "docs" / "errors", package.parent / "docs" / "errors")
+    return next((folder for folder in folders if folder.is_dir()), None)
+
+
+def _pages() -> list[Path]:
+    folder = _folder()
+    return sorted(folder.glob("[A-Z][0-9][0-9][0-9].md")) if folder is not None else []
+
+
+def _page(code: str) -> str | None:
+    path = next((path for path in _pages() if path.stem == code), None)
+    return path.read_text(encoding="utf-8") if path is not None else None
+
+
+def _title(path: Path) -> str:
+    first = path.read_text(encoding="utf-8").lstrip("# \n").partition("\n")[0]
+    return first.removeprefix(path.stem).strip(" :–—")

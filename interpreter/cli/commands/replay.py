@@ -1,0 +1,64 @@
+"""``regelwerk replay``: a kept game again, checked choice by choice."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from interpreter.cli.options import output_option
+from interpreter.cli.output import as_json, notice, say
+
+if TYPE_CHECKING:
+    from interpreter.play.saves import Kept
+
+__all__ = ["command", "read_log"]
+
+
+@click.command("replay")
+@click.argument("log", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
+@click.option("--ruleset", metavar="RULESET", help="Play it by this ruleset, not by the one that the log names.")
+@output_option("text", "json")
+def command(log: str, ruleset: str | None, output: str) -> None:
+    """Plays the kept game in LOG again and checks each choice and each digest.
+
+    Where the game goes another way, the choice and the reason are told, and the exit status is 1.
+
+    \b
+    Examples:
+      regelwerk replay game.jsonl
+      regelwerk replay game.jsonl --ruleset my-variant.yaml
+    """
+    from interpreter.play.saves import Difference, play_again, ruleset_of
+
+    kept = read_log(log)
+    found = ruleset_of(kept, ruleset)
+    changed = kept.header.get("digest") != found.digest
+    if changed:
+        notice(f"`{found.id}` has changed since the game was kept: its choices are checked all the same")
+    data = {"ruleset": found.id, "seed": kept.header["seed"], "choices": len(kept.choices), "changed": changed}
+    try:
+        game = play_again(found, kept)
+    except Difference as difference:
+        if output == "json":
+            as_json({**data, "same": False, "number": difference.number, "difference": difference.message})
+        else:
+            say(f"differs at {difference}" if difference.number else f"differs: {difference}")
+        raise click.exceptions.Exit(1) from None
+    places = list(game.result.places) if game.result is not None else None
+    if output == "json":
+        as_json({**data, "same": True, "places": places})
+    else:
+        ending = f", places {places}" if places is not None else ", not finished"
+        say(f"{found.id}, seed {data['seed']}: {data['choices']} choices, all the same{ending}")
+
+
+def read_log(path: str) -> Kept:
+    """The kept game of a file; what is none is wrong usage."""
+    from interpreter.play.saves import read_kept
+
+    try:
+        with click.open_file(path, encoding="utf-8") as file:
+            return read_kept(file.read())
+    except (ValueError, UnicodeDecodeError) as error:
+        raise click.UsageError(f"{path}: {error}") from None

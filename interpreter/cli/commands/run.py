@@ -1,0 +1,182 @@
+"""``regelwerk run``: a whole game by bots, told line by line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from interpreter.cli.options import (
+    bots_for,
+    bots_option,
+    language_option,
+    loaded,
+    output_option,
+    overlays_option,
+    players_for,
+    players_option,
+    ruleset_argument,
+    seed_for,
+    seed_option,
+    settings_for,
+    settings_option,
+)
+from interpreter.cli.output import as_json, board, say, styled
+
+if TYPE_CHECKING:
+    from interpreter.engine.game import Game
+    from interpreter.engine.show import BoardTable, Line
+    from interpreter.play.bots.base import Bot
+
+__all__ = ["as_data", "command", "print_entry", "print_result"]
+
+
+@click.command("run")
+@ruleset_argument
+@overlays_option
+@players_option
+@seed_option
+@settings_option
+@bots_option
+@click.option(
+    "--log", type=click.Path(path_type=Path, dir_okay=False, allow_dash=True), help="Keep the game in a file."
+)
+@click.option("-v", "--verbose", is_flag=True, help="With each line the rule and the statements that it cites.")
+@language_option
+@output_option("text", "json")
+def command(
+    ruleset: str,
+    overlays: tuple[str, ...],
+    players: int | None,
+    seed: int | None,
+    settings: tuple[str, ...],
+    bots: str | None,
+    log: Path | None,
+    verbose: bool,
+    language: str,
+    output: str,
+) -> None:
+    """A whole game by bots, printed line by line; with -o json one object a line.
+
+    \b
+    Examples:
+      regelwerk run goofspiel --players 3 --seed 7
+      regelwerk run germany-2018 --bots greedy,random -v
+      regelwerk run goofspiel --seed 7 --log game.jsonl
+    """
+    from interpreter.play.match import Match, Watcher
+    from interpreter.play.narrate import Narrator
+    from interpreter.play.saves import Recorder
+
+    found = loaded(ruleset, overlays)
+    number, start = players_for(found, players), seed_for(seed)
+    given = settings_for(found, number, settings)
+    table = bots_for(found, number, bots)
+    with ExitStack() as stack:
+        _begin(found.id, found.title, list(overlays), number, start, given, table, output)
+        watchers: list[Watcher] = [Narrator(lambda entry: print_entry(entry, output, verbose=verbose), language)]
+        recorder = None
+        if log is not None:
+            recorder = Recorder(stack.enter_context(click.open_file(str(log), "w", encoding="utf-8")).write)
+            watchers.append(recorder)
+        match = Match(found, table, start, given, watchers=watchers)
+        if recorder is not None:
+            recorder.begin(match.game, [bot.name for bot in table])
+        match.play()
+        if recorder is not None:
+            recorder.finish(match.game)
+    print_result(match.game, table, output)
+
+
+def _begin(
+    id: str,
+    title: str,
+    overlays: list[str],
+    players: int,
+    seed: int,
+    settings: dict[str, Any],
+    bots: Sequence[Bot],
+    output: str,
+) -> None:
+    """The line that says what is needed to play the same game again."""
+    names = [bot.name for bot in bots]
+    if output == "json":
+        about = {"ruleset": id, "overlays": overlays, "players": players, "seed": seed, "settings": settings}
+        as_json({"kind": "begin", **about, "bots": names}, compact=True)
+        return
+    added = "".join(f", with {overlay}" for overlay in overlays) + "".join(f", {k}={v}" for k, v in settings.items())
+    say(styled(f"{title} ({id}{added}): {players} players, seed {seed}, bots {', '.join(names)}", bold=True))
+
+
+def print_entry(entry: Line | BoardTable, output: str, *, verbose: bool = False) -> None:
+    """A line or a board as it comes."""
+    from interpreter.engine.show import BoardTable
+
+    if output == "json":
+        as_json(as_data(entry), compact=True)
+    elif isinstance(entry, BoardTable):
+        board(entry.text, entry.columns, entry.rows)
+    elif entry.text:
+        say(entry.text + (styled(_source(entry), dim=True) if verbose else ""))
+
+
+def _source(line: Line) -> str:
+    """The rule and statements behind a line."""
+    if not line.rule:
+        return ""
+    cites = f": {', '.join(line.cites)}" if line.cites else ""
+    return f"   [{line.rule}{cites}]"
+
+
+def as_data(entry: Line | BoardTable) -> dict[str, Any]:
+    """A line or a board for programs."""
+    from interpreter.engine.show import BoardTable
+
+    if isinstance(entry, BoardTable):
+        return {
+            "kind": "board",
+            "name": entry.name,
+            "text": entry.text,
+            "columns": list(entry.columns),
+            "rows": [list(row) for row in entry.rows],
+        }
+    return {
+        "kind": entry.kind,
+        "name": entry.name,
+        "text": entry.text,
+        "actor": entry.actor,
+        "values": entry.values,
+        "rule": entry.rule,
+        "cites": list(entry.cites),
+        "place": entry.place,
+    }
+
+
+def print_result(game: Game, bots: Sequence[Bot], output: str) -> None:
+    """The places of all seats, the best first."""
+    from interpreter.language.types import Type
+    from interpreter.play.simulate import key_names
+
+    result = game.result
+    if result is None:
+        return
+    names = key_names(game.ruleset)
+    if output == "json":
+        keys = [dict(zip(names, keys, strict=True)) for keys in result.keys]
+        data = {"kind": "result", "places": list(result.places), "winners": result.winners, "keys": keys}
+        as_json({**data, "decisions": len(game.choices), "digest": game.digest()}, compact=True)
+        return
+    order = sorted(range(len(bots)), key=lambda seat: (result.places[seat], seat))
+    rows = [
+        (
+            str(result.places[seat]),
+            game.ruleset.names.text(seat, Type("seat")),
+            bots[seat].name,
+            *map(str, result.keys[seat]),
+        )
+        for seat in order
+    ]
+    board("", ("place", "player", "bot", *names), rows)

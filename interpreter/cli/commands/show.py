@@ -1,0 +1,219 @@
+"""``regelwerk show``: what a ruleset is composed of, and where each part stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from interpreter.cli.options import loaded, output_option, overlays_option, ruleset_argument
+from interpreter.cli.output import aligned, as_json, say, styled
+
+if TYPE_CHECKING:
+    from interpreter.engine.ruleset import Ruleset
+    from interpreter.language.model import CheckedTrigger, TriggerCase
+
+__all__ = ["command"]
+
+
+@click.command("show")
+@ruleset_argument
+@overlays_option
+@click.option("--layers", "view", flag_value="layers", help="Each rule with its layers, the uppermost first.")
+@click.option("--events", "view", flag_value="events", help="Events by phase: which triggers have a case.")
+@click.option("--interpretations", "view", flag_value="interpretations", help="Doubts, their readings, the one taken.")
+@click.option("--chance", "view", flag_value="chance", help="The names of chance, and what they shuffle or pick.")
+@output_option("text", "json")
+def command(ruleset: str, overlays: tuple[str, ...], view: str | None, output: str) -> None:
+    """What a ruleset is composed of: its files in the order of their layers, and each part with the file it is from.
+
+    \b
+    Examples:
+      regelwerk show germany-2018
+      regelwerk show germany-2018 --layers
+      regelwerk show germany-2018 --events -o json
+    """
+    found = loaded(ruleset, overlays)
+    make, tell = {
+        None: (_parts, _tell_parts),
+        "layers": (_layers, _tell_layers),
+        "events": (_events, _tell_events),
+        "interpretations": (_interpretations, _tell_interpretations),
+        "chance": (_chance, _tell_chance),
+    }[view]
+    data = make(found)
+    if output == "json":
+        as_json(data)
+    else:
+        tell(data)
+
+
+# --- what it is made of
+
+
+def _parts(ruleset: Ruleset) -> dict[str, Any]:
+    composition = ruleset.composition
+    sections = {
+        section: {name: [entry.file for entry in layers] for name, layers in names.items()}
+        for section, names in composition.sections.items()
+        if names
+    }
+    return {
+        "ruleset": ruleset.id,
+        "title": composition.title,
+        "about": composition.about,
+        "family": composition.family,
+        "players": [composition.players.low, composition.players.high],
+        "rulebooks": list(composition.rulebooks),
+        "digest": ruleset.digest,
+        "files": [{"kind": d.kind, "id": d.id, "file": d.file.name} for d in composition.documents],
+        "sections": sections,
+    }
+
+
+def _tell_parts(data: dict[str, Any]) -> None:
+    low, high = data["players"]
+    say(styled(f"{data['title']} ({data['ruleset']})", bold=True))
+    say(f"family {data['family']}, {low} to {high} players")
+    if data["rulebooks"]:
+        say(f"rulebooks: {', '.join(data['rulebooks'])}")
+    _heading("files, each a layer over those before it")
+    _table(("kind", "id", "file"), ([file["kind"], file["id"], file["file"]] for file in data["files"]))
+    for section, names in data["sections"].items():
+        _heading(section.replace("_", " "))
+        rows = [(name, " ← ".join(reversed(list(dict.fromkeys(files))))) for name, files in names.items()]
+        _table(("name", "from"), rows)
+
+
+def _heading(text: str) -> None:
+    say()
+    say(styled(text, bold=True))
+
+
+def _table(columns: tuple[str, ...], rows: Iterable[Any]) -> None:
+    for line in aligned(columns, rows, "  ")[1:]:
+        say(line)
+
+
+# --- layers
+
+
+def _layers(ruleset: Ruleset) -> list[dict[str, Any]]:
+    return [
+        {
+            "rule": rule.name,
+            "form": rule.form,
+            "layers": [
+                {
+                    "layer": layer.layer,
+                    "file": layer.file,
+                    "covers": layer.covers or None,
+                    "part": layer.part or None,
+                    "when": " ".join(layer.when.span.text.split()) if layer.when is not None else None,
+                    "cites": list(layer.cites),
+                    "place": str(layer.span),
+                }
+                for layer in reversed(rule.layers)
+            ],
+        }
+        for rule in ruleset.model.rules.values()
+    ]
+
+
+def _tell_layers(data: list[dict[str, Any]]) -> None:
+    for rule in data:
+        say(f"{styled(rule['rule'], bold=True)} ({rule['form']})")
+        rows = []
+        for layer in rule["layers"]:
+            guard = f"when {layer['when']}" if layer["when"] else ""
+            rows.append((layer["covers"] or "introduces", layer["place"], guard, ", ".join(layer["cites"])))
+        _table(("", "", "", ""), rows)
+
+
+# --- events
+
+
+def _events(ruleset: Ruleset) -> list[dict[str, Any]]:
+    """For each event and phase: whether it can occur there, and which case of which trigger hears it."""
+    model, reach = ruleset.model, ruleset.program.reach
+    found = []
+    for event in model.events.values():
+        triggers = [trigger for trigger in model.triggers.values() if trigger.event == event.name]
+        phases = {}
+        for phase in model.phases:
+            facts = reach.phase_facts.get(phase)
+            cases = {trigger.name: _case(trigger, phase) for trigger in triggers}
+            occurs = facts is not None and event.name in facts.events
+            phases[phase] = {"occurs": occurs, "cases": {name: case for name, case in cases.items() if case}}
+        found.append({"event": event.name, "file": event.file, "phases": phases})
+    return found
+
+
+def _case(trigger: CheckedTrigger, phase: str) -> str | None:
+    """The case for a phase, by its number from 1; the one for every other phase is `otherwise`."""
+    others: TriggerCase | None = None
+    for number, case in enumerate(trigger.cases, 1):
+        if phase in case.phases:
+            return f"case {number}"
+        others = others if case.phases else case
+    if others is None:
+        return None
+    if others.procedure is None:
+        return "nothing"
+    return "otherwise" if len(trigger.cases) > 1 else "always"
+
+
+def _tell_events(data: list[dict[str, Any]]) -> None:
+    """A dot where the event cannot occur; a dash where it can and nothing hears it."""
+    phases = list(data[0]["phases"]) if data else []
+    rows = []
+    for event in data:
+        cells = []
+        for phase in event["phases"].values():
+            heard = ", ".join(f"{name}: {case}" for name, case in phase["cases"].items())
+            cells.append((heard or "–") if phase["occurs"] else "·")
+        rows.append((event["event"], *cells))
+    for line in aligned(("event", *phases), rows):
+        say(line)
+
+
+# --- interpretations and chance
+
+
+def _interpretations(ruleset: Ruleset) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": doubt.name,
+            "answers": list(doubt.answers),
+            "default": doubt.default,
+            "readings": doubt.readings,
+            "place": str(doubt.span),
+        }
+        for doubt in ruleset.model.interpretations.values()
+    ]
+
+
+def _tell_interpretations(data: list[dict[str, Any]]) -> None:
+    for doubt in data:
+        answers = f" ({', '.join(doubt['answers'])})" if doubt["answers"] else ""
+        say(f"{styled(doubt['name'], bold=True)}{answers}  {doubt['place']}")
+        rows = [
+            ("→" if reading == doubt["default"] else " ", reading, about)
+            for reading, about in doubt["readings"].items()
+        ]
+        _table(("", "", ""), rows)
+
+
+def _chance(ruleset: Ruleset) -> list[dict[str, Any]]:
+    from interpreter.engine.game import chance_types
+
+    return [
+        {"name": name, "does": "shuffles" if shuffles else "picks", "of": str(type_)}
+        for name, (shuffles, type_) in sorted(chance_types(ruleset).items())
+    ]
+
+
+def _tell_chance(data: list[dict[str, Any]]) -> None:
+    for line in aligned(("name", "does", "of"), [(row["name"], row["does"], row["of"]) for row in data]):
+        say(line)

@@ -1,0 +1,38 @@
+"""What goes wrong, told to a person: never a traceback for something that is wrong in a file or a question."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+import click
+
+from interpreter.base.diagnostics import Diagnostic, RulesetError, render
+from interpreter.cli.output import notice
+
+__all__ = ["refused", "tell"]
+
+
+def tell(error: Exception) -> NoReturn:
+    """Tells what the error says and ends with 1; what is a bug of ours is raised again."""
+    from interpreter.compiler.constants import RuleFailure
+
+    if isinstance(error, RulesetError):
+        for diagnostic in error.diagnostics:
+            notice(render(diagnostic))
+        count = sum(diagnostic.severity == "error" for diagnostic in error.diagnostics)
+        notice(f"{count} error{'' if count == 1 else 's'}")
+        raise click.exceptions.Exit(1)
+    if isinstance(error, RuleFailure):
+        notice(render(Diagnostic("R001", error.message, error.span)))
+        for rule, span in error.chain:
+            notice(f"   called by `{rule}` ({span})")
+        raise click.exceptions.Exit(1)
+    if isinstance(error, OSError):
+        raise click.ClickException(f"{error.filename or 'input or output'}: {(error.strerror or str(error)).lower()}")
+    raise error
+
+
+def refused(message: str) -> NoReturn:
+    """The question has a negative answer: the reason on stderr, and 1."""
+    notice(f"Error: {message}")
+    raise click.exceptions.Exit(1)

@@ -1,0 +1,105 @@
+"""The command line: a group that imports a command only when it is called."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from typing import Any
+
+import click
+
+from interpreter import __version__
+
+__all__ = ["COMMANDS", "cli", "main"]
+
+COMMANDS: dict[str, str] = {
+    "list": "The rulesets that there are.",
+    "show": "What a ruleset is composed of, and where each part stands.",
+    "validate": "All that is wrong in rulesets or files.",
+    "help": "The page of an error code.",
+    "run": "A whole game by bots, line by line.",
+    "replay": "A kept game again, checked choice by choice.",
+    "simulate": "Many games by bots, in numbers.",
+    "play": "A game at the keyboard, against bots.",
+    "try": "The value of an expression on a fresh or kept game.",
+    "test": "The scenarios of rulesets.",
+    "coverage": "Which statements of the rulebooks the rules cite.",
+    "explain": "A rule with its layers and the statements it cites.",
+}
+"""Each command, with what it is for: the list of them needs no import. ``commands/<name>.py`` has it as ``command``."""
+
+EPILOG = """\b
+Examples:
+  regelwerk list
+  regelwerk run goofspiel --players 3 --seed 7
+  regelwerk validate
+
+Exit status: 0 fine, 1 the ruleset or the question has a negative answer, 2 wrong usage.
+"""
+
+
+class LazyGroup(click.Group):
+    """Commands by name; what goes wrong in one of them is told by :mod:`interpreter.cli.failures`."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module = "try_" if cmd_name == "try" else cmd_name  # no module can have the name of a keyword
+        command = import_module(f"interpreter.cli.commands.{module}").command
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and not args[0].startswith("-") and args[0] not in COMMANDS:
+            from interpreter.base.suggest import did_you_mean
+
+            near = did_you_mean(args[0], COMMANDS).replace("`", "'")
+            raise click.UsageError(f"No such command '{args[0]}'{near}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except (click.exceptions.Exit, click.ClickException, click.Abort, BrokenPipeError):
+            raise
+        except Exception as error:
+            from interpreter.cli.failures import tell
+
+            tell(error)
+
+
+@click.command(cls=LazyGroup, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="regelwerk")
+def cli() -> None:
+    """Rules as data: read, check, run and compare rulesets of board games."""
+
+
+def main() -> None:
+    """The program. A reader that goes away (`| head`) ends it quietly."""
+    try:
+        try:
+            cli.main(prog_name="regelwerk", standalone_mode=False)
+            code = 0
+        except click.exceptions.Exit as stop:
+            code = stop.exit_code
+        except click.ClickException as error:
+            error.show()
+            code = error.exit_code
+        except click.Abort:
+            click.echo("Aborted", err=True)
+            code = 130
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    sys.exit(code)

@@ -1,0 +1,134 @@
+"""Options that several commands have, and what they lead to: a loaded ruleset, a game of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from interpreter.engine.ruleset import Ruleset
+    from interpreter.play.bots.base import Bot
+
+__all__ = [
+    "bots_for",
+    "bots_option",
+    "language_option",
+    "loaded",
+    "output_option",
+    "overlays_option",
+    "players_for",
+    "players_option",
+    "ruleset_argument",
+    "seed_for",
+    "seed_option",
+    "settings_for",
+    "settings_option",
+]
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def ruleset_argument(function: Function) -> Function:
+    return click.argument("ruleset", metavar="RULESET")(function)
+
+
+def overlays_option(function: Function) -> Function:
+    about = "Stack an overlay on the ruleset; may be given several times."
+    return click.option("--with", "overlays", multiple=True, metavar="OVERLAY", help=about)(function)
+
+
+def players_option(function: Function) -> Function:
+    about = "How many play.  [default: the fewest allowed]"
+    return click.option("--players", "-p", type=click.IntRange(min=1), metavar="N", help=about)(function)
+
+
+def seed_option(function: Function) -> Function:
+    about = "Where chance starts.  [default: a new number, which is told]"
+    return click.option("--seed", type=click.IntRange(min=0), metavar="N", help=about)(function)
+
+
+def settings_option(function: Function) -> Function:
+    about = "A setting or interpretation; lists with commas. May be given several times."
+    return click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help=about)(function)
+
+
+def bots_option(function: Function) -> Function:
+    about = "A bot for all seats, or several with commas.  [default: greedy where there is one, else random]"
+    return click.option("--bots", metavar="NAMES", help=about)(function)
+
+
+def language_option(function: Function) -> Function:
+    about = "The language of what is told, where the ruleset has it."
+    return click.option("--lang", "language", default="en", show_default=True, metavar="LANGUAGE", help=about)(function)
+
+
+def output_option(*formats: str) -> Callable[[Function], Function]:
+    """``-o``, with the formats of the command, the first one where nothing is said."""
+    return click.option(
+        "-o", "--output", type=click.Choice(formats), default=formats[0], show_default=True, help="The format."
+    )
+
+
+# --- what they lead to
+
+
+def loaded(name: str, overlays: Sequence[str] = ()) -> Ruleset:
+    """The ruleset of an id or path."""
+    from interpreter.engine.ruleset import load
+
+    return load(name, overlays)
+
+
+def seed_for(seed: int | None) -> int:
+    """The seed that was given, or a new one that is short enough to be typed."""
+    if seed is not None:
+        return seed
+    from secrets import randbelow
+
+    return randbelow(1_000_000)
+
+
+def players_for(ruleset: Ruleset, players: int | None) -> int:
+    """The number of players; one that the ruleset refuses ends the command with its reason."""
+    from interpreter.cli.failures import refused
+
+    number = ruleset.composition.players.low if players is None else players
+    try:
+        ruleset.check_players(number)
+    except ValueError as error:
+        refused(str(error))
+    return number
+
+
+def settings_for(ruleset: Ruleset, players: int, given: Sequence[str]) -> dict[str, Any]:
+    """Settings from ``key=value``, of which the ruleset says whether a game can be played with them."""
+    settings: dict[str, Any] = {}
+    for text in given:
+        key, equals, value = text.partition("=")
+        if not equals:
+            raise click.BadParameter(f"got `{text}`, want KEY=VALUE", param_hint="--set")
+        settings[key.strip()] = value.strip()
+    try:
+        if settings:
+            ruleset.new_game(players, settings=settings)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--set") from None
+    return settings
+
+
+def bots_for(ruleset: Ruleset, players: int, spec: str | None) -> list[Bot]:
+    """A bot for each seat."""
+    from interpreter.play.bots.named import bots_of, default_bots
+
+    try:
+        return bots_of(spec or default_bots(ruleset), ruleset, players)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--bots") from None
+
+
+def existing_file(function: Function, name: str = "log") -> Function:
+    """A file that must be there; ``-`` is stdin."""
+    return click.argument(name, type=click.Path(path_type=Path, exists=True, dir_okay=False, allow_dash=True))(function)

@@ -1,0 +1,70 @@
+"""What commands print: data on stdout, everything else on stderr; aligned text, JSON, and colour where it is wanted."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import click
+
+__all__ = ["aligned", "as_json", "board", "notice", "say", "styled", "wants_colour"]
+
+
+def say(text: str = "") -> None:
+    """A line of data."""
+    click.echo(text)
+
+
+def notice(text: str) -> None:
+    """A line for the person at the terminal, apart from the data."""
+    click.echo(text, err=True)
+
+
+def as_json(value: Any, *, compact: bool = False) -> None:
+    """A value as JSON; compact on one line."""
+    say(json.dumps(value, ensure_ascii=False, indent=None if compact else 2))
+
+
+def wants_colour() -> bool:
+    """Whether stdout is a terminal of someone who has not said ``NO_COLOR``."""
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+
+
+def styled(text: str, **style: Any) -> str:
+    """The text, in colour or bold where that is wanted."""
+    return click.style(text, **style) if text and wants_colour() else text
+
+
+def aligned(columns: Sequence[str], rows: Iterable[Sequence[str]], indent: str = "") -> list[str]:
+    """Lines of a table; numbers stand to the right. No blanks at the ends of lines."""
+    table = [list(map(str, row)) for row in rows]
+    widths = [max(map(len, [head, *(row[place] for row in table)])) for place, head in enumerate(columns)]
+    right = [bool(table) and all(_is_number(row[place]) for row in table) for place in range(len(columns))]
+    lines = [_line(columns, widths, right), *(_line(row, widths, right) for row in table)]
+    return [(indent + line).rstrip() for line in lines]
+
+
+def _line(cells: Sequence[str], widths: list[int], right: list[bool]) -> str:
+    padded = [
+        cell.rjust(width) if number else cell.ljust(width)
+        for cell, width, number in zip(cells, widths, right, strict=True)
+    ]
+    return "  ".join(padded)
+
+
+def _is_number(text: str) -> bool:
+    return text.lstrip("-").replace(".", "", 1).replace("%", "").isdigit() or text in ("", "none", "-")
+
+
+def board(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """A board of a game as plain text."""
+    if title:
+        say(styled(title, bold=True))
+    if columns:
+        head, *lines = aligned([column.replace("_", " ") for column in columns], rows, "  ")
+        say(styled(head, dim=True))
+        for line in lines:
+            say(line)

@@ -1,0 +1,178 @@
+"""Checking files and rulesets: what is named, what contains it, and all that is wrong with either."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from interpreter.base.diagnostics import Diagnostic
+from interpreter.cli.alone import check_alone
+from interpreter.engine.ruleset import Examined, examine
+from interpreter.language.policies import policies_in, policies_of
+from interpreter.reading.compose import words
+from interpreter.reading.files import KINDS, Document, Shelf, place_of, shelf_for
+
+__all__ = ["Validation", "validate"]
+
+
+@dataclass
+class Validation:
+    """What was looked at and what is wrong with it. ``paths`` are by the names that diagnostics use."""
+
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    files: set[Path] = field(default_factory=set)
+    rulesets: set[str] = field(default_factory=set)
+    paths: dict[str, Path] = field(default_factory=dict)
+
+    def saw(self, document: Document) -> None:
+        self.files.add(document.path.resolve())
+        self.paths[document.file.name] = document.path
+
+
+def validate(targets: Sequence[str], overlays: Iterable[str] = ()) -> Validation:
+    """Checks what is named, by path or id; all files of all rulesets where nothing is."""
+    validation = Validation()
+    if not targets:
+        _Validator(shelf_for(), validation).everything()
+    for target in targets:
+        path = Path(target)
+        if path.is_file() or path.suffix in (".yaml", ".yml"):
+            _Validator(shelf_for(path), validation).path(path, overlays)
+        else:
+            _Validator(shelf_for(), validation).id(target, overlays)
+    return validation
+
+
+class _Validator:
+    """Checks files of one shelf."""
+
+    def __init__(self, shelf: Shelf, validation: Validation) -> None:
+        self.shelf, self.validation = shelf, validation
+
+    def report(self, diagnostics: Iterable[Diagnostic]) -> None:
+        self.validation.diagnostics.extend(diagnostics)
+
+    # --- what is named
+
+    def everything(self) -> None:
+        for kind in KINDS:
+            for id in self.shelf.ids(kind):
+                document, found = self.shelf.read(kind, id)
+                self.report(found)
+                if document is not None:
+                    self._alone(document)
+                    if kind in ("ruleset", "overlay", "policies"):
+                        self._in_rulesets(document)
+
+    def path(self, path: Path, overlays: Iterable[str]) -> None:
+        document, found = self.shelf.read_path(path)
+        if document is None:
+            self.validation.files.add(path.resolve())
+            self.report(found)
+            return
+        document, found = self._as_on_the_shelf(document, found)
+        self.report(found)
+        self._alone(document)
+        self._in_rulesets(document, overlays)
+
+    def id(self, id: str, overlays: Iterable[str]) -> None:
+        kinds = [kind for kind in KINDS if place_of(kind, id) is not None and self.shelf.find(kind, id) is not None]
+        document, found = self.shelf.read(kinds[0] if kinds else "ruleset", id)
+        self.report(found)
+        if document is not None:
+            self._alone(document)
+            self._in_rulesets(document, overlays)
+
+    def _as_on_the_shelf(self, document: Document, found: list[Diagnostic]) -> tuple[Document, list[Diagnostic]]:
+        """The same file by its id, if it lies where its id says: its places are then named as in its rulesets."""
+        place = self.shelf.find(document.kind, document.id)
+        if place is None or place.resolve() != document.path.resolve():
+            return document, found
+        again, diagnostics = self.shelf.read(document.kind, document.id)
+        return (again, diagnostics) if again is not None else (document, found)
+
+    # --- alone, and in what contains it
+
+    def _alone(self, document: Document) -> None:
+        self.validation.saw(document)
+        self.report(check_alone(document))
+
+    def _in_rulesets(self, document: Document, overlays: Iterable[str] = ()) -> None:
+        """The ruleset itself, or every ruleset of which the file is, or can be, a part."""
+        match document.kind:
+            case "ruleset":
+                self._examined(document, overlays)
+            case "scenarios":
+                pass  # they are tests of rulesets, not parts of them
+            case "policies":
+                self._policies(document)
+            case _:
+                for ruleset in self._rulesets():
+                    wanted = self._with(ruleset, document)
+                    if wanted is not None:
+                        self._examined(ruleset, [*wanted, *overlays])
+
+    def _rulesets(self) -> list[Document]:
+        read = (self.shelf.read("ruleset", id)[0] for id in self.shelf.ids("ruleset"))
+        return [document for document in read if document is not None]
+
+    def _with(self, ruleset: Document, part: Document) -> list[str] | None:
+        """The overlays with which a ruleset contains a file; nothing where it cannot."""
+        ids = self._ids(ruleset)
+        if (part.kind, part.id) in ids:
+            return []
+        over = [scalar.text for scalar in words(part.root.get("over"))] if part.kind == "overlay" else []
+        return [part.id] if any(id in over for _, id in ids) else None
+
+    def _ids(self, ruleset: Document) -> set[tuple[str, str]]:
+        """Kinds and ids of the files that a ruleset names, and of those that they name in turn."""
+        found: set[tuple[str, str]] = set()
+        front = [("ruleset", ruleset.id)]
+        while front:
+            kind, id = front.pop()
+            if (kind, id) in found:
+                continue
+            found.add((kind, id))
+            document = ruleset if kind == "ruleset" else self.shelf.read(kind, id)[0]
+            if document is not None:
+                front.extend(_named(document))
+        return found
+
+    def _examined(self, ruleset: Document, overlays: Iterable[str]) -> Examined:
+        examined = examine(self.shelf, ruleset, overlays)
+        self.report(examined.diagnostics)
+        self.validation.rulesets.add(ruleset.id)
+        if examined.composition is not None:
+            for document in examined.composition.documents:
+                self.validation.saw(document)
+            if examined.model is not None and not examined.errors:
+                self.report(policies_of(examined.model, examined.composition).diagnostics)
+        return examined
+
+    def _policies(self, document: Document) -> None:
+        """Policies against each ruleset of the family. A decision that none of them has is a mistake."""
+        absent: list[set[Diagnostic]] = []
+        for ruleset in self._rulesets():
+            family = [scalar.text for scalar in words(ruleset.root.get("family"))]
+            if family != [document.id.partition("/")[0]]:
+                continue
+            examined = self._examined(ruleset, ())
+            if examined.model is not None and not examined.errors:
+                checked = policies_in(examined.model, document, examined.statements)
+                self.report(checked.diagnostics)
+                absent.append(set(checked.absent))
+        if absent:
+            self.report(set.intersection(*absent))
+
+
+def _named(document: Document) -> Iterable[tuple[str, str]]:
+    """What a file names: the parts of a ruleset, what an edition extends, what a family or library uses."""
+    keys = {"family": "family", "edition": "edition", "map": "map", "deck": "deck", "overlays": "overlay"}
+    if document.kind == "ruleset":
+        for key, kind in keys.items():
+            yield from ((kind, scalar.text) for scalar in words(document.root.get(key)))
+    if document.kind == "edition":
+        extended = words(document.root.get("extends"))
+        yield from (("edition" if "/" in scalar.text else "family", scalar.text) for scalar in extended)
+    yield from (("library", scalar.text) for scalar in words(document.root.get("uses")))

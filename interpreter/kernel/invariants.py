@@ -1,0 +1,108 @@
+"""What holds in every state: nothing is lost or made, nothing lies in two places, nothing holds what it cannot.
+
+What comes in is a :class:`Census`, taken when a table is set, and a state; what goes out is a line in words for each
+thing that is wrong. How games are declared and what cells mean beyond that is left to others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from interpreter.kernel.state import Layout, State, Value
+from interpreter.kernel.tracks import Track
+
+__all__ = ["Census", "Holdings", "broken"]
+
+
+@dataclass(frozen=True, slots=True)
+class Holdings:
+    """All tokens of one kind: how many there are of each member, and the cells that hold them."""
+
+    name: str
+    totals: tuple[int, ...]
+    cells: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Census:
+    """What there is at a table. ``zones`` are the cells that hold cards, ``piled`` those of them that hold piles.
+
+    ``stocks`` has, for each kind of piece, the cells that hold some and how many pieces there are in all.
+    """
+
+    layout: Layout
+    tokens: tuple[Holdings, ...]
+    unlimited: frozenset[int]
+    tracks: dict[int, Track]
+    zones: tuple[int, ...]
+    piled: frozenset[int]
+    stocks: tuple[Holdings, ...]
+
+    def name(self, cell: int) -> str:
+        group, owner = self.layout.owner_of(cell)
+        return f"`{group}`" if self.layout.count(group) == 1 else f"`{group}` of number {owner + 1}"
+
+
+def broken(census: Census, state: State) -> list[str]:
+    """Everything that is wrong with a state: none, if the rules of the kernel were kept."""
+    return [*_tokens(census, state), *_cards(census, state), *_pieces(census, state)]
+
+
+def _tokens(census: Census, state: State) -> Iterator[str]:
+    for kind in census.tokens:
+        held = [0] * len(kind.totals)
+        for cell in kind.cells:
+            bag = _bag(state.cells[cell])
+            held = [a + b for a, b in zip(held, bag, strict=True)]
+            if min(bag) < 0 and cell not in census.unlimited:
+                yield f"{census.name(cell)} holds {min(bag)} of a kind of {kind.name}"
+            track = census.tracks.get(cell)
+            if track is not None:
+                yield from _overfull(census, cell, bag, track)
+        if tuple(held) != kind.totals:
+            yield f"there are {held} {kind.name}, not {list(kind.totals)}"
+
+
+def _overfull(census: Census, cell: int, bag: tuple[int, ...], track: Track) -> Iterator[str]:
+    for number, capacity in zip(bag, track.capacities(), strict=True):
+        if number > capacity:
+            yield f"{census.name(cell)} holds {number} tokens in {capacity} spaces"
+
+
+def _cards(census: Census, state: State) -> Iterator[str]:
+    location = census.layout.base["location"]
+    count = census.layout.count("location")
+    found: list[list[int]] = [[] for _ in range(count)]
+    for zone in census.zones:
+        piles = state.cells[zone] if zone in census.piled else (state.cells[zone],)
+        if zone in census.piled and not all(piles):
+            yield f"{census.name(zone)} has a pile without cards"
+        for card in (card for pile in piles for card in pile):
+            found[card].append(zone)
+    for card, zones in enumerate(found):
+        if len(zones) != 1:
+            where = ", ".join(census.name(zone) for zone in zones) or "no zone"
+            yield f"card {card} lies in {where}"
+        elif state.cells[location + card] != zones[0]:
+            yield f"card {card} lies in {census.name(zones[0])}, but its place says otherwise"
+
+
+def _pieces(census: Census, state: State) -> Iterator[str]:
+    layout = census.layout
+    standing = [0] * len(census.stocks)
+    if "piece" in layout.base:
+        first = layout.base["piece"]
+        for piece in state.cells[first : first + layout.count("piece")]:
+            if piece is not None:
+                standing[piece % len(census.stocks)] += 1
+    for number, kind in enumerate(census.stocks):
+        held = [state.cells[cell] for cell in kind.cells]
+        if min(held, default=0) < 0:
+            yield f"a stock of {kind.name} holds {min(held)}"
+        if sum(held) + standing[number] != sum(kind.totals):
+            yield f"there are {sum(held) + standing[number]} {kind.name}, not {sum(kind.totals)}"
+
+
+def _bag(value: Value) -> tuple[int, ...]:
+    return value if isinstance(value, tuple) else (value,)

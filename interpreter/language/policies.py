@@ -1,0 +1,269 @@
+"""Policies: how an automatic player chooses, parsed and checked against a model.
+
+In come the `policies:` of a composition's files, or a file of the kind `policies`; out come the policies by name, with
+each line's conditions and keys as checked expressions over the actor, the decision's context and the choices that the
+line names. Nothing here chooses: that is done by whoever plays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import takewhile
+from typing import Literal
+
+from interpreter.base.diagnostics import Diagnostic, Note
+from interpreter.base.source import Span
+from interpreter.base.suggest import did_you_mean
+from interpreter.language import core as c
+from interpreter.language import nodes as n
+from interpreter.language.expressions import Expressions
+from interpreter.language.model import Model
+from interpreter.language.parse import parse_preferences
+from interpreter.language.scope import Frame
+from interpreter.language.texts import condition_of, parsed
+from interpreter.language.types import BOOL, SEAT, Type
+from interpreter.language.walk import descendants
+from interpreter.reading.citations import Statement
+from interpreter.reading.compose import Composition, words
+from interpreter.reading.files import Document
+from interpreter.reading.yaml import Mapping, Scalar, Value
+
+__all__ = ["Checked", "Line", "Pattern", "Policy", "Preferences", "policies_in", "policies_of"]
+
+Bound = tuple[tuple[str, Type], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Alternative:
+    """What an alternative binds: the actor and the decision's context, then its own choices."""
+
+    around: Bound
+    choices: Bound
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """Some of a decision's options: those of an alternative (none: of all) that pass the tests.
+
+    Locals are the actor, the decision's context and, of an alternative, its choices. ``keys`` order what passes.
+    """
+
+    alternative: str
+    tests: tuple[c.Expression, ...]
+    keys: tuple[c.Expression, ...]
+    local_count: int
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One preference. ``asked`` is the seat that ends a tie; ``chance`` is (n, m): the line is used n times in m."""
+
+    patterns: tuple[Pattern, ...]
+    tie: Literal["first", "by", "random", "asking"]
+    asked: c.Expression | None
+    chance: tuple[int, int] | None
+    local_count: int
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Preferences:
+    """How one decision is made. ``when`` is the guard of the part that says so, over the actor alone."""
+
+    decision: str
+    lines: tuple[Line, ...]
+    when: c.Expression | None
+    local_count: int
+    cites: tuple[str, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """Preferences by decision, the uppermost layer of each decision first."""
+
+    name: str
+    file: str
+    span: Span
+    decisions: dict[str, tuple[Preferences, ...]]
+
+
+@dataclass
+class Checked:
+    """What was found. ``absent`` says which decisions the ruleset does not have: an error where the text belongs to
+    the ruleset, but not in a file that serves all rulesets of a family."""
+
+    policies: dict[str, Policy] = field(default_factory=dict)
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    absent: list[Diagnostic] = field(default_factory=list)
+
+
+def policies_of(model: Model, composition: Composition) -> Checked:
+    """The policies that stand in the files of a composition."""
+    checked = Checked()
+    for name, layers in composition.sections.get("policies", {}).items():
+        for entry in reversed(layers):
+            _Reader(model, checked, entry.file, entry.guards).policy(name, entry.key, entry.value)
+    checked.diagnostics.extend(checked.absent)
+    return checked
+
+
+def policies_in(model: Model, document: Document, statements: dict[str, Statement]) -> Checked:
+    """The policies of a file of that kind."""
+    checked = Checked()
+    written = document.root.get("is")
+    if isinstance(written, Mapping):
+        for entry in written.entries:
+            _Reader(model, checked, document.id, ()).policy(entry.key.text, entry.key, entry.value)
+        checked.diagnostics.extend(_check_citations(written, statements))
+    return checked
+
+
+def _check_citations(policies: Mapping, statements: dict[str, Statement]) -> Iterator[Diagnostic]:
+    for policy in policies.entries:
+        for decision in policy.value.entries if isinstance(policy.value, Mapping) else ():
+            for cite in words(decision.value.get("cites")) if isinstance(decision.value, Mapping) else ():
+                if cite.text not in statements:
+                    near = did_you_mean(cite.text, statements)
+                    yield Diagnostic("E601", f"no statement is called `{cite.text}`{near}", cite.span)
+
+
+class _Reader:
+    """Reads the policies of one entry."""
+
+    def __init__(self, model: Model, checked: Checked, file: str, guards: tuple[Scalar, ...]) -> None:
+        self.model, self.checked, self.file, self.guards = model, checked, file, guards
+        self.decisions = _decisions(model)
+
+    def report(self, diagnostic: Diagnostic) -> None:
+        self.checked.diagnostics.append(diagnostic)
+
+    def error(self, code: str, message: str, span: Span, notes: tuple[Note, ...] = ()) -> None:
+        self.report(Diagnostic(code, message, span, notes))
+
+    def expressions(self, frame: Frame) -> Expressions:
+        return Expressions(self.model, self.model.signatures, frame, self.report)
+
+    def policy(self, name: str, key: Scalar, value: Value) -> None:
+        if not isinstance(value, Mapping):
+            return
+        policy = self.checked.policies.setdefault(name, Policy(name, self.file, key.span, {}))
+        for entry in value.entries:
+            if entry.key.text not in self.decisions:
+                message = f"no decision is called `{entry.key.text}`{did_you_mean(entry.key.text, self.decisions)}"
+                self.checked.absent.append(Diagnostic("E301", message, entry.key.span))
+            elif isinstance(entry.value, Mapping):
+                found = self._preferences(entry.key, entry.value)
+                if found is not None:
+                    lower = policy.decisions.get(found.decision, ())
+                    policy.decisions[found.decision] = (*lower, found)
+
+    def _preferences(self, key: Scalar, value: Mapping) -> Preferences | None:
+        tree = parsed(value.get("prefer"), parse_preferences, self.report)
+        if tree is None:
+            return None
+        lines = tuple(self._line(key.text, line) for line in tree.lines)
+        when, size = self._guard()
+        cites = tuple(cite.text for cite in words(value.get("cites")))
+        return Preferences(key.text, lines, when, size, cites, key.span)
+
+    def _guard(self) -> tuple[c.Expression | None, int]:
+        """The conditions of the parts that the policy stands in, as one."""
+        frame = Frame()
+        frame.add("who", SEAT)
+        when: c.Expression | None = None
+        for guard in self.guards:
+            tree = condition_of(guard, self.report)
+            if tree is not None:
+                test = self.expressions(frame).condition(tree)
+                when = test if when is None else c.Logic("and", when, test, type=BOOL, span=guard.span)
+        return when, frame.size
+
+    # --- lines
+
+    def _line(self, decision: str, line: n.Preference) -> Line:
+        if line.chance is not None and not 0 < line.chance[0] <= line.chance[1]:
+            used, of = line.chance
+            self.error("E415", f"got the chance {used} in {of}, want at least 1 and at most {of} in {of}", line.span)
+        keys = line.keys if line.tie == "by" else ()
+        patterns = tuple(
+            found for pattern in line.patterns if (found := self._pattern(decision, pattern, keys)) is not None
+        )
+        frame = _frame(self._context(decision))
+        asked = self.expressions(frame).need(line.keys[0], SEAT) if line.tie == "asking" else None
+        return Line(patterns, line.tie, asked, line.chance, frame.size, line.span)
+
+    def _context(self, decision: str) -> Bound:
+        """What is bound whatever is chosen: the actor, and the context that all alternatives share."""
+        arounds = [alternative.around for alternative in self.decisions[decision].values()]
+        shared = takewhile(lambda bounds: len(set(bounds)) == 1, zip(*arounds, strict=False))
+        return tuple(bounds[0] for bounds in shared)
+
+    def _pattern(self, decision: str, pattern: n.Pattern, keys: tuple[n.Expr, ...]) -> Pattern | None:
+        bound = self._bound(decision, pattern)
+        if bound is None:
+            return None
+        frame = _frame(bound)
+        expressions = self.expressions(frame)
+        tests = tuple(_conjuncts(expressions, pattern.test)) if pattern.test is not None else ()
+        checked = tuple(self._key(expressions, key) for key in keys)
+        name = "" if pattern.name == "any" else pattern.name
+        return Pattern(name, tests, checked, frame.size, pattern.span)
+
+    def _key(self, expressions: Expressions, key: n.Expr) -> c.Expression:
+        found = expressions.value(key)
+        if found.type.optional or found.type.form not in ("int", "bool", "kind", "seat", "node", "card", "never"):
+            self.error("E408", f"got {found.type}, want something that can be put in order", key.span)
+        return found
+
+    def _bound(self, decision: str, pattern: n.Pattern) -> Bound | None:
+        """What a pattern's names stand for: all of an alternative's choices, or none of them."""
+        alternatives = self.decisions[decision]
+        if pattern.name == "any" and "any" not in alternatives:
+            if pattern.names:
+                self.error("E404", "`any` is every alternative, and takes no names", pattern.span)
+            return self._context(decision)
+        alternative = alternatives.get(pattern.name)
+        if alternative is None:
+            near = did_you_mean(pattern.name, [*alternatives, "any"])
+            known = Note(f"it has {', '.join(f'`{name}`' for name in alternatives)}")
+            self.error("E301", f"`{decision}` has no alternative `{pattern.name}`{near}", pattern.span, (known,))
+            return None
+        wanted = [name for name, _ in alternative.choices]
+        if pattern.names and list(pattern.names) != wanted:
+            got, want = ", ".join(f"`{name}`" for name in pattern.names), ", ".join(f"`{name}`" for name in wanted)
+            self.error("E404", f"`{pattern.name}` has {want or 'no choices'}; got {got}", pattern.span)
+            return None
+        return alternative.around + (alternative.choices if pattern.names else ())
+
+
+def _decisions(model: Model) -> dict[str, dict[str, _Alternative]]:
+    """Every decision that a rule asks, with its alternatives."""
+    found: dict[str, dict[str, _Alternative]] = {}
+    layers = [layer for rule in model.rules.values() for layer in rule.layers]
+    for layer in (*layers, *model.blocks.values()):
+        for ask in (node for node in descendants(layer.body) if isinstance(node, c.Ask)):
+            around = (("who", SEAT), *((name, value.type) for name, value in ask.context))
+            for option in ask.options:
+                choices = tuple((choice.name, choice.type) for choice in option.choices)
+                found.setdefault(ask.name, {}).setdefault(option.name, _Alternative(around, choices))
+    return found
+
+
+def _frame(bound: Iterable[tuple[str, Type]]) -> Frame:
+    frame = Frame()
+    for name, type_ in bound:
+        frame.add(name, type_)
+    return frame
+
+
+def _conjuncts(expressions: Expressions, test: n.Expr) -> Iterator[c.Expression]:
+    """One condition for each side of the `and`s; each may rely on those before it."""
+    if isinstance(test, n.Binary) and test.operator == "and":
+        yield from _conjuncts(expressions, test.left)
+        yield from _conjuncts(expressions, test.right)
+        return
+    yield expressions.condition(test)
+    expressions.frame.facts[-1].update(expressions.facts(test, holds=True))

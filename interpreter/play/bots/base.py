@@ -1,0 +1,49 @@
+"""What an automatic player is: it sees a game at a decision and gives one of the legal options."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from interpreter.engine.game import Decision, Game, Option
+from interpreter.kernel.chance import drawn
+from interpreter.kernel.state import Value
+
+__all__ = ["Bot", "Code", "Stream", "option_of"]
+
+Code = tuple[int, tuple[Value, ...]]
+"""An option as the machine lists it: the alternative's number at its decision, and its values."""
+
+
+class Stream:
+    """Random numbers of one bot: they follow from a seed and a name, and are apart from the chance of the game.
+
+    No use of chance in a ruleset can share a stream with a bot: those are single words, and ``name`` here is not.
+    """
+
+    def __init__(self, seed: int, name: str) -> None:
+        self.seed, self.name, self.used = seed, f"bot {name}", 0
+
+    def below(self, n: int) -> int:
+        """A number from 0 to ``n - 1``."""
+        self.used += 1
+        return drawn(n, self.seed, self.name, self.used - 1)
+
+
+class Bot(Protocol):
+    """An automatic player. ``name`` is what it is called in results."""
+
+    name: str
+
+    def choose(self, game: Game, decision: Decision, random: Stream) -> Option:
+        """One of the decision's options."""
+        ...
+
+    def among(self, game: Game, decision: Decision, codes: Sequence[Code], random: Stream) -> Code:
+        """One of these options of another seat's decision: the other's policy leaves the end of a tie to this one."""
+        ...
+
+
+def option_of(game: Game, decision: Decision, code: Code) -> Option:
+    """The option of a code, by its public names."""
+    return game._option(decision.site, code)

@@ -1,0 +1,74 @@
+"""Bots by name: ``random``, and the policies that stand in a ruleset's files and in its family's policies files."""
+
+from __future__ import annotations
+
+from interpreter.base.diagnostics import RulesetError
+from interpreter.base.suggest import did_you_mean
+from interpreter.engine.ruleset import Ruleset
+from interpreter.language.policies import Checked, Policy, policies_in, policies_of
+from interpreter.play.bots.base import Bot
+from interpreter.play.bots.policy import PolicyBot
+from interpreter.play.bots.random import RandomBot
+
+__all__ = ["RANDOM", "bots_of", "default_bots", "policies_for"]
+
+RANDOM = "random"
+
+
+def policies_for(ruleset: Ruleset) -> dict[str, Policy]:
+    """All policies by name; those in the ruleset's own files come before those of policies files.
+
+    Raises :class:`RulesetError` with everything that is wrong in them. Lines for decisions that this ruleset does not
+    have are passed over in a policies file, which serves all rulesets of the family.
+    """
+    found = policies_of(ruleset.model, ruleset.composition)
+    diagnostics = list(found.diagnostics)
+    policies = dict(found.policies)
+    for checked in _from_files(ruleset):
+        diagnostics.extend(checked.diagnostics)
+        for name, policy in checked.policies.items():
+            policies.setdefault(name, policy)
+    if any(diagnostic.severity == "error" for diagnostic in diagnostics):
+        raise RulesetError(diagnostics)
+    return policies
+
+
+def _from_files(ruleset: Ruleset) -> list[Checked]:
+    from interpreter.reading.schema import check_schema
+
+    checked = []
+    for id in ruleset.shelf.ids("policies"):
+        if id.partition("/")[0] != ruleset.composition.family:
+            continue
+        document, diagnostics = ruleset.shelf.read("policies", id)
+        wrong = [*diagnostics, *(check_schema("policies", document.root) if document is not None else ())]
+        if document is None or any(diagnostic.severity == "error" for diagnostic in wrong):
+            checked.append(Checked(diagnostics=wrong))
+        else:
+            checked.append(policies_in(ruleset.model, document, ruleset.statements))
+    return checked
+
+
+def default_bots(ruleset: Ruleset) -> str:
+    """What plays where nothing is said: ``greedy`` where the family has it, else ``random``."""
+    return "greedy" if "greedy" in policies_for(ruleset) else RANDOM
+
+
+def bots_of(spec: str, ruleset: Ruleset, players: int) -> list[Bot]:
+    """A bot for each seat, from names with commas between: too few are dealt round again.
+
+    ``ValueError`` for a name that nothing has, or for more names than seats.
+    """
+    names = [name.strip() for name in spec.split(",")]
+    if len(names) > players:
+        raise ValueError(f"got {len(names)} bots for {players} players")
+    policies = policies_for(ruleset) if set(names) != {RANDOM} else {}
+    known = [*policies, RANDOM]
+    table: list[Bot] = []
+    for seat in range(players):
+        name = names[seat % len(names)]
+        if name not in known:
+            listed = ", ".join(f"`{each}`" for each in known)
+            raise ValueError(f"no bot is called `{name}`{did_you_mean(name, known) or f'; there are {listed}'}")
+        table.append(RandomBot() if name == RANDOM else PolicyBot(policies[name], table))
+    return table

@@ -1,0 +1,23 @@
+"""A bot without a plan: every legal option is as likely as any other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from interpreter.engine.game import Decision, Game, Option
+from interpreter.play.bots.base import Code, Stream, option_of
+
+__all__ = ["RandomBot"]
+
+
+class RandomBot:
+    """Chooses at random."""
+
+    name = "random"
+
+    def choose(self, game: Game, decision: Decision, random: Stream) -> Option:
+        codes = list(game.machine.options(game.state, decision.env, decision.site))
+        return option_of(game, decision, self.among(game, decision, codes, random))
+
+    def among(self, game: Game, decision: Decision, codes: Sequence[Code], random: Stream) -> Code:
+        return codes[random.below(len(codes))] if len(codes) > 1 else codes[0]

@@ -1,0 +1,176 @@
+"""Kept games: a file of JSON lines with where a game comes from, its choices and fingerprints of its states.
+
+The first line is the header (ruleset, overlays, digest of the ruleset, players, seed, settings, scripted chance). Each
+line after it is a choice: ``by`` the seat, ``do`` the alternative, its values, the ``decision``, and after every tenth
+the ``digest`` of the state that it leads to. The last line of a finished game has its ``places`` and the last digest.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from interpreter.base.diagnostics import RulesetError
+from interpreter.engine.game import Decision, Game, Option
+from interpreter.engine.refusal import IllegalMove
+from interpreter.engine.ruleset import Ruleset, find, load
+from interpreter.reading.compose import words
+
+__all__ = ["Difference", "Kept", "Recorder", "keep", "play_again", "read_kept", "ruleset_of"]
+
+VERSION = 1
+EVERY = 10
+_ORIGIN = ("ruleset", "overlays", "digest", "players", "seed", "settings", "chance")
+_OWN = ("by", "decision", "digest")
+
+
+class Difference(Exception):
+    """A kept game does not go as it went. ``number`` is the choice (from 1) at which it differs; 0: before them all."""
+
+    def __init__(self, number: int, message: str) -> None:
+        super().__init__(message)
+        self.number, self.message = number, message
+
+    def __str__(self) -> str:
+        return f"choice {self.number}: {self.message}" if self.number else self.message
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A kept game as read. ``end`` is its last line, where it was finished."""
+
+    header: dict[str, Any]
+    choices: tuple[dict[str, Any], ...]
+    end: dict[str, Any] | None
+
+
+class Recorder:
+    """Watches a match and writes its lines."""
+
+    def __init__(self, write: Callable[[str], object]) -> None:
+        self._write, self._count = write, 0
+
+    def _line(self, data: dict[str, Any]) -> None:
+        self._write(json.dumps(data, ensure_ascii=False, separators=(", ", ": ")) + "\n")
+
+    def begin(self, game: Game, bots: Sequence[str] = ()) -> None:
+        """Writes the header."""
+        saved = json.loads(game.to_json())
+        origin = {key: saved[key] for key in _ORIGIN if key in saved}
+        self._line({"log": VERSION, **origin, **({"bots": list(bots)} if bots else {})})
+
+    def moment(self, game: Game, word: str) -> None:
+        """Moments follow from the choices."""
+
+    def chosen(self, game: Game, decision: Decision, option: Option) -> None:
+        self._count += 1
+        line = {"by": decision.actor, **option.as_dict(), "decision": decision.name}
+        self._line({**line, "digest": game.digest()} if self._count % EVERY == 0 else line)
+
+    def finish(self, game: Game) -> None:
+        """Writes the last line, if the game is over."""
+        if game.result is not None:
+            self._line({"places": list(game.result.places), "digest": game.digest()})
+
+
+def keep(game: Game, write: Callable[[str], object]) -> None:
+    """Writes a game that was played without a recorder: its choices are made again beside it."""
+    recorder = Recorder(write)
+    saved = json.loads(game.to_json())
+    copy = game.ruleset.new_game(saved["players"], saved["seed"], saved["settings"], saved.get("chance"))
+    recorder.begin(copy)
+    for _, choice in game.choices:
+        decision = copy.decision
+        assert decision is not None
+        copy.apply(choice)
+        pairs = tuple((name, value) for name, value in choice.items() if name != "do")
+        recorder.chosen(copy, decision, Option(choice["do"], pairs, (0, ())))
+    recorder.finish(copy)
+
+
+def read_kept(text: str) -> Kept:
+    """A kept game. ``ValueError`` says which line is not of one."""
+    lines: list[dict[str, Any]] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            data = json.loads(line)
+        except (ValueError, RecursionError):
+            data = None
+        if not isinstance(data, dict):
+            raise ValueError(f"line {number} is no line of a kept game")
+        lines.append(data)
+    if not lines or lines[0].get("log") != VERSION or not all(_fits_header(lines[0])):
+        raise ValueError(f"this is no kept game of version {VERSION}")
+    end = lines.pop() if len(lines) > 1 and "places" in lines[-1] and "by" not in lines[-1] else None
+    for number, data in enumerate(lines[1:], 1):
+        if not isinstance(data.get("by"), int) or not isinstance(data.get("do"), str):
+            raise ValueError(f"choice {number} does not say who does what")
+    return Kept(lines[0], tuple(lines[1:]), end)
+
+
+def _fits_header(header: dict[str, Any]) -> list[bool]:
+    return [
+        isinstance(header.get("ruleset"), str),
+        isinstance(header.get("overlays", []), list),
+        isinstance(header.get("players"), int),
+        isinstance(header.get("seed"), int),
+        isinstance(header.get("settings", {}), dict),
+    ]
+
+
+def ruleset_of(kept: Kept, name: str | None = None) -> Ruleset:
+    """The ruleset of a kept game, or the one that is named instead. Raises :class:`RulesetError`."""
+    chosen = name or str(kept.header["ruleset"])
+    _, document, diagnostics = find(chosen)
+    if document is None:
+        raise RulesetError(diagnostics)
+    own = [scalar.text for scalar in words(document.root.get("overlays"))]
+    return load(chosen, [overlay for overlay in kept.header.get("overlays", []) if overlay not in own])
+
+
+def play_again(ruleset: Ruleset, kept: Kept, until: int | None = None) -> Game:
+    """The game after its choices, or the first so many. Raises :class:`Difference` where it goes another way."""
+    header = kept.header
+    try:
+        game = ruleset.new_game(header["players"], header["seed"], header.get("settings"), header.get("chance"))
+    except ValueError as error:
+        raise Difference(0, str(error)) from None
+    for number, line in enumerate(kept.choices[:until], 1):
+        _again(game, number, line)
+    if until is None or until > len(kept.choices):
+        _check_end(game, kept)
+    return game
+
+
+def _again(game: Game, number: int, line: dict[str, Any]) -> None:
+    decision = game.decision
+    if decision is None:
+        raise Difference(number, "the game is over before it")
+    asked = line.get("decision", decision.name)
+    if (decision.actor, decision.name) != (line["by"], asked):
+        rule = decision.site.procedure.split("@")[0]
+        now = f"seat {decision.actor} is asked `{decision.name}` (rule `{rule}`)"
+        raise Difference(number, f"{now}; the kept game has `{asked}` of seat {line['by']}")
+    try:
+        game.apply({name: value for name, value in line.items() if name not in _OWN})
+    except IllegalMove as error:
+        raise Difference(number, str(error)) from None
+    if "digest" in line and line["digest"] != game.digest():
+        raise Difference(number, f"the state after it is another than it was (`{asked}` of seat {line['by']})")
+
+
+def _check_end(game: Game, kept: Kept) -> None:
+    if kept.end is None:
+        return
+    last = len(kept.choices)
+    if game.result is None:
+        raise Difference(last, "the kept game ends after it; this one goes on")
+    if list(game.result.places) != kept.end["places"]:
+        got, want = list(game.result.places), kept.end["places"]
+        raise Difference(last, f"the places are {got}; in the kept game they are {want}")
+    if kept.end.get("digest", game.digest()) != game.digest():
+        raise Difference(last, "the last state is another than it was")

@@ -1,0 +1,65 @@
+"""Choices that were not offered are refused, say why, and leave no trace."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+import interpreter
+from interpreter.engine.game import Game
+from interpreter.engine.refusal import IllegalMove
+
+STRANGE: list[Any] = [None, -1, 0, 10**9, True, "", "nobody", [], {}, 3.5, "stage_3", ["coal"], {"coal": -1}]
+
+
+def mutated(choice: dict[str, Any], rng: random.Random) -> dict[str, Any]:
+    """A choice with something about it changed."""
+    changed = dict(choice)
+    match rng.randrange(5):
+        case 0:
+            changed["do"] = rng.choice(["fly", "", None, 7, *STRANGE])
+        case 1 if len(changed) > 1:
+            name = rng.choice([key for key in changed if key != "do"])
+            old = changed[name]
+            changed[name] = old + rng.choice([-50, -1, 1, 50, 400]) if type(old) is int else rng.choice(STRANGE)
+        case 2 if len(changed) > 1:
+            del changed[rng.choice([key for key in changed if key != "do"])]
+        case 3:
+            changed[rng.choice(["more", "plant", "amount", "city"])] = rng.choice(STRANGE)
+        case _:
+            for name in [key for key in changed if key != "do"]:
+                changed[name] = rng.choice(STRANGE)
+    return changed
+
+
+@pytest.mark.parametrize("players", [3, 6])
+def test_what_was_not_offered_is_refused_and_changes_nothing(players: int) -> None:
+    rng = random.Random(players)
+    game = interpreter.load("germany-2018").new_game(players=players, seed=players)
+    tried = 0
+    while (decision := game.decision) is not None:
+        options = decision.options
+        if tried < 1000:
+            tried += _refuse_some(game, rng)
+        game.apply(options[rng.randrange(len(options))])
+    assert tried >= 1000
+
+
+def _refuse_some(game: Game, rng: random.Random) -> int:
+    decision = game.decision
+    assert decision is not None
+    offered = [option.as_dict() for option in decision.options]
+    digest, refused = game.digest(), 0
+    for _ in range(3):
+        choice = mutated(rng.choice(offered), rng)
+        if choice in offered:
+            continue
+        with pytest.raises(IllegalMove) as error:
+            game.apply(choice)
+        assert str(error.value)
+        assert not game.accepts(choice)
+        assert game.digest() == digest
+        refused += 1
+    return refused

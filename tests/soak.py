@@ -1,0 +1,120 @@
+"""Many games of a ruleset, to their ends: nothing may break, and what is rare must be seen.
+
+Not part of the suite (it takes many minutes):
+
+    python -m tests.soak germany-2018 --games 1000 --bots random --players 3,4,5,6
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import itertools
+import time
+from typing import Any
+
+import interpreter
+from interpreter.engine.game import Game
+from interpreter.kernel.effects import MARK, NOTE
+from interpreter.play.bots.named import bots_of
+from interpreter.play.match import Match
+
+Counts = collections.Counter[str]
+
+
+def rare(game: Game) -> Counts:
+    """What of the rare happened in a finished game, read from its log."""
+    found: Counts = collections.Counter()
+    phase, stage = "", 1
+    for record in game.state.log:
+        if record[0] == MARK and record[2].removeprefix("start of ") in game.ruleset.model.phases:
+            phase = record[2].removeprefix("start of ")
+        elif record[0] == NOTE:
+            event, values = record[2], dict(zip(game.ruleset.model.events[record[2]].fields, record[3], strict=True))
+            if event == "drew" and game.ruleset.names.card(values["card"]) == "stage_3":
+                found[f"stage 3 drawn in {phase}"] += 1
+                found["stage 3 before stage 2"] += stage == 1
+            elif event == "stage_began":
+                stage = values["number"]
+            elif event == "lost":
+                found["tokens lost"] += 1
+    found.update(_unsold(game))
+    found.update(_from_lines(game))
+    return found
+
+
+def _unsold(game: Game) -> Counts:
+    found: Counts = collections.Counter()
+    for line in game.log():
+        if line.name == "left_market":
+            found[f"left the market by {line.rule}"] += 1
+    return found
+
+
+def _from_lines(game: Game) -> Counts:
+    """Refills cut short by tokens, ties in the player order, choices of what to lose, ties at the end."""
+    found: Counts = collections.Counter()
+    table = game.ruleset.model.tables["resupply"].cells
+    kinds = game.ruleset.model.kinds["resource"].members
+    stage, refilled = 1, False
+    due: dict[str, int] = {}
+    cities: collections.Counter[int] = collections.Counter()
+    for line in game.log():
+        if line.name == "stage_began":
+            stage = line.values["number"]
+        elif line.name == "discard.give_up":
+            found["owner chooses what to lose"] += 1
+        elif line.name == "built":
+            cities[line.values["who"]] += 1
+        elif line.name == "order_set" and refilled:
+            found["tie in turn order"] += any(cities[a] == cities[b] for a, b in itertools.pairwise(line.values["order"]))
+        elif line.name == "end of round":
+            refilled = True
+        elif line.name == "resupplied":
+            due = {kind: table[len(game.machine.constants.seats), i, stage] for i, kind in enumerate(kinds)}
+            found["refill cut short"] += line.values["number"] < due[line.values["kind"]]
+    result = game.result
+    assert result is not None
+    best = sorted((keys[0] for keys in result.keys), reverse=True)
+    found["tie in what decides first"] += best[0] == best[1]
+    return found
+
+
+def play(ruleset: Any, players: int, bots: str, seed: int) -> tuple[Game, int]:
+    match = Match(ruleset, bots_of(bots, ruleset, players), seed)
+    match.play()
+    return match.game, match.decisions
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("ruleset")
+    parser.add_argument("--games", type=int, default=100)
+    parser.add_argument("--bots", default="random")
+    parser.add_argument("--players", default="3,4,5,6")
+    parser.add_argument("--seed", type=int, default=0)
+    arguments = parser.parse_args()
+    ruleset = interpreter.load(arguments.ruleset)
+    total: Counts = collections.Counter()
+    for players in (int(number) for number in arguments.players.split(",")):
+        began, decisions, rounds = time.perf_counter(), 0, []
+        for seed in range(arguments.seed, arguments.seed + arguments.games):
+            game, made = play(ruleset, players, arguments.bots, seed)
+            decisions += made
+            broken = game.check()
+            if game.result is None or broken:
+                raise SystemExit(f"{players} players, seed {seed}: {broken or 'no result'}")
+            rounds.append(game.view()["round"])
+            total.update(rare(game))
+        spent = time.perf_counter() - began
+        print(
+            f"{players} players: {arguments.games} games, {decisions} decisions, {sum(rounds) / len(rounds):.1f} rounds "
+            f"({min(rounds)}-{max(rounds)}), {spent:.0f} s",
+            flush=True,
+        )
+    for name, count in total.most_common():
+        print(f"{count:8d}  {name}")
+
+
+if __name__ == "__main__":
+    main()
