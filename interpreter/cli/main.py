@@ -39,6 +39,10 @@ Exit status: 0 fine, 1 the ruleset or the question has a negative answer, 2 wron
 """
 
 
+class ReaderGone(Exception):
+    """Nobody reads stdout any more: no failure, but an end."""
+
+
 class LazyGroup(click.Group):
     """Commands by name; what goes wrong in one of them is told by :mod:`interpreter.cli.failures`."""
 
@@ -70,8 +74,10 @@ class LazyGroup(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
-        except (click.exceptions.Exit, click.ClickException, click.Abort, BrokenPipeError):
+        except (click.exceptions.Exit, click.ClickException, click.Abort):
             raise
+        except BrokenPipeError:
+            raise ReaderGone from None
         except Exception as error:
             from interpreter.cli.failures import tell
 
@@ -87,19 +93,22 @@ def cli() -> None:
 def main() -> None:
     """The program. A reader that goes away (`| head`) ends it quietly."""
     try:
-        try:
-            cli.main(prog_name="regelwerk", standalone_mode=False)
-            code = 0
-        except click.exceptions.Exit as stop:
-            code = stop.exit_code
-        except click.ClickException as error:
-            error.show()
-            code = error.exit_code
-        except click.Abort:
-            click.echo("Aborted", err=True)
-            code = 130
+        code = _code()
         sys.stdout.flush()
-    except BrokenPipeError:
+    except (ReaderGone, BrokenPipeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
     sys.exit(code)
+
+
+def _code() -> int:
+    """Runs the command; what it leaves is the exit status."""
+    try:
+        left = cli.main(prog_name="regelwerk", standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except click.Abort:
+        click.echo("Aborted", err=True)
+        return 130
+    return left if isinstance(left, int) else 0

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 if TYPE_CHECKING:
+    from interpreter.engine.game import Game
     from interpreter.engine.ruleset import Ruleset
     from interpreter.play.bots.base import Bot
+    from interpreter.play.saves import Kept
 
 __all__ = [
     "bots_for",
     "bots_option",
+    "kept_game",
     "language_option",
     "loaded",
     "output_option",
     "overlays_option",
     "players_for",
     "players_option",
+    "read_log",
     "ruleset_argument",
     "seed_for",
     "seed_option",
@@ -119,16 +123,41 @@ def settings_for(ruleset: Ruleset, players: int, given: Sequence[str]) -> dict[s
     return settings
 
 
-def bots_for(ruleset: Ruleset, players: int, spec: str | None) -> list[Bot]:
-    """A bot for each seat."""
+def bots_for(ruleset: Ruleset, players: int, spec: str | None, persons: Mapping[int, Bot] | None = None) -> list[Bot]:
+    """A bot for each seat that no person has."""
     from interpreter.play.bots.named import bots_of, default_bots
 
     try:
-        return bots_of(spec or default_bots(ruleset), ruleset, players)
+        return bots_of(spec or default_bots(ruleset), ruleset, players, persons)
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--bots") from None
 
 
-def existing_file(function: Function, name: str = "log") -> Function:
-    """A file that must be there; ``-`` is stdin."""
-    return click.argument(name, type=click.Path(path_type=Path, exists=True, dir_okay=False, allow_dash=True))(function)
+def read_log(path: str) -> Kept:
+    """The kept game of a file; what is none is wrong usage."""
+    from interpreter.play.saves import read_kept
+
+    try:
+        with click.open_file(path, encoding="utf-8") as file:
+            return read_kept(file.read())
+    except (ValueError, UnicodeDecodeError) as error:
+        raise click.UsageError(f"{path}: {error}") from None
+
+
+def kept_game(where: str) -> Game | None:
+    """The game of ``LOG@N`` or ``LOG``; nothing where a ruleset is named."""
+    path, at, number = where.rpartition("@")
+    if not at or not number.isdigit():
+        path, number = where, ""
+    if path.endswith((".yaml", ".yml")) or not Path(path).is_file():
+        return None
+    from interpreter.cli.failures import refused
+    from interpreter.play.saves import Difference, play_again, ruleset_of
+
+    kept = read_log(path)
+    if number and int(number) > len(kept.choices):
+        raise click.UsageError(f"{path} has {len(kept.choices)} choices, not {number}")
+    try:
+        return play_again(ruleset_of(kept), kept, int(number) if number else None)
+    except Difference as difference:
+        refused(f"{path}: {difference}")

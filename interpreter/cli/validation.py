@@ -8,6 +8,7 @@ from pathlib import Path
 
 from interpreter.base.diagnostics import Diagnostic
 from interpreter.cli.alone import check_alone
+from interpreter.cli.contents import files_of
 from interpreter.engine.ruleset import Examined, examine
 from interpreter.language.policies import policies_in, policies_of
 from interpreter.reading.compose import words
@@ -31,16 +32,24 @@ class Validation:
 
 
 def validate(targets: Sequence[str], overlays: Iterable[str] = ()) -> Validation:
-    """Checks what is named, by path or id; all files of all rulesets where nothing is."""
+    """Checks what is named, by path or id, a folder with all files below it; everything where nothing is."""
     validation = Validation()
+    validators: dict[tuple[Path, ...], _Validator] = {}
+
+    def validator(shelf: Shelf) -> _Validator:
+        return validators.setdefault(tuple(shelf.roots), _Validator(shelf, validation))
+
     if not targets:
-        _Validator(shelf_for(), validation).everything()
+        validator(shelf_for()).everything()
     for target in targets:
         path = Path(target)
-        if path.is_file() or path.suffix in (".yaml", ".yml"):
-            _Validator(shelf_for(path), validation).path(path, overlays)
+        if path.is_dir():
+            for file in sorted(path.rglob("*.yaml")):
+                validator(shelf_for(file)).path(file, overlays)
+        elif path.is_file() or path.suffix in (".yaml", ".yml"):
+            validator(shelf_for(path)).path(path, overlays)
         else:
-            _Validator(shelf_for(), validation).id(target, overlays)
+            validator(shelf_for()).id(target, overlays)
     return validation
 
 
@@ -49,6 +58,7 @@ class _Validator:
 
     def __init__(self, shelf: Shelf, validation: Validation) -> None:
         self.shelf, self.validation = shelf, validation
+        self.examined: dict[tuple[str, tuple[str, ...]], Examined] = {}
 
     def report(self, diagnostics: Iterable[Diagnostic]) -> None:
         self.validation.diagnostics.extend(diagnostics)
@@ -119,28 +129,17 @@ class _Validator:
 
     def _with(self, ruleset: Document, part: Document) -> list[str] | None:
         """The overlays with which a ruleset contains a file; nothing where it cannot."""
-        ids = self._ids(ruleset)
+        ids = {(document.kind, document.id) for document in files_of(self.shelf, ruleset)}
         if (part.kind, part.id) in ids:
             return []
         over = [scalar.text for scalar in words(part.root.get("over"))] if part.kind == "overlay" else []
         return [part.id] if any(id in over for _, id in ids) else None
 
-    def _ids(self, ruleset: Document) -> set[tuple[str, str]]:
-        """Kinds and ids of the files that a ruleset names, and of those that they name in turn."""
-        found: set[tuple[str, str]] = set()
-        front = [("ruleset", ruleset.id)]
-        while front:
-            kind, id = front.pop()
-            if (kind, id) in found:
-                continue
-            found.add((kind, id))
-            document = ruleset if kind == "ruleset" else self.shelf.read(kind, id)[0]
-            if document is not None:
-                front.extend(_named(document))
-        return found
-
     def _examined(self, ruleset: Document, overlays: Iterable[str]) -> Examined:
-        examined = examine(self.shelf, ruleset, overlays)
+        key = (ruleset.id, tuple(overlays))
+        if key in self.examined:
+            return self.examined[key]
+        examined = self.examined[key] = examine(self.shelf, ruleset, key[1])
         self.report(examined.diagnostics)
         self.validation.rulesets.add(ruleset.id)
         if examined.composition is not None:
@@ -164,15 +163,3 @@ class _Validator:
                 absent.append(set(checked.absent))
         if absent:
             self.report(set.intersection(*absent))
-
-
-def _named(document: Document) -> Iterable[tuple[str, str]]:
-    """What a file names: the parts of a ruleset, what an edition extends, what a family or library uses."""
-    keys = {"family": "family", "edition": "edition", "map": "map", "deck": "deck", "overlays": "overlay"}
-    if document.kind == "ruleset":
-        for key, kind in keys.items():
-            yield from ((kind, scalar.text) for scalar in words(document.root.get(key)))
-    if document.kind == "edition":
-        extended = words(document.root.get("extends"))
-        yield from (("edition" if "/" in scalar.text else "family", scalar.text) for scalar in extended)
-    yield from (("library", scalar.text) for scalar in words(document.root.get("uses")))

@@ -27,10 +27,14 @@ MAXIMUM_PASSES = 200_000
 
 
 class RuleFailure(Exception):
-    """A rule could not go on: why, at which place, and the rules that called it, the innermost first."""
+    """A rule could not go on: why, at which place, and the rules that called it, the innermost first.
 
-    def __init__(self, message: str, span: Span | None) -> None:
+    ``code`` names a page of ``docs/errors``: R001, or R002 where rules would go on without end.
+    """
+
+    def __init__(self, message: str, span: Span | None, code: str = "R001") -> None:
         super().__init__(message)
+        self.code = code
         self.message = message
         self.span = span
         self.chain: list[tuple[str, Span]] = []

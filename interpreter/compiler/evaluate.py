@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["Evaluator"]
 
 MAXIMUM_ITEMS = 20_000
+MAXIMUM_NUMBER = 10**18
 
 
 class Evaluator:
@@ -201,16 +202,36 @@ class Evaluator:
                 return lambda state, env: bags.add(left(state, env), right(state, env))
             case "-" if bag:
                 return lambda state, env: bags.subtract(left(state, env), right(state, env))
+            case "+" if node.type.form in ("list", "set"):
+                return self._joined(node, left, right)
             case "+":
-                return lambda state, env: left(state, env) + right(state, env)
+                return self._bounded(node, lambda state, env: left(state, env) + right(state, env))
             case "-":
-                return lambda state, env: left(state, env) - right(state, env)
+                return self._bounded(node, lambda state, env: left(state, env) - right(state, env))
             case "*":
-                return lambda state, env: left(state, env) * right(state, env)
+                return self._bounded(node, lambda state, env: left(state, env) * right(state, env))
             case "div" | "mod":
                 return self._division(node, left, right)
             case _:
                 assert_never(node.operator)
+
+    def _bounded(self, node: c.Arithmetic, compute: Evaluate) -> Evaluate:
+        def number(state: State, env: Env) -> Value:
+            found = compute(state, env)
+            if not -MAXIMUM_NUMBER < found < MAXIMUM_NUMBER:
+                raise RuleFailure("a number of more than 18 digits", node.span)
+            return found
+
+        return number
+
+    def _joined(self, node: c.Arithmetic, left: Evaluate, right: Evaluate) -> Evaluate:
+        def joined(state: State, env: Env) -> Value:
+            found = tuple(left(state, env)) + tuple(right(state, env))
+            if len(found) > MAXIMUM_ITEMS:
+                raise RuleFailure(f"a list of {len(found):,} items; at most {MAXIMUM_ITEMS:,}", node.span)
+            return found
+
+        return joined
 
     def _division(self, node: c.Arithmetic, left: Evaluate, right: Evaluate) -> Evaluate:
         whole = node.operator == "div"

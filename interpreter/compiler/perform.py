@@ -245,6 +245,8 @@ class Performer:
                 passes += 1
                 if passes > limit:
                     raise RuleFailure(f"this loop went on for more than {limit} times", step.span)
+                if passes > MAXIMUM_PASSES:
+                    raise RuleFailure("this goes on and on without asking anybody", step.span, "R002")
                 result = body(state, env)
                 if result is not GOES_ON:
                     return result

@@ -73,6 +73,8 @@ class Machine:
         self._pending, self._settling = base["pending"], base["settling"]
         self._kept, self._phase, self._round = base["kept"], base["phase"], base["round"]
         self._turn, self._over = base["turn"], base["over"]
+        counts = self.constants.statics["seat.counts"]
+        self._asked = frozenset(seat for seat in self.constants.seats if counts[seat])
         self.first_special = len(self.program.stretches)
         for stretch in self.program.stretches:
             self._stretches.append(self._stretch(len(self._stretches), stretch))
@@ -146,8 +148,9 @@ class Machine:
                 index, env, up = going
                 passes += 1
                 if passes > MAXIMUM_PASSES:
-                    raise RuleFailure("this goes on and on without asking anybody", stretches[index][2])
-                steps, end, _ = stretches[index]
+                    raise RuleFailure("this goes on and on without asking anybody", last, "R002")
+                steps, end, span = stretches[index]
+                last = span if span is not NOWHERE else last
                 for step in steps:
                     step(state, env)
                 going = end(state, env, up)
@@ -155,7 +158,7 @@ class Machine:
             self._name_chain(failure, state, going)
             raise
         except RecursionError:
-            raise RuleFailure("rules call each other too deeply", None) from None
+            raise RuleFailure("rules call each other too deeply", last, "R002") from None
 
     def _name_chain(self, failure: RuleFailure, state: State, going: Going | None) -> None:
         if going is None:
@@ -165,7 +168,7 @@ class Machine:
             index, _, frame, _ = frame
             if index < self.first_special:
                 stretch = self.program.stretches[index]
-                failure.chain.append((stretch.procedure.split("@")[0], stretch.span))
+                failure.chain.append((self.program.procedures[stretch.procedure].layer.spoken, stretch.span))
 
     def visible(self, state: State, card: Value) -> tuple[int, ...] | None:
         """The seats that may know a card where it lies now; nothing: everyone."""
@@ -327,7 +330,7 @@ class Machine:
             value = self.procedure(procedure)(state, tuple(values))
             return self._leave(up, value)
         if _depth(up) > MAXIMUM_DEPTH:
-            raise RuleFailure("rules call each other too deeply", lowered.layer.span)
+            raise RuleFailure("rules call each other too deeply", lowered.layer.span, "R002")
         return lowered.entry, [*values, *([None] * (lowered.local_count - len(values)))], up
 
     def _leave(self, up: Any, value: Value) -> Going | None:
@@ -466,6 +469,9 @@ class Machine:
             if state.cells[self._pending] and not state.cells[self._settling]:
                 return self._settled(state, (index, tuple(env), up, -1))
             state.frame = (index, tuple(env), up, -1)
+            if (who := site.seat(state, env)) not in self._asked:
+                role = list(self.constants.model.roles)[self.constants.statics["seat.role"][who]]
+                raise RuleFailure(f"`{ask.name}` asks a `{role}`, which does not count", ask.span)
             if not any(True for _ in self.options(state, env, site)):
                 raise RuleFailure(f"`{ask.name}` leaves no choice", ask.span)
             return None

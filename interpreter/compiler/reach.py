@@ -6,6 +6,7 @@ facts the checker knows in which phases an event can occur, and which standing r
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -15,6 +16,9 @@ from interpreter.language.model import CheckedTrigger, Model, RuleLayer, Standin
 from interpreter.language.walk import descendants
 
 __all__ = ["Reach", "check_reach", "procedures_of", "reach_of"]
+
+
+MAXIMUM_CALLS = 60
 
 
 @dataclass
@@ -248,6 +252,9 @@ def check_reach(model: Model, reach: Reach) -> list[Diagnostic]:
     found.extend(_check_triggers(model, reach))
     found.extend(_check_unused(model, reach))
     found.extend(_check_templates(model, reach))
+    found.extend(_check_starts(model, reach))
+    if not any(diagnostic.code == "E705" for diagnostic in found):
+        found.extend(_check_depth(reach))
     return found
 
 
@@ -263,16 +270,19 @@ def _check_recursion(model: Model, reach: Reach) -> Iterable[Diagnostic]:
 
 def _way_back(name: str, own: dict[str, Facts]) -> list[str]:
     """A way of calls from a procedure to itself."""
-    front: list[list[str]] = [[name]]
-    seen: set[str] = set()
+    caller: dict[str, str] = {}
+    front = deque([name])
     while front:
-        trail = front.pop(0)
-        for called in sorted(own[trail[-1]].calls if trail[-1] in own else ()):
+        current = front.popleft()
+        for called in sorted(own[current].calls if current in own else ()):
             if called == name:
-                return [*trail, name]
-            if called not in seen:
-                seen.add(called)
-                front.append([*trail, called])
+                trail = [name, current]
+                while trail[-1] != name:
+                    trail.append(caller[trail[-1]])
+                return trail[::-1]
+            if called not in caller:
+                caller[called] = current
+                front.append(called)
     return []
 
 
@@ -329,7 +339,7 @@ def _check_triggers(model: Model, reach: Reach) -> Iterable[Diagnostic]:
             for phase in case.phases:
                 if phase in model.phases and phase not in possible and len(case.phases) == 1:
                     yield Diagnostic(
-                        "W708", f"`{trigger.event}` cannot occur in `{phase}`", case.span, severity="warning"
+                        "W703", f"`{trigger.event}` cannot occur in `{phase}`", case.span, severity="warning"
                     )
 
 
@@ -360,6 +370,38 @@ def _check_templates(model: Model, reach: Reach) -> Iterable[Diagnostic]:
                 part.span,
                 help="note the value with the event, and name it here",
             )
+
+
+def _check_starts(model: Model, reach: Reach) -> Iterable[Diagnostic]:
+    """What a thing begins as cannot depend on what others begin as: nothing says who comes first."""
+    for group in model.groups.values():
+        facts = Facts()
+        for node in descendants(group.start) if group.start is not None else ():
+            _note_facts(model, node, facts)
+        read = facts.reads.union(*(reach.all[call].reads for call in facts.calls if call in reach.all))
+        if read and group.start is not None:
+            names = ", ".join(f"`{name}`" for name in sorted(read)[:3])
+            message = f"the start of `{group.name}` reads the state ({names})"
+            yield Diagnostic("E710", message, group.start.span, help="give it its value in the procedure of `setup`")
+
+
+def _check_depth(reach: Reach) -> Iterable[Diagnostic]:
+    """Functions call each other no deeper than can be run."""
+    calls = {
+        name: [called for called in reach.own[name].calls if called in reach.procedures]
+        for name, layer in reach.procedures.items()
+        if layer.form != "does"
+    }
+    depth: dict[str, int] = {}  # those that are known to be shallow enough
+    for _ in range(MAXIMUM_CALLS + 1):
+        left = [name for name in calls if name not in depth]
+        if not left:
+            return
+        ready = [name for name in left if all(called in depth for called in calls[name] if called in calls)]
+        depth.update(dict.fromkeys(ready, 0))
+    name = next(name for name in calls if name not in depth)
+    message = f"`{reach.procedures[name].rule}` calls rules that call rules, more than {MAXIMUM_CALLS} deep"
+    yield Diagnostic("E711", message, reach.procedures[name].span)
 
 
 def _check_unused(model: Model, reach: Reach) -> Iterable[Diagnostic]:

@@ -120,7 +120,10 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The end of a game: for each seat its place (1 is best, equal keys share a place) and the keys that decide."""
+    """The end of a game: for each seat its place (1 is best, equal keys share a place) and the keys that decide.
+
+    A seat that does not count has no place: 0.
+    """
 
     places: tuple[int, ...]
     keys: tuple[tuple[int, ...], ...]
@@ -302,7 +305,12 @@ class Game:
             keys.append(
                 tuple(self.machine.expressions.compile(key)(self.state, env) for key in self.ruleset.model.ranking)
             )
-        places = tuple(1 + sum(other > own for other in keys) for own in keys)
+        counts = self.machine.constants.statics["seat.counts"]
+        players = [own for own, counted in zip(keys, counts, strict=True) if counted]
+        places = tuple(
+            1 + sum(other > own for other in players) if counted else 0
+            for own, counted in zip(keys, counts, strict=True)
+        )
         return Result(places, tuple(keys))
 
     # --- copies and undo

@@ -83,8 +83,8 @@ def _decode(game: Game, site: AskSite, given: dict[str, Any]) -> tuple[int, tupl
 
 
 def _reasons(game: Game, site: AskSite, option: OptionSite, env: list[Value], values: tuple[Value, ...]) -> list[Reason]:
-    rule = site.procedure.split("@")[0]
-    cites = game.ruleset.program.reach.procedures[site.procedure].cites
+    layer = game.ruleset.program.reach.procedures[site.procedure]
+    rule, cites = layer.spoken, layer.cites
     if option.guard is not None and not option.guard(game.state, env):
         assert option.core.guard is not None
         return _failing(game, option.core.guard, env, rule, cites)

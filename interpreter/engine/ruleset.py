@@ -195,9 +195,12 @@ class Ruleset:
         if isinstance(public, str) and setting.type.form == "bool" and public in ("yes", "no"):
             public = public == "yes"
         try:
-            return self.names.value(public, setting.type)
+            value = self.names.value(public, setting.type)
         except ValueError as error:
             raise ValueError(f"`{name}`: {error}") from None
+        if setting.range is not None and value is not None and not setting.range[0] <= value <= setting.range[1]:
+            raise ValueError(f"`{name}`: got {value}, want {setting.range[0]} to {setting.range[1]}")
+        return value
 
     def load_game(self, text: str) -> Game:
         """A game saved by :meth:`Game.to_json`."""

@@ -6,6 +6,7 @@ checked once and can be run against changed forms of its ruleset: what it says i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -253,10 +254,9 @@ def _check_names(scenario: Scenario, ruleset: Ruleset) -> Iterator[Diagnostic]:
     if scenario.refused is not None:
         yield from _check_move(scenario.refused.move, ruleset)
         rule = scenario.refused.rule
-        if rule and rule not in model.rules:
-            yield Diagnostic(
-                "E301", f"unknown rule `{rule}`{did_you_mean(rule, model.rules)}", scenario.refused.move.span
-            )
+        known = [*model.rules, *model.standing, *model.triggers]
+        if rule and rule not in known:
+            yield Diagnostic("E301", f"unknown rule `{rule}`{did_you_mean(rule, known)}", scenario.refused.move.span)
 
 
 def _check_move(move: Move, ruleset: Ruleset) -> Iterator[Diagnostic]:
@@ -371,12 +371,17 @@ def _rightly(error: IllegalMove, refusal: Refusal) -> Iterator[Failure]:
     if not error.reasons:
         yield Failure(f"this is refused by no rule: {error}", refusal.move.span)
         return
-    if refusal.rule and all(reason.rule != refusal.rule for reason in error.reasons):
+    if refusal.rule and all(_named(reason.rule) != refusal.rule for reason in error.reasons):
         yield Failure(f"it is not `{refusal.rule}` that refuses this: {error}", refusal.move.span)
     cited = {cite for reason in error.reasons for cite in reason.cites}
     missing = [cite for cite in refusal.cites if cite not in cited]
     if missing:
         yield Failure(f"the refusal does not cite {', '.join(missing)}: {error}", refusal.move.span)
+
+
+def _named(procedure: str) -> str:
+    """The rule, trigger or standing rule that a block belongs to."""
+    return re.split(r"[@!?/]", procedure)[0]
 
 
 def _unused(game: Game, scenario: Scenario) -> Iterator[Failure]:

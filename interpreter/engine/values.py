@@ -145,7 +145,8 @@ class Names:
         from interpreter.base.suggest import did_you_mean
 
         near = did_you_mean(public, names) if isinstance(public, str) else ""
-        raise ValueError(f"got {public!r}, want a {type_}{near}")
+        known = f": {', '.join(names)}" if not near and len(names) <= 12 else near
+        raise ValueError(f"got {public!r}, want a {type_}{known}")
 
     def _card(self, public: Any, type_: Type) -> int:
         found = self._cards.get(public, []) if isinstance(public, int | str) and not isinstance(public, bool) else []

@@ -27,6 +27,7 @@ from interpreter.language.model import (
     Phrase,
     RuleLayer,
     StandingRule,
+    Table,
     TriggerCase,
 )
 from interpreter.language.parse import (
@@ -43,7 +44,7 @@ from interpreter.language.texts import condition_of, expression_of, parsed, temp
 from interpreter.language.types import BOOL, INT, NEVER, NOTHING, SEAT, Type, accepts
 from interpreter.language.walk import descendants
 from interpreter.reading.citations import Statement
-from interpreter.reading.compose import Composition, Entry, word, words
+from interpreter.reading.compose import Composition, Entry, amended, word, words
 from interpreter.reading.yaml import Mapping, Scalar, Sequence, Value
 
 __all__ = ["check", "check_text"]
@@ -109,8 +110,6 @@ class _Checker:
 
     def _headers(self) -> None:
         for name, layers in self.composition.sections.get("rules", {}).items():
-            if name in FUNCTIONS or name == "base":
-                self.error("E501", f"`{name}` is one of the language's own functions", layers[0].span)
             for index, entry in enumerate(layers):
                 form, tree = self._parse_rule(entry)
                 self.bodies[name, index] = tree
@@ -171,8 +170,10 @@ class _Checker:
         entry = self.composition.single("round")
         phases = words(entry.value) if entry else []
         self.model.phases = tuple(scalar.text for scalar in phases)
-        for scalar in phases:
+        for position, scalar in enumerate(phases):
             self._procedure_name(scalar)
+            if any(scalar.text == other.text for other in phases[:position]):
+                self.error("E501", f"`{scalar.text}` is a phase of the round already", scalar.span)
         setup = self.composition.single("setup")
         if setup is not None and isinstance(setup.value, Scalar):
             self._procedure_name(setup.value)
@@ -318,7 +319,7 @@ class _Checker:
 
     def _triggers(self) -> None:
         for name, layers in self.composition.sections.get("triggers", {}).items():
-            entry = layers[-1]
+            entry = amended(layers)
             pattern = parsed(entry.get("on"), parse_event_pattern, self.report)
             if pattern is not None:
                 self._trigger(name, entry, pattern)
@@ -406,7 +407,7 @@ class _Checker:
 
     def _standing(self) -> None:
         for name, layers in self.composition.sections.get("standing", {}).items():
-            entry = layers[-1]
+            entry = amended(layers)
             frame = Frame()
             expressions = self.expressions(frame)
             binders: list[tuple[int, c.Expression]] = []
@@ -440,10 +441,15 @@ class _Checker:
             if changes:
                 self.model.groups[name] = replace(group, **changes)  # type: ignore[arg-type]
         for group in self.model.groups.values():
-            if group.spaces is not None and group.spaces not in self.model.tables:
-                self.error(
-                    "E301", f"unknown table `{group.spaces}`{did_you_mean(group.spaces, self.model.tables)}", group.span
-                )
+            if group.spaces is None:
+                continue
+            table = self.model.tables.get(group.spaces)
+            if table is None:
+                message = f"unknown table `{group.spaces}`{did_you_mean(group.spaces, self.model.tables)}"
+                self.error("E301", message, group.span)
+            elif table.gives != INT or table.key_types[-1] != INT or group.type.name not in table.keys[:-1]:
+                message = f"`{table.name}` has no spaces of {group.type.name}: want the keys [{group.type.name}, price]"
+                self.error("E401", f"{message} and numbers", group.span)
 
     def _group_texts(self, name: str, group: Group) -> dict[str, object]:
         changes: dict[str, object] = {}
@@ -483,18 +489,35 @@ class _Checker:
         tree = expression_of(value, self.report)
         if tree is None:
             return None, 0
-        if isinstance(tree, n.Name) and tree.name in self.model.tables and wanted.form == "bag":
-            return self._table_as_bag(tree.name, wanted, tree.span), 0
+        if isinstance(tree, n.Name) and tree.name in self.model.tables:
+            return self._table_as_start(tree.name, wanted, tree.span), 0
+        if isinstance(tree, n.Name) and tree.name in self.signatures:
+            tree = n.Call(tree.name, (), tree.span, span=tree.span)
         return expressions.need(tree, wanted), frame.size
 
-    def _table_as_bag(self, table: str, wanted: Type, span: Span) -> c.Expression:
-        """A table by kind of token, as the bag that a holder starts with."""
+    def _table_as_start(self, table: str, wanted: Type, span: Span) -> c.Expression:
+        """A table by players, by kind of token or by both, as what a holder starts with."""
         found = self.model.tables[table]
-        if found.key_types != (Type("kind", wanted.name),):
-            self.error("E401", f"`{table}` must be read by [{wanted.name}] alone", span)
+        kind = Type("kind", wanted.name)
+        by_kind = wanted.form == "bag"
+        if any(name != "players" and not (by_kind and type_ == kind) for name, type_ in _keys(found)) or (
+            by_kind and kind not in found.key_types
+        ):
+            keys = f"[players], [{kind.name}] or [players, {kind.name}]" if by_kind else "[players]"
+            self.error("E401", f"`{table}` must be read by {keys} to start with", span)
             return c.Const(None, type=NEVER, span=span)
+
+        def cell(member: int) -> c.Expression:
+            keys: list[c.Expression] = [
+                c.PlayerCount(type=INT, span=span) if name == "players" else c.Const(member, type=kind, span=span)
+                for name, _ in _keys(found)
+            ]
+            return c.TableCell(table, tuple(keys), type=found.gives, span=span)
+
+        if not by_kind:
+            return self.expressions()._fit(cell(0), wanted, span, "")
         members = range(len(self.model.kinds[wanted.name].members))
-        return c.Const(tuple(found.cells.get((member,), 0) for member in members), type=wanted, span=span)
+        return c.MakeList(tuple(cell(member) for member in members), type=wanted, span=span)
 
     def _card_rule(self, name: Scalar, group: Group, wanted: Type | None) -> c.Expression | None:
         """An attribute or rule of one card, over the local 0."""
@@ -502,6 +525,8 @@ class _Checker:
         local = c.Local(0, "card", type=card, span=name.span)
         attributes = self.expressions().attributes(card)
         if name.text in attributes:
+            if wanted is not None and attributes[name.text].form not in (wanted.form, "never"):
+                self.error("E401", f"`{name.text}` is {attributes[name.text]}, want {wanted}", name.span)
             return c.Static(f"{card.name}.{name.text}", local, type=attributes[name.text], span=name.span)
         signature = self.signatures.get(name.text)
         if signature is None or signature.form != "is" or len(signature.parameters) != 1:
@@ -549,9 +574,9 @@ class _Checker:
             if bound is not None:
                 self.model.says[name] = self._says(layers[-1].value, bound)
         for name, layers in self.composition.sections.get("boards", {}).items():
-            self._board(name, layers[-1])
+            self._board(name, amended(layers))
         for name, layers in self.composition.sections.get("measures", {}).items():
-            self._measure(name, layers[-1])
+            self._measure(name, amended(layers))
 
     def _alternatives(self) -> None:
         """Of every decision: what stands around it and what its alternatives bind."""
@@ -564,7 +589,7 @@ class _Checker:
                     key = f"{ask.name}.{option.name}"
                     self.model.alternatives.setdefault(key, bound)
                     if self.model.alternatives[key] != bound:
-                        self.error("E508", f"`{key}` stands elsewhere with other values", option.span)
+                        self.error("E511", f"`{key}` stands elsewhere with other values", option.span)
 
     def _bound_by(self, name: str, entry: Entry) -> list[tuple[str, Type]] | None:
         if name in self.model.alternatives:
@@ -678,6 +703,10 @@ def _cites_below(value: Value) -> Iterator[Scalar]:
     elif isinstance(value, Sequence):
         for item in value.items:
             yield from _cites_below(item)
+
+
+def _keys(table: Table) -> list[tuple[str, Type]]:
+    return list(zip(table.keys, table.key_types, strict=True))
 
 
 def _texts(value: Value | None) -> tuple[str, ...]:

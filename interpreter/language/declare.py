@@ -6,14 +6,16 @@ settings, events and tables, and the texts (starts, ranks, laws) that the checke
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from itertools import product
+from itertools import islice, product
 from typing import Any, Literal, cast
 
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.source import NOWHERE, Span
 from interpreter.base.suggest import did_you_mean
+from interpreter.language import nodes as n
 from interpreter.language.model import (
     CardKind,
     CardRow,
@@ -31,14 +33,24 @@ from interpreter.language.model import (
     Setting,
     Table,
 )
-from interpreter.language.steps import resolve_type
+from interpreter.language.signatures import FUNCTIONS
+from interpreter.language.steps import MAKERS, resolve_type
 from interpreter.language.texts import Report, printed, type_of
 from interpreter.language.types import INT, NEVER, NODE, Type
-from interpreter.reading.compose import Composition, Entry, player_range, word, words
+from interpreter.reading.compose import Composition, Entry, amended, player_range, word, words
 from interpreter.reading.printed import Cell, PrintedTable
 from interpreter.reading.yaml import Mapping, Scalar, Sequence, Value
 
 __all__ = ["Declared", "declare"]
+
+MAXIMUM_CARDS = 5_000
+MAXIMUM_RANGE = 1_000
+OWN_TYPES = ("int", "bool", "text", "seat", "card", "piece", "role", "place", "link", "pile", *MAKERS)
+OWN_VALUES = ("players", "seats", "round")
+OWN_CELLS = ("phase", "turn", "pending", "settling", "kept", "over", "location", "chance")
+LITERALS = ("yes", "no", "none", "not", "and", "or")
+REMARKS = ("cites", "about", "provenance")
+_NUMBER = re.compile(r"-?[0-9]{1,18}")
 
 
 @dataclass
@@ -55,6 +67,7 @@ class Declared:
 def declare(composition: Composition, report: Report) -> Declared:
     """All declarations of a composition."""
     reader = _Reader(composition, report)
+    reader.names()
     reader.kinds()
     reader.cards()
     reader.records()
@@ -104,26 +117,60 @@ class _Reader:
     def types(self, value: Value | None) -> dict[str, Type]:
         if not isinstance(value, Mapping):
             return {}
-        return {entry.key.text: self.type(entry.value) for entry in value.entries}
+        return {entry.key.text: self.type(entry.value) for entry in value.entries if entry.key.text not in REMARKS}
+
+    # --- names
+
+    def names(self) -> None:
+        """No name means two things, or one that the language has given a meaning."""
+        types = ("kinds", "tokens", "cards", "records", "pieces")
+        self._distinct(types, "type", OWN_TYPES)
+        self._distinct(("zones", "pools", "tracks", "state", "settings", "interpretations"), "value", OWN_VALUES)
+        self._distinct(("records", "rules"), "call", (*FUNCTIONS, "base"))
+        for section in ("zones", "pools", "tracks", "state", "has"):
+            for name, layers in self.section(section):
+                if name in OWN_CELLS:
+                    self._taken(name, layers[0].span)
+
+    def _distinct(self, sections: tuple[str, ...], use: str, own: tuple[str, ...]) -> None:
+        first: dict[str, Entry] = {}
+        for section in sections:
+            for name, layers in self.section(section):
+                if name in own or name in LITERALS:
+                    self._taken(name, layers[0].span)
+                elif name in first:
+                    note = Note("it stands here first", first[name].span)
+                    message = f"`{name}` is the name of another {use} already"
+                    self.report(Diagnostic("E501", message, layers[0].span, (note,)))
+                else:
+                    first[name] = layers[0]
+
+    def _taken(self, name: str, span: Span) -> None:
+        self.error("E312", f"`{name}` has a meaning of its own in the language", span, "take another name")
 
     # --- kinds, cards, records
 
     def kinds(self) -> None:
         for name, layers in self.section("kinds"):
-            entry = layers[-1]
-            numbers = player_range(entry.value) if isinstance(entry.value, Scalar) else None
+            entry = amended(layers)
+            value = entry.get("is") or entry.value
+            numbers = player_range(value) if isinstance(value, Scalar) else None
             if numbers is not None:
+                if not 0 <= numbers.high - numbers.low < MAXIMUM_RANGE:
+                    message = f"got {word(value)}, want a range from low to high of at most {MAXIMUM_RANGE:,} numbers"
+                    self.error("E313", message, value.span)
+                    numbers = replace(numbers, high=numbers.low)
                 self.model.kinds[name] = Kind(name, (), entry.span, range=(numbers.low, numbers.high))
-            elif word(entry.value) == "open":
+            elif word(value) == "open":
                 self.error("E509", f"`{name}` is open: no file of this ruleset lists its members", entry.span)
                 self.model.kinds[name] = Kind(name, (), entry.span)
             else:
-                listed = words(entry.get("is") or entry.value)
+                listed = words(value)
                 members = tuple(scalar.text for scalar in listed)
                 self._unique(listed)
                 self.model.kinds[name] = Kind(name, members, entry.span)
         for name, layers in self.section("tokens"):
-            self._token(name, layers[-1])
+            self._token(name, amended(layers))
         for name, layers in self.section("interpretations"):
             self._interpretation(name, layers)
         self.model.pieces = tuple(name for name, _ in self.section("pieces"))
@@ -133,11 +180,11 @@ class _Reader:
         for scalar in scalars:
             if scalar.text in seen:
                 self.error("E501", f"`{scalar.text}` stands here twice", scalar.span)
+            if scalar.text in LITERALS:
+                self._taken(scalar.text, scalar.span)
             seen[scalar.text] = scalar
 
     def _token(self, name: str, entry: Entry) -> None:
-        if name in self.model.kinds:
-            self.error("E501", f"`{name}` is a kind already", entry.span)
         if isinstance(entry.value, Mapping):
             counts = {
                 e.key.text: e.value.value
@@ -181,10 +228,10 @@ class _Reader:
         for name, _ in self.section("records"):
             self.model.records[name] = {}
         for name, layers in self.section("records"):
-            self.model.records[name].update(self.types(layers[-1].value))
+            self.model.records[name].update(self.types(amended(layers).value))
 
     def card_rows(self) -> None:
-        for name, layers in self.section("card_rows"):
+        for name, layers in self._card_rows():
             kind = self.model.card_kinds.get(name)
             if kind is None:
                 message = f"the family declares no cards called `{name}`{did_you_mean(name, self.model.card_kinds)}"
@@ -193,6 +240,9 @@ class _Reader:
             entry = layers[-1]
             value = entry.get("is") if isinstance(entry.value, Mapping) else entry.value
             if isinstance(value, Scalar) and isinstance(value.value, int):
+                if value.value > MAXIMUM_CARDS:
+                    self.error("E313", f"got {value.text} cards, want at most {MAXIMUM_CARDS:,}", value.span)
+                    continue
                 self.model.cards.extend(CardRow(name, None, {}, entry.span) for _ in range(value.value))
                 if kind.attributes:
                     missing = ", ".join(f"`{attribute}`" for attribute in kind.attributes)
@@ -202,9 +252,20 @@ class _Reader:
             if table is not None:
                 self._card_table(kind, table)
 
+    def _card_rows(self) -> Iterator[tuple[str, list[Entry]]]:
+        """The cards themselves: in decks, or where their kind is declared."""
+        for name, layers in self.section("cards"):
+            given = [layer for layer in layers if isinstance(layer.value, Scalar) or layer.get("is") is not None]
+            if given:
+                yield name, given
+        yield from self.section("card_rows")
+        if self.model.card_kinds and not self.model.cards:
+            kinds = ", ".join(f"`{name}`" for name in self.model.card_kinds)
+            self.error("E306", f"no file of this ruleset gives the cards ({kinds}): is a deck missing", self._top())
+
     def _card_table(self, kind: CardKind, table: PrintedTable) -> None:
         columns = self._columns(table, kind.attributes, f"a {kind.name}")
-        seen: dict[Any, Span] = {}
+        seen: dict[Any, Span] = {row.key: row.span for row in self.model.cards if row.kind == kind.name}
         for row in table.rows:
             values = self._row(columns, row)
             key = values.get(kind.key) if kind.key else None
@@ -247,7 +308,7 @@ class _Reader:
         """What a printed cell means for a type."""
         text = cell.text
         match type_.form:
-            case "int" if text.lstrip("-").isdigit():
+            case "int" if _NUMBER.fullmatch(text):
                 return int(text)
             case "bool" if text in ("yes", "no"):
                 return text == "yes"
@@ -284,6 +345,11 @@ class _Reader:
 
     # --- graph
 
+    def _top(self) -> Span:
+        """The place for what is said nowhere."""
+        document = self.composition.documents[0]
+        return document.root.entries[0].key.span if document.root.entries else document.root.span
+
     def graph(self) -> None:
         layers = self.composition.layers("graph", "graph")
         if not layers:
@@ -315,6 +381,9 @@ class _Reader:
                     graph.sets[entry.key.text] = [self._row(columns, row) for row in table.rows]
         self._nodes(graph)
         self._links(graph)
+        if self.composition.single("nodes") is None:
+            self.error("E306", f"no file of this ruleset gives each {graph.node} as `nodes`: is a map missing", self._top())
+        self._check_connected(graph)
 
     def _nodes(self, graph: GraphDecl) -> None:
         entry = self.composition.single("nodes")
@@ -392,7 +461,6 @@ class _Reader:
             else:
                 seen[pair] = row[0].span
                 graph.links.append(LinkRow(ends[0], ends[1], values, row[0].span))
-        self._check_connected(graph)
 
     def _check_connected(self, graph: GraphDecl) -> None:
         if not graph.nodes:
@@ -415,6 +483,8 @@ class _Reader:
     # --- seats, state
 
     def roles(self) -> None:
+        if not self.composition.sections.get("roles"):
+            self.error("E306", "no file of this ruleset says which `roles` the seats have", self._top())
         for name, layers in self.section("roles"):
             keys = _merged(layers)
             seats = keys.get("seats")
@@ -433,8 +503,7 @@ class _Reader:
             self._seat_group(name, layers)
         for name, layers in self.section("state"):
             keys = _merged(layers)
-            lasts = cast(Literal["game", "turn", "phase", "round"], word(keys.get("lasts"), "game"))
-            self._value(name, layers, "", keys, lasts)
+            self._value(name, layers, "", keys)
         for kind in self.model.card_kinds.values():
             for pool, token in kind.carries.items():
                 name = f"{kind.name}.{pool}"
@@ -458,7 +527,7 @@ class _Reader:
                 )
             self._add(Group(name, "seat", Type("stock", piece), layers[0].span, layers[0].file), keys)
         else:
-            self._value(name, layers, "seat", keys, "game")
+            self._value(name, layers, "seat", keys)
 
     def _zone(self, name: str, layers: list[Entry], owner: Literal["", "seat"], keys: dict[str, Value]) -> None:
         piles = "piles of" in keys
@@ -504,21 +573,15 @@ class _Reader:
         )
         self._add(group, keys)
 
-    def _value(
-        self,
-        name: str,
-        layers: list[Entry],
-        owner: Literal["", "seat"],
-        keys: dict[str, Value],
-        lasts: Literal["game", "turn", "phase", "round"],
-    ) -> None:
+    def _value(self, name: str, layers: list[Entry], owner: Literal["", "seat"], keys: dict[str, Value]) -> None:
+        lasts = cast(Literal["game", "turn", "phase", "round"], word(keys.get("lasts"), "game"))
         type_ = self.type(keys.get("value"))
         if "start" not in keys and not type_.optional and type_ != NEVER:
             self.error("E307", f"`{name}` needs a `start`: only a `{type_}?` may begin as none", layers[0].span)
         self._add(Group(name, owner, type_, layers[0].span, layers[0].file, lasts=lasts, starts="value"), keys)
 
     def _add(self, group: Group, keys: dict[str, Value]) -> None:
-        if group.name in self.model.groups:
+        if group.name in self.model.groups and self.model.groups[group.name].file:
             first = self.model.groups[group.name]
             notes = (Note("the first declaration", first.span),) if first.file else ()
             self.report(Diagnostic("E501", f"`{group.name}` is declared already", group.span, notes))
@@ -541,7 +604,21 @@ class _Reader:
                 self.error("E307", f"`{name}` needs a `default`: only a `{type_}?` may be left out", layers[0].span)
             value = self.setting_value(default, type_) if default is not None else None
             check = word(keys.get("check")) or None
-            self.model.settings[name] = Setting(name, type_, check, value, word(keys.get("about")), layers[-1].span)
+            numbers = self._range(keys.get("value"))
+            if numbers is not None and isinstance(value, int) and not numbers[0] <= value <= numbers[1]:
+                self.error("E302", f"got {value}, want {numbers[0]} to {numbers[1]}", layers[-1].span)
+            self.model.settings[name] = Setting(
+                name, type_, check, value, word(keys.get("about")), layers[-1].span, numbers
+            )
+
+    def _range(self, value: Value | None) -> tuple[int, int] | None:
+        """The first and last number of a type that is a range."""
+        tree = type_of(value, self.report)
+        tree = tree.of if isinstance(tree, n.OptionalType) else tree
+        if isinstance(tree, n.RangeType):
+            return tree.first, tree.last
+        kind = self.model.kinds.get(tree.name) if isinstance(tree, n.NamedType) else None
+        return kind.range if kind is not None else None
 
     def setting_value(self, value: Value, type_: Type) -> Any:
         if isinstance(value, Scalar):
@@ -661,7 +738,7 @@ class _Reader:
         return tuple(axes)
 
     def _check_holes(self, table: Table, span: Span) -> None:
-        missing = [key for key in product(*table.axes) if key not in table.cells]
+        missing = list(islice((key for key in product(*table.axes) if key not in table.cells), 5))
         if not missing:
             return
         shown = "; ".join(self._key_text(table, key) for key in missing[:4]) + ("; …" if len(missing) > 4 else "")

@@ -201,7 +201,7 @@ class Expressions:
             case n.Otherwise(value, default):
                 found = self.value(value, wanted.maybe if wanted else None, maybe=True)
                 if not found.type.optional and found.type.form != "never":
-                    self._error("E403", "this is never none, so `otherwise` is never used", default.span)
+                    self._error("E416", "this is never none, so `otherwise` is never used", default.span)
                 second = self._fit(self.value(default, found.type.sure), found.type, default.span, "")
                 type_ = found.type.sure if not second.type.optional else found.type
                 return c.Default(found, second, type=type_, span=span)
@@ -741,7 +741,7 @@ class Expressions:
                 self._error("E401", f"cannot compare {first.type} with {second.type}", span)
             for side, other, node in ((first, second, left), (second, first, right)):
                 if side.type.form == "none" and not other.type.optional and other.type.form != "never":
-                    self._error("E403", f"{other.type} is never none", (right if node is left else left).span)
+                    self._error("E416", f"{other.type} is never none", (right if node is left else left).span)
         else:
             for side, node in ((first, left), (second, right)):
                 if side.type.optional:
@@ -854,7 +854,7 @@ class Expressions:
             "round",
         ]
         for kind in model.kinds.values():
-            known.extend(kind.members)
+            known.extend(member for member in kind.members if member != name)
         helped = None
         if name in self.signatures:
             helped = f"`{name}` is a rule: call it as `{name}(…)`"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -159,7 +160,7 @@ class Role:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A typed input of a game. ``check`` names a verdict over its value."""
+    """A typed input of a game. ``check`` names a verdict over its value; ``range`` is that of a number."""
 
     name: str
     type: Type
@@ -167,6 +168,7 @@ class Setting:
     default: Any
     about: str
     span: Span
+    range: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,6 +256,11 @@ class RuleLayer:
     def id(self) -> str:
         """The procedure's name in the lowered form and in saves."""
         return f"{self.rule}@{self.layer}"
+
+    @property
+    def spoken(self) -> str:
+        """The name that its author gave: of the rule, or of the trigger or standing rule that it is a text of."""
+        return re.split("[@!?/]", self.rule, maxsplit=1)[0]
 
 
 @dataclass(frozen=True, slots=True)

@@ -266,7 +266,7 @@ class Steps:
         if isinstance(node.test, n.TestLet):
             value = expressions.value(node.test.value, maybe=True)
             if not value.type.optional and value.type != NEVER:
-                self._error("E403", "this is never none, so the test always holds", node.test.span)
+                self._error("E416", "this is never none, so the test always holds", node.test.span)
             with self.frame.block():
                 variable = self.frame.add(node.test.name, value.type.sure)
                 then = self.block(node.then)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
-from functools import cache
 from typing import Any
 
 __all__ = ["descendants"]
@@ -26,9 +25,12 @@ def descendants(tree: Any) -> Iterator[Any]:
             yield from descendants(below)
 
 
-@cache
+_known: dict[type, tuple[str, ...] | None] = {}
+
+
 def _children(of: type) -> tuple[str, ...] | None:
     """The fields of a kind of node in which further nodes may stand; nothing for what is no node."""
-    if not is_dataclass(of):
-        return None
-    return tuple(field.name for field in fields(of) if field.name not in ("span", "name_span", "kind_span", "type"))
+    if of not in _known:
+        places = ("span", "name_span", "kind_span", "type")
+        _known[of] = tuple(f.name for f in fields(of) if f.name not in places) if is_dataclass(of) else None
+    return _known[of]

@@ -39,7 +39,7 @@ def streams_for(seed: int, seats: int) -> list[Stream]:
 
 
 class Match:
-    """A game being played by bots. Making it sets the table and goes to the first decision.
+    """A game being played by bots. Making it sets the table and goes to the first decision, or goes on with ``game``.
 
     ``ValueError`` for players or settings that the ruleset does not allow.
     """
@@ -52,14 +52,18 @@ class Match:
         settings: Mapping[str, Any] | None = None,
         chance: ChanceSource | Mapping[str, Any] | None = None,
         watchers: Sequence[Watcher] = (),
+        game: Game | None = None,
     ) -> None:
         self.ruleset, self.bots, self.watchers = ruleset, bots, tuple(watchers)
         self.streams = streams_for(seed, len(bots))
         self.decisions = 0
         self._shown: Game | None = None
         ruleset.check_players(len(bots))
-        self._values = ruleset.settings(settings or {})
+        self._values = ruleset.settings(settings or {}) if game is None else game.settings
         self._table = ruleset.table(len(bots), self._values)
+        if game is not None:
+            self.game = self._shown = game
+            return
         with self._listening():
             self.game = ruleset.new_game(len(bots), seed, settings, chance)
 

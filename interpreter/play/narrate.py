@@ -59,15 +59,13 @@ def _sealed(log: list[tuple[Any, ...]]) -> bool:
 
 
 def words_of(game: Game, decision: Decision, code: Code, language: str = "en") -> str:
-    """An option in the words that the log will have for it."""
+    """An option in the words that the log will have for it, without the actor; nothing where the ruleset has none."""
     site, state, names = decision.site, game.state, game.ruleset.names
     option = site.ask.options[code[0]]
-    phrases = game.ruleset.model.says.get(f"{decision.name}.{option.name}")
-    if not phrases:
-        chosen = zip(option.choices, code[1], strict=True)
-        values = [f"{choice.name.replace('_', ' ')} {names.text(value, choice.type)}" for choice, value in chosen]
-        return ", ".join([option.name.replace("_", " "), *values])
-    phrase = phrases.get(language) or next(iter(phrases.values()))
+    phrases = game.ruleset.model.says.get(f"{decision.name}.{option.name}") or {}
+    phrase = phrases.get(language) or next(iter(phrases.values()), None)
+    if phrase is None:
+        return ""
     context = [value(state, decision.env) for _, value in site.context]
     env: list[Value] = [decision.actor, *context, *code[1], *([None] * (phrase.local_count + 8))]
     compile_ = game.machine.expressions.compile

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from interpreter.base.diagnostics import RulesetError
@@ -127,7 +127,8 @@ def ruleset_of(kept: Kept, name: str | None = None) -> Ruleset:
     chosen = name or str(kept.header["ruleset"])
     _, document, diagnostics = find(chosen)
     if document is None:
-        raise RulesetError(diagnostics)
+        remedy = "a ruleset that lies elsewhere is found where REGELWERK_PATH names its folder of rulesets"
+        raise RulesetError(replace(diagnostic, help=remedy) for diagnostic in diagnostics)
     own = [scalar.text for scalar in words(document.root.get("overlays"))]
     return load(chosen, [overlay for overlay in kept.header.get("overlays", []) if overlay not in own])
 

@@ -6,18 +6,20 @@ name, the entries of all files in the order of their layers. What the entries me
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
-from interpreter.reading.files import Document, Shelf
+from interpreter.reading.files import KINDS, Document, Shelf, place_of
 from interpreter.reading.schema import check_schema
+from interpreter.reading.yaml import Entry as YamlEntry
 from interpreter.reading.yaml import Mapping, Scalar, Sequence, Value
 
-__all__ = ["Composition", "Entry", "PlayerRange", "compose", "player_range", "word", "words"]
+__all__ = ["Composition", "Entry", "PlayerRange", "amended", "compose", "player_range", "word", "words"]
 
 NAMED_SECTIONS = (
     "kinds",
@@ -49,6 +51,9 @@ SINGLE_SECTIONS = ("graph", "picture", "round", "setup", "result", "nodes", "lin
 
 LAYERED = ("rules", "tables", "triggers", "standing")
 """Sections in which a later file may cover an earlier one by `replaces` or `wraps`."""
+
+
+_RANGE = re.compile(r"(-?[0-9]{1,9})(?:\.\.(-?[0-9]{1,9}))?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,16 +133,27 @@ def words(value: Value | None) -> list[Scalar]:
     return []
 
 
+def amended(layers: list[Entry]) -> Entry:
+    """A declaration with what later files change of it: their keys over its own, at the place of the last one."""
+    last = layers[-1]
+    keys: dict[str, YamlEntry] = {}
+    for layer in layers:
+        if layer.covers is None or layer.covers[0] != "amends":
+            keys = {}
+        if isinstance(layer.value, Mapping):
+            keys.update({entry.key.text: entry for entry in layer.value.entries if entry.key.text != "amends"})
+    if last.covers is None or last.covers[0] != "amends":
+        return last
+    return replace(last, value=Mapping(tuple(keys.values()), last.value.span))
+
+
 def player_range(value: Value | None) -> PlayerRange | None:
     """``3``, ``3..6`` or a map with ``range`` and ``otherwise``."""
     if isinstance(value, Mapping):
         found = player_range(value.get("range"))
         return PlayerRange(found.low, found.high, word(value.get("otherwise"))) if found else None
-    text = word(value)
-    low, _, high = text.partition("..")
-    if not low.isdigit() or (high and not high.isdigit()):
-        return None
-    return PlayerRange(int(low), int(high or low))
+    found_text = _RANGE.fullmatch(word(value))
+    return PlayerRange(int(found_text[1]), int(found_text[2] or found_text[1])) if found_text else None
 
 
 def compose(shelf: Shelf, ruleset: Document, extra: Iterable[str] = ()) -> tuple[Composition | None, list[Diagnostic]]:
@@ -159,7 +175,11 @@ def compose(shelf: Shelf, ruleset: Document, extra: Iterable[str] = ()) -> tuple
     if collector.failed:
         return None, collector.diagnostics
     stack = [*collector.libraries, *([family] if family else []), *edition, *(d for d in (chosen_map, deck) if d)]
-    stack.extend(_in_order([overlay for overlay in overlays if overlay], stack, collector.diagnostics))
+    on_top = {overlay.id: overlay for overlay in overlays if overlay}
+    stack.extend(_in_order(list(on_top.values()), stack, collector.diagnostics))
+    collector.diagnostics.extend(_check_family(family, edition))
+    collector.diagnostics.extend(_check_references(shelf, stack))
+    collector.diagnostics.extend(_check_players(stack))
     composition = _layered(ruleset, family, stack)
     collector.diagnostics.extend(_check_layers(composition))
     return composition, collector.diagnostics
@@ -180,8 +200,8 @@ class _Collector:
         self.failed |= any(d.severity == "error" for d in found)
 
     def named(self, kind: str, name: Value | None) -> Document | None:
-        if not isinstance(name, Scalar):
-            return None
+        if not isinstance(name, Scalar) or (self.failed and place_of(kind, name.text) is None):
+            return None  # nothing is named, or what is no id is told already
         document, found = self.shelf.read(kind, name.text, name.span)
         self.diagnostics.extend(found)
         if document is None:
@@ -199,18 +219,20 @@ class _Collector:
         self.take(document)
         return document
 
-    def library(self, name: Scalar) -> None:
+    def library(self, name: Scalar, within: tuple[str, ...] = ()) -> None:
+        """A library after those that it uses. ``within`` are the libraries that led to it."""
         if any(document.id == name.text for document in self.libraries):
+            return
+        if name.text in within:
+            ring = " → ".join([*within[within.index(name.text) :], name.text])
+            self.diagnostics.append(Diagnostic("E504", f"`{name.text}` uses itself: {ring}", name.span))
+            self.failed = True
             return
         document = self.named("library", name)
         if document is None:
             return
         for used in words(document.root.get("uses")):
-            if used.text == name.text:
-                self.diagnostics.append(Diagnostic("E504", f"`{name.text}` uses itself", used.span))
-                self.failed = True
-            elif not any(known.id == used.text for known in self.libraries):
-                self.library(used)
+            self.library(used, (*within, name.text))
         self.libraries.append(document)
 
     def chain(self, name: Value | None) -> list[Document]:
@@ -259,6 +281,46 @@ def _in_order(overlays: list[Document], below: list[Document], diagnostics: list
     return ordered
 
 
+def _check_family(family: Document | None, edition: list[Document]) -> Iterator[Diagnostic]:
+    """An edition extends the family of the ruleset, at once or through other editions."""
+    first = edition[0].root.get("extends") if edition else None
+    if family is not None and isinstance(first, Scalar) and first.text != family.id:
+        yield Diagnostic(
+            "E505", f"`{edition[0].id}` extends `{first.text}`, but the family of this ruleset is `{family.id}`", first.span
+        )
+
+
+def _check_references(shelf: Shelf, stack: list[Document]) -> Iterator[Diagnostic]:
+    """Files that may or may not take part are there at all: a misspelt name would never be noticed."""
+    here = {document.id for document in stack}
+    for document in stack:
+        paired = document.root.get("with")
+        named = [entry.key for entry in paired.entries] if isinstance(paired, Mapping) else []
+        for key in ("over", "not_with", "after"):
+            named.extend(words(document.root.get(key)))
+        for name in named:
+            if name.text not in here and not any(shelf.find(kind, name.text) for kind in KINDS):
+                yield Diagnostic("W002", f"no file is called `{name.text}`", name.span, severity="warning")
+
+
+def _limits(stack: list[Document]) -> list[tuple[Document, PlayerRange]]:
+    """How many may play, file by file. What an overlay says stands in place of what its edition says."""
+    given = [(d, found) for d in stack if (found := player_range(d.root.get("players"))) is not None]
+    return [(d, found) for d, found in given if d.kind == "overlay"] or given
+
+
+def _check_players(stack: list[Document]) -> Iterator[Diagnostic]:
+    """Some number of players suits every file."""
+    limits = _limits(stack)
+    if limits and max(found.low for _, found in limits) > min(found.high for _, found in limits):
+        document = limits[-1][0]
+        notes = tuple(
+            Note(f"`{d.id}` is for {found.low} to {found.high}", d.root["players"].span) for d, found in limits[:-1]
+        )
+        message = f"no number of players suits {'all files' if notes else 'this file'}"
+        yield Diagnostic("E510", message, document.root["players"].span, notes)
+
+
 def _layered(ruleset: Document, family: Document | None, stack: list[Document]) -> Composition:
     sections: dict[str, dict[str, list[Entry]]] = {}
     ids = {document.id for document in stack}
@@ -267,12 +329,11 @@ def _layered(ruleset: Document, family: Document | None, stack: list[Document]) 
     for document in stack:
         for section, entry in _entries(document, ids):
             sections.setdefault(section, {}).setdefault(entry.name, []).append(entry)
-        given = player_range(document.root.get("players"))
-        if given:
-            players = PlayerRange(
-                max(players.low, given.low), min(players.high, given.high), given.otherwise or players.otherwise
-            )
         rulebooks.extend(scalar.text for scalar in words(document.root.get("rulebook")))
+    for _, given in _limits(stack):
+        players = PlayerRange(
+            max(players.low, given.low), min(players.high, given.high), given.otherwise or players.otherwise
+        )
     return Composition(
         ruleset.id,
         word(ruleset.root.get("title"), ruleset.id),
@@ -286,19 +347,23 @@ def _layered(ruleset: Document, family: Document | None, stack: list[Document]) 
 
 
 def _entries(document: Document, ids: set[str]) -> Iterator[tuple[str, Entry]]:
-    yield from _of_sections(document, document.root, (), "")
-    parts = document.root.get("parts")
+    yield from _with_parts(document, document.root)
+    paired = document.root.get("with")
+    if isinstance(paired, Mapping):
+        for other in paired.entries:
+            if other.key.text in ids and isinstance(other.value, Mapping):
+                yield from _with_parts(document, other.value)
+
+
+def _with_parts(document: Document, root: Mapping) -> Iterator[tuple[str, Entry]]:
+    yield from _of_sections(document, root, (), "")
+    parts = root.get("parts")
     if isinstance(parts, Mapping):
         for part in parts.entries:
             if isinstance(part.value, Mapping):
                 guard = part.value.get("when")
                 guards = (guard,) if isinstance(guard, Scalar) else ()
                 yield from _of_sections(document, part.value, guards, part.key.text)
-    paired = document.root.get("with")
-    if isinstance(paired, Mapping):
-        for other in paired.entries:
-            if other.key.text in ids and isinstance(other.value, Mapping):
-                yield from _of_sections(document, other.value, (), "")
 
 
 def _of_sections(
@@ -361,7 +426,7 @@ def _check_layer(
 
 
 def _how_to_cover(section: str, file: str) -> str:
-    if section in LAYERED:
+    if section in ("rules", "tables"):
         return f"say `replaces: {file}`" + (f" or `wraps: {file}`" if section == "rules" else "")
     return f"say `amends: {file}` to change it"
 

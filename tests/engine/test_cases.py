@@ -61,6 +61,11 @@ def test_case(case: Case) -> None:
             ruleset.new_game(case["players"], 0, case.get("set"), case.get("chance"))
         assert str(refused.value) == case["no_game"]
         return
+    if "fails" in case:
+        with pytest.raises(RuleFailure) as failed:
+            ruleset.new_game(case["players"], 0, case.get("set"), case.get("chance"))
+        assert case["fails"] in str(failed.value)
+        return
     game = ruleset.new_game(case["players"], case.get("seed", 0), case.get("set"), case.get("chance"))
     for number, step in enumerate(case.get("play", ())):
         try:
@@ -196,7 +201,7 @@ def all_tables() -> Iterator[Table]:
     pairs: dict[tuple[str, tuple[str, ...]], None] = {}
     for path in sorted(FOLDER.glob("*/cases.yaml")):
         for case in yaml.safe_load(path.read_text(encoding="utf-8")):
-            if "errors" not in case:
+            if "errors" not in case and "fails" not in case:
                 pairs[case["ruleset"], tuple(case.get("overlays", ()))] = None
     pairs["germany-2018", ()] = None
     if "goofspiel" in SHELF.ids("ruleset"):

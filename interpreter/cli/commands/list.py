@@ -38,22 +38,20 @@ def command(output: str) -> None:
 
 
 def _row(shelf: Shelf, id: str) -> dict[str, Any] | None:
-    """A ruleset as far as its files tell; one that cannot be put together is named on stderr."""
-    from interpreter.reading.compose import compose
+    """A ruleset as far as its files tell; one that cannot be read is named on stderr."""
+    from interpreter.cli.contents import files_of, players_of
+    from interpreter.reading.compose import word
 
     document, diagnostics = shelf.read("ruleset", id)
-    composition = None
-    if document is not None:
-        composition, diagnostics = compose(shelf, document)
-    if composition is None:
-        notice(f"{id}: cannot be read ({len(diagnostics)} errors); see `regelwerk validate {id}`")
+    if document is None:
+        notice(f"{id}: {diagnostics[0].message}; `regelwerk validate {id}` tells more")
         return None
-    players = composition.players
+    players = players_of(files_of(shelf, document))
     return {
         "id": id,
-        "family": composition.family,
+        "family": word(document.root.get("family")),
         "players": [players.low, players.high],
-        "title": composition.title,
+        "title": word(document.root.get("title"), id),
     }
 
 

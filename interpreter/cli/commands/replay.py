@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
-from interpreter.cli.options import output_option
+from interpreter.cli.options import output_option, read_log
 from interpreter.cli.output import as_json, notice, say
 
-if TYPE_CHECKING:
-    from interpreter.play.saves import Kept
-
-__all__ = ["command", "read_log"]
+__all__ = ["command"]
 
 
 @click.command("replay")
@@ -51,14 +46,3 @@ def command(log: str, ruleset: str | None, output: str) -> None:
     else:
         ending = f", places {places}" if places is not None else ", not finished"
         say(f"{found.id}, seed {data['seed']}: {data['choices']} choices, all the same{ending}")
-
-
-def read_log(path: str) -> Kept:
-    """The kept game of a file; what is none is wrong usage."""
-    from interpreter.play.saves import read_kept
-
-    try:
-        with click.open_file(path, encoding="utf-8") as file:
-            return read_kept(file.read())
-    except (ValueError, UnicodeDecodeError) as error:
-        raise click.UsageError(f"{path}: {error}") from None

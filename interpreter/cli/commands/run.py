@@ -28,6 +28,7 @@ from interpreter.cli.output import as_json, board, say, styled
 
 if TYPE_CHECKING:
     from interpreter.engine.game import Game
+    from interpreter.engine.ruleset import Ruleset
     from interpreter.engine.show import BoardTable, Line
     from interpreter.play.bots.base import Bot
 
@@ -75,13 +76,13 @@ def command(
     number, start = players_for(found, players), seed_for(seed)
     given = settings_for(found, number, settings)
     table = bots_for(found, number, bots)
+    watchers: list[Watcher] = [Narrator(lambda entry: print_entry(entry, output, verbose=verbose), language)]
     with ExitStack() as stack:
-        _begin(found.id, found.title, list(overlays), number, start, given, table, output)
-        watchers: list[Watcher] = [Narrator(lambda entry: print_entry(entry, output, verbose=verbose), language)]
         recorder = None
         if log is not None:
             recorder = Recorder(stack.enter_context(click.open_file(str(log), "w", encoding="utf-8")).write)
             watchers.append(recorder)
+        _begin(found, overlays, number, start, given, table, output)
         match = Match(found, table, start, given, watchers=watchers)
         if recorder is not None:
             recorder.begin(match.game, [bot.name for bot in table])
@@ -92,9 +93,8 @@ def command(
 
 
 def _begin(
-    id: str,
-    title: str,
-    overlays: list[str],
+    ruleset: Ruleset,
+    overlays: Sequence[str],
     players: int,
     seed: int,
     settings: dict[str, Any],
@@ -104,11 +104,12 @@ def _begin(
     """The line that says what is needed to play the same game again."""
     names = [bot.name for bot in bots]
     if output == "json":
-        about = {"ruleset": id, "overlays": overlays, "players": players, "seed": seed, "settings": settings}
-        as_json({"kind": "begin", **about, "bots": names}, compact=True)
+        about = {"ruleset": ruleset.id, "overlays": list(overlays), "players": players, "seed": seed}
+        as_json({"kind": "begin", **about, "settings": settings, "bots": names}, compact=True)
         return
-    added = "".join(f", with {overlay}" for overlay in overlays) + "".join(f", {k}={v}" for k, v in settings.items())
-    say(styled(f"{title} ({id}{added}): {players} players, seed {seed}, bots {', '.join(names)}", bold=True))
+    extra = [f"with {overlay}" for overlay in overlays] + [f"{key}={value}" for key, value in settings.items()]
+    which = ", ".join([ruleset.id, *extra])
+    say(styled(f"{ruleset.title} ({which}): {players} players, seed {seed}, bots {', '.join(names)}", bold=True))
 
 
 def print_entry(entry: Line | BoardTable, output: str, *, verbose: bool = False) -> None:

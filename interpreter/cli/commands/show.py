@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -35,18 +35,23 @@ def command(ruleset: str, overlays: tuple[str, ...], view: str | None, output: s
       regelwerk show germany-2018 --events -o json
     """
     found = loaded(ruleset, overlays)
-    make, tell = {
-        None: (_parts, _tell_parts),
-        "layers": (_layers, _tell_layers),
-        "events": (_events, _tell_events),
-        "interpretations": (_interpretations, _tell_interpretations),
-        "chance": (_chance, _tell_chance),
-    }[view]
+    make, tell = _views()[view]
     data = make(found)
     if output == "json":
         as_json(data)
     else:
         tell(data)
+
+
+def _views() -> dict[str | None, tuple[Callable[[Ruleset], Any], Callable[[Any], None]]]:
+    """For each view what makes its data, and what tells them as text."""
+    return {
+        None: (_parts, _tell_parts),
+        "layers": (_layers, _tell_layers),
+        "events": (_events, _tell_events),
+        "interpretations": (_interpretations, _tell_interpretations),
+        "chance": (_chance, _tell_chance),
+    }
 
 
 # --- what it is made of

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -78,7 +79,7 @@ def command(
 
 def _watched(rows: Iterator[Row], games: int) -> Iterator[Row]:
     """The rows, with a progress bar on a terminal."""
-    if not click.get_text_stream("stderr").isatty():
+    if not sys.stderr.isatty():
         yield from rows
         return
     from rich.console import Console

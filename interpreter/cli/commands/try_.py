@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from interpreter.cli.options import (
+    kept_game,
     loaded,
     output_option,
     overlays_option,
@@ -53,10 +53,10 @@ def command(
     \b
     Examples:
       regelwerk try goofspiel 'points(seats[0])'
-      regelwerk try germany-2018 'minimum_bid(13)' --seed 7
-      regelwerk try game.jsonl@20 '[who.money for who in seats]'
+      regelwerk try germany-2018 'count(ranking())' --players 4 --seed 7
+      regelwerk try game.jsonl@20 '[points(who) for who in seats]'
     """
-    kept = _kept_game(where)
+    kept = kept_game(where)
     if kept is not None:
         game = kept
     else:
@@ -72,26 +72,6 @@ def command(
         as_json({"value": public, "type": str(node.type)})
     else:
         say(f"{json.dumps(public, ensure_ascii=False)}  ({node.type})")
-
-
-def _kept_game(where: str) -> Game | None:
-    """The game of ``LOG@N`` or ``LOG``; nothing where a ruleset is named."""
-    path, at, number = where.rpartition("@")
-    if not at or not number.isdigit():
-        path, number = where, ""
-    if path.endswith((".yaml", ".yml")) or not Path(path).is_file():
-        return None
-    from interpreter.cli.commands.replay import read_log
-    from interpreter.cli.failures import refused
-    from interpreter.play.saves import Difference, play_again, ruleset_of
-
-    kept = read_log(path)
-    if number and int(number) > len(kept.choices):
-        raise click.UsageError(f"{path} has {len(kept.choices)} choices, not {number}")
-    try:
-        return play_again(ruleset_of(kept), kept, int(number) if number else None)
-    except Difference as difference:
-        refused(f"{path}: {difference}")
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ def command(targets: tuple[str, ...], overlays: tuple[str, ...], output: str) ->
     """Checks files of any kind, and every ruleset that contains them; without arguments, all that there is.
 
     A file that is named by its path is checked alone first, then in every ruleset, shipped or beside it, of which it
-    is a part. All errors are told, not the first; the exit status is then 1.
+    is a part; of a folder, every file below it. All errors are told, not the first; the exit status is then 1.
 
     \b
     Examples:
@@ -37,6 +37,8 @@ def command(targets: tuple[str, ...], overlays: tuple[str, ...], output: str) ->
     from interpreter.base.diagnostics import unique
     from interpreter.cli.validation import validate
 
+    if overlays and not targets:
+        raise click.UsageError("--with needs a PATH or ID that the overlay is stacked on")
     validation = validate(targets, overlays)
     diagnostics = unique(validation.diagnostics)
     errors = sum(diagnostic.severity == "error" for diagnostic in diagnostics)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from interpreter.base.diagnostics import RulesetError
 from interpreter.base.suggest import did_you_mean
 from interpreter.engine.ruleset import Ruleset
@@ -54,21 +56,24 @@ def default_bots(ruleset: Ruleset) -> str:
     return "greedy" if "greedy" in policies_for(ruleset) else RANDOM
 
 
-def bots_of(spec: str, ruleset: Ruleset, players: int) -> list[Bot]:
-    """A bot for each seat, from names with commas between: too few are dealt round again.
+def bots_of(spec: str, ruleset: Ruleset, players: int, persons: Mapping[int, Bot] | None = None) -> list[Bot]:
+    """A bot for each seat that no person has, from names with commas between: too few are dealt round again.
 
     ``ValueError`` for a name that nothing has, or for more names than seats.
     """
     names = [name.strip() for name in spec.split(",")]
-    if len(names) > players:
-        raise ValueError(f"got {len(names)} bots for {players} players")
+    taken = dict(persons or {})
+    free = [seat for seat in range(players) if seat not in taken]
+    if len(names) > max(1, len(free)):
+        raise ValueError(f"got {len(names)} bots for {len(free)} seats")
     policies = policies_for(ruleset) if set(names) != {RANDOM} else {}
     known = [*policies, RANDOM]
+    unknown = next((name for name in names if name not in known), None)
+    if unknown is not None:
+        listed = ", ".join(f"`{each}`" for each in known)
+        raise ValueError(f"no bot is called `{unknown}`{did_you_mean(unknown, known) or f'; there are {listed}'}")
     table: list[Bot] = []
-    for seat in range(players):
-        name = names[seat % len(names)]
-        if name not in known:
-            listed = ", ".join(f"`{each}`" for each in known)
-            raise ValueError(f"no bot is called `{name}`{did_you_mean(name, known) or f'; there are {listed}'}")
-        table.append(RandomBot() if name == RANDOM else PolicyBot(policies[name], table))
+    for number in range(players):
+        name = names[free.index(number) % len(names)] if number in free else ""
+        table.append(taken[number] if not name else RandomBot() if name == RANDOM else PolicyBot(policies[name], table))
     return table

@@ -68,7 +68,7 @@ class PolicyBot:
         return option_of(game, decision, code)
 
     def among(self, game: Game, decision: Decision, codes: Sequence[Code], random: Stream) -> Code:
-        """By its own preferences for this decision; the first where it has none."""
+        """By its own preferences for this decision, without asking on; the first where it has none."""
         if decision.name not in self.policy.decisions:
             return codes[0]
         found = self._preferred(game, decision, self._way(game, decision), codes, random)
@@ -101,7 +101,7 @@ class PolicyBot:
         remaining = list(dict.fromkeys(code for _, code in found))
         if line.line.tie == "random":
             return remaining[random.below(len(remaining))] if len(remaining) > 1 else remaining[0]
-        return self._asked(game, decision, line, around, remaining, random)
+        return remaining[0] if codes is not None else self._asked(game, decision, line, around, remaining, random)
 
     def _asked(
         self, game: Game, decision: Decision, line: _Line, around: list[Value], codes: list[Code], random: Stream

@@ -1,0 +1,131 @@
+"""``regelwerk coverage``: which statements of the rulebooks the rules cite, and which the scenarios prove."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from interpreter.cli.options import output_option
+from interpreter.cli.output import aligned, as_json, say, styled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from interpreter.engine.coverage import Coverage
+    from interpreter.engine.ruleset import Ruleset
+    from interpreter.reading.citations import Statement
+
+__all__ = ["command"]
+
+
+@click.command("coverage")
+@click.option("--rulebook", metavar="BOOK", help="Only this rulebook.  [default: all that a ruleset follows]")
+@click.option("--ruleset", metavar="RULESET", help="Only this ruleset.  [default: all that follow the rulebook]")
+@click.option("--mutate", is_flag=True, help="Make each rule wrong to see whether a scenario notices.")
+@output_option("text", "json")
+def command(rulebook: str | None, ruleset: str | None, mutate: bool, output: str) -> None:
+    """Counts the statements of rulebooks that rules, tables and components cite, and lists the others.
+
+    Rules, tables, examples and components with a number are counted, and the fills of what a book lost. A statement
+    is waived in the file waivers.yaml of its family. With --mutate it is proved where something that cites it, once it
+    is blank or its numbers are off by one, makes a scenario fail that cites the statement too. The exit status is 1
+    where a statement is left over.
+
+    \b
+    Examples:
+      regelwerk coverage
+      regelwerk coverage --rulebook germany-usa-2018 --mutate
+      regelwerk coverage --ruleset germany-2018 -o json
+    """
+    from interpreter.engine.coverage import cover
+    from interpreter.reading.files import shelf_for
+
+    shelf = shelf_for(None)
+    found = [
+        cover(book, rulesets, shelf, mutate=mutate) for book, rulesets in _books(rulebook, ruleset).items() if rulesets
+    ]
+    if output == "json":
+        as_json([_json(coverage) for coverage in found])
+    else:
+        for coverage in found:
+            _tell(coverage)
+    if any(coverage.uncited or (mutate and coverage.unproved) for coverage in found):
+        raise click.exceptions.Exit(1)
+
+
+def _books(rulebook: str | None, ruleset: str | None) -> dict[str, list[Ruleset]]:
+    """The rulebooks that are asked for, with the rulesets that follow them."""
+    from interpreter.base.suggest import did_you_mean
+    from interpreter.cli.options import loaded
+    from interpreter.engine.coverage import rulebooks_of
+    from interpreter.reading.files import shelf_for
+
+    if ruleset is not None:
+        one = loaded(ruleset)
+        books = {book: [one] for book in one.composition.rulebooks}
+    else:
+        books = rulebooks_of(shelf_for(None))
+    if rulebook is None:
+        return books
+    if rulebook not in books:
+        hint = did_you_mean(rulebook, books).replace("`", "'")
+        raise click.BadParameter(f"no ruleset follows '{rulebook}'{hint}", param_hint="--rulebook")
+    return {rulebook: books[rulebook]}
+
+
+def _counts(coverage: Coverage) -> dict[str, int | None]:
+    """How many of the counted statements are cited, waived, shown and proved."""
+    ids = {statement.id for statement in coverage.counted}
+    return {
+        "counted": len(ids),
+        "cited": len(ids & coverage.cited.keys()),
+        "waived": len(ids & coverage.waived.keys()),
+        "shown": len(ids & coverage.shown),
+        "proved": len(ids & coverage.proved) if coverage.proved is not None else None,
+    }
+
+
+def _json(coverage: Coverage) -> dict[str, Any]:
+    return {
+        "rulebook": coverage.rulebook,
+        "rulesets": list(coverage.rulesets),
+        **_counts(coverage),
+        "uncited": [_statement(statement) for statement in coverage.uncited],
+        "unproved": [_statement(s) for s in coverage.unproved] if coverage.proved is not None else None,
+    }
+
+
+def _statement(statement: Statement) -> dict[str, str]:
+    return {"id": statement.id, "kind": statement.kind, "text": statement.text}
+
+
+def _tell(coverage: Coverage) -> None:
+    counts = _counts(coverage)
+    say(f"{styled(coverage.rulebook, bold=True)}, as followed by {', '.join(coverage.rulesets)}")
+    total = counts["counted"] or 1
+    about = {
+        "cited": "by rules, tables and components",
+        "waived": "with a reason",
+        "shown": "by scenarios",
+        "proved": "by scenarios that fail without them",
+    }
+    rows = [("counted", str(counts["counted"]), "", "")]
+    for word, what in about.items():
+        number = counts[word]
+        if number is not None:
+            rows.append((word, str(number), f"{100 * number // total} %", what))
+    for line in aligned(("", "", "", ""), rows, "  ")[1:]:
+        say(line)
+    _list("not cited and not waived", coverage.uncited)
+    if coverage.proved is not None:
+        _list("cited, but not proved", coverage.unproved)
+    say()
+
+
+def _list(title: str, statements: Iterable[Statement]) -> None:
+    rows = [(statement.id, statement.kind, statement.text) for statement in statements]
+    if rows:
+        say(f"{title}: {len(rows)}")
+        for line in aligned(("", "", ""), rows, "  ")[1:]:
+            say(line)

@@ -1,0 +1,111 @@
+"""``regelwerk play``: a game at the keyboard, against bots."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from interpreter.cli.options import (
+    bots_for,
+    bots_option,
+    kept_game,
+    language_option,
+    loaded,
+    overlays_option,
+    players_for,
+    players_option,
+    seed_for,
+    seed_option,
+    settings_for,
+    settings_option,
+)
+from interpreter.cli.output import notice, say, styled
+
+if TYPE_CHECKING:
+    from interpreter.engine.game import Game
+    from interpreter.play.match import Match
+    from interpreter.play.narrate import Narrator
+
+__all__ = ["command"]
+
+
+@click.command("play")
+@click.argument("where", metavar="RULESET|LOG[@N]")
+@overlays_option
+@players_option
+@click.option("--seat", type=click.IntRange(min=1), default=1, metavar="N", help="Which player you are.  [default: 1]")
+@seed_option
+@settings_option
+@bots_option
+@click.option("-v", "--verbose", is_flag=True, help="With each line the rule and the statements that it cites.")
+@language_option
+def command(
+    where: str,
+    overlays: tuple[str, ...],
+    players: int | None,
+    seat: int,
+    seed: int | None,
+    settings: tuple[str, ...],
+    bots: str | None,
+    verbose: bool,
+    language: str,
+) -> None:
+    """You take one seat, bots the others; or you go on with the kept game LOG (after N choices).
+
+    Type the number of an option, or its words: the name of an alternative, then its values, as `amount=3` or in order.
+    `help` lists what else can be typed. Lines may come from a pipe; the game is left where they end.
+
+    \b
+    Examples:
+      regelwerk play goofspiel --players 2 --seed 7
+      regelwerk play germany-2018 --players 4 --seat 2 --bots greedy
+      regelwerk play game.jsonl@20
+    """
+    from interpreter.cli.commands.run import print_entry
+    from interpreter.cli.session import Person
+    from interpreter.play.match import Match
+    from interpreter.play.narrate import Narrator
+
+    kept = kept_game(where)
+    found = kept.ruleset if kept is not None else loaded(where, overlays)
+    number = kept.table.seats if kept is not None else players_for(found, players)
+    if seat > number:
+        raise click.BadParameter(f"there are {number} players", param_hint="--seat")
+    start = kept.origin["seed"] if kept is not None else seed_for(seed)
+    given = {} if kept is not None else settings_for(found, number, settings)
+    table = bots_for(found, number, bots, {seat - 1: Person(seat - 1, sys.stdin, language)})
+    say(styled(f"{found.title}: {number} players, seed {start}; you are player {seat}", bold=True))
+    narrator = Narrator(lambda entry: print_entry(entry, "text", verbose=verbose), language, seat - 1)
+    _play(Match(found, table, start, given, watchers=[narrator], game=kept), narrator, seat - 1)
+
+
+def _play(match: Match, narrator: Narrator, seat: int) -> None:
+    """To the end, or until the person leaves."""
+    from interpreter.cli.commands.run import print_result
+    from interpreter.cli.session import Leaves, TakesBack
+
+    narrator.lines(match.game)
+    while True:
+        try:
+            if not match.step():
+                break
+        except TakesBack:
+            say("taken back" if _take_back(match.game, seat) else "there is nothing to take back")
+            narrator.forget(match.game)
+        except Leaves:
+            notice(f"left after {len(match.game.choices)} choices")
+            return
+    print_result(match.game, match.bots, "text")
+
+
+def _take_back(game: Game, seat: int) -> bool:
+    """Back to the last decision that the seat has made; false where there is none."""
+    if not any(actor == seat for actor, _ in game.choices):
+        return False
+    while game.undo():
+        decision = game.decision
+        if decision is not None and decision.actor == seat:
+            break
+    return True

@@ -1,0 +1,43 @@
+"""Which files a ruleset is made of, as far as their headers and names tell: nothing is composed or checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from interpreter.reading.compose import PlayerRange, player_range, words
+from interpreter.reading.files import Document, Shelf
+
+__all__ = ["files_of", "players_of"]
+
+_PARTS = {"family": "family", "edition": "edition", "map": "map", "deck": "deck", "overlays": "overlay"}
+
+
+def files_of(shelf: Shelf, ruleset: Document) -> list[Document]:
+    """The ruleset, the files that it names and those that they name in turn. What cannot be read is left out."""
+    found: dict[tuple[str, str], Document] = {}
+    front = [ruleset]
+    while front:
+        document = front.pop(0)
+        if (document.kind, document.id) not in found:
+            found[document.kind, document.id] = document
+            read = (shelf.read(kind, id)[0] for kind, id in _named(document))
+            front.extend(named for named in read if named is not None)
+    return list(found.values())
+
+
+def _named(document: Document) -> Iterator[tuple[str, str]]:
+    """What a file names: the parts of a ruleset, what an edition extends, what a family or library uses."""
+    root = document.root
+    if document.kind == "ruleset":
+        for key, kind in _PARTS.items():
+            yield from ((kind, scalar.text) for scalar in words(root.get(key)))
+    if document.kind == "edition":
+        extended = words(root.get("extends"))
+        yield from (("edition" if "/" in scalar.text else "family", scalar.text) for scalar in extended)
+    yield from (("library", scalar.text) for scalar in words(root.get("uses")))
+
+
+def players_of(documents: list[Document]) -> PlayerRange:
+    """How many may play: what all the files allow."""
+    given = [found for document in documents if (found := player_range(document.root.get("players"))) is not None]
+    return PlayerRange(max((found.low for found in given), default=1), min((found.high for found in given), default=12))

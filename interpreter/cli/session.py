@@ -1,0 +1,166 @@
+"""A game at the keyboard: what is shown to a person, and what is done with each line that is typed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TextIO
+
+import click
+
+from interpreter.cli.output import board, notice, say, styled
+from interpreter.engine.game import Decision, Game, Option
+from interpreter.engine.refusal import IllegalMove, legal_choice
+from interpreter.engine.show import board_of
+from interpreter.language.types import Type
+from interpreter.play.bots.base import Code, Stream, option_of
+from interpreter.play.keyboard import numbered, understood
+from interpreter.play.saves import keep
+
+__all__ = ["Leaves", "Person", "TakesBack"]
+
+HELP = """\
+  a number             takes the option with that number
+  do name=value …      takes an option by its words, as the list shows them; values may stand in order without names
+  options              lists the options again
+  boards               shows all boards as they are now
+  view                 shows all that you may see, as JSON
+  undo                 takes back your last choice, and all that came after it
+  save FILE            keeps the game: `replay FILE` checks it, `play FILE` goes on with it
+  quit                 leaves the game"""
+
+
+class Leaves(Exception):
+    """The person leaves the game."""
+
+
+class TakesBack(Exception):
+    """The person takes back a choice."""
+
+
+class Person:
+    """A seat that is played from the keyboard. What is typed at a terminal is seen; from a pipe it is repeated."""
+
+    name = "you"
+
+    def __init__(self, seat: int, lines: TextIO, language: str) -> None:
+        self.seat, self.lines, self.language = seat, lines, language
+        self.quiet = lines.isatty()
+
+    def choose(self, game: Game, decision: Decision, random: Stream) -> Option:
+        codes = list(game.machine.options(game.state, decision.env, decision.site))
+        self._show(game, decision, codes)
+        while True:
+            code = self._line(game, decision, codes)
+            if code is not None:
+                return option_of(game, decision, code)
+
+    def among(self, game: Game, decision: Decision, codes: Sequence[Code], random: Stream) -> Code:
+        """Another seat leaves the end of a tie to this person, who takes a number."""
+        who = game.ruleset.names.text(decision.actor, Type("seat"))
+        say(styled(f"You decide for {who}:", bold=True))
+        for line in numbered(game, decision, codes, self.language):
+            say(line)
+        while True:
+            text = self._read()
+            if text.isdigit() and 1 <= int(text) <= len(codes):
+                return codes[int(text) - 1]
+            say(f"a number from 1 to {len(codes)}")
+
+    # --- showing
+
+    def _show(self, game: Game, decision: Decision, codes: Sequence[Code]) -> None:
+        names, site = game.ruleset.names, decision.site
+        types = {name: value.type for name, value in site.ask.context}
+        around = [
+            f"{name.replace('_', ' ')} {names.text(value(game.state, decision.env), types[name])}"
+            for name, value in site.context
+        ]
+        about = f" ({', '.join(around)})" if around else ""
+        who = names.text(decision.actor, Type("seat"))
+        say(styled(f"{who}: {decision.name.replace('_', ' ')}{about}", bold=True))
+        for line in numbered(game, decision, codes, self.language):
+            say(line)
+
+    def _boards(self, game: Game) -> None:
+        for each in game.ruleset.model.boards:
+            shown = board_of(game, each, self.language)
+            board(shown.text, shown.columns, shown.rows)
+
+    # --- reading
+
+    def _read(self) -> str:
+        click.echo("> ", nl=False)
+        text = self.lines.readline()
+        if not text:
+            say()
+            raise Leaves
+        if not self.quiet:
+            say(text.strip())
+        return text.strip()
+
+    def _line(self, game: Game, decision: Decision, codes: Sequence[Code]) -> Code | None:
+        """What a typed line chooses, or nothing where it did something else."""
+        text = self._read()
+        if text.isdigit():
+            if 1 <= int(text) <= len(codes):
+                return codes[int(text) - 1]
+            say(f"there is no option {text}, only 1 to {len(codes)}")
+            return None
+        if not text or self._did(game, decision, codes, text):
+            return None
+        try:
+            return legal_choice(game, understood(game, decision, text))
+        except ValueError as error:
+            say(f"{error}; `help` tells what can be typed")
+        except IllegalMove as refusal:
+            self._refused(game, refusal)
+        return None
+
+    def _did(self, game: Game, decision: Decision, codes: Sequence[Code], text: str) -> bool:
+        """Whether the line was for the session, not for the game. An alternative of the same name goes first."""
+        word, _, rest = text.partition(" ")
+        if any(option.name == word for option in decision.site.options):
+            return False
+        match word:
+            case "help" | "?":
+                say(HELP)
+            case "options":
+                self._show(game, decision, codes)
+            case "boards":
+                self._boards(game)
+            case "view":
+                say(json.dumps(game.view(player=self.seat), ensure_ascii=False, indent=2))
+            case "undo":
+                raise TakesBack
+            case "quit":
+                raise Leaves
+            case "save":
+                _save(game, rest.strip())
+            case _:
+                return False
+        return True
+
+    def _refused(self, game: Game, refusal: IllegalMove) -> None:
+        """Why not: each condition that fails, with its rule and the sentences of the rulebook."""
+        if not refusal.reasons:
+            say(f"refused: {refusal}")
+        for reason in refusal.reasons:
+            say(f"refused: {reason}")
+            for cite in reason.cites:
+                statement = game.ruleset.statements.get(cite)
+                if statement is not None:
+                    say(f"   {cite}: {statement.text}")
+
+
+def _save(game: Game, path: str) -> None:
+    if not path:
+        say("save where? `save FILE`")
+        return
+    try:
+        with open(path, "w", encoding="utf-8") as file:
+            keep(game, file.write)
+    except OSError as error:
+        say(f"cannot write {path}: {(error.strerror or str(error)).lower()}")
+        return
+    notice(f"kept in {path}")

@@ -1,0 +1,736 @@
+"""The fast form of a program: Python functions, as syntax trees that stand on the YAML's own lines.
+
+In come the lowered program and the constants of one game; out come trees by file, and the values that they name. There
+is one function for each layer of a function, for each procedure that cannot suspend, for each stretch that more than one
+way leads to, for each option of a decision (listing it, and going on with it) and for each standing rule. Frames, cells
+and records are those of the plain form, so a game can change from one form to the other at any decision.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from interpreter.base.source import Span
+from interpreter.compiler import lower as l
+from interpreter.compiler.constants import Constants
+from interpreter.compiler.expressions import Expressions, Hoister, Scope, Unsupported
+from interpreter.compiler.quote import Quote, is_constant, value_of
+from interpreter.compiler.statements import Block, Statements, no_loop_in_iterable
+from interpreter.compiler.values import Knowledge
+from interpreter.language import core as c
+from interpreter.language.model import RuleLayer
+
+if TYPE_CHECKING:
+    from interpreter.compiler.plain import Machine
+
+__all__ = ["Emitted", "Emitter", "emit"]
+
+MOST_INLINED = 5
+MOST_STEPS_INLINED = 3
+DROP = "drop_what_is_remembered"
+
+
+@dataclass
+class Emitted:
+    """The trees of each file, the values that they name, and where to find what.
+
+    ``stretches``: the function of a stretch; ``choices``: of a decision and option what goes on with it; ``options``:
+    what lists its values; ``standing``: what finds a match; ``readers``: for each cell the caches that a change empties.
+    """
+
+    modules: dict[str, list[ast.stmt]] = field(default_factory=dict)
+    values: dict[str, Any] = field(default_factory=dict)
+    stretches: dict[int, str] = field(default_factory=dict)
+    choices: dict[tuple[int, int], str] = field(default_factory=dict)
+    options: dict[tuple[int, int], str] = field(default_factory=dict)
+    standing: list[str] = field(default_factory=list)
+    caches: int = 0
+    readers: dict[str, list[int]] = field(default_factory=dict)
+
+    def text(self) -> str:
+        """All of it, to be read."""
+        parts = []
+        for file, body in self.modules.items():
+            module = ast.fix_missing_locations(ast.Module(body, []))
+            parts.append(f"# --- {file}\n\n{ast.unparse(module)}\n")
+        return "\n".join(parts)
+
+
+def emit(machine: Machine) -> Emitted:
+    return Emitter(machine).whole()
+
+
+class Emitter:
+    """Writes one program. Functions are written when something first names them."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self.program = machine.program
+        self.constants: Constants = machine.constants
+        self.done = Emitted()
+        self.quote = Quote()
+        self.knowledge = Knowledge(self.program, self.constants)
+        self.expressions = Expressions(self, self.quote, self.knowledge, self.constants)
+        self.statements = Statements(self, self.expressions)
+        self._names: dict[Any, Any] = {}
+        self._count = 0
+        self._waiting: list[int] = []
+        self._entries = _joins(self.program)
+        self._stack: list[int] = []
+        self._cached: list[tuple[str, frozenset[str]]] = []
+        base = self.constants.layout.base
+        self._pending, self._settling, self._kept, self._turn = (
+            base[word] for word in ("pending", "settling", "kept", "turn")
+        )
+
+    # --- names
+
+    def named(self, letter: str, label: str) -> str:
+        """A name for something of the module: the capital letter keeps it apart from all locals."""
+        self._count += 1
+        clean = "".join(char if char.isascii() and char.isalnum() else "_" for char in label)
+        return f"{letter}{self._count}_{clean}"
+
+    def bind(self, label: str, value: Any) -> str:
+        """The name of a value that the module is given. Equal labels name equal values."""
+        key = ("bind", label)
+        if key not in self._names:
+            self._names[key] = self.named("K", label)
+            self.done.values[self._names[key]] = value
+        return self._names[key]  # type: ignore[no-any-return]
+
+    def site(self, span: Span | None) -> str:
+        if span is None:
+            return "None"
+        key = ("site", span.file.name, span.start, span.end)
+        if key not in self._names:
+            self._names[key] = self.named("AT", str(span.line))
+            self.done.values[self._names[key]] = span
+        return self._names[key]  # type: ignore[no-any-return]
+
+    def evaluated(self, target: str, values: tuple[Any, ...]) -> Any:
+        """What a function that reads no state gives."""
+        from interpreter.kernel.state import State
+
+        return self.machine.function(target)(State([None] * self.constants.layout.size), values)
+
+    # --- functions
+
+    def _write(self, span: Span, letter: str, label: str) -> _Writing:
+        return _Writing(self, span, self.named(letter, label))
+
+    def value_function(self, target: str, items: bool) -> tuple[str, tuple[int, ...]]:
+        """A function of the cells that it reads and of its arguments; gives its name and the arguments it takes."""
+        key = ("value", target, items and self._gives_range(target))
+        if key not in self._names:
+            self._names[key] = self._value_function(target, key[2])
+        return self._names[key]  # type: ignore[no-any-return]
+
+    def _gives_range(self, target: str) -> bool:
+        layer = self.program.reach.procedures[target]
+        below = self.knowledge.below(layer)
+        tree = layer.body
+        from interpreter.language.walk import descendants
+
+        own = any(isinstance(node, c.RangeFrom) for node in descendants(tree))
+        return own or (below is not None and self._gives_range(below))
+
+    def _value_function(self, target: str, items: bool) -> tuple[str, tuple[int, ...]]:
+        facts = self.knowledge.facts(target)
+        layer = facts.layer
+        assert facts.lifted is not None
+        with self._write(layer.span, "V", layer.rule) as writing:
+            scope = Scope(layer.local_names, lifted={}, items=items)
+            cells = []
+            for group, index in facts.lifted:
+                owner = self.expressions.local(scope, index) if index is not None else None
+                name = f"{group}_of_{layer.parameters[index][0]}" if index is not None else group
+                cells.append(f"C_{name}")
+                assert scope.lifted is not None
+                scope.lifted[group, ast.dump(owner) if owner is not None else ""] = cells[-1]
+            body = self._function_body(target, scope, items)
+            used = {node.id for statement in body for node in ast.walk(statement) if isinstance(node, ast.Name)}
+            kept = tuple(index for index in range(len(layer.parameters)) if scope.label(index) in used)
+            function = self.quote.function(writing.name, [*cells, *(scope.label(index) for index in kept)], body)
+            if facts.heavy:
+                function.decorator_list = [self.quote.name("remembered")]
+            writing.add(function)
+        return writing.name, kept
+
+    def state_function(self, target: str, items: bool) -> str:
+        """A function that is given the state; what it gave is remembered until a change of what it reads."""
+        key = ("state", target, items and self._gives_range(target))
+        if key not in self._names:
+            self._names[key] = self._state_function(target, key[2])
+        return self._names[key]  # type: ignore[no-any-return]
+
+    def _state_function(self, target: str, items: bool) -> str:
+        layer = self.program.reach.procedures[target]
+        q = self.quote
+        number = len(self._cached)
+        self._cached.append((target, frozenset(self.program.reach.all[target].reads)))
+        with self._write(layer.span, "S", layer.rule) as writing:
+            scope = Scope(layer.local_names, items=items)
+            parameters = [scope.label(index) for index in range(len(layer.parameters))]
+            body = self._function_body(target, scope, items)
+            key = q.name(parameters[0]) if len(parameters) == 1 else q.tuple([q.name(name) for name in parameters])
+            store, given = q.name("kept"), q.constant(number)
+            before = q.statements("_0 = M[_1]\nif _2 in _0:\n    return _0[_2]", store, given, key)
+            if len(body) == 1 and isinstance(body[0], ast.Return) and body[0].value is not None:
+                after = q.statements("found = _1\n_0[_2] = found\nreturn found", store, body[0].value, key)
+                writing.add(q.function(writing.name, ["S", "M", *parameters], [*before, *after]))
+            else:
+                inner = f"{writing.name}_anew"
+                writing.add(q.function(inner, ["S", "M", *parameters], body))
+                again = q.call(inner, [q.name(name) for name in ("S", "M", *parameters)])
+                after = q.statements("found = _1\n_0[_2] = found\nreturn found", store, again, key)
+                writing.add(q.function(writing.name, ["S", "M", *parameters], [*before, *after]))
+        return writing.name
+
+    def _function_body(self, target: str, scope: Scope, items: bool) -> Block:
+        layer = self.program.reach.procedures[target]
+        q, x = self.quote, self.expressions
+        found: Block = []
+        below = self.knowledge.below(layer)
+        if below is not None and layer.when is not None:
+            given = [x.local(scope, index) for index in range(len(layer.parameters))]
+            holds = x.expression(layer.when, scope)
+            if is_constant(holds) and not value_of(holds):
+                return [q.placed(ast.Return(x.call_with(below, given, [True] * len(given), scope, items)))]
+            if not is_constant(holds):
+                other = x.call_with(below, given, [True] * len(given), scope, items)
+                found.extend(q.statements("if not _0:\n    return _1", holds, other))
+        if layer.form == "permits":
+            found.extend(self._verdict(layer, scope))
+        elif isinstance(layer.body, tuple):
+            found.extend(self.statements.block(layer.body, scope))  # type: ignore[arg-type]
+        else:
+            value = x.items(layer.body, scope) if items else x.expression(layer.body, scope)
+            found.append(q.placed(ast.Return(value)))
+        return found
+
+    def _verdict(self, layer: RuleLayer, scope: Scope) -> Block:
+        q, x = self.quote, self.expressions
+        lines = [line for line in layer.body if isinstance(line, c.Requirement)]  # type: ignore[union-attr]
+        if all(line.bind is None for line in lines):
+            return [q.placed(ast.Return(x.all_of([x.expression(line.test, scope) for line in lines])))]
+        found: Block = []
+        for line in lines:
+            value = x.expression(line.test, scope)
+            if line.bind is not None:
+                found.append(q.assign(scope.label(line.bind), value))
+            else:
+                found.extend(q.statements("if not _0:\n    return False", value))
+        return [*found, *q.statements("return True")]
+
+    def procedure(self, target: str) -> str:
+        """A procedure that cannot suspend."""
+        key = ("procedure", target)
+        if key not in self._names:
+            lowered = self.program.procedures[target]
+            layer = lowered.layer
+            with self._write(layer.span, "P", layer.rule) as writing:
+                self._names[key] = writing.name
+                assert lowered.steps is not None
+                scope = Scope(layer.local_names)
+                body = self.statements.block(lowered.steps, scope)
+                parameters = [scope.label(index) for index in range(len(layer.parameters))]
+                writing.add(self.quote.function(writing.name, ["state", *parameters], body))
+        return self._names[key]  # type: ignore[no-any-return]
+
+    # --- stretches
+
+    def whole(self) -> Emitted:
+        for lowered in self.program.procedures.values():
+            if lowered.steps is None:
+                self.stretch(lowered.entry)
+            else:
+                self.procedure(lowered.layer.id)
+        for index, stretch in enumerate(self.program.stretches):
+            self._resumed(index, stretch)
+        self._standing()
+        while self._waiting:
+            self._write_stretch(self._waiting.pop())
+        self._finish()
+        return self.done
+
+    def _resumed(self, index: int, stretch: l.Stretch) -> None:
+        """What a frame can name is a function: where calls, settling and turns go on, and decisions."""
+        match stretch.end:
+            case l.Asks(ask, bodies):
+                self.stretch(index)
+                for number in range(len(bodies)):
+                    self._option(index, stretch, ask, number)
+                    self._choice(index, stretch, ask, number, bodies[number])
+            case l.Calls(_, _, then) | l.SettlesThen(then) | l.TurnEnds(then):
+                self.stretch(then)
+            case _:
+                pass
+
+    def stretch(self, index: int) -> str:
+        found = self.done.stretches.get(index)
+        if found is None:
+            found = self.named("R", self.program.stretches[index].procedure.split("@")[0])
+            self.done.stretches[index] = found
+            self._waiting.append(index)
+        return found
+
+    def _scope(self, procedure: str) -> Scope:
+        return Scope(self._labels(procedure), leaky=True)
+
+    def _labels(self, procedure: str) -> tuple[str, ...]:
+        return self.program.procedures[procedure].layer.local_names
+
+    def _locals(self, procedure: str, scope: Scope) -> ast.expr:
+        q = self.quote
+        return q.tuple([q.name(scope.label(i)) for i in range(self._size(procedure))])
+
+    def _size(self, procedure: str) -> int:
+        return self.program.procedures[procedure].local_count
+
+    def _unpack(self, procedure: str, scope: Scope) -> Block:
+        size = self._size(procedure)
+        if not size:
+            return []
+        q = self.quote
+        targets = [q.store(scope.label(i)) for i in range(size)]
+        return [q.placed(ast.Assign([q.placed(ast.Tuple(targets, ast.Store()))], q.name("env")))]
+
+    def _write_stretch(self, index: int) -> None:
+        stretch = self.program.stretches[index]
+        name = self.done.stretches[index]
+        try:
+            with self._write(stretch.span, "R", "") as writing:
+                scope = self._scope(stretch.procedure)
+                self._stack = []
+                body = [*self._unpack(stretch.procedure, scope), *self._inline(index, scope)]
+                function = self.quote.function(name, ["state", "env", "up"], body)
+                no_loop_in_iterable(function)
+                writing.add(function)
+        except Unsupported:
+            self._as_plain(index, name)
+
+    def _as_plain(self, index: int, name: str) -> None:
+        """What is not written here runs in the plain form."""
+        with self._write(self.program.stretches[index].span, "R", "") as writing:
+            body = self.quote.statements("return plain_stretch(_0, state, env, up)", self.quote.constant(index))
+            writing.add(self.quote.function(name, ["state", "env", "up"], body))
+
+    def _flow(self, index: int, scope: Scope) -> Block:
+        """Goes on with a stretch of the same procedure: in place where that is short, else by a call."""
+        stretch = self.program.stretches[index]
+        q = self.quote
+        small = len(stretch.steps) <= MOST_STEPS_INLINED and len(self._stack) < MOST_INLINED
+        if index not in self._stack and (index not in self._entries or small or _is_leave(stretch)):
+            return self._inline(index, scope)
+        env = self._locals(stretch.procedure, scope)
+        if index in self._stack:
+            self.stretch(index)
+            return q.statements("return (_0, _1, up)", q.constant(index), env)
+        return [q.placed(ast.Return(q.call(self.stretch(index), [q.name("state"), env, q.name("up")])))]
+
+    def _inline(self, index: int, scope: Scope) -> Block:
+        stretch = self.program.stretches[index]
+        self._stack.append(index)
+        found = self.statements.block(stretch.steps, scope)
+        if not (found and isinstance(found[-1], ast.Return)):
+            found.extend(self._end(index, stretch, scope))
+        self._stack.pop()
+        return found
+
+    def _end(self, index: int, stretch: l.Stretch, scope: Scope) -> Block:
+        q, x = self.quote, self.expressions
+        q.at(stretch.span)
+        env = self._locals(stretch.procedure, scope)
+        match stretch.end:
+            case l.Jumps(to):
+                return self._flow(to, scope)
+            case l.Forks(test, then, otherwise):
+                return self._fork(test, then, otherwise, scope)
+            case l.Asks(ask, _):
+                return self._ask(index, ask, env)
+            case l.Calls(call, into, then):
+                return self._call(call, into, then, env, scope)
+            case l.Leaves(value):
+                found = x.expression(value, scope) if value is not None else q.constant(None)
+                return self._leave(found)
+            case l.SettlesThen(then):
+                back = q.tuple([q.constant(then), env, q.name("up"), q.constant(-1)])
+                return [*self._settled(back), *self._flow(then, scope)]
+            case l.TurnEnds(then):
+                return self._turn_ends(then, env, scope)
+            case l.Advances(loop, body, after):
+                return self._advance(loop, body, after, scope)
+            case l.Counts(loop, then):
+                assert loop.bound is not None
+                count = q.name(scope.label(loop.hidden))
+                head = q.statements(
+                    "_0 += 1\nif _0 > _1:\n    give_up()", count, x.expression(loop.bound, scope)
+                )
+                return [*head, *self._flow(then, scope)]
+            case l.Stops():
+                return q.statements("return stop(state)")
+
+    def _fork(self, test: c.Test, then: int, otherwise: int, scope: Scope) -> Block:
+        q = self.quote
+        holds = self.statements.test(test, scope)
+        if is_constant(holds):
+            return self._flow(then if value_of(holds) else otherwise, scope)
+        yes = self._flow(then, scope)
+        no = self._flow(otherwise, scope)
+        q.at(test.span)
+        return [q.placed(ast.If(holds, yes, [])), *no]
+
+    def _settled(self, back: ast.expr) -> Block:
+        q = self.quote
+        return q.statements(
+            "if S[_0] and not S[_1]:\n    return settle(state, _2)",
+            q.constant(self._pending),
+            q.constant(self._settling),
+            back,
+        )
+
+    def _ask(self, index: int, ask: c.Ask, env: ast.expr) -> Block:
+        q = self.quote
+        frame = q.tuple([q.constant(index), env, q.name("up"), q.constant(-1)])
+        found = q.statements("frame = _0", frame)
+        if any(self.constants.effects.wakes):
+            found.extend(self._settled(q.name("frame")))
+        found.extend(q.statements("state.frame = frame"))
+        if not any(option.guard is None and not option.choices and not option.tests for option in ask.options):
+            listed = [self.done.options[index, n] if (index, n) in self.done.options else self._option_name(index, n)
+                      for n in range(len(ask.options))]
+            for name in listed:
+                call = q.call(name, [q.name("state"), env])
+                found.extend(q.statements("for option in _0:\n    return None", call))
+            found.extend(q.statements("give_up()"))
+        else:
+            found.extend(q.statements("return None"))
+        return found
+
+    def _call(self, call: c.CallRule | c.CallBase, into: int, then: int, env: ast.expr, scope: Scope) -> Block:
+        q, x = self.quote, self.expressions
+        target = self.program.target(call)
+        lowered = self.program.procedures[target]
+        arguments = [x.expression(argument, scope) for argument in call.arguments]
+        q.at(call.span)
+        padding: list[ast.expr] = [q.constant(None)] * (lowered.local_count - len(arguments))
+        # The frame is made after the arguments: what they leave in locals is part of it.
+        given = x.fresh("given")
+        back = q.tuple([q.constant(then), env, q.name("up"), q.constant(into)])
+        self.stretch(then)
+        found = [q.assign(given, q.tuple([*arguments, *padding]))]
+        if target in self._recursive:
+            found.extend(q.statements("check_depth(up)"))
+        entered = q.call(self.stretch(lowered.entry), [q.name("state"), q.name(given), back])
+        return [*found, q.placed(ast.Return(entered))]
+
+    @property
+    def _recursive(self) -> frozenset[str]:
+        """Procedures that can call themselves, through others too."""
+        found = self._names.get("recursive")
+        if found is None:
+            own = self.program.reach.own
+            found = self._names["recursive"] = frozenset(name for name in own if _reaches(own, name))
+        return found  # type: ignore[no-any-return]
+
+    def _leave(self, value: ast.expr) -> Block:
+        q = self.quote
+        return q.statements(
+            "to, env, further, into = up\n"
+            "if into >= 0:\n"
+            "    env = (*env[:into], _0, *env[into + 1:])\n"
+            "return F[to](state, env, further)",
+            value,
+        ) if is_constant(value) or isinstance(value, ast.Name) else q.statements(
+            "value = _0\n"
+            "to, env, further, into = up\n"
+            "if into >= 0:\n"
+            "    env = (*env[:into], value, *env[into + 1:])\n"
+            "return F[to](state, env, further)",
+            value,
+        )
+
+    def _turn_ends(self, then: int, env: ast.expr, scope: Scope) -> Block:
+        q = self.quote
+        self.stretch(then)
+        special = q.constant(self.machine.TURN_OVER)
+        back = q.tuple([q.constant(then), env, q.name("up"), q.constant(-1)])
+        found = q.statements(
+            "if S[_0] and not S[_1] or S[_2]:\n    return (_3, (), _4)",
+            q.constant(self._pending),
+            q.constant(self._settling),
+            q.constant(self._kept),
+            special,
+            back,
+        )
+        for cell, start in self.machine.resets.get("turn", ()):
+            found.extend(self._reset(cell, start))
+        turn = q.constant(self._turn)
+        found.extend(q.statements("mark(state, 'end of turn', S[_0])", turn))
+        found.extend(self.statements.put(turn, "turn", q.constant(-1), "None"))
+        return [*found, *self._flow(then, scope)]
+
+    def _reset(self, cell: int, start: Any) -> Block:
+        group, _ = self.constants.layout.owner_of(cell)
+        return self.statements.put(self.quote.constant(cell), group, self.quote.constant(start), "None")
+
+    def _advance(self, loop: c.Iterate, body: int, after: int, scope: Scope) -> Block:
+        q, x = self.quote, self.expressions
+        items, position = (q.name(scope.label(hidden)) for hidden in loop.hidden)
+        variable = q.name(scope.label(loop.variable))
+        inner: Block = []
+        if loop.turn:
+            turn = q.constant(self._turn)
+            inner.extend(self.statements.put(turn, "turn", variable, "None"))
+            inner.extend(q.statements("mark(state, 'start of turn', _0)", variable))
+        inner.extend(self._flow(body, scope))
+        q.at(loop.span)
+        if loop.test is not None:
+            inner = [q.placed(ast.If(x.expression(loop.test, scope), inner, []))]
+        found = q.statements(
+            "while _0 < len(_1):\n    _2 = _1[_0]\n    _0 += 1\n    body\n_1 = ()",
+            position,
+            items,
+            variable,
+            body=inner,
+        )
+        return [*found, *self._flow(after, scope)]
+
+    # --- decisions
+
+    def _option_name(self, index: int, number: int) -> str:
+        key = (index, number)
+        if key not in self.done.options:
+            stretch = self.program.stretches[index]
+            self.done.options[key] = self.named("O", stretch.procedure.split("@")[0])
+        return self.done.options[key]
+
+    def _option(self, index: int, stretch: l.Stretch, ask: c.Ask, number: int) -> None:
+        """A generator of the legal values of an alternative."""
+        option = ask.options[number]
+        name = self._option_name(index, number)
+        q, x = self.quote, self.expressions
+        try:
+            with self._write(option.span, "O", "") as writing:
+                scope = Scope(self._labels(stretch.procedure))
+                found = self._unpack(stretch.procedure, scope)
+                if option.guard is not None:
+                    found.extend(q.statements("if not _0:\n    return", x.expression(option.guard, scope)))
+                found.extend(self._choices(option, 0, scope))
+                if not option.choices and not option.tests:
+                    pass
+                writing.add(q.function(name, ["state", "env"], found))
+        except Unsupported:
+            with self._write(option.span, "O", "") as writing:
+                body = q.statements(
+                    "yield from plain_values(_0, _1, state, env)", q.constant(index), q.constant(number)
+                )
+                writing.add(q.function(name, ["state", "env"], body))
+
+    def _choices(self, option: c.Option, position: int, scope: Scope) -> Block:
+        q, x = self.quote, self.expressions
+        if position == len(option.choices):
+            test = x.all_of([x.expression(each, scope) for each in option.tests])
+            values = q.tuple([q.name(scope.label(choice.variable)) for choice in option.choices])
+            if is_constant(test) and value_of(test):
+                return q.statements("yield _0", values)
+            return q.statements("if _0:\n    yield _1", test, values)
+        choice = option.choices[position]
+        q.at(choice.span)
+        items = x.items(choice.items, scope)
+        variable = scope.label(choice.variable)
+        hoister = Hoister({variable})
+        scope.loops.append(hoister)
+        body = self._choices(option, position + 1, scope)
+        scope.loops.pop()
+        q.at(choice.span)
+        found = [q.assign(name, what) for name, what in hoister.clauses]
+        return [*found, q.placed(ast.For(q.store(variable), items, body, [], None))]
+
+    def _choice(self, index: int, stretch: l.Stretch, ask: c.Ask, number: int, body: int) -> None:
+        """Goes on after an option was chosen."""
+        option = ask.options[number]
+        name = self.named("G", option.name)
+        self.done.choices[index, number] = name
+        q = self.quote
+        try:
+            with self._write(option.span, "G", "") as writing:
+                scope = self._scope(stretch.procedure)
+                self._stack = []
+                found = self._unpack(stretch.procedure, scope)
+                if option.choices:
+                    targets = [q.store(scope.label(choice.variable)) for choice in option.choices]
+                    bound = q.placed(ast.Tuple(targets, ast.Store()))
+                    found.append(q.placed(ast.Assign([bound], q.name("values"))))
+                found.extend(self._flow(body, scope))
+                function = q.function(name, ["state", "env", "up", "values"], found)
+                no_loop_in_iterable(function)
+                writing.add(function)
+        except Unsupported:
+            with self._write(option.span, "G", "") as writing:
+                found = q.statements(
+                    "return plain_choice(_0, _1, state, env, up, values)", q.constant(index), q.constant(number)
+                )
+                writing.add(q.function(name, ["state", "env", "up", "values"], found))
+
+    # --- standing rules
+
+    def _standing(self) -> None:
+        q, x = self.quote, self.expressions
+        for number, rule in enumerate(self.constants.model.standing.values()):
+            name = self.named("W", rule.name)
+            try:
+                with self._write(rule.span, "W", "") as writing:
+                    layer = self.program.reach.procedures[rule.procedure]
+                    scope = Scope(layer.local_names)
+                    body = self._matches(rule.binders, 0, rule.test, scope)
+                    writing.add(q.function(name, ["state"], [*body, *q.statements("return None")]))
+            except Unsupported:
+                with self._write(rule.span, "W", "") as writing:
+                    body = q.statements("return plain_match(_0, state)", q.constant(number))
+                    writing.add(q.function(name, ["state"], body))
+            self.done.standing.append(name)
+        _ = x
+
+    def _matches(
+        self, binders: tuple[tuple[int, c.Expression], ...], position: int, test: c.Expression | None, scope: Scope
+    ) -> Block:
+        q, x = self.quote, self.expressions
+        if position == len(binders):
+            values = q.tuple([q.name(scope.label(index)) for index, _ in binders])
+            holds = x.expression(test, scope) if test is not None else q.constant(True)
+            return q.statements("if _0:\n    return _1", holds, values)
+        index, items_ = binders[position]
+        items = x.items(items_, scope)
+        hoister = Hoister({scope.label(index)})
+        scope.loops.append(hoister)
+        body = self._matches(binders, position + 1, test, scope)
+        scope.loops.pop()
+        found = [q.assign(name, what) for name, what in hoister.clauses]
+        return [*found, q.placed(ast.For(q.store(scope.label(index)), items, body, [], None))]
+
+    # --- the end
+
+    def drops(self, group: str, where: ast.expr) -> Block:
+        """A mark where remembered values must go; it is filled in once all that is remembered is known."""
+        q = self.quote
+        return [q.placed(ast.Expr(q.call(DROP, [q.constant(group), where])))]
+
+    def _finish(self) -> None:
+        for number, (_, reads) in enumerate(self._cached):
+            for group in reads:
+                self.done.readers.setdefault(group, []).append(number)
+        self.done.caches = len(self._cached)
+        filler = _Filler(self.done.readers)
+        for body in self.done.modules.values():
+            for function in body:
+                assert isinstance(function, ast.FunctionDef)
+                filler.visit(function)
+                _head(function)
+
+    def add(self, file: str, function: ast.FunctionDef) -> None:
+        self.done.modules.setdefault(file, []).append(function)
+
+
+class _Writing:
+    """While one function is written the place of another is kept."""
+
+    def __init__(self, emitter: Emitter, span: Span, name: str) -> None:
+        self.emitter, self.span, self.name = emitter, span, name
+
+    def __enter__(self) -> _Writing:
+        quote = self.emitter.quote
+        self.before = (quote.file, quote._line, quote._column, quote._kept)
+        quote.enter(self.span)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        quote = self.emitter.quote
+        quote.file, quote._line, quote._column, quote._kept = self.before
+
+    def add(self, function: ast.FunctionDef) -> None:
+        self.emitter.add(self.span.file.name, function)
+
+
+class _Filler(ast.NodeTransformer):
+    """Puts in what a change makes forgotten."""
+
+    def __init__(self, readers: dict[str, list[int]]) -> None:
+        self.readers = readers
+
+    def visit_Expr(self, node: ast.Expr) -> Any:
+        call = node.value
+        if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == DROP):
+            return node
+        group = call.args[0]
+        assert isinstance(group, ast.Constant)
+        quote = Quote()
+        quote._line, quote._column = node.lineno, node.col_offset
+        found: Block = []
+        for number in self.readers.get(group.value, ()):
+            found.extend(quote.statements("M[_0] = {}", quote.constant(number)))
+        return found
+
+    def visit_If(self, node: ast.If) -> Any:
+        self.generic_visit(node)
+        if not node.body:
+            node.body = [ast.copy_location(ast.Pass(), node)]
+        return node
+
+
+def _head(function: ast.FunctionDef) -> None:
+    """Names for the parts of the state that a function uses."""
+    parameters = {argument.arg for argument in function.args.args}
+    if "state" not in parameters:
+        return
+    used = {node.id for node in ast.walk(function) if isinstance(node, ast.Name)}
+    quote = Quote()
+    quote._line, quote._column = function.lineno, function.col_offset
+    head: Block = []
+    for letter, text in (("S", "S = state.cells"), ("L", "L = state.log"), ("M", "M = state.memo[0]")):
+        if letter in used and letter not in parameters:
+            head.extend(quote.statements(text))
+    function.body[:0] = head
+
+
+def _is_leave(stretch: l.Stretch) -> bool:
+    return not stretch.steps and isinstance(stretch.end, l.Leaves | l.Asks)
+
+
+def _joins(program: l.Program) -> frozenset[int]:
+    """Stretches that more than one way leads to."""
+    ways: dict[int, int] = {}
+    for stretch in program.stretches:
+        end = stretch.end
+        match end:
+            case l.Jumps(to):
+                following: tuple[int, ...] = (to,)
+            case l.Forks(_, then, otherwise):
+                following = (then, otherwise)
+            case l.Asks(_, bodies):
+                following = bodies
+            case l.Advances(_, body, after):
+                following = (body, after)
+            case l.Counts(_, then) | l.Calls(_, _, then) | l.SettlesThen(then) | l.TurnEnds(then):
+                following = (then,)
+            case _:
+                following = ()
+        for to in following:
+            ways[to] = ways.get(to, 0) + 1
+    return frozenset(to for to, count in ways.items() if count > 1)
+
+
+def _reaches(own: dict[str, Any], name: str) -> bool:
+    seen: set[str] = set()
+    front = [name]
+    while front:
+        for called in own[front.pop()].calls if front else ():
+            if called == name:
+                return True
+            if called not in seen and called in own:
+                seen.add(called)
+                front.append(called)
+    return False

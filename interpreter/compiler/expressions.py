@@ -1,0 +1,823 @@
+"""Expressions of the fast form: each checked expression becomes a Python expression.
+
+Constants of players, settings and printed data are folded in; small functions are put in place of their calls; what a
+loop does not change is worked out before it. A value that the plain form would refuse raises some exception here: the
+machine then lets the plain form run the same step, which tells what is wrong.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, assert_never
+
+from interpreter.compiler.constants import Constants, RuleFailure
+from interpreter.compiler.quote import Quote, is_constant, value_of
+from interpreter.compiler.values import Knowledge
+from interpreter.language import core as c
+
+if TYPE_CHECKING:
+    from interpreter.compiler.emit import Emitter
+
+__all__ = ["Expressions", "Hoister", "Scope", "Unsupported"]
+
+MOST_UNROLLED = 8
+PLAIN = re.compile("[a-z][a-z0-9_]*")
+"""Locals are named so; all that the compiler names by itself has a capital letter, or does not end in a number."""
+OPERATORS: dict[str, type[ast.cmpop]] = {
+    "==": ast.Eq,
+    "!=": ast.NotEq,
+    "<": ast.Lt,
+    "<=": ast.LtE,
+    ">": ast.Gt,
+    ">=": ast.GtE,
+}
+COMPARED: dict[str, Callable[[Any, Any], bool]] = {
+    "==": lambda a, b: a == b,
+    "!=": lambda a, b: a != b,
+    "<": lambda a, b: a < b,
+    "<=": lambda a, b: a <= b,
+    ">": lambda a, b: a > b,
+    ">=": lambda a, b: a >= b,
+}
+
+
+class Unsupported(Exception):
+    """Something that is left to the plain form."""
+
+
+@dataclass
+class Hoister:
+    """What is worked out before a loop: names and expressions, and the names that the loop itself gives values to."""
+
+    variables: set[str]
+    clauses: list[tuple[str, ast.expr]] = field(default_factory=list)
+    known: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass
+class Scope:
+    """The locals of one text. ``lifted``: cells that are parameters here. ``leaky``: the locals are kept in frames, so a
+    loop's variable must be left as the plain form leaves it."""
+
+    labels: tuple[str, ...]
+    prefix: str = ""
+    names: dict[int, ast.expr] = field(default_factory=dict)
+    lifted: dict[tuple[str, str], str] | None = None
+    leaky: bool = False
+    loops: list[Hoister] = field(default_factory=list)
+    items: bool = False
+    frozen: bool = False
+
+    def label(self, index: int) -> str:
+        text = self.labels[index] if index < len(self.labels) else ""
+        return f"{self.prefix}{text if PLAIN.fullmatch(text) else 'x'}_{index}"
+
+
+def shown(node: ast.expr) -> str:
+    return ast.dump(node)
+
+
+def cheap(node: ast.expr) -> bool:
+    """Whether an expression may be written more than once."""
+    match node:
+        case ast.Name() | ast.Constant():
+            return True
+        case ast.Subscript(value, index):
+            return isinstance(value, ast.Name) and cheap(index)
+        case ast.BinOp(left, ast.Add(), right):
+            return cheap(left) and isinstance(right, ast.Constant | ast.Name) and isinstance(left, ast.Constant | ast.Name)
+        case _:
+            return False
+
+
+class Expressions:
+    """Writes expressions."""
+
+    def __init__(self, emitter: Emitter, quote: Quote, knowledge: Knowledge, constants: Constants) -> None:
+        self.emitter = emitter
+        self.quote = quote
+        self.knowledge = knowledge
+        self.constants = constants
+        self.program = knowledge.program
+        self.base = constants.layout.base
+        self._numbers = 0
+
+    # --- names
+
+    def fresh(self, label: str) -> str:
+        self._numbers += 1
+        return f"{label if PLAIN.fullmatch(label) else 'x'}_N{self._numbers}"
+
+    def local(self, scope: Scope, index: int) -> ast.expr:
+        found = scope.names.get(index)
+        if found is None:
+            return self.quote.name(scope.label(index))
+        return found
+
+    # --- cells
+
+    def address(self, node: c.Expression, scope: Scope) -> ast.expr:
+        """The number of a cell."""
+        node = self.knowledge.cell_of(node)
+        if not isinstance(node, c.Cell):
+            return self.expression(node, scope)
+        first = self.base[node.group]
+        if node.owner is None:
+            return self.quote.constant(first)
+        owner = self.expression(node.owner, scope)
+        if is_constant(owner):
+            return self.quote.constant(first + value_of(owner))
+        return self.quote.expression("_0 + _1", self.quote.constant(first), owner) if first else owner
+
+    def read(self, cell: c.Expression, scope: Scope) -> ast.expr:
+        cell = self.knowledge.cell_of(cell)
+        if isinstance(cell, c.Cell):
+            owner = self.expression(cell.owner, scope) if cell.owner is not None else None
+            return self.read_of(cell.group, owner, scope)
+        return self.quote.expression("S[_0]", self.expression(cell, scope))
+
+    def read_of(self, group: str, owner: ast.expr | None, scope: Scope) -> ast.expr:
+        """What the cell of a group and owner holds."""
+        if scope.lifted is not None:
+            name = scope.lifted.get((group, shown(owner) if owner is not None else ""))
+            if name is None:
+                raise Unsupported(group)
+            return self.quote.name(name)
+        first = self.base[group]
+        if owner is None:
+            return self.quote.expression("S[_0]", self.quote.constant(first))
+        if is_constant(owner):
+            return self.quote.expression("S[_0]", self.quote.constant(first + value_of(owner)))
+        if first == 0:
+            return self.quote.expression("S[_0]", owner)
+        return self.quote.expression("S[_0 + _1]", self.quote.constant(first), owner)
+
+    # --- expressions
+
+    def items(self, node: c.Expression, scope: Scope) -> ast.expr:
+        """Something to look through once: need not be a tuple."""
+        self.quote.at(node.span)
+        if isinstance(node, c.RangeFrom):
+            return self.quote.call("numbers", [self.expression(node.first, scope), self.expression(node.last, scope)])
+        if isinstance(node, c.CallRule | c.CallBase):
+            return self.call(node, scope, items=True)
+        if isinstance(node, c.Loop) and node.operation in ("filter", "map"):
+            return self._listed(node, scope)
+        return self.expression(node, scope)
+
+    def expression(self, node: c.Expression, scope: Scope) -> ast.expr:
+        self.quote.at(node.span)
+        q = self.quote
+        match node:
+            case c.Const(value):
+                return q.constant(value)
+            case c.Local(index, _):
+                return self.local(scope, index)
+            case c.PlayerCount():
+                return q.constant(self.constants.counting)
+            case c.AllSeats():
+                return q.constant(self.constants.seats)
+            case c.RoleSeat(role):
+                return q.constant(self.constants.role_seats[role])
+            case c.SettingValue(name):
+                return q.constant(self.constants.settings[name])
+            case c.Cell():
+                return self.address(node, scope)
+            case c.Read(cell):
+                return self.read(cell, scope)
+            case c.Static(attribute, of):
+                return self._static(attribute, self.expression(of, scope))
+            case c.FieldOf(of, number):
+                return q.expression("_0[_1]", self.expression(of, scope), q.constant(number))
+            case c.Element(of, index):
+                return q.call("item_of", [self.expression(of, scope), self.expression(index, scope)])
+            case c.BagItem(of, kind):
+                return q.expression("_0[_1]", self.expression(of, scope), self.expression(kind, scope))
+            case c.TableCell():
+                return self._table(node, scope)
+            case c.CallRule() | c.CallBase():
+                return self.call(node, scope)
+            case c.Builtin():
+                return self._builtin(node, scope)
+            case c.MakeRecord(parts) | c.MakeList(parts):
+                return q.tuple([self.expression(part, scope) for part in parts])
+            case c.AmountOf():
+                return self._amount(node, scope)
+            case c.RangeFrom():
+                return q.expression("tuple(_0)", self.items(node, scope))
+            case c.Arithmetic():
+                return self._arithmetic(node, scope)
+            case c.Comparison(operator, left, right):
+                return self._comparison(operator, self.expression(left, scope), self.expression(right, scope))
+            case c.Logic(operator, left, right):
+                return self._logic(operator, self.expression(left, scope), right, scope)
+            case c.Negation(value):
+                return self.negated(self.expression(value, scope))
+            case c.Negate(value):
+                inner = self.expression(value, scope)
+                if value.type.form == "bag":
+                    return q.expression("tuple([-n for n in _0])", inner)
+                return q.constant(-value_of(inner)) if is_constant(inner) else q.expression("-_0", inner)
+            case c.Condition(then, test, otherwise):
+                holds = self.expression(test, scope)
+                if is_constant(holds):
+                    return self.expression(then if value_of(holds) else otherwise, scope)
+                return q.expression(
+                    "_0 if _1 else _2", self.expression(then, scope), holds, self.expression(otherwise, scope)
+                )
+            case c.Default(value, default):
+                return self._default(value, default, scope)
+            case c.MemberOf(item, items, negated):
+                return self._member(node, item, items, negated, scope)
+            case c.KindTest():
+                return self._kind_test(node, scope)
+            case c.Loop():
+                return self._loop(node, scope)
+            case _:
+                assert_never(node)
+
+    def negated(self, node: ast.expr) -> ast.expr:
+        if is_constant(node):
+            return self.quote.constant(not value_of(node))
+        return self.quote.expression("not _0", node)
+
+    def _static(self, attribute: str, of: ast.expr) -> ast.expr:
+        values = self.constants.statics[attribute]
+        if is_constant(of):
+            return self.quote.constant(values[value_of(of)])
+        if attribute == "seat.number":
+            return of
+        return self.quote.expression("_0[_1]", self.quote.name(self.emitter.bind(attribute, tuple(values))), of)
+
+    def _table(self, node: c.TableCell, scope: Scope) -> ast.expr:
+        cells = self.constants.model.tables[node.table].cells
+        keys = [self.expression(key, scope) for key in node.keys]
+        fixed = {position: value_of(key) for position, key in enumerate(keys) if is_constant(key)}
+        open_ = [position for position in range(len(keys)) if position not in fixed]
+        left = {
+            tuple(key[p] for p in open_): value
+            for key, value in cells.items()
+            if all(key[p] == value for p, value in fixed.items())
+        }
+        if not open_ and () in left:
+            return self.quote.constant(left[()])
+        single = len(open_) == 1
+        table = {key[0] if single else key: value for key, value in left.items()}
+        label = ".".join([node.table, *(str(value) for value in fixed.values())])
+        name = self.quote.name(self.emitter.bind(label, table))
+        wanted = keys[open_[0]] if single else self.quote.tuple([keys[p] for p in open_])
+        return self.quote.expression("_0[_1]", name, wanted)
+
+    def _amount(self, node: c.AmountOf, scope: Scope) -> ast.expr:
+        number, kind = self.expression(node.number, scope), self.expression(node.kind, scope)
+        if is_constant(kind):
+            zero = self.quote.constant(0)
+            return self.quote.tuple([number if i == value_of(kind) else zero for i in range(node.size)])
+        return self.quote.call("single", [number, kind, self.quote.constant(node.size)])
+
+    def _arithmetic(self, node: c.Arithmetic, scope: Scope) -> ast.expr:
+        left, right = self.expression(node.left, scope), self.expression(node.right, scope)
+        q = self.quote
+        if node.type.form == "bag":
+            return self._bags(node, left, right)
+        if is_constant(left) and is_constant(right) and node.operator in ("+", "-", "*"):
+            a, b = value_of(left), value_of(right)
+            return q.constant(a + b if node.operator == "+" else a - b if node.operator == "-" else a * b)
+        template = {"+": "_0 + _1", "-": "_0 - _1", "*": "_0 * _1", "div": "_0 // _1", "mod": "_0 % _1"}[node.operator]
+        return q.expression(template, left, right)
+
+    def _bags(self, node: c.Arithmetic, left: ast.expr, right: ast.expr) -> ast.expr:
+        kind = self.constants.model.kinds.get(node.type.name)
+        size = len(kind.members) if kind is not None else 0
+        template = "_0 + _1" if node.operator == "+" else "_0 - _1"
+        parts = [self._part(left, i) for i in range(size)], [self._part(right, i) for i in range(size)]
+        if 0 < size <= MOST_UNROLLED and None not in parts[0] and None not in parts[1]:
+            found = []
+            for a, b in zip(*parts, strict=True):
+                assert a is not None
+                assert b is not None
+                nothing = is_constant(b) and value_of(b) == 0
+                found.append(a if nothing else self.quote.expression(template, a, b))
+            return self.quote.tuple(found)
+        return self.quote.call("bag_sum" if node.operator == "+" else "bag_difference", [left, right])
+
+    def _part(self, bag: ast.expr, index: int) -> ast.expr | None:
+        if isinstance(bag, ast.Tuple) and all(cheap(item) for item in bag.elts):
+            return bag.elts[index]
+        if isinstance(bag, ast.Constant):
+            return self.quote.constant(bag.value[index])
+        if cheap(bag):
+            return self.quote.expression("_0[_1]", bag, self.quote.constant(index))
+        return None
+
+    def _comparison(self, operator: str, left: ast.expr, right: ast.expr) -> ast.expr:
+        if is_constant(left) and is_constant(right):
+            return self.quote.constant(COMPARED[operator](value_of(left), value_of(right)))
+        if is_constant(right) and value_of(right) is None and operator in ("==", "!="):
+            return self.quote.expression("_0 is None" if operator == "==" else "_0 is not None", left)
+        return self.quote.placed(ast.Compare(left, [OPERATORS[operator]()], [right]))  # type: ignore[no-any-return]
+
+    def _logic(self, operator: str, left: ast.expr, right: c.Expression, scope: Scope) -> ast.expr:
+        if is_constant(left):
+            if bool(value_of(left)) == (operator == "or"):
+                return left
+            return self.expression(right, scope)
+        other = self.expression(right, scope)
+        if is_constant(other) and bool(value_of(other)) == (operator == "and"):
+            return left
+        return self.quote.expression("_0 and _1" if operator == "and" else "_0 or _1", left, other)
+
+    def _default(self, value: c.Expression, default: c.Expression, scope: Scope) -> ast.expr:
+        q = self.quote
+        inner = self.expression(value, scope)
+        if is_constant(inner):
+            return inner if value_of(inner) is not None else self.expression(default, scope)
+        other = self.expression(default, scope)
+        if cheap(inner):
+            return q.expression("_0 if _0 is not None else _1", inner, other)
+        if is_constant(other):
+            return q.call("otherwise", [inner, other])
+        if scope.leaky and any(isinstance(node, ast.NamedExpr) for node in ast.walk(other)):
+            raise Unsupported("a loop in what stands for none")
+        return q.expression("(lambda found: _1 if found is None else found)(_0)", inner, other)
+
+    def _member(
+        self, node: c.MemberOf, item: c.Expression, items: c.Expression, negated: bool, scope: Scope
+    ) -> ast.expr:
+        q = self.quote
+        one = self.expression(item, scope)
+        if isinstance(items, c.RangeFrom):
+            first, last = self.expression(items.first, scope), self.expression(items.last, scope)
+            template = "_0 not in numbers(_1, _2)" if negated else "_0 in numbers(_1, _2)"
+            return q.expression(template, one, first, last)
+        whole = self.items(items, scope)
+        hoisted = self._as_set(whole, scope)
+        return q.expression("_0 not in _1" if negated else "_0 in _1", one, hoisted)
+
+    def _as_set(self, whole: ast.expr, scope: Scope) -> ast.expr:
+        """A list that was worked out before a loop is looked up as a set in it."""
+        if isinstance(whole, ast.Name) and any(whole.id in h.known.values() for h in scope.loops):
+            return self.hoisted(self.quote.expression("frozenset(_0)", whole), scope)
+        return whole
+
+    def _kind_test(self, node: c.KindTest, scope: Scope) -> ast.expr:
+        q = self.quote
+        value = self.expression(node.value, scope)
+        if node.value.type.form == "card":
+            truths = tuple((kind == node.kind) != node.negated for kind in self.constants.card_kind)
+            table = q.name(self.emitter.bind(f"{'not ' if node.negated else ''}{node.kind}", truths))
+            if is_constant(value) and value_of(value) is not None:
+                return q.constant(truths[value_of(value)])
+            if not node.value.type.optional:
+                return q.expression("_0[_1]", table, value)
+            return q.call("is_of", [table, value, q.constant(node.negated)])
+        pieces = tuple((piece == node.kind) != node.negated for piece in self.constants.pieces)
+        table = q.name(self.emitter.bind(f"{'not ' if node.negated else ''}{node.kind}", pieces))
+        return q.call("is_piece", [table, value, q.constant(node.negated)])
+
+    # --- calls
+
+    def call(self, node: c.CallRule | c.CallBase, scope: Scope, items: bool = False) -> ast.expr:
+        target = self.program.target(node)
+        layer = self.program.reach.procedures[target]
+        if layer.form == "does":
+            arguments = [self.expression(argument, scope) for argument in node.arguments]
+            return self.quote.call(self.emitter.procedure(target), [self.quote.name("state"), *arguments])
+        if node.type.is_holder:
+            cell = self.knowledge.cell_of(node)
+            if isinstance(cell, c.Cell):
+                return self.address(cell, scope)
+        arguments = [self.expression(argument, scope) for argument in node.arguments]
+        sure = [self.knowledge.is_total(argument) for argument in node.arguments]
+        self.quote.at(node.span)
+        return self.call_with(target, arguments, sure, scope, items)
+
+    def call_with(
+        self, target: str, arguments: list[ast.expr], sure: list[bool], scope: Scope, items: bool = False
+    ) -> ast.expr:
+        """A call of a function with arguments already written. ``sure``: those that cannot fail."""
+        facts = self.knowledge.facts(target)
+        if facts.lifted == () and all(is_constant(argument) for argument in arguments):
+            found = self._known(target, tuple(value_of(argument) for argument in arguments))
+            if found is not None:
+                return found
+        if facts.inline and all(
+            cheap(argument) or (safe and uses <= 1)
+            for argument, safe, uses in zip(arguments, sure, facts.uses, strict=True)
+        ):
+            return self._inlined(target, arguments, scope, items)
+        if facts.lifted is not None:
+            name, kept = self.emitter.value_function(target, items)
+            cells = [
+                self.read_of(group, arguments[index] if index is not None else None, scope)
+                for group, index in facts.lifted
+            ]
+            call = self.quote.call(name, [*cells, *(arguments[index] for index in kept)])
+            for index, argument in enumerate(arguments):
+                if index not in kept and not sure[index] and not cheap(argument):
+                    call = self.quote.expression("(_0, _1)[1]", argument, call)
+            return self.hoisted(call, scope) if facts.total else call
+        if scope.lifted is not None:
+            raise Unsupported(target)
+        name = self.emitter.state_function(target, items)
+        call = self.quote.call(name, [self.quote.name("S"), self.quote.name("M"), *arguments])
+        return self.hoisted(call, scope) if facts.total else call
+
+    def _known(self, target: str, values: tuple[Any, ...]) -> ast.expr | None:
+        try:
+            found = self.emitter.evaluated(target, values)
+        except RuleFailure:
+            return None
+        return self.quote.constant(found)
+
+    def _inlined(self, target: str, arguments: list[ast.expr], scope: Scope, items: bool) -> ast.expr:
+        layer = self.program.reach.procedures[target]
+        inner = Scope(
+            layer.local_names,
+            prefix=f"{self.fresh(layer.rule)}_",
+            names=dict(enumerate(arguments)),
+            lifted=scope.lifted,
+            loops=scope.loops,
+            frozen=scope.frozen,
+        )
+        below = self.knowledge.below(layer)
+        body = self.body(target, inner, items)
+        if below is None or layer.when is None:
+            return body
+        holds = self.expression(layer.when, inner)
+        if is_constant(holds) and value_of(holds):
+            return body
+        other = self.call_with(below, arguments, [True] * len(arguments), inner, items)
+        if is_constant(holds):
+            return other
+        return self.quote.expression("_0 if _1 else _2", body, holds, other)
+
+    def body(self, target: str, scope: Scope, items: bool) -> ast.expr:
+        """The body of a function or verdict that is one expression."""
+        layer = self.program.reach.procedures[target]
+        if layer.form != "permits":
+            assert not isinstance(layer.body, tuple)
+            return self.items(layer.body, scope) if items else self.expression(layer.body, scope)
+        tests = [self.expression(line.test, scope) for line in layer.body if isinstance(line, c.Requirement)]  # type: ignore[union-attr]
+        return self.all_of(tests)
+
+    def all_of(self, tests: list[ast.expr]) -> ast.expr:
+        flat: list[ast.expr] = []
+        for test in tests:
+            if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
+                flat.extend(test.values)
+            elif not is_constant(test) or not value_of(test):
+                flat.append(test)
+        if not flat:
+            return self.quote.constant(True)
+        if len(flat) == 1:
+            return flat[0]
+        return self.quote.placed(ast.BoolOp(ast.And(), flat))  # type: ignore[no-any-return]
+
+    # --- what a loop does not change
+
+    def hoisted(self, node: ast.expr, scope: Scope) -> ast.expr:
+        """The same value, worked out before the outermost loop that does not change it. It must not be able to fail."""
+        if scope.frozen:
+            return node
+        used = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+        for position, loop in enumerate(scope.loops):
+            inner = scope.loops[position:]
+            bound = set().union(*(h.variables for h in inner), *(h.known.values() for h in inner[1:]))
+            if used & bound:
+                continue
+            key = shown(node)
+            if key not in loop.known:
+                loop.known[key] = self.fresh("fixed")
+                loop.clauses.append((loop.known[key], node))
+            return self.quote.name(loop.known[key])
+        return node
+
+    # --- loops
+
+    def _loop(self, node: c.Loop, scope: Scope) -> ast.expr:
+        q = self.quote
+        match node.operation:
+            case "filter" | "map":
+                unrolled = self._unrolled(node, scope) if node.operation == "map" else None
+                if unrolled is not None:
+                    return q.tuple(unrolled)
+                return q.expression("tuple(_0)", self._listed(node, scope))
+            case "count":
+                unrolled = self._unrolled(node, scope)
+                if unrolled is not None and node.test is None:
+                    return q.constant(len(unrolled))
+                return q.expression("len(_0)", self._listed(node, scope))
+            case "any" | "all":
+                return self._any_all(node, scope)
+            case "first" | "last":
+                return self._first_last(node, scope)
+            case _:
+                return self._ordered(node, scope)
+
+    def _unrolled(self, node: c.Loop, scope: Scope) -> list[ast.expr] | None:
+        """For each item of a short known list the value, or the test."""
+        if scope.leaky:
+            return None
+        items = self._short(node.items, scope)
+        if items is None or (node.operation == "map" and node.test is not None):
+            return None
+        shown_ = node.value if node.operation == "map" else node.test
+        found = []
+        for item in items:
+            scope.names[node.variable] = self.quote.constant(item)
+            found.append(self.expression(shown_, scope) if shown_ is not None else self.quote.constant(True))
+        del scope.names[node.variable]
+        return found
+
+    def _short(self, node: c.Expression, scope: Scope) -> tuple[Any, ...] | None:
+        if isinstance(node, c.Loop):
+            return None
+        items = self.expression(node, scope)
+        if is_constant(items) and isinstance(value_of(items), tuple) and len(value_of(items)) <= MOST_UNROLLED:
+            return value_of(items)  # type: ignore[no-any-return]
+        return None
+
+    def comprehension(
+        self, node: c.Loop, scope: Scope, element: Callable[[Scope], ast.expr], generator: bool
+    ) -> ast.expr:
+        """``[element for x in items if test]``, with what the loop does not change before it."""
+        variable = scope.label(node.variable)
+        if scope.leaky:
+            return self._leaky(node, scope, element, generator)
+        items = self.items(node.items, scope)
+        hoister = Hoister({variable})
+        scope.loops.append(hoister)
+        kept = scope.names.pop(node.variable, None)
+        test = self.expression(node.test, scope) if node.test is not None else None
+        value = element(scope)
+        if kept is not None:
+            scope.names[node.variable] = kept
+        scope.loops.pop()
+        clauses = [
+            ast.comprehension(self.quote.store(name), self.quote.tuple([what]) if not is_constant(what) else
+                              self.quote.placed(ast.Tuple([what], ast.Load())), [], 0)
+            for name, what in hoister.clauses
+        ]
+        tests = [] if test is None or (is_constant(test) and value_of(test)) else [test]
+        clauses.append(ast.comprehension(self.quote.store(variable), items, tests, 0))
+        made = ast.GeneratorExp(value, clauses) if generator else ast.ListComp(value, clauses)
+        return self.quote.placed(made)  # type: ignore[no-any-return]
+
+    def _leaky(
+        self, node: c.Loop, scope: Scope, element: Callable[[Scope], ast.expr], generator: bool
+    ) -> ast.expr:
+        """As ``comprehension``, and the variable stays as it was last."""
+        if scope.frozen:
+            raise Unsupported("a loop over a loop whose variable is kept")
+        scope.frozen = True
+        items = self.items(node.items, scope)
+        scope.frozen = False
+        passing = self.fresh("each")
+        first = self.quote.expression("[_0 := _1]", self.quote.name(scope.label(node.variable)), self.quote.name(passing))
+        tests = [first]
+        if node.test is not None:
+            tests.append(self.expression(node.test, scope))
+        clause = ast.comprehension(self.quote.store(passing), items, tests, 0)
+        value = element(scope)
+        made = ast.GeneratorExp(value, [clause]) if generator else ast.ListComp(value, [clause])
+        return self.quote.placed(made)  # type: ignore[no-any-return]
+
+    def _variable(self, node: c.Loop) -> Callable[[Scope], ast.expr]:
+        return lambda scope: self.quote.name(scope.label(node.variable))
+
+    def _listed(self, node: c.Loop, scope: Scope) -> ast.expr:
+        if node.operation == "map":
+            assert node.value is not None
+            value = node.value
+            return self.comprehension(node, scope, lambda inner: self.expression(value, inner), False)
+        if node.test is None and not scope.leaky:
+            return self.items(node.items, scope) if node.operation == "count" else self.quote.expression(
+                "list(_0)", self.items(node.items, scope)
+            )
+        return self.comprehension(node, scope, self._variable(node), False)
+
+    def _any_all(self, node: c.Loop, scope: Scope) -> ast.expr:
+        q = self.quote
+        unrolled = self._unrolled(node, scope)
+        if node.operation == "any":
+            if unrolled is not None:
+                return self._any_of(unrolled)
+            if node.test is None:
+                return q.expression("len(_0) > 0", self._listed(node, scope)) if not scope.leaky else self._any_true(node, scope)
+            return self._any_true(node, scope)
+        if unrolled is not None:
+            return self._all_of(unrolled)
+        if node.test is None:
+            if scope.leaky:
+                return q.expression("all(_0)", self.comprehension(node, scope, lambda _: q.constant(True), True))
+            return q.expression("(_0, True)[1]", self.items(node.items, scope))
+        test = node.test
+        bare = c.Loop("map", node.variable, node.items, None, (), None, type=node.type, span=node.span)
+        return q.expression("all(_0)", self.comprehension(bare, scope, lambda inner: self.expression(test, inner), True))
+
+    def _any_true(self, node: c.Loop, scope: Scope) -> ast.expr:
+        true = self.comprehension(node, scope, lambda _: self.quote.constant(True), True)
+        return self.quote.expression("any(_0)", true)
+
+    def _all_of(self, tests: list[ast.expr]) -> ast.expr:
+        if any(is_constant(test) and not value_of(test) for test in tests[:1]):
+            return self.quote.constant(False)
+        return self.all_of(tests)
+
+    def _any_of(self, tests: list[ast.expr]) -> ast.expr:
+        left = [test for test in tests if not is_constant(test) or value_of(test)]
+        if not left:
+            return self.quote.constant(False)
+        if len(left) == 1 or is_constant(left[0]):
+            return left[0]
+        return self.quote.placed(ast.BoolOp(ast.Or(), left))  # type: ignore[no-any-return]
+
+    def _first_last(self, node: c.Loop, scope: Scope) -> ast.expr:
+        q = self.quote
+        if node.operation == "first":
+            found = q.expression("next(_0, None)", self.comprehension(node, scope, self._variable(node), True))
+        else:
+            found = q.call("last_or_none", [self.comprehension(node, scope, self._variable(node), False)])
+        return found if node.or_none else q.call("sure", [found])
+
+    def _ordered(self, node: c.Loop, scope: Scope) -> ast.expr:
+        if scope.leaky:
+            raise Unsupported(node.operation)
+        q = self.quote
+        items = self._ordered_items(node, scope)
+        ordered: dict[str, ast.expr] = {}
+        key = self._key(node, scope)
+        if key is not None:
+            ordered["key"] = key
+        if node.operation == "sorted":
+            return q.expression("tuple(_0)", self._keyed("sorted", [items], ordered))
+        if node.or_none:
+            ordered["default"] = q.constant(None)
+        return self._keyed("max" if node.operation == "max" else "min", [items], ordered)
+
+    def _ordered_items(self, node: c.Loop, scope: Scope) -> ast.expr:
+        if node.test is None:
+            return self.items(node.items, scope)
+        return self.comprehension(node, scope, self._variable(node), False)
+
+    def _keyed(self, function: str, arguments: list[ast.expr], named: dict[str, ast.expr]) -> ast.expr:
+        keywords = [self.quote.placed(ast.keyword(name, value)) for name, value in named.items()]
+        return self.quote.placed(ast.Call(self.quote.name(function), arguments, keywords))  # type: ignore[no-any-return]
+
+    def _key(self, node: c.Loop, scope: Scope) -> ast.expr | None:
+        if not node.keys:
+            return None
+        q = self.quote
+        if len(node.keys) == 1:
+            (only,) = node.keys
+            if isinstance(only, c.Static) and isinstance(only.of, c.Local) and only.of.index == node.variable:
+                values = tuple(self.constants.statics[only.attribute])
+                return q.name(self.emitter.bind(f"{only.attribute} of", values.__getitem__))
+        variable = scope.label(node.variable)
+        scope.loops.append(Hoister({variable}))
+        frozen, scope.frozen = scope.frozen, True
+        kept = scope.names.pop(node.variable, None)
+        keys = [self.expression(key, scope) for key in node.keys]
+        if kept is not None:
+            scope.names[node.variable] = kept
+        scope.frozen = frozen
+        scope.loops.pop()
+        body = keys[0] if len(keys) == 1 else q.tuple(keys)
+        arguments = ast.arguments([], [q.placed(ast.arg(variable, None))], None, [], [], None, [])
+        return q.placed(ast.Lambda(arguments, body))  # type: ignore[no-any-return]
+
+    # --- the language's own functions
+
+    def _builtin(self, node: c.Builtin, scope: Scope) -> ast.expr:
+        q = self.quote
+        name, nodes = node.name, node.arguments
+        form = nodes[0].type.form if nodes else ""
+        match name:
+            case "count" if form not in ("int", "bag"):
+                return self._folded(q.expression("len(_0)", self.items(nodes[0], scope)), len)
+            case "sum" | "total":
+                return self._sum(nodes[0], scope)
+            case "min of list" | "max of list":
+                named = {"default": q.constant(None)} if node.or_none else {}
+                return self._keyed(name[:3], [self.items(nodes[0], scope)], named)
+            case "price":
+                return self._price(node, scope)
+            case "vacancy":
+                track = self.address(nodes[0], scope)
+                return q.call("room_on", [track, self.read(nodes[0], scope), self.expression(nodes[1], scope)])
+            case _:
+                pass
+        arguments = [self.expression(argument, scope) for argument in nodes]
+        q.at(node.span)
+        match name:
+            case "count":
+                return arguments[0] if form == "int" else q.expression("sum(_0)", arguments[0])
+            case "first" | "top":
+                if node.or_none:
+                    if cheap(arguments[0]):
+                        return q.expression("_0[0] if _0 else None", arguments[0])
+                    return q.call("first_or_none", arguments)
+                return q.expression("_0[0]", arguments[0])
+            case "last":
+                return q.call("last_or_none", arguments) if node.or_none else q.expression("_0[-1]", arguments[0])
+            case "rest":
+                return q.expression("_0[1:]", arguments[0])
+            case "take":
+                if is_constant(arguments[0]):
+                    return q.expression("_1[:_0]", q.constant(max(0, value_of(arguments[0]))), arguments[1])
+                return q.expression("_1[:max(0, _0)]", *arguments)
+            case "reversed":
+                return q.expression("_0[::-1]", arguments[0])
+            case "position":
+                if node.or_none:
+                    return q.call("position_or_none", arguments)
+                return q.expression("_1.index(_0)", *arguments)
+            case "without":
+                return q.call("without", arguments)
+            case "set of list":
+                return q.expression("tuple(sorted(set(_0)))", arguments[0])
+            case "min" | "max":
+                return self._extreme(name, arguments)
+            case "room":
+                return q.tuple(arguments)
+            case "overflow" | "space" | "mixes":
+                return q.call(name, arguments)
+            case "clockwise":
+                seats = self.constants.seats
+                turned = tuple(seats[seat + 1 :] + seats[:seat] for seat in range(len(seats)))
+                return q.expression("_0[_1]", q.name(self.emitter.bind("clockwise", turned)), arguments[0])
+            case "neighbours":
+                return q.call("neighbours", arguments)
+            case "distance":
+                vector = self.hoisted(q.call("distances", [arguments[0], arguments[2]]), scope)
+                found = q.expression("_0[_1]", vector, arguments[1])
+                return found if node.or_none else q.call("sure", [found])
+            case "path":
+                found = q.call("path", arguments)
+                return found if node.or_none else q.call("sure", [found])
+            case "connected":
+                return q.call("connected", arguments)
+            case _:
+                raise Unsupported(name)
+
+    def _folded(self, node: ast.expr, function: Callable[[Any], Any]) -> ast.expr:
+        if isinstance(node, ast.Call) and is_constant(node.args[0]):
+            return self.quote.constant(function(value_of(node.args[0])))
+        return node
+
+    def _sum(self, node: c.Expression, scope: Scope) -> ast.expr:
+        if isinstance(node, c.Loop) and node.operation == "map":
+            unrolled = self._unrolled(node, scope)
+            if unrolled:
+                found = unrolled[0]
+                for part in unrolled[1:]:
+                    found = self.quote.expression("_0 + _1", found, part)
+                return found
+        return self.quote.expression("sum(_0)", self.items(node, scope))
+
+    def _extreme(self, name: str, arguments: list[ast.expr]) -> ast.expr:
+        if all(is_constant(argument) for argument in arguments):
+            values = [value_of(argument) for argument in arguments]
+            return self.quote.constant(min(values) if name == "min" else max(values))
+        if len(arguments) == 2 and all(cheap(argument) for argument in arguments):
+            template = "_0 if _0 <= _1 else _1" if name == "min" else "_0 if _0 >= _1 else _1"
+            return self.quote.expression(template, *arguments)
+        return self.quote.call(name, arguments)
+
+    def _price(self, node: c.Builtin, scope: Scope) -> ast.expr:
+        """The price of some tokens of one kind is looked up, of a mix it is worked out."""
+        q = self.quote
+        track = self.address(node.arguments[0], scope)
+        present = self.read(node.arguments[0], scope)
+        wanted = node.arguments[1]
+        if not is_constant(track):
+            return q.call("price_on", [track, present, self.expression(wanted, scope)])
+        found = self.constants.tracks[value_of(track)]
+        rows = tuple(
+            tuple(
+                {number: found.price(kind, count, number) for number in range(count + 1)}
+                for count in range(found.capacity(kind) + 1)
+            )
+            for kind in range(len(found.spaces))
+        )
+        table = q.name(self.emitter.bind(f"prices {value_of(track)}", rows))
+        if isinstance(wanted, c.AmountOf):
+            number, kind = self.expression(wanted.number, scope), self.expression(wanted.kind, scope)
+            return self._price_of(table, present, kind, number)
+        tokens = self.expression(wanted, scope)
+        if value_of(track) in self.constants.effects.units:
+            return q.expression("_0[0][_1][_2]", table, present, tokens)
+        if isinstance(tokens, ast.Tuple):
+            some = [i for i, part in enumerate(tokens.elts) if not (is_constant(part) and value_of(part) == 0)]
+            if len(some) == 1:
+                return self._price_of(table, present, q.constant(some[0]), tokens.elts[some[0]])
+        return q.call("price_on", [track, present, tokens])
+
+    def _price_of(self, table: ast.expr, present: ast.expr, kind: ast.expr, number: ast.expr) -> ast.expr:
+        if not cheap(kind):
+            raise Unsupported("a price of a kind that is worked out")
+        return self.quote.expression("_0[_1][_2[_1]][_3]", table, kind, present, number)

@@ -1,0 +1,312 @@
+"""Steps of the fast form: each checked step becomes Python statements, each effect the records and changes it means."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from interpreter.compiler.constants import MAXIMUM_PASSES
+from interpreter.compiler.expressions import Expressions, Scope, Unsupported, cheap
+from interpreter.compiler.quote import is_constant, value_of
+from interpreter.language import core as c
+
+if TYPE_CHECKING:
+    from interpreter.compiler.emit import Emitter
+
+__all__ = ["Statements"]
+
+Block = list[ast.stmt]
+
+
+class Statements:
+    """Writes steps."""
+
+    def __init__(self, emitter: Emitter, expressions: Expressions) -> None:
+        self.emitter = emitter
+        self.expressions = expressions
+        self.quote = expressions.quote
+        self.constants = expressions.constants
+        self.base = self.constants.layout.base
+
+    def block(self, steps: Sequence[c.Step], scope: Scope) -> Block:
+        found: Block = []
+        for step in steps:
+            found.extend(self.step(step, scope))
+        return found
+
+    def test(self, test: c.Test, scope: Scope) -> ast.expr:
+        value = self.expressions.expression(test.value, scope)
+        if test.bind is None:
+            return value
+        bound = self.quote.expression("(_0 := _1)", self.quote.name(scope.label(test.bind)), value)
+        return self.quote.expression("_0 is not None", bound)
+
+    def step(self, step: c.Step, scope: Scope) -> Block:
+        q, x = self.quote, self.expressions
+        q.at(step.span)
+        match step:
+            case c.SetLocal(index, value):
+                return [q.assign(scope.label(index), x.expression(value, scope))]
+            case c.Performs(value):
+                return [q.placed(ast.Expr(x.expression(value, scope)))]
+            case c.Returns(value):
+                if value is None:
+                    return q.statements("return None") if not scope.leaky else q.statements("return None")
+                found = x.items(value, scope) if scope.items else x.expression(value, scope)
+                return [q.placed(ast.Return(found))]
+            case c.Branch(test, then, otherwise):
+                return self._branch(test, then, otherwise, scope)
+            case c.Iterate():
+                return self._iterate(step, scope)
+            case c.Repeat():
+                return self._repeat(step, scope)
+            case c.Ask() | c.Settles() | c.Ends():
+                raise AssertionError("only the lowered form suspends")
+            case _:
+                return self._effect(step, scope)
+
+    def _branch(self, test: c.Test, then: Sequence[c.Step], otherwise: Sequence[c.Step], scope: Scope) -> Block:
+        q = self.quote
+        holds = self.test(test, scope)
+        if is_constant(holds):
+            return self.block(then if value_of(holds) else otherwise, scope)
+        yes, no = self.block(then, scope), self.block(otherwise, scope)
+        q.at(test.span)
+        if not yes and not no:
+            return [q.placed(ast.Expr(holds))]
+        return [q.placed(ast.If(holds, yes or [q.placed(ast.Pass())], no))]
+
+    def _iterate(self, step: c.Iterate, scope: Scope) -> Block:
+        q, x = self.quote, self.expressions
+        items = x.items(step.items, scope)
+        body = self._tested(step.test, self.block(step.body, scope), scope)
+        q.at(step.span)
+        loop = ast.For(q.store(scope.label(step.variable)), items, body or [q.placed(ast.Pass())], [], None)
+        return [q.placed(loop)]
+
+    def _tested(self, test: c.Expression | None, body: Block, scope: Scope) -> Block:
+        if test is None:
+            return body
+        holds = self.expressions.expression(test, scope)
+        return [self.quote.placed(ast.If(holds, body or [self.quote.placed(ast.Pass())], []))]
+
+    def _repeat(self, step: c.Repeat, scope: Scope) -> Block:
+        q, x = self.quote, self.expressions
+        limit, passes = q.name(x.fresh("limit")), q.name(x.fresh("passes"))
+        bound = x.expression(step.bound, scope) if step.bound is not None else q.constant(MAXIMUM_PASSES)
+        body = self.block(step.body, scope)
+        return q.statements(
+            "_0 = _1\n_2 = 0\nwhile _3:\n    _2 += 1\n    if _2 > _0:\n        give_up()\n    body",
+            limit,
+            bound,
+            passes,
+            x.expression(step.test, scope),
+            body=body,
+        )
+
+    # --- effects
+
+    def _effect(self, step: c.Step, scope: Scope) -> Block:
+        q, x = self.quote, self.expressions
+        site = q.name(self.emitter.site(step.span))
+        state = q.name("state")
+        match step:
+            case c.SetCell(cell, value):
+                return self._set(cell, x.expression(value, scope), step, scope)
+            case c.MoveCards():
+                return self._move_cards(step, scope, site)
+            case c.MoveAll():
+                return self._move_all(step, scope, site)
+            case c.MoveTokens(amount, source, target):
+                return self._move_tokens(amount, source, target, scope, site)
+            case c.MovePiece():
+                return self._move_piece(step, scope, site)
+            case c.Shuffles(zone, chance):
+                number = q.constant(self.constants.chance_names[chance])
+                arguments = [state, x.address(zone, scope), q.constant(chance), number, site]
+                return [q.placed(ast.Expr(q.call("shuffle", arguments)))]
+            case c.Picks(index, items, chance):
+                number = q.constant(self.constants.chance_names[chance])
+                picked = q.expression("tuple(_0)", x.items(items, scope))
+                return [q.assign(scope.label(index), q.call("pick", [state, picked, q.constant(chance), number, site]))]
+            case c.Notes(event, values):
+                return self._note(event, values, scope, site)
+            case c.Keeps(edge, of, procedure, captured):
+                kept = q.tuple([x.local(scope, index) for index in captured])
+                block = q.tuple([q.constant(edge), q.constant(of), q.constant(procedure), kept])
+                return [q.placed(ast.Expr(q.call("keep", [state, block, site])))]
+            case c.Reveals():
+                return q.statements("mark(state, 'reveal', 0)")
+            case _:
+                raise AssertionError(step)
+
+    def _set(self, cell: c.Expression, value: ast.expr, step: c.Step, scope: Scope) -> Block:
+        where = self.expressions.address(cell, scope)
+        found = self.expressions.knowledge.cell_of(cell)
+        group = found.group if isinstance(found, c.Cell) else None
+        return self.put(where, group, value, self.emitter.site(step.span))
+
+    def put(self, where: ast.expr, group: str | None, value: ast.expr, site: str, *, differs: bool = False) -> Block:
+        """A cell gets a value: the record, the change, and what follows from it. ``differs``: it surely changes."""
+        q, x = self.quote, self.expressions
+        site_ = q.name(site)
+        if group is None:
+            return [q.placed(ast.Expr(q.call("put", [q.name("state"), where, value, site_])))]
+        found: Block = []
+        if not is_constant(where) and not isinstance(where, ast.Name):
+            cell = x.fresh("cell")
+            found.append(q.assign(cell, where))
+            where = q.name(cell)
+        if not cheap(value) or not isinstance(value, ast.Name | ast.Constant):
+            new = x.fresh("new")
+            found.append(q.assign(new, value))
+            value = q.name(new)
+        change = q.statements("L.append((0, _1, _0, S[_0]))\nS[_0] = _2", where, site_, value)
+        change.extend(self.after(group, where, site_))
+        if differs:
+            found.extend(change)
+        else:
+            found.extend(q.statements("if S[_0] != _1:\n    body", where, value, body=change))
+        return found
+
+    def after(self, group: str, where: ast.expr, site: ast.expr) -> Block:
+        """What a change of a group's cell brings with it: remembered values go, standing rules are woken."""
+        q = self.quote
+        found: Block = self.emitter.drops(group, where)
+        bits = self.constants.effects.wakes[self.base[group]]
+        if bits:
+            pending, woken = q.constant(self.base["pending"]), q.constant(bits)
+            found.extend(
+                q.statements(
+                    "if S[_0] | _1 != S[_0]:\n    L.append((0, _2, _0, S[_0]))\n    S[_0] |= _1", pending, woken, site
+                )
+            )
+        return found
+
+    def _group(self, node: c.Expression) -> str | None:
+        cell = self.expressions.knowledge.cell_of(node)
+        return cell.group if isinstance(cell, c.Cell) else None
+
+    def _move_tokens(
+        self, amount: c.Expression, source: c.Expression, target: c.Expression, scope: Scope, site: ast.expr
+    ) -> Block:
+        q, x = self.quote, self.expressions
+        taken, given = self._group(source), self._group(target)
+        away, to = x.address(source, scope), x.address(target, scope)
+        state = q.name("state")
+        if taken is None or given is None or taken == given:
+            return [q.placed(ast.Expr(q.call("move_tokens", [state, x.expression(amount, scope), away, to, site])))]
+        if self.base[taken] in self.constants.effects.units:
+            return self._move_number(x.expression(amount, scope), (taken, away), (given, to), site)
+        if isinstance(amount, c.AmountOf):
+            number, kind = x.expression(amount.number, scope), x.expression(amount.kind, scope)
+            return [q.placed(ast.Expr(q.call("move_some", [state, number, kind, away, to, site])))]
+        return [q.placed(ast.Expr(q.call("move_tokens", [state, x.expression(amount, scope), away, to, site])))]
+
+    def _move_number(
+        self, amount: ast.expr, source: tuple[str, ast.expr], target: tuple[str, ast.expr], site: ast.expr
+    ) -> Block:
+        """A number of tokens from one holder to another; both groups are known and are not the same."""
+        q, x = self.quote, self.expressions
+        found: Block = []
+        names = []
+        for label, part in (("amount", amount), ("source", source[1]), ("target", target[1])):
+            if not isinstance(part, ast.Name | ast.Constant):
+                fresh = x.fresh(label)
+                found.append(q.assign(fresh, part))
+                part = q.name(fresh)
+            names.append(part)
+        number, away, to = names
+        unlimited = self.base[source[0]] in self.constants.effects.unlimited
+        sure = is_constant(number) and value_of(number) >= 0
+        check = "_0 < 0" if unlimited else ("S[_1] < _0" if sure else "not 0 <= _0 <= S[_1]")
+        if not (unlimited and sure):
+            found.extend(q.statements(f"if {check}:\n    give_up()", number, away))
+        track = self.constants.effects.tracks.get(self.base[target[0]])
+        if track is not None:
+            capacity = q.constant(track.capacity(0))
+            found.extend(q.statements("if S[_0] + _1 > _2:\n    give_up()", to, number, capacity))
+        change = q.statements("L.append((0, _2, _1, S[_1]))\nS[_1] -= _0", number, away, site)
+        change.extend(self.after(source[0], away, site))
+        change.extend(q.statements("L.append((0, _2, _1, S[_1]))\nS[_1] += _0", number, to, site))
+        change.extend(self.after(target[0], to, site))
+        if is_constant(number) and value_of(number):
+            return [*found, *change]
+        return [*found, *q.statements("if _0:\n    body", number, body=change)]
+
+    def _move_piece(self, step: c.MovePiece, scope: Scope, site: ast.expr) -> Block:
+        q, x = self.quote, self.expressions
+        number = x.expression(step.number, scope)
+        state = q.name("state")
+        if step.target.type.form == "place":
+            stock, place = x.address(step.source, scope), x.expression(step.target, scope)
+            arguments = [state, number, stock, place, site]
+            return [q.placed(ast.Expr(q.call("place_piece", arguments)))]
+        if step.source.type.form == "place":
+            arguments = [state, x.expression(step.source, scope), x.address(step.target, scope), site]
+            return [q.placed(ast.Expr(q.call("take_piece", arguments)))]
+        away, to = x.address(step.source, scope), x.address(step.target, scope)
+        return [q.placed(ast.Expr(q.call("move_tokens", [state, number, away, to, site])))]
+
+    def _move_cards(self, step: c.MoveCards, scope: Scope, site: ast.expr) -> Block:
+        q, x = self.quote, self.expressions
+        cards = x.expression(step.cards, scope)
+        state, where = q.name("state"), q.constant(step.where)
+        if step.target.type.form == "pile":
+            if step.cards.type.form == "card":
+                cards = q.tuple([cards])
+            arguments = [state, cards, x.expression(step.target, scope), where, site]
+            return [q.placed(ast.Expr(q.call("move_to_pile", arguments)))]
+        target = x.address(step.target, scope)
+        if step.cards.type.form == "card":
+            return [q.placed(ast.Expr(q.call("move_card", [state, cards, target, where, site])))]
+        return [q.placed(ast.Expr(q.call("move_cards", [state, cards, target, where, site])))]
+
+    def _move_all(self, step: c.MoveAll, scope: Scope, site: ast.expr) -> Block:
+        q, x = self.quote, self.expressions
+        state, where = q.name("state"), q.constant(step.where)
+        form = step.source.type.form
+        if form in ("pool", "track"):
+            held = x.address(step.source, scope)
+            arguments = [state, q.expression("S[_0]", held), held, x.address(step.target, scope), site]
+            return [q.placed(ast.Expr(q.call("move_tokens", arguments)))]
+        cards = x.expression(step.source, scope)
+        if form != "pile":
+            cards = q.expression("S[_0]", cards)
+        if step.target.type.form == "pile":
+            arguments = [state, cards, x.expression(step.target, scope), where, site]
+            return [q.placed(ast.Expr(q.call("move_to_pile", arguments)))]
+        arguments = [state, cards, x.address(step.target, scope), where, site]
+        return [q.placed(ast.Expr(q.call("move_cards", arguments)))]
+
+    def _note(self, event: str, nodes: tuple[c.Expression, ...], scope: Scope, site: ast.expr) -> Block:
+        q, x = self.quote, self.expressions
+        found: Block = []
+        values: list[ast.expr] = []
+        seen: list[ast.expr] = []
+        for node in nodes:
+            value = x.expression(node, scope)
+            if node.type.form != "card":
+                values.append(value)
+                seen.append(q.constant(None))
+                continue
+            if not cheap(value):
+                card = x.fresh("card")
+                found.append(q.assign(card, value))
+                value = q.name(card)
+            values.append(value)
+            seen.append(q.call("visible", [q.name("state"), value]))
+        record = [q.constant(1), site, q.constant(event), q.tuple(values), q.tuple(seen)]
+        found.extend(q.statements("L.append(_0)", q.tuple(record)))
+        return found
+
+
+def no_loop_in_iterable(tree: ast.AST) -> None:
+    """Python does not let an assignment stand in what a comprehension looks through."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.comprehension) and any(isinstance(each, ast.NamedExpr) for each in ast.walk(node.iter)):
+            raise Unsupported("a loop over what another loop found")
+
+
+_: Any = None

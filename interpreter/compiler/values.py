@@ -1,0 +1,178 @@
+"""What the fast form knows of functions before it writes them: how big they are, what they read, whether they can fail."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from interpreter.compiler.constants import Constants
+from interpreter.compiler.lower import Program
+from interpreter.language import core as c
+from interpreter.language.model import RuleLayer
+from interpreter.language.walk import descendants
+
+__all__ = ["FunctionFacts", "Knowledge"]
+
+MOST_LIFTED = 4
+SMALL_EXPRESSION = 30
+SMALL_VERDICT = 60
+HEAVY_BUILTINS = frozenset(("overflow", "space", "mixes", "path", "connected", "set of list", "sum", "total"))
+STATE_BUILTINS = frozenset(("price", "vacancy"))
+TOTAL_BUILTINS = frozenset(("count", "rest", "take", "reversed", "set of list", "sum", "total", "room", "overflow"))
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionFacts:
+    """Of one layer of a function or verdict.
+
+    ``lifted``: the only cells that it reads, as group and the parameter that owns the cell (none: no owner); nothing
+    where that cannot be said, then it is given the whole state. ``heavy``: worth remembering by value.
+    """
+
+    layer: RuleLayer
+    lifted: tuple[tuple[str, int | None], ...] | None
+    heavy: bool
+    inline: bool
+    total: bool
+    uses: tuple[int, ...]
+
+
+class Knowledge:
+    """Facts of all functions of a program, found when first asked for."""
+
+    def __init__(self, program: Program, constants: Constants) -> None:
+        self.program, self.constants = program, constants
+        self._facts: dict[str, FunctionFacts] = {}
+
+    def facts(self, id: str) -> FunctionFacts:
+        found = self._facts.get(id)
+        if found is None:
+            found = self._facts[id] = self._find(id)
+        return found
+
+    def below(self, layer: RuleLayer) -> str | None:
+        """The layer that answers where `when` is false."""
+        return f"{layer.rule}@{layer.layer - 1}" if layer.when is not None and layer.layer > 0 else None
+
+    def _find(self, id: str) -> FunctionFacts:
+        layer = self.program.reach.procedures[id]
+        nodes = [*descendants(layer.body), *(descendants(layer.when) if layer.when is not None else ())]
+        below = self.below(layer)
+        heavy = any(_is_heavy(node) for node in nodes)
+        steps = isinstance(layer.body, tuple) and layer.form != "permits"
+        binds = any(isinstance(node, c.Requirement) and node.bind is not None for node in nodes)
+        size = sum(1 for node in nodes if not isinstance(node, c.Const | c.Local))
+        limit = SMALL_VERDICT if layer.form == "permits" else SMALL_EXPRESSION
+        inline = not steps and not binds and not heavy and size <= limit
+        uses = tuple(
+            sum(1 for node in nodes if isinstance(node, c.Local) and node.index == index) + (1 if below else 0)
+            for index in range(len(layer.parameters))
+        )
+        total = not steps and not binds and all(self._is_total(node) for node in nodes)
+        if below is not None:
+            total = total and self.facts(below).total
+        return FunctionFacts(layer, self._lifted(layer, nodes, below), heavy, inline, total, uses)
+
+    # --- reads
+
+    def cell_of(self, node: c.Expression) -> c.Expression:
+        """A holder behind calls that only name it."""
+        while isinstance(node, c.CallRule | c.CallBase):
+            layer = self.program.reach.procedures[self.program.target(node)]
+            if layer.form != "is" or isinstance(layer.body, tuple) or layer.when is not None:
+                return node
+            if not isinstance(layer.body, c.Cell | c.CallRule | c.CallBase):
+                return node
+            if isinstance(layer.body, c.Cell) and layer.body.owner is not None:
+                return node
+            node = layer.body
+        return node
+
+    def _lifted(
+        self, layer: RuleLayer, nodes: list[Any], below: str | None
+    ) -> tuple[tuple[str, int | None], ...] | None:
+        fixed = len(layer.parameters)
+        changed = {node.index for node in nodes if isinstance(node, c.SetLocal | c.Picks)}
+        found: dict[tuple[str, int | None], None] = {}
+
+        def owner(node: c.Expression | None) -> tuple[bool, int | None]:
+            if node is None:
+                return True, None
+            if isinstance(node, c.Local) and node.index < fixed and node.index not in changed:
+                return True, node.index
+            return False, None
+
+        def read(cell: c.Expression) -> bool:
+            cell = self.cell_of(cell)
+            if not isinstance(cell, c.Cell):
+                return False
+            known, index = owner(cell.owner)
+            if known:
+                found[cell.group, index] = None
+            return known
+
+        def call(id: str, arguments: tuple[c.Expression, ...]) -> bool:
+            lifted = self.facts(id).lifted
+            if lifted is None:
+                return False
+            for group, index in lifted:
+                known, own = owner(None if index is None else arguments[index])
+                if not known:
+                    return False
+                found[group, own] = None
+            return True
+
+        fine = True
+        for node in nodes:
+            match node:
+                case c.Read(cell):
+                    fine = read(cell)
+                case c.Builtin(name, arguments) if name in STATE_BUILTINS:
+                    fine = read(arguments[0])
+                case c.CallRule() | c.CallBase():
+                    target = self.program.target(node)
+                    if self.program.reach.procedures[target].form == "does":
+                        fine = False
+                    elif node.type.is_holder and isinstance(self.cell_of(node), c.Cell):
+                        fine = True
+                    else:
+                        fine = call(target, node.arguments)
+                case _:
+                    continue
+            if not fine:
+                return None
+        if below is not None:
+            given = tuple(c.Local(index, "") for index in range(fixed))
+            if not call(below, given):
+                return None
+        return tuple(found) if len(found) <= MOST_LIFTED else None
+
+    # --- failures
+
+    def is_total(self, node: Any) -> bool:
+        """Whether an expression gives a value whatever the state is."""
+        return all(self._is_total(each) for each in descendants(node))
+
+    def _is_total(self, node: Any) -> bool:
+        match node:
+            case c.Element() | c.TableCell() | c.RangeFrom() | c.Default():
+                return False
+            case c.Arithmetic(operator):
+                return operator in ("+", "-", "*")
+            case c.Builtin(name, arguments, or_none):
+                if name == "distance" or (name in ("min", "max") and len(arguments) > 1):
+                    return name != "distance"
+                return or_none or name in TOTAL_BUILTINS
+            case c.Loop(operation=operation, or_none=or_none):
+                return or_none or operation in ("count", "any", "all", "filter", "map", "sorted")
+            case c.CallRule() | c.CallBase():
+                target = self.program.target(node)
+                if self.program.reach.procedures[target].form == "does":
+                    return False
+                return self.facts(target).total
+            case _:
+                return True
+
+
+def _is_heavy(node: Any) -> bool:
+    return isinstance(node, c.Loop) or (isinstance(node, c.Builtin) and node.name in HEAVY_BUILTINS)

@@ -1,0 +1,243 @@
+"""Coverage: which statements of a rulebook the rules cite, which are waived, and which a scenario proves.
+
+In go a shelf of rulesets, their statements, waivers and scenarios; out comes a :class:`Coverage`. A statement is proved
+where a rule, table or other thing that cites it can be made wrong so that a scenario that cites it too fails.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from interpreter.base.diagnostics import Diagnostic, RulesetError
+from interpreter.base.source import Span
+from interpreter.base.suggest import did_you_mean
+from interpreter.engine.ruleset import Ruleset, load
+from interpreter.language import core as c
+from interpreter.language.model import RuleLayer
+from interpreter.reading.citations import Statement, statements_of
+from interpreter.reading.compose import Entry, words
+from interpreter.reading.files import Shelf
+from interpreter.reading.yaml import Mapping, Scalar, Sequence, decode, read_yaml
+
+__all__ = [
+    "Citation",
+    "Coverage",
+    "Waiver",
+    "check_waivers",
+    "citations_of",
+    "cover",
+    "is_counted",
+    "rulebooks_of",
+    "waivers_of",
+]
+
+COUNTED = ("rule", "table", "example", "fill")
+WAIVABLE = ("component", "advice", "ui")
+_GAP = re.compile(r"\b[A-Z]{1,3}-[A-Z]?\d+\b")
+
+
+@dataclass(frozen=True)
+class Citation:
+    """Something of a ruleset that cites statements.
+
+    ``section`` and ``name`` say what it is; ``place`` finds it there: the layer of a rule and its line, or the case
+    of a trigger.
+    """
+
+    section: str
+    name: str
+    file: str
+    span: Span = field(repr=False)
+    cites: tuple[str, ...]
+    place: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Waiver:
+    """A statement that needs no rule, and why."""
+
+    id: str
+    reason: str
+    span: Span = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """How far rulesets follow a rulebook. ``proved`` is known only where things were made wrong to see it."""
+
+    rulebook: str
+    rulesets: tuple[str, ...]
+    counted: tuple[Statement, ...]
+    cited: dict[str, tuple[Citation, ...]]
+    waived: dict[str, str]
+    shown: frozenset[str]
+    proved: frozenset[str] | None = None
+
+    @property
+    def uncited(self) -> list[Statement]:
+        """Counted statements that nothing cites and that nobody waives."""
+        return [s for s in self.counted if s.id not in self.cited and s.id not in self.waived]
+
+    @property
+    def unproved(self) -> list[Statement]:
+        """Counted statements that are cited, but not proved and not waived."""
+        proved = self.proved or frozenset()
+        return [s for s in self.counted if s.id in self.cited and s.id not in proved and s.id not in self.waived]
+
+
+# --- citations --------------------------------------------------------------------------------------------------------
+
+
+def citations_of(ruleset: Ruleset) -> list[Citation]:
+    """Everything that is in force in a ruleset and cites statements, in the order of sections and files."""
+    found: list[Citation] = []
+    for section, names in ruleset.composition.sections.items():
+        for name, entries in names.items():
+            found.extend(_of_entries(ruleset, section, name, entries))
+    return [citation for citation in found if citation.cites]
+
+
+def _of_entries(ruleset: Ruleset, section: str, name: str, entries: list[Entry]) -> Iterator[Citation]:
+    lowest = _lowest_in_force(ruleset, section, name, entries)
+    for index, entry in enumerate(entries):
+        if index < lowest:
+            continue
+        place = (index,) if section == "rules" else ()
+        cites = (*_texts(entry, "cites"), *_texts(entry, "answers"))
+        yield Citation(section, name, entry.file, entry.span, tuple(dict.fromkeys(cites)), place)
+        if section == "rules" and name in ruleset.model.rules:
+            yield from _of_lines(ruleset.model.rules[name].layers[index])
+        elif section == "triggers" and name in ruleset.model.triggers:
+            yield from _of_cases(ruleset, name, entry)
+
+
+def _texts(entry: Entry, key: str) -> list[str]:
+    return [scalar.text for scalar in words(entry.get(key))]
+
+
+def _lowest_in_force(ruleset: Ruleset, section: str, name: str, entries: list[Entry]) -> int:
+    """The lowest layer that can still answer: below one that replaces it without a guard nothing does."""
+    rule = ruleset.model.rules.get(name) if section == "rules" else None
+    for index in range(len(entries) - 1, 0, -1):
+        covers = entries[index].covers
+        if covers is not None and covers[0] == "replaces" and (rule is None or rule.layers[index].when is None):
+            return index
+    return 0
+
+
+def _of_lines(layer: RuleLayer) -> Iterator[Citation]:
+    """The lines of a verdict, which cite statements of their own."""
+    if layer.form != "permits" or not isinstance(layer.body, tuple):
+        return
+    for index, line in enumerate(layer.body):
+        if isinstance(line, c.Requirement):
+            yield Citation("lines", layer.rule, layer.file, line.span, line.cites, (layer.layer, index))
+
+
+def _of_cases(ruleset: Ruleset, name: str, entry: Entry) -> Iterator[Citation]:
+    for index, case in enumerate(ruleset.model.triggers[name].cases):
+        yield Citation("cases", name, entry.file, case.span, case.cites, (index,))
+
+
+# --- waivers ----------------------------------------------------------------------------------------------------------
+
+
+def waivers_of(shelf: Shelf) -> tuple[list[Waiver], list[Diagnostic]]:
+    """All waivers (``waivers.yaml`` in the folder of a family), and what is wrong with their files."""
+    waivers: list[Waiver] = []
+    found: list[Diagnostic] = []
+    for root in shelf.roots:
+        for path in sorted(root.glob("*/waivers.yaml")):
+            file, wrong = decode(path.relative_to(root).as_posix(), path.read_bytes())
+            found.extend(wrong)
+            mapping, wrong = read_yaml(file)
+            found.extend(wrong)
+            listed = mapping.get("waivers") if mapping is not None else None
+            for item in listed.items if isinstance(listed, Sequence) else ():
+                _add(item, waivers, found)
+    return waivers, found
+
+
+def _add(item: object, waivers: list[Waiver], found: list[Diagnostic]) -> None:
+    id, reason = (item.get("id"), item.get("reason")) if isinstance(item, Mapping) else (None, None)
+    if isinstance(id, Scalar) and isinstance(reason, Scalar) and reason.text:
+        waivers.append(Waiver(id.text, reason.text, id.span))
+    elif isinstance(item, Mapping | Sequence | Scalar):
+        found.append(Diagnostic("E102", "a waiver needs `id` and `reason`", item.span))
+
+
+def check_waivers(waivers: Iterable[Waiver], statements: dict[str, Statement]) -> list[Diagnostic]:
+    """A waiver is for a component, advice or the screen of a program, or its reason names the gap that it rests on."""
+    found: list[Diagnostic] = []
+    seen: set[str] = set()
+    for waiver in waivers:
+        statement = statements.get(waiver.id)
+        if statement is None:
+            message = f"no statement is called `{waiver.id}`{did_you_mean(waiver.id, statements)}"
+            found.append(Diagnostic("E601", message, waiver.span))
+        elif statement.kind not in WAIVABLE and not _names_gap(waiver.reason, statements):
+            message = f"`{waiver.id}` is of the kind {statement.kind}: it is waived only with a gap in the reason"
+            found.append(Diagnostic("E602", message, waiver.span))
+        if waiver.id in seen:
+            found.append(Diagnostic("E107", f"`{waiver.id}` is waived twice", waiver.span))
+        seen.add(waiver.id)
+    return found
+
+
+def _names_gap(reason: str, statements: dict[str, Statement]) -> bool:
+    return any(id in statements and statements[id].kind == "gap" for id in _GAP.findall(reason))
+
+
+# --- counting ---------------------------------------------------------------------------------------------------------
+
+
+def is_counted(statement: Statement) -> bool:
+    """Whether a ruleset is expected to follow a statement: of components, those with a number."""
+    if statement.kind == "component":
+        return any(char.isdigit() for char in statement.text)
+    return statement.kind in COUNTED
+
+
+def rulebooks_of(shelf: Shelf) -> dict[str, list[Ruleset]]:
+    """The rulebooks that rulesets follow, with these rulesets. One that has errors raises :class:`RulesetError`."""
+    books: dict[str, list[Ruleset]] = {}
+    for id in shelf.ids("ruleset"):
+        ruleset = load(id, shelf=shelf)
+        for book in ruleset.composition.rulebooks:
+            books.setdefault(book, []).append(ruleset)
+    return books
+
+
+def cover(rulebook: str, rulesets: list[Ruleset], shelf: Shelf, *, mutate: bool = False) -> Coverage:
+    """What rulesets follow of a rulebook. ``mutate``: also what scenarios prove, which takes its time."""
+    from interpreter.engine.scenario import suite_of
+
+    statements = statements_of(shelf)
+    counted = tuple(s for s in statements.values() if s.book == rulebook and is_counted(s))
+    waivers, found = waivers_of(shelf)
+    if wrong := [*found, *check_waivers(waivers, statements)]:
+        raise RulesetError(wrong)
+    cited: dict[str, list[Citation]] = {}
+    for ruleset in rulesets:
+        for citation in citations_of(ruleset):
+            for id in citation.cites:
+                cited.setdefault(id, []).append(citation)
+    suite = suite_of(shelf=shelf)
+    ids = {ruleset.id for ruleset in rulesets}
+    mine = [scenario for scenario in suite.scenarios if scenario.ruleset in ids]
+    proved: frozenset[str] | None = None
+    if mutate:
+        from interpreter.engine.mutation import prove
+
+        proved = frozenset().union(*(prove(ruleset, suite, {s.id for s in counted}) for ruleset in rulesets))
+    return Coverage(
+        rulebook,
+        tuple(ruleset.id for ruleset in rulesets),
+        counted,
+        {id: tuple(citing) for id, citing in cited.items()},
+        {waiver.id: waiver.reason for waiver in waivers},
+        frozenset(id for scenario in mine for id in scenario.statements),
+        proved,
+    )

@@ -1,0 +1,340 @@
+"""Rules made wrong on purpose, to see whether a scenario notices.
+
+In goes a checked ruleset and something of it that cites statements; out come changed models: a rule that gives a
+default or does nothing, a verdict that permits all, numbers that are off by one. A scenario that fails then proves what
+it cites.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any, TypeVar
+
+from interpreter.base.diagnostics import RulesetError
+from interpreter.compiler.constants import RuleFailure
+from interpreter.engine.coverage import Citation, citations_of
+from interpreter.engine.ruleset import Ruleset, default_settings
+from interpreter.engine.scenario import Checked, Suite, run_scenario
+from interpreter.engine.setup import set_table
+from interpreter.language import core as c
+from interpreter.language.model import GraphDecl, Group, Model, RuleLayer, Table
+from interpreter.language.types import BOOL, INT, NOTHING, Type
+
+__all__ = ["Mutant", "mutants_of", "prove"]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A way to make something wrong: in words, and what it makes of a model."""
+
+    about: str
+    of: Callable[[Model], Model]
+
+
+def prove(ruleset: Ruleset, suite: Suite, wanted: set[str]) -> set[str]:
+    """The wanted statements for which a scenario fails that cites them, once something that cites them is wrong."""
+    passing = [checked for checked in _scenarios(ruleset, suite) if run_scenario(checked).passed]
+    proved: set[str] = set()
+    for citation in citations_of(ruleset):
+        open_ = wanted & set(citation.cites) - proved
+        for mutant in mutants_of(ruleset.model, citation):
+            if not open_:
+                break
+            found = _noticed(ruleset, mutant, passing, open_)
+            proved |= found
+            open_ -= found
+    return proved
+
+
+def _scenarios(ruleset: Ruleset, suite: Suite) -> Iterator[Checked]:
+    for scenario in suite.scenarios:
+        if scenario.ruleset == ruleset.id or ruleset.id in scenario.holds_for:
+            checked = suite.checked(scenario, ruleset.id)
+            if checked is not None:
+                yield checked
+
+
+def _noticed(ruleset: Ruleset, mutant: Mutant, scenarios: list[Checked], wanted: set[str]) -> set[str]:
+    """Of the wanted statements those that are cited by a scenario which fails with the mutant."""
+    left = set(wanted)
+    changed: Ruleset | None = None
+    for checked in scenarios:
+        shown = left & checked.scenario.statements
+        if not shown:
+            continue
+        if changed is None:
+            changed = replace(ruleset, model=mutant.of(ruleset.model), _tables={})
+            if not _can_be_set(changed):
+                return set()
+        if not run_scenario(checked, changed).passed:
+            left -= shown
+    return wanted - left
+
+
+def _can_be_set(ruleset: Ruleset) -> bool:
+    """Whether there is a game at all: a mutant that fits no table would be noticed by every scenario."""
+    program = replace(ruleset.program, model=ruleset.model)
+    try:
+        set_table(program, ruleset.composition.players.low, default_settings(ruleset.model))
+    except (RulesetError, RuleFailure):
+        return False
+    return True
+
+
+def mutants_of(model: Model, citation: Citation) -> list[Mutant]:
+    """The ways in which something that cites statements can be made wrong; none for what the game never reads."""
+    return list(_mutants(model, citation))
+
+
+def _mutants(model: Model, citation: Citation) -> Iterator[Mutant]:
+    name, place = citation.name, citation.place
+    match citation.section:
+        case "rules":
+            yield from _of_layer(model.rules[name].layers[place[0]], model)
+        case "lines":
+            yield from _of_line(model.rules[name].layers[place[0]], place[1])
+        case "tables":
+            yield Mutant("larger cells", lambda model: _with(model, "tables", name, _shifted_table(model, name, 1)))
+            yield Mutant("smaller cells", lambda model: _with(model, "tables", name, _shifted_table(model, name, -1)))
+        case "triggers":
+            yield from _of_trigger(model, name, range(len(model.triggers[name].cases)))
+        case "cases":
+            yield from _of_trigger(model, name, [place[0]])
+        case "standing":
+            yield from _of_standing(model, name)
+        case "result":
+            yield Mutant("all are equal", lambda model: replace(model, ranking=()))
+            yield Mutant("other order", lambda model: replace(model, ranking=model.ranking[::-1]))
+        case "zones" | "pools" | "tracks" | "has" | "state":
+            yield from _of_group(model.groups[name], model)
+        case "tokens":
+            yield Mutant("one more of each", lambda model: _more_tokens(model, name))
+        case "cards":
+            yield Mutant("other numbers", lambda model: _other_cards(model, name, INT))
+            yield Mutant("empty sets", lambda model: _other_cards(model, name, None))
+        case "graph" if model.graph is not None:
+            yield from _of_graph(model.graph)
+
+
+def _with(model: Model, section: str, name: str, value: Any) -> Model:
+    """A model with one declaration of a section changed."""
+    return replace(model, **{section: {**getattr(model, section), name: value}})  # type: ignore[arg-type]
+
+
+# --- rules ------------------------------------------------------------------------------------------------------------
+
+
+def _of_layer(layer: RuleLayer, model: Model) -> Iterator[Mutant]:
+    for about, body in _bodies(layer, model):
+        yield Mutant(about, lambda model, body=body: _with_layer(model, replace(layer, body=body)))  # type: ignore[misc]
+    if layer.layer > 0:
+        never = c.Const(False, type=BOOL, span=layer.span)
+        yield Mutant("the layer below answers", lambda model: _with_layer(model, replace(layer, when=never)))
+
+
+def _bodies(layer: RuleLayer, model: Model) -> Iterator[tuple[str, Any]]:
+    if layer.form == "permits":
+        yield "permits all", ()
+    elif layer.result == NOTHING:
+        yield "does nothing", ()
+    else:
+        for value in _defaults(layer.result, model):
+            const = c.Const(value, type=layer.result, span=layer.span)
+            yield "gives a default", (c.Returns(const, span=layer.span),) if layer.form == "does" else const
+    for shifted in _others(layer.body):
+        yield "other numbers", shifted
+
+
+def _of_line(layer: RuleLayer, index: int) -> Iterator[Mutant]:
+    assert isinstance(layer.body, tuple)
+    line = layer.body[index]
+    assert isinstance(line, c.Requirement)
+    always = c.Const(True, type=BOOL, span=line.span)
+    for changed in (replace(line, test=always), *_others(line)):
+        body: Any = (*layer.body[:index], changed, *layer.body[index + 1 :])
+        yield Mutant("asks otherwise", lambda model, body=body: _with_layer(model, replace(layer, body=body)))  # type: ignore[misc]
+
+
+def _with_layer(model: Model, layer: RuleLayer) -> Model:
+    rule = model.rules[layer.rule]
+    layers = tuple(layer if each.layer == layer.layer else each for each in rule.layers)
+    return _with(model, "rules", layer.rule, replace(rule, layers=layers))
+
+
+def _defaults(type_: Type, model: Model) -> list[Any]:
+    """Values that a blank rule of a type may give; none where there is nothing to choose from."""
+    if type_.optional:
+        return [None]
+    match type_.form:
+        case "bool":
+            return [False, True]
+        case "list" | "set":
+            return [()]
+        case "bag":
+            return [(0,) * len(model.kinds[type_.name].members)]
+        case "room":
+            return [((), 0)]
+        case "int" | "kind" | "card" | "seat" | "node" | "place":
+            return [0]
+        case "record":
+            parts = [_defaults(part, model) for part in model.records[type_.name].values()]
+            return [tuple(values[0] for values in parts)] if all(parts) else []
+        case _:
+            return []
+
+
+def _others(tree: T) -> list[T]:
+    """The same tree with other numbers, if there are any in it: all one larger, all one smaller."""
+    return [other for other in (_shifted(tree, 1), _shifted(tree, -1)) if other != tree]
+
+
+def _shifted(tree: T, by: int) -> T:
+    """The same tree with other numbers in place of those that are written in it."""
+
+    def change(node: Any) -> Any:
+        if isinstance(node, c.Const) and node.type == INT and isinstance(node.value, int):
+            return replace(node, value=node.value + by)
+        return node
+
+    return rewritten(tree, change)
+
+
+def rewritten(tree: T, change: Callable[[Any], Any]) -> T:
+    """A tree in which every node is what ``change`` makes of it, from below."""
+    if isinstance(tree, tuple):
+        return tuple(rewritten(item, change) for item in tree)  # type: ignore[return-value]
+    if not isinstance(tree, c.Core) or not is_dataclass(tree):
+        return tree
+    below: dict[str, Any] = {}
+    for each in fields(tree):
+        old = getattr(tree, each.name)
+        if each.name not in ("span", "type") and (new := rewritten(old, change)) is not old and new != old:
+            below[each.name] = new
+    return change(replace(tree, **below) if below else tree)  # type: ignore[no-any-return]
+
+
+# --- triggers and standing rules --------------------------------------------------------------------------------------
+
+
+def _of_trigger(model: Model, name: str, cases: Any) -> Iterator[Mutant]:
+    trigger = model.triggers[name]
+    silent = tuple(replace(case, procedure=None) if i in cases else case for i, case in enumerate(trigger.cases))
+    yield Mutant("hears nothing", lambda model: _with(model, "triggers", name, replace(trigger, cases=silent)))
+    for test in _others(trigger.test) if len(cases) == len(trigger.cases) else ():
+        changed = replace(trigger, test=test)
+        yield Mutant("other numbers", lambda model, changed=changed: _with(model, "triggers", name, changed))  # type: ignore[misc]
+    for index in cases:
+        procedure = trigger.cases[index].procedure
+        if procedure is not None:
+            yield from _of_block(model, procedure)
+
+
+def _of_standing(model: Model, name: str) -> Iterator[Mutant]:
+    rule = model.standing[name]
+    never = replace(rule, test=c.Const(False, type=BOOL, span=rule.span))
+    yield Mutant("never holds", lambda model: _with(model, "standing", name, never))
+    yield from _of_block(model, rule.procedure)
+
+
+def _of_block(model: Model, name: str) -> Iterator[Mutant]:
+    """The numbers in a block."""
+    block = model.blocks[name]
+    for body in _others(block.body):
+        changed = replace(block, body=body)
+        yield Mutant("other numbers", lambda model, changed=changed: _with(model, "blocks", name, changed))  # type: ignore[misc]
+
+
+# --- tables and what a game is made of --------------------------------------------------------------------------------
+
+
+def _shifted_table(model: Model, name: str, by: int) -> Table:
+    """Numbers larger or smaller by one, members the next ones of their kind, sets empty."""
+    table = model.tables[name]
+    kind = model.kinds.get(table.gives.name) if table.gives.form == "kind" else None
+    members = len(kind.members) if kind is not None else 0
+    return replace(table, cells={key: _other_cell(value, by, members) for key, value in table.cells.items()})
+
+
+def _other_cell(value: Any, by: int, members: int) -> Any:
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int):
+        return (value + by) % members if members else value + by
+    return () if isinstance(value, tuple) else value
+
+
+def _of_group(group: Group, model: Model) -> Iterator[Mutant]:
+    def mutant(about: str, changed: Group) -> Mutant:
+        return Mutant(about, lambda model: _with(model, "groups", group.name, changed))
+
+    if group.start is not None and (start := _other_start(group.start)) != group.start:
+        yield mutant("starts otherwise", replace(group, start=start))
+    if group.starts == "rest":
+        yield Mutant("one more of each", lambda model: _more_tokens(model, group.type.name))
+    if group.order not in ("kept", "free"):
+        yield mutant("in no order", replace(group, order="kept", rank=None))
+    if group.unlimited:
+        yield mutant("limited", replace(group, unlimited=False))
+    if group.lasts != "game":
+        yield mutant("lasts", replace(group, lasts="game"))
+    if group.spaces is not None:
+        spaces = group.spaces
+        yield Mutant("other spaces", lambda model: _with(model, "tables", spaces, _shifted_keys(model, spaces)))
+
+
+def _other_start(start: c.Expression) -> c.Expression:
+    """Numbers one larger; of a bag one less of each kind, as there may be no more."""
+    if isinstance(start, c.Const) and start.type.form == "bag":
+        return replace(start, value=tuple(max(0, number - 1) for number in start.value))
+    return _shifted(start, 1)
+
+
+def _shifted_keys(model: Model, name: str) -> Table:
+    """A table whose last keys, the prices of spaces, are one larger."""
+    table = model.tables[name]
+    return replace(table, cells={(*key[:-1], key[-1] + 1): value for key, value in table.cells.items()})
+
+
+def _more_tokens(model: Model, name: str) -> Model:
+    kind = model.kinds[name]
+    totals = tuple(total + 1 for total in kind.totals or ())
+    return _with(model, "kinds", name, replace(kind, totals=totals))
+
+
+def _other_cards(model: Model, name: str, form: Type | None) -> Model:
+    """Cards with numbers one larger, except those that tell them apart; or with empty sets."""
+    kind = model.card_kinds[name]
+
+    def other(attribute: str, value: Any) -> Any:
+        type_ = kind.attributes.get(attribute)
+        if attribute == kind.key or type_ is None or value is None:
+            return value
+        if form is not None:
+            return value + 1 if type_.sure == form else value
+        return () if type_.form == "set" else value
+
+    cards = [
+        replace(row, values={key: other(key, value) for key, value in row.values.items()}) if row.kind == name else row
+        for row in model.cards
+    ]
+    return replace(model, cards=cards)
+
+
+def _of_graph(graph: GraphDecl) -> Iterator[Mutant]:
+    for attribute, type_ in graph.place.items():
+        if type_ == INT:
+            places = [replace(row, values=_one_more(row.values, attribute)) for row in graph.places]
+            changed = replace(graph, places=places)
+            yield Mutant("other places", lambda model, changed=changed: replace(model, graph=changed))  # type: ignore[misc]
+    for attribute, type_ in graph.link.items():
+        if type_ == INT:
+            links = [replace(row, values=_one_more(row.values, attribute)) for row in graph.links]
+            changed = replace(graph, links=links)
+            yield Mutant("other links", lambda model, changed=changed: replace(model, graph=changed))  # type: ignore[misc]
+
+
+def _one_more(values: dict[str, Any], attribute: str) -> dict[str, Any]:
+    return {key: value + 1 if key == attribute else value for key, value in values.items()}

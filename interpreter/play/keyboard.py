@@ -1,0 +1,197 @@
+"""A person at a decision: options as numbered lines, and what was typed as a choice."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import Any
+
+from interpreter.base.suggest import did_you_mean
+from interpreter.compiler.plain import OptionSite
+from interpreter.engine.game import Decision, Game
+from interpreter.engine.values import Names
+from interpreter.kernel.state import Value
+from interpreter.language.core import Choice
+from interpreter.language.types import Type
+from interpreter.play.bots.base import Code
+from interpreter.play.narrate import words_of
+
+__all__ = ["numbered", "understood"]
+
+MOST_LINES = 20
+MOST_OF_ONE = 8
+MOST_VALUES = 12
+
+
+# --- options as lines
+
+
+def numbered(game: Game, decision: Decision, codes: Sequence[Code], language: str = "en") -> list[str]:
+    """The options in words, each with its number. Of a long list, options that differ in their last value share a
+    line, which shows how to type one of them."""
+    entries = list(enumerate(codes, 1))
+    if len(entries) <= MOST_LINES:
+        return [_single(game, decision, entry, language) for entry in entries]
+    lines: list[str] = []
+    for number, group in groupby(entries, key=lambda entry: entry[1][0]):
+        options = list(group)
+        if len(options) <= MOST_OF_ONE:
+            lines.extend(_single(game, decision, entry, language) for entry in options)
+        else:
+            lines.extend(_shared(game.ruleset.names, decision.site.options[number], options))
+    return lines
+
+
+def _single(game: Game, decision: Decision, entry: tuple[int, Code], language: str) -> str:
+    number, code = entry
+    words = words_of(game, decision, code, language)
+    return f"{number:>9}  {words or _as_typed(game.ruleset.names, decision.site.options[code[0]], code[1])}"
+
+
+def _as_typed(names: Names, option: OptionSite, values: Sequence[Value]) -> str:
+    """An option as one would type it."""
+    pairs = zip(option.core.choices, values, strict=True)
+    return " ".join([option.name, *(f"{choice.name}={_typed(names, choice.type, value)}" for choice, value in pairs)])
+
+
+def _shared(names: Names, option: OptionSite, entries: list[tuple[int, Code]]) -> Iterator[str]:
+    """Lines for many options of one alternative: one for each beginning, or a single one where these are many too."""
+    groups = [list(group) for _, group in groupby(entries, key=lambda entry: entry[1][1][:-1])]
+    if len(groups) > MOST_VALUES:
+        groups = [entries]
+    for group in groups:
+        columns = list(zip(*(values for _, (_, values) in group), strict=True))
+        typed = [
+            f"{choice.name}={_values(names, choice.type, dict.fromkeys(column))}"
+            for choice, column in zip(option.core.choices, columns, strict=True)
+        ]
+        numbers = f"{group[0][0]}–{group[-1][0]}" if len(group) > 1 else str(group[0][0])
+        yield f"{numbers:>9}  {' '.join([option.name, *typed])}"
+
+
+def _values(names: Names, type_: Type, values: Iterable[Value]) -> str:
+    """Values as they are typed; numbers without gaps as a range."""
+    found = list(values)
+    if type_.form == "int" and len(found) > 2 and found == list(range(found[0], found[-1] + 1)):
+        return f"{found[0]}..{found[-1]}"
+    shown = [_typed(names, type_, value) for value in found[:MOST_VALUES]]
+    return "|".join(shown) + ("|…" if len(found) > MOST_VALUES else "")
+
+
+def _typed(names: Names, type_: Type, value: Value) -> str:
+    """A value as one would type it."""
+    if value is None:
+        return "none"
+    match type_.form:
+        case "bool":
+            return "yes" if value else "no"
+        case "seat":
+            return str(value + 1)
+        case "bag":
+            return shlex.quote(names.text(value, type_))
+        case "list" | "set" if type_.of is not None:
+            return ",".join(_typed(names, type_.of, item) for item in value)
+        case "int" | "card" | "kind" | "node":
+            return shlex.quote(str(names.public(value, type_)))
+        case _:
+            return shlex.quote(json.dumps(names.public(value, type_), ensure_ascii=False))
+
+
+# --- typed text as a choice
+
+
+def understood(game: Game, decision: Decision, text: str) -> dict[str, Any]:
+    """The choice that a line means: an alternative, then its values, by name (``amount=3``) or in order.
+
+    ``ValueError`` says what is not understood. Whether the choice is legal is left to the game.
+    """
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise ValueError(f"this line is not complete: {error}".lower()) from None
+    if not words:
+        raise ValueError("nothing was typed")
+    option = _option(decision, words[0])
+    choice: dict[str, Any] = {"do": option.name}
+    choices = {item.name: item for item in option.core.choices}
+    for word in words[1:]:
+        name, value = _assigned(word, choices, choice)
+        choice[name] = _public(game.ruleset.names, value, choices[name].type)
+    return choice
+
+
+def _option(decision: Decision, word: str) -> OptionSite:
+    """The alternative of a name, or of the beginning of one."""
+    options = {option.name: option for option in decision.site.options}
+    wanted = word.replace("-", "_").casefold()
+    found = [name for name in options if name.startswith(wanted)]
+    if wanted in options:
+        return options[wanted]
+    if len(found) == 1:
+        return options[found[0]]
+    known = ", ".join(f"`{name}`" for name in (found or options))
+    raise ValueError(f"`{word}` is none of {known}{did_you_mean(word, options)}")
+
+
+def _assigned(word: str, choices: dict[str, Choice], given: dict[str, Any]) -> tuple[str, str]:
+    """The choice that a typed word is for, and its text."""
+    name, equals, value = word.partition("=")
+    if equals:
+        if name not in choices:
+            raise ValueError(f"`{given['do']}` takes no `{name}`{did_you_mean(name, choices)}")
+        return name, value
+    free = next((name for name in choices if name not in given), None)
+    if free is None:
+        raise ValueError(f"`{given['do']}` takes {len(choices)} values, and `{word}` is one more")
+    return free, word
+
+
+def _public(names: Names, text: str, type_: Type) -> Any:
+    """Typed text as a public value; what does not fit stays text, which the game refuses with its reason."""
+    text = text.strip()
+    if type_.optional and text == "none":
+        return None
+    match type_.form:
+        case "int" | "card":
+            return int(text) if text.lstrip("-").isdigit() else text
+        case "seat":
+            return int(text) - 1 if text.isdigit() else text
+        case "bool":
+            return {"yes": True, "no": False}.get(text.casefold(), text)
+        case "list" | "set" if type_.of is not None:
+            return [_public(names, part, type_.of) for part in text.split(",") if part.strip()]
+        case "bag":
+            return _bag(names, text, type_)
+        case "kind":
+            return _named(text, names.members(type_.name))
+        case "node":
+            return _named(text, [row.name for row in names.model.graph.nodes] if names.model.graph else [])
+        case _:
+            try:
+                return json.loads(text)
+            except ValueError:
+                return text
+
+
+def _bag(names: Names, text: str, type_: Type) -> Any:
+    """``2 red, 1 blue``, ``2 red 1 blue`` or ``red:2,blue:1``."""
+    found: dict[str, int] = {}
+    words = text.replace(",", " ").replace(":", " : ").split()
+    while words and words != ["nothing"]:
+        pair = [word for word in words[:3] if word != ":"][:2] if ":" in words[:3] else words[:2]
+        words = words[3:] if ":" in words[:3] else words[2:]
+        number = next((word for word in pair if word.isdigit()), "1")
+        name = next((word for word in pair if not word.isdigit()), number)
+        found[str(_named(name, names.members(type_.name)))] = int(number)
+    return found
+
+
+def _named(text: str, known: Sequence[str]) -> str:
+    """The known name that differs at most in capitals, and in blanks for `_`."""
+    if text in known:
+        return text
+    plain = text.casefold().replace("_", " ")
+    found = [name for name in known if name.casefold().replace("_", " ") == plain]
+    return found[0] if len(found) == 1 else text

@@ -1,0 +1,212 @@
+"""Commands that tell about rulesets, and how all of them end."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from interpreter.cli.main import COMMANDS
+from tests.cli.conftest import Run
+from tests.play.toy import ROOT, changed
+
+MINE = ("list", "show", "validate", "help", "run", "replay", "simulate", "play", "try")
+
+
+@pytest.mark.parametrize("name", MINE)
+def test_every_command_explains_itself(run: Run, name: str) -> None:
+    result = run(name, "--help")
+    assert result.exit_code == 0
+    assert "Examples:\n" in result.stdout
+    assert f"regelwerk {name}" in result.stdout
+    assert ("--output" in result.stdout) == (name != "play")
+
+
+def test_the_list_of_commands(run: Run) -> None:
+    result = run("--help")
+    assert all(f"  {name} " in result.stdout and about in result.stdout for name, about in COMMANDS.items())
+    assert run("--version").stdout == "regelwerk, version 0.1.0\n"
+
+
+def test_list(run: Run) -> None:
+    assert ["pebbles", "pebbles", "2–4", "Pebbles"] in [line.split() for line in run("list").stdout.splitlines()]
+    rows = json.loads(run("list", "-o", "json").stdout)
+    assert {"id": "pebbles", "family": "pebbles", "players": [2, 4], "title": "Pebbles"} in rows
+
+
+def test_show(run: Run) -> None:
+    result = run("show", "pebbles")
+    assert "  edition  pebbles/plain  pebbles/editions/plain.yaml\n" in result.stdout
+    data = json.loads(run("show", "pebbles", "-o", "json").stdout)
+    assert data["sections"]["rules"]["may_pull"] == ["pebbles"]
+    assert [file["kind"] for file in data["files"]] == ["ruleset", "family", "edition"]
+
+
+def test_show_layers(run: Run) -> None:
+    rules = {rule["rule"]: rule for rule in json.loads(run("show", "pebbles", "--layers", "-o", "json").stdout)}
+    assert rules["may_pull"]["form"] == "permits"
+    assert rules["may_pull"]["layers"][0]["place"].startswith("pebbles/family.yaml:")
+    assert "may_pull (permits)\n  introduces  pebbles/family.yaml:" in run("show", "pebbles", "--layers").stdout
+
+
+def test_show_events(run: Run) -> None:
+    assert run("show", "pebbles", "--events").stdout.splitlines() == ["event  pulling", "began  ·", "took   –"]
+    data = json.loads(run("show", "pebbles", "--events", "-o", "json").stdout)
+    assert data[1]["phases"] == {"pulling": {"occurs": True, "cases": {}}}
+
+
+def test_show_interpretations_and_chance(run: Run) -> None:
+    text = run("show", "pebbles", "--interpretations").stdout
+    assert "  →  stays  a single pebble stays on the heap\n" in text
+    assert json.loads(run("show", "pebbles", "--chance", "-o", "json").stdout) == [
+        {"name": "begins", "does": "picks", "of": "seat"}
+    ]
+
+
+# --- validate
+
+
+def test_validate_a_ruleset(run: Run) -> None:
+    result = run("validate", "pebbles")
+    assert (result.exit_code, result.stdout) == (0, "3 files, no errors\n")
+
+
+def test_validate_a_file_in_what_contains_it(run: Run) -> None:
+    data = json.loads(run("validate", str(ROOT / "pebbles" / "family.yaml"), "-o", "json").stdout)
+    assert (data["files"], data["rulesets"], data["errors"]) == (3, ["pebbles"], 0)
+
+
+def test_validate_policies_against_all_rulesets_of_the_family(run: Run) -> None:
+    result = run("validate", "pebbles/others")
+    assert result.exit_code == 1
+    assert "E301 no decision is called `nothing_of_this_game`" in result.stdout
+    assert result.stdout.endswith("4 files, 1 error\n")
+
+
+def test_validate_tells_all_errors(run: Run, tmp_path: Path) -> None:
+    root = changed(tmp_path, "family.yaml", "heap[kind] >= number", "haep[kind] >= number and nummber > 0")
+    path = str(root / "pebbles" / "family.yaml")
+    result = run("validate", path)
+    assert result.exit_code == 1
+    assert "unknown name `haep`; did you mean `heap`?" in result.stdout
+    assert "unknown name `nummber`; did you mean `number`?" in result.stdout
+    assert result.stdout.count("unknown name `haep`") == 1
+    assert "2 errors" in result.stdout
+    first = run("validate", path, "-o", "github").stdout.splitlines()[0]
+    assert first.startswith("::error file=")
+    assert first.endswith("title=E301::unknown name `haep`; did you mean `heap`?")
+
+
+def test_validate_a_file_alone(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "lone.yaml"
+    path.write_text("language: 1\nlibrary: folder/lone\nrules:\n  one:\n    does: |\n      let = 3\n", encoding="utf-8")
+    result = run("validate", str(path))
+    assert result.exit_code == 1
+    assert f"{path.as_posix()}:6:11: E2" in result.stdout
+
+
+def test_validate_a_folder(run: Run, tmp_path: Path) -> None:
+    root = changed(tmp_path, "others.yaml", "    nothing_of_this_game:\n      prefer: |\n        any\n", "")
+    assert run("validate", str(root)).stdout == "4 files, no errors\n"
+
+
+@pytest.mark.parametrize("target", ["no-such-ruleset", "no/such-file", "nowhere.yaml"])
+def test_validate_what_is_not_there(run: Run, target: str) -> None:
+    assert run("validate", target).exit_code == 1
+
+
+def test_everything_shipped_is_valid(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("REGELWERK_PATH")
+    result = run("validate")
+    assert (result.exit_code, result.stdout.rpartition(", ")[2]) == (0, "no errors\n"), result.stdout
+
+
+# --- help
+
+
+def test_help_of_a_code(run: Run) -> None:
+    assert "E101" in run("help", "e101").stdout
+    assert "E101" in run("help").stdout
+    result = run("help", "E1O1")
+    assert result.exit_code == 2
+    assert "no code is called 'E1O1'" in result.stderr
+
+
+# --- try
+
+
+@pytest.mark.parametrize(
+    ("expression", "shown"),
+    [
+        ("heap[white]", "9  (int)"),
+        ("heap", '{"white": 9, "black": 6}  (bag of pebble)'),
+        ("[s in seats where s.taken[black] > 0]", "[]  (list of seat)"),
+        ("first(s in seats where s.taken[black] > 0)", "null  (seat?)"),
+        ("may_pull(white, 3)", "true  (bool)"),
+        ("last_pebble", '"stays"  (last_pebble)'),
+        ("1 .. 3", "[1, 2, 3]  (list of int)"),
+    ],
+)
+def test_try(run: Run, expression: str, shown: str) -> None:
+    assert run("try", "pebbles", expression, "--seed", "1").stdout == shown + "\n"
+
+
+def test_try_with_settings(run: Run) -> None:
+    result = run("try", "pebbles", "largest()", "--set", "most=5", "--seed", "1", "-o", "json")
+    assert json.loads(result.stdout) == {"value": 5, "type": "int"}
+
+
+def test_try_what_is_no_expression(run: Run) -> None:
+    result = run("try", "pebbles", "haep[white]", "--seed", "1")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "expression:1:1: E301 unknown name `haep`; did you mean `heap`?" in result.stderr
+    assert run("try", "pebbles", "pulling()").exit_code == 2
+
+
+def test_try_what_fails(run: Run) -> None:
+    result = run("try", "pebbles", "seats[7].taken[white]", "--seed", "1")
+    assert result.exit_code == 1
+    assert "there is no item 7" in result.stderr
+
+
+# --- wrong usage
+
+
+def test_unknown_commands_and_rulesets(run: Run) -> None:
+    result = run("rnu")
+    assert result.exit_code == 2
+    assert "did you mean 'run'?" in result.stderr
+    result = run("run", "pebles")
+    assert result.exit_code == 1
+    assert "no ruleset `pebles`; did you mean `pebbles`?" in result.stderr
+
+
+def test_players_that_are_refused(run: Run) -> None:
+    result = run("run", "pebbles", "--players", "7")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == "Error: `pebbles` is for 2 to 4 players, not 7: the heap is too small for more\n"
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("most=0", "`most`: `number > 0` does not hold"),
+        ("most=many", "got 'many', want a whole number"),
+        ("mots=3", "has no setting `mots`; did you mean `most`?"),
+        ("last_pebble=stay", "want one of `stays`, `goes`"),
+        ("most", "want KEY=VALUE"),
+    ],
+)
+def test_settings_that_are_refused(run: Run, setting: str, message: str) -> None:
+    result = run("run", "pebbles", "--set", setting)
+    assert result.exit_code == 2
+    assert message in result.stderr
+
+
+def test_a_broken_ruleset_gives_its_errors(run: Run, tmp_path: Path) -> None:
+    root = changed(tmp_path, "family.yaml", "heap[kind] >= number", "haep[kind] >= number")
+    for command in (["run"], ["show"], ["simulate"], ["play"]):
+        result = run(*command, str(root / "pebbles" / "pebbles.yaml"))
+        assert result.exit_code == 1
+        assert "E301 unknown name `haep`" in result.stderr

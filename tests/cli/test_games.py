@@ -1,0 +1,158 @@
+"""Commands that play: by bots, from a kept log, at the keyboard."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+
+GAME = ("pebbles", "--players", "2", "--seed", "3")
+
+
+def test_run(run: Run) -> None:
+    result = run("run", *GAME, "--bots", "eager,modest")
+    lines = result.stdout.splitlines()
+    assert lines[0] == "Pebbles (pebbles): 2 players, seed 3, bots eager, modest"
+    assert lines[1].endswith(" begins")
+    assert lines[2:6] == ["Round 1", "  white  black", "      9      6", "— Pulling —"]
+    assert lines[-3].split() == ["place", "player", "bot", "count(who.taken)", "who.taken[black]"]
+    assert result.stderr == ""
+
+
+def test_run_twice_is_the_same(run: Run) -> None:
+    assert run("run", *GAME).stdout == run("run", *GAME).stdout
+
+
+def test_run_tells_a_new_seed(run: Run) -> None:
+    assert json.loads(run("run", "pebbles", "-o", "json").stdout.splitlines()[0])["seed"] >= 0
+
+
+def test_run_names_rules_and_languages(run: Run) -> None:
+    assert "[pulling]" in run("run", *GAME, "-v").stdout
+    assert " mehr\n" in run("run", *GAME, "--lang", "de").stdout
+
+
+def test_run_as_json(run: Run) -> None:
+    lines = [json.loads(line) for line in run("run", *GAME, "-o", "json").stdout.splitlines()]
+    assert lines[0]["kind"] == "begin"
+    assert lines[-1]["kind"] == "result"
+    kinds = {line["kind"] for line in lines}
+    assert kinds == {"begin", "mark", "event", "choice", "board", "result"}
+    choices = [line for line in lines if line["kind"] == "choice"]
+    assert len(choices) == lines[-1]["decisions"]
+    assert {choice["name"] for choice in choices} <= {"draw.pull", "draw.wait"}
+    board = next(line for line in lines if line["kind"] == "board")
+    assert (board["columns"], board["rows"]) == (["white", "black"], [["9", "6"]])
+
+
+def test_run_without_colour_off_a_terminal(run: Run) -> None:
+    assert "\x1b" not in run("run", *GAME).stdout
+
+
+def test_a_kept_game(run: Run, tmp_path: Path) -> None:
+    log = tmp_path / "game.jsonl"
+    assert run("run", *GAME, "--log", str(log)).exit_code == 0
+    result = run("replay", str(log))
+    assert result.exit_code == 0
+    assert "choices, all the same, places [" in result.stdout
+    assert run("try", f"{log}@0", "heap[white]").stdout == "9  (int)\n"
+    assert run("try", str(log), "left()").stdout == "0  (int)\n"
+    assert run("try", f"{log}@999", "left()").exit_code == 2
+
+
+def test_a_kept_game_that_differs(run: Run, tmp_path: Path) -> None:
+    log = tmp_path / "game.jsonl"
+    run("run", *GAME, "--bots", "eager", "--log", str(log))
+    log.write_text(log.read_text(encoding="utf-8").replace('"number": 3', '"number": 7', 1), encoding="utf-8")
+    result = run("replay", str(log), "-o", "json")
+    assert result.exit_code == 1
+    data = json.loads(result.stdout)
+    assert (data["same"], data["number"]) == (False, 1)
+    assert "`number` must be 1 to 3" in data["difference"]
+    assert run("replay", str(log)).stdout.startswith("differs at choice 1: ")
+    assert run("try", str(log), "left()").exit_code == 1
+
+
+def test_a_file_that_is_no_kept_game(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("a shopping list", encoding="utf-8")
+    result = run("replay", str(path))
+    assert (result.exit_code, "line 1 is no line of a kept game" in result.stderr) == (2, True)
+    assert run("replay", str(tmp_path / "nowhere")).exit_code == 2
+
+
+def test_a_log_that_cannot_be_written(run: Run, tmp_path: Path) -> None:
+    result = run("run", *GAME, "--log", str(tmp_path / "no" / "log"))
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "no such file or directory" in result.stderr
+
+
+def test_simulate(run: Run, tmp_path: Path) -> None:
+    rows = tmp_path / "rows.jsonl"
+    result = run("simulate", *GAME, "-n", "6", "--bots", "eager,random", "-o", "json", "--rows", str(rows))
+    data = json.loads(result.stdout)
+    assert (data["ruleset"], data["seed"], data["players"], data["games"]) == ("pebbles", 3, 2, 6)
+    assert [seat["bot"] for seat in data["seats"]] == ["eager", "random"]
+    assert [json.loads(line)["seed"] for line in rows.read_text(encoding="utf-8").splitlines()] == list(range(3, 9))
+    assert result.stderr == ""
+    text = run("simulate", *GAME, "-n", "6", "--bots", "eager,random").stdout
+    assert text.startswith("pebbles: 6 games of 2 players, seed 3\n")
+    assert "mean of" in text
+
+
+@pytest.mark.parametrize("ruleset", ["germany-2018", "goofspiel"])
+def test_what_is_shipped_can_be_played(run: Run, ruleset: str) -> None:
+    result = run("simulate", ruleset, "-n", "2", "--seed", "1", "-o", "json")
+    assert result.exit_code == 0
+    assert json.loads(result.stdout)["games"] == 2
+
+
+# --- at the keyboard
+
+
+def test_play(run: Run) -> None:
+    result = run("play", *GAME, "--bots", "modest", input="pull white 3\n1\npull kind=black number=1\nquit\n")
+    assert result.exit_code == 0
+    assert result.stdout.startswith("Pebbles: 2 players, seed 3; you are player 1\n")
+    assert "player 1: draw (on heap 1" in result.stdout
+    for line in ("> pull white 3", "player 1 pulls 3 white", "player 1 pulls 1 white", "player 1 pulls 1 black"):
+        assert f"{line}\n" in result.stdout
+    assert result.stderr.startswith("left after ")
+
+
+def test_play_to_the_end(run: Run) -> None:
+    result = run("play", *GAME, "--seat", "2", "--bots", "eager", input="1\n" * 20)
+    assert "  place  player    bot" in result.stdout
+    assert "player 2  you" in result.stdout
+
+
+def test_play_tells_why_not(run: Run) -> None:
+    result = run("play", *GAME, input="pull black 9\npull white 4\npull blue 1\nhop\n99\nhelp\nboards\nview\n")
+    assert "refused: `heap[kind] >= number` does not hold: rule `may_pull`\n" in result.stdout
+    assert "refused: `number` must be 1 to 3: rule `pulling`\n" in result.stdout
+    assert "refused: `kind`: got 'blue', want a pebble" in result.stdout
+    assert "`hop` is none of `pull`, `wait`" in result.stdout
+    assert "there is no option 99, only 1 to 7" in result.stdout
+    assert "takes back your last choice" in result.stdout
+    assert '"decision": "draw"' in result.stdout
+    assert result.exit_code == 0
+
+
+def test_play_takes_back_and_keeps(run: Run, tmp_path: Path) -> None:
+    log = tmp_path / "kept.jsonl"
+    typed = f"undo\npull white 2\nundo\npull white 1\nsave {log}\n"
+    result = run("play", *GAME, "--bots", "modest", input=typed)
+    assert "there is nothing to take back" in result.stdout
+    assert "\ntaken back\n" in result.stdout
+    choices = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()][1:]
+    assert [choice["number"] for choice in choices if choice["by"] == 0] == [1]
+    assert run("replay", str(log)).exit_code == 0
+    again = run("play", str(log), input="quit\n")
+    assert "player 1 pulls 1 white\n" in again.stdout
+
+
+def test_play_at_a_seat_that_is_not_there(run: Run) -> None:
+    assert run("play", *GAME, "--seat", "3").exit_code == 2

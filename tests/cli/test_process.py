@@ -1,0 +1,83 @@
+"""The program as a process: what it loads, and how it ends when nobody reads."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.play.toy import ROOT
+
+TOP = Path(__file__).parents[2]
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(TOP), "REGELWERK_PATH": str(ROOT), "NO_COLOR": "1"}
+HEAVY = {"click", "yaml", "lark", "jsonschema", "referencing", "rich", "platformdirs"}
+
+
+def python(code: str) -> str:
+    done = subprocess.run([sys.executable, "-c", code], env=ENVIRONMENT, capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+def loaded(*arguments: str) -> set[str]:
+    """The heavy modules that a command has loaded."""
+    out = python(f"""
+import sys
+from interpreter.cli.main import main
+sys.argv = ["regelwerk", *{list(arguments)!r}]
+try:
+    main()
+except SystemExit:
+    pass
+print("loaded", *sorted({{name.partition(".")[0] for name in sys.modules}}))
+""")
+    return HEAVY & set(out.splitlines()[-1].split())
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["run", "--help"], ["play", "--help"]])
+def test_help_loads_nothing_but_click(arguments: list[str]) -> None:
+    assert loaded(*arguments) == {"click"}
+
+
+def test_the_list_reads_files_and_checks_none() -> None:
+    assert loaded("list") == {"click", "yaml"}
+
+
+def process(*arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "interpreter", *arguments],
+        env=ENVIRONMENT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+@pytest.mark.parametrize("arguments", [["run", "pebbles", "--seed", "1"], ["list"], ["help"]])
+def test_a_reader_that_goes_away_ends_it_quietly(arguments: list[str]) -> None:
+    running = process(*arguments)
+    assert running.stdout is not None
+    assert running.stderr is not None
+    running.stdout.close()
+    assert running.stderr.read() == ""
+    running.stderr.close()
+    assert running.wait() == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["list"], 0),
+        (["run", "pebbles", "--players", "9"], 1),
+        (["validate", "pebbles/others"], 1),
+        (["run", "pebbles", "--set", "most=0"], 2),
+        (["simulate"], 2),
+    ],
+)
+def test_exit_status(arguments: list[str], code: int) -> None:
+    running = process(*arguments)
+    _, errors = running.communicate()
+    assert "Traceback" not in errors
+    assert running.returncode == code

@@ -1,0 +1,99 @@
+"""Automatic players: the same under the same seed, and true to their policies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from interpreter.compiler.constants import RuleFailure
+from interpreter.engine.game import Decision, Game, Option
+from interpreter.engine.ruleset import Ruleset
+from interpreter.play.bots.base import Code, Stream, option_of
+from interpreter.play.bots.named import bots_of, default_bots, policies_for
+from interpreter.play.match import Match
+
+Choices = list[tuple[int, dict[str, object]]]
+
+
+def choices(ruleset: Ruleset, spec: str, players: int, seed: int, **settings: object) -> Choices:
+    match = Match(ruleset, bots_of(spec, ruleset, players), seed, settings)
+    match.play()
+    return match.game.choices
+
+
+@pytest.mark.parametrize("spec", ["random", "moody", "eager,random"])
+def test_a_game_is_the_same_under_the_same_seed(pebbles: Ruleset, spec: str) -> None:
+    assert choices(pebbles, spec, 3, 5) == choices(pebbles, spec, 3, 5)
+
+
+def test_other_seeds_make_other_games(pebbles: Ruleset) -> None:
+    assert len({str(choices(pebbles, "random", 3, seed)) for seed in range(8)}) > 4
+
+
+def test_what_bots_draw_is_apart_from_the_chance_of_the_game(pebbles: Ruleset) -> None:
+    first = {choices(pebbles, spec, 3, 5)[0][0] for spec in ("random", "moody", "eager")}
+    assert len(first) == 1, "who begins is drawn by the game"
+
+
+def test_a_random_bot_takes_every_option_about_as_often(pebbles: Ruleset) -> None:
+    game = pebbles.new_game(2, seed=1)
+    bot, random = bots_of("random", pebbles, 2)[0], Stream(1, "test")
+    assert game.decision is not None
+    taken = [str(bot.choose(game, game.decision, random)) for _ in range(1400)]
+    assert {str(option) for option in game.decision.options} == set(taken)
+    assert all(140 < taken.count(option) < 260 for option in set(taken))
+
+
+def test_keys_are_smallest_first(pebbles: Ruleset) -> None:
+    assert choices(pebbles, "eager", 2, 1)[0][1] == {"do": "pull", "kind": "white", "number": 3}
+    assert choices(pebbles, "eager", 2, 1, most=5)[0][1] == {"do": "pull", "kind": "white", "number": 5}
+
+
+def test_lines_are_tried_in_order(pebbles: Ruleset) -> None:
+    taken = [choice["kind"] for _, choice in choices(pebbles, "modest", 2, 1)]
+    assert taken == ["black"] * 6 + ["white"] * 8
+
+
+def test_a_chance_uses_a_line_so_often(pebbles: Ruleset) -> None:
+    game = pebbles.new_game(2, seed=1)
+    bot, random = bots_of("moody", pebbles, 2)[0], Stream(3, "test")
+    assert game.decision is not None
+    waits = sum(bot.choose(game, game.decision, random).do == "wait" for _ in range(900))
+    # one in three by the first line; else by the last line, one option of seven, in half of the rest
+    assert 280 < waits < 410
+
+
+def test_a_policy_that_leaves_nothing_stops_the_game(pebbles: Ruleset) -> None:
+    with pytest.raises(RuleFailure, match="the policy `stubborn` leaves `draw` without a choice"):
+        choices(pebbles, "stubborn", 2, 1)
+
+
+class Last:
+    """Takes the last of what another seat leaves to it."""
+
+    name = "last"
+
+    def choose(self, game: Game, decision: Decision, random: Stream) -> Option:
+        return option_of(game, decision, (1, ())) if len(decision.site.options) == 1 else decision.options[-1]
+
+    def among(self, game: Game, decision: Decision, codes: Sequence[Code], random: Stream) -> Code:
+        return codes[-1]
+
+
+def test_a_tie_is_left_to_another_seat(pebbles: Ruleset) -> None:
+    seed = next(seed for seed in range(20) if choices(pebbles, "polite", 2, seed)[0][0] == 0)
+    match = Match(pebbles, bots_of("polite", pebbles, 2, {1: Last()}), seed)
+    match.step()
+    assert match.game.choices == [(0, {"do": "pull", "kind": "black", "number": 3})]
+    assert choices(pebbles, "polite", 2, seed)[0][1] == {"do": "pull", "kind": "white", "number": 1}
+
+
+def test_bots_by_name(pebbles: Ruleset) -> None:
+    assert set(policies_for(pebbles)) == {"eager", "modest", "moody", "polite", "stubborn"}
+    assert [bot.name for bot in bots_of("eager,random", pebbles, 3)] == ["eager", "random", "eager"]
+    assert default_bots(pebbles) == "random"
+    with pytest.raises(ValueError, match="did you mean `modest`"):
+        bots_of("modst", pebbles, 3)
+    with pytest.raises(ValueError, match="got 3 bots for 2 seats"):
+        bots_of("eager,eager,random", pebbles, 2)

@@ -1,0 +1,65 @@
+"""What a person reads and types."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from interpreter.engine.game import Game
+from interpreter.engine.ruleset import Ruleset, load
+from interpreter.play.bots.base import Code
+from interpreter.play.keyboard import numbered, understood
+from tests.play.toy import changed
+
+
+@pytest.fixture
+def game(pebbles: Ruleset) -> Game:
+    return pebbles.new_game(2, seed=1)
+
+
+def listed(game: Game) -> list[str]:
+    decision = game.decision
+    assert decision is not None
+    codes: list[Code] = list(game.machine.options(game.state, decision.env, decision.site))
+    return [line.strip() for line in numbered(game, decision, codes)]
+
+
+def test_options_in_words(game: Game) -> None:
+    assert listed(game)[:2] == ["1  pulls 1 white", "2  pulls 2 white"]
+    assert listed(game)[-1] == "7  wait"
+
+
+def test_many_options_share_lines(tmp_path: Path) -> None:
+    root = changed(tmp_path, "family.yaml", "{white: 9, black: 6}", "{white: 30, black: 5}")
+    game = load(root / "pebbles" / "pebbles.yaml").new_game(2, settings={"most": 25})
+    assert listed(game) == [
+        "1–25  pull kind=white number=1..25",
+        "26–30  pull kind=black number=1..5",
+        "31  wait",
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["pull white 2", "pull kind=white number=2", "pull number=2 kind=White", "p white number=2", "PULL white 2"],
+)
+def test_typed_choices(game: Game, text: str) -> None:
+    assert game.decision is not None
+    assert understood(game, game.decision, text) == {"do": "pull", "kind": "white", "number": 2}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("pulls white 2", "`pulls` is none of `pull`, `wait`; did you mean `pull`?"),
+        ("pull white 2 3", "takes 2 values, and `3` is one more"),
+        ("pull colour=white", "`pull` takes no `colour`"),
+        ("pull 'white", "not complete"),
+        ("", "nothing was typed"),
+    ],
+)
+def test_what_is_not_understood(game: Game, text: str, message: str) -> None:
+    assert game.decision is not None
+    with pytest.raises(ValueError, match=message.replace("?", r"\?")):
+        understood(game, game.decision, text)

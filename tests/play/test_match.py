@@ -1,0 +1,172 @@
+"""Games by bots: watched, kept, played again, simulated."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from interpreter.engine.game import Game
+from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.show import BoardTable, Line
+from interpreter.play.bots.named import bots_of
+from interpreter.play.match import Match
+from interpreter.play.narrate import Narrator
+from interpreter.play.saves import Difference, Recorder, keep, play_again, read_kept
+from interpreter.play.simulate import simulate, summary
+
+
+def told(ruleset: Ruleset, spec: str, players: int, seed: int) -> list[Line | BoardTable]:
+    found: list[Line | BoardTable] = []
+    Match(ruleset, bots_of(spec, ruleset, players), seed, watchers=[Narrator(found.append)]).play()
+    return found
+
+
+def recorded(ruleset: Ruleset, spec: str, players: int, seed: int) -> str:
+    lines: list[str] = []
+    recorder = Recorder(lines.append)
+    match = Match(ruleset, bots_of(spec, ruleset, players), seed, watchers=[recorder])
+    recorder.begin(match.game, [bot.name for bot in match.bots])
+    match.play()
+    recorder.finish(match.game)
+    return "".join(lines)
+
+
+def test_boards_stand_at_their_moment(pebbles: Ruleset) -> None:
+    boards = [entry for entry in told(pebbles, "eager", 3, 1) if isinstance(entry, BoardTable)]
+    assert [board.text for board in boards] == ["Round 1", "Round 2", ""]
+    assert [board.rows for board in boards[:2]] == [(("9", "6"),), (("0", "6"),)]
+    assert boards[-1].columns == ("player", "pebbles")
+
+
+def test_each_line_of_the_log_is_told_once(pebbles: Ruleset) -> None:
+    entries: list[Line | BoardTable] = []
+    match = Match(pebbles, bots_of("random", pebbles, 2), 4, watchers=[Narrator(entries.append)])
+    match.play()
+    assert [entry.text for entry in entries if isinstance(entry, Line)] == [line.text for line in match.game.log()]
+
+
+def test_nobody_listens_to_games_without_watchers(pebbles: Ruleset) -> None:
+    told(pebbles, "random", 2, 1)
+    assert pebbles.new_game(2).machine.constants.effects.listener is None
+
+
+def test_a_copy_that_a_bot_plays_on_is_not_told(pebbles: Ruleset) -> None:
+    entries: list[Line | BoardTable] = []
+    match = Match(pebbles, bots_of("eager", pebbles, 2), 1, watchers=[Narrator(entries.append)])
+    before = len(entries)
+    copy = match.game.clone()
+    with match._listening():
+        while copy.decision is not None:
+            copy.apply(copy.decision.options[0])
+    assert len(entries) == before
+
+
+def test_a_kept_game_is_played_again(pebbles: Ruleset) -> None:
+    text = recorded(pebbles, "random", 3, 9)
+    kept = read_kept(text)
+    assert kept.header["bots"] == ["random"] * 3
+    assert kept.header["settings"] == {"last_pebble": "stays"}
+    game = play_again(pebbles, kept)
+    assert game.result is not None
+    assert kept.end == {"places": list(game.result.places), "digest": game.digest()}
+
+
+def test_a_game_without_a_recorder_is_kept_the_same(pebbles: Ruleset) -> None:
+    match = Match(pebbles, bots_of("random", pebbles, 3), 9)
+    match.play()
+    lines: list[str] = []
+    keep(match.game, lines.append)
+    assert lines[1:] == recorded(pebbles, "random", 3, 9).splitlines(keepends=True)[1:]
+
+
+def test_the_state_after_some_choices(pebbles: Ruleset) -> None:
+    kept = read_kept(recorded(pebbles, "modest", 2, 1))
+    assert len(play_again(pebbles, kept, 3).choices) == 3
+
+
+def _edited(text: str, place: int, /, **changes: object) -> str:
+    lines = text.splitlines()
+    lines[place] = json.dumps({**json.loads(lines[place]), **changes})
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize(
+    ("number", "changes", "message"),
+    [
+        (2, {"number": 9}, "`pull` is refused"),
+        (3, {"by": 7}, "of seat 7"),
+        (4, {"decision": "drew"}, "the kept game has `drew`"),
+        (10, {"digest": "0"}, "the state after it is another than it was"),
+    ],
+)
+def test_a_difference_is_found_where_it_is(
+    pebbles: Ruleset, number: int, changes: dict[str, object], message: str
+) -> None:
+    text = _edited(recorded(pebbles, "modest", 2, 1), number, **changes)
+    with pytest.raises(Difference, match=message) as caught:
+        play_again(pebbles, read_kept(text))
+    assert caught.value.number == number
+
+
+def test_a_changed_end_is_found(pebbles: Ruleset) -> None:
+    text = recorded(pebbles, "modest", 2, 1)
+    last = len(text.splitlines()) - 1
+    with pytest.raises(Difference, match="the places are"):
+        play_again(pebbles, read_kept(_edited(text, last, places=[2, 2])))
+    with pytest.raises(Difference, match="the last state is another"):
+        play_again(pebbles, read_kept(_edited(text, last, digest="0")))
+    shorter = "\n".join(line for place, line in enumerate(text.splitlines()) if place != last - 1)
+    with pytest.raises(Difference, match="ends after it; this one goes on"):
+        play_again(pebbles, read_kept(shorter))
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", "no json", '{"log": 1}', '{"log": 99, "ruleset": "x"}'])
+def test_other_files_are_no_kept_games(text: str) -> None:
+    with pytest.raises(ValueError, match="kept game"):
+        read_kept(text)
+
+
+def test_games_in_numbers(pebbles: Ruleset) -> None:
+    bots = bots_of("eager,random", pebbles, 2)
+    rows = list(simulate(pebbles, bots, 20, seed=5))
+    found = summary(pebbles, bots, rows)
+    assert found["games"] == 20
+    assert found["decisions"] == sum(row.decisions for row in rows) >= found["free_decisions"] > 0
+    assert found["rounds"]["min"] <= found["rounds"]["mean"] <= found["rounds"]["max"]
+    assert sum(seat["share"] for seat in found["seats"]) == pytest.approx(1)
+    assert found["seats"][0]["wins"] > found["seats"][1]["wins"]
+    assert list(found["seats"][0]["keys"]) == ["count(who.taken)", "who.taken[black]"]
+    means = [seat["mean"] for seat in found["measures"]["pebbles"]]
+    assert means == [seat["keys"]["count(who.taken)"] for seat in found["seats"]]
+    assert sum(means) == 14
+    assert found["measures"]["rounds"] == found["rounds"]
+
+
+def test_a_game_of_a_simulation_can_be_played_alone(pebbles: Ruleset) -> None:
+    row = list(simulate(pebbles, bots_of("random", pebbles, 3), 4, seed=10))[3]
+    match = Match(pebbles, bots_of("random", pebbles, 3), 13)
+    result = match.play()
+    assert result is not None
+    assert (row.seed, row.decisions, row.places) == (13, match.decisions, result.places)
+
+
+def test_settings_reach_the_games(pebbles: Ruleset) -> None:
+    bots = bots_of("modest", pebbles, 2)
+    rows = list(simulate(pebbles, bots, 2, settings={"last_pebble": "goes"}))
+    assert [row.decisions for row in rows] == [15, 15]
+
+
+def _play_first(game: Game, choices: int) -> None:
+    for _ in range(choices):
+        assert game.decision is not None
+        game.apply(game.decision.options[0])
+
+
+def test_a_match_goes_on_with_a_game(pebbles: Ruleset) -> None:
+    game = pebbles.new_game(2, seed=1)
+    _play_first(game, 2)
+    entries: list[Line | BoardTable] = []
+    match = Match(pebbles, bots_of("eager", pebbles, 2), 1, watchers=[Narrator(entries.append)], game=game)
+    assert match.play() == game.result
+    assert isinstance(entries[-1], BoardTable)
