@@ -1,10 +1,6 @@
 """Regelwerk: a rulebook as data, and one interpreter that plays, explains and measures any valid combination.
 
-    import interpreter as rules
-
-    game = rules.load("some-ruleset").new_game(players=4, seed=7)
-    while (decision := game.decision) is not None:
-        game.apply(decision.options[0])
+``load("some-ruleset").new_game(players=4, seed=7)`` is a game at its first decision; ``game.apply`` takes a choice.
 """
 
 from __future__ import annotations

@@ -11,9 +11,26 @@ from interpreter.kernel.effects import Effects
 from interpreter.kernel.graphs import Graph
 from interpreter.kernel.state import Layout, State, Value
 from interpreter.kernel.tracks import Track
+from interpreter.language import core as c
 from interpreter.language.model import Model
+from interpreter.language.walk import descendants
 
-__all__ = ["GOES_ON", "MAXIMUM_PASSES", "Constants", "Env", "Evaluate", "RuleFailure", "Run"]
+__all__ = [
+    "GOES_ON",
+    "MAXIMUM_NUMBER",
+    "MAXIMUM_PASSES",
+    "MAXIMUM_STEPS",
+    "Constants",
+    "Env",
+    "Evaluate",
+    "Meter",
+    "RuleFailure",
+    "Run",
+    "bounded",
+    "effort",
+    "grows",
+    "weight",
+]
 
 Env = list[Any]
 Evaluate = Callable[[State, Env], Value]
@@ -24,6 +41,15 @@ GOES_ON = object()
 
 MAXIMUM_PASSES = 200_000
 """So many stretches, or passes of a loop, without asking anybody are taken for an endless loop."""
+
+MAXIMUM_NUMBER = 10**18
+"""Numbers that are kept are smaller than this, on either side of 0."""
+
+MAXIMUM_WEIGHT = 100_000
+"""So many numbers may one value hold, with all lists, records and bags in it."""
+
+MAXIMUM_STEPS = 1_000_000
+"""So much work may be done for one decision: see :class:`Meter`."""
 
 
 class RuleFailure(Exception):
@@ -44,6 +70,59 @@ class RuleFailure(Exception):
         lines = [f"{where}{self.message}"]
         lines.extend(f"   called by `{rule}` ({span})" for rule, span in self.chain)
         return "\n".join(lines)
+
+
+class Meter:
+    """Counts the work that is done for one decision, so that no ruleset can make it last for ever.
+
+    A step is an item that is looked through, a call, an item of a list that is made, each with as much more as what is
+    worked out for it is long (see :func:`effort`). What fills memory costs steps too.
+    """
+
+    __slots__ = ("left",)
+
+    def __init__(self) -> None:
+        self.left = MAXIMUM_STEPS
+
+    def refill(self) -> None:
+        self.left = MAXIMUM_STEPS
+
+    def charge(self, steps: int, span: Span | None) -> None:
+        self.left -= steps
+        if self.left < 0:
+            raise RuleFailure(f"this takes more than {MAXIMUM_STEPS:,} steps without asking anybody", span, "R002")
+
+
+def effort(*trees: object) -> int:
+    """The steps that it costs to work out some trees once, without the loops and calls in them."""
+    return 1 + sum(1 for tree in trees if tree is not None for _ in descendants(tree)) // 16
+
+
+def grows(node: c.Expression) -> bool:
+    """Whether a number is worked out here, not taken from where it is kept already."""
+    return node.type.form == "int" and not isinstance(
+        node, c.Const | c.Local | c.Read | c.Static | c.TableCell | c.Element | c.FieldOf | c.SettingValue
+    )
+
+
+def bounded(number: Value, span: Span) -> Value:
+    """A number that may be kept."""
+    if number is not None and not -MAXIMUM_NUMBER < number < MAXIMUM_NUMBER:
+        raise RuleFailure("a number of more than 18 digits", span)
+    return number
+
+
+def weight(value: Value, span: Span) -> int:
+    """How many numbers a value holds; a failure for one that holds too many, also where it holds one thing often."""
+    found = 0
+    open_values = [value]
+    while open_values:
+        inner = open_values.pop()
+        found += len(inner)
+        if found > MAXIMUM_WEIGHT:
+            raise RuleFailure(f"a value of more than {MAXIMUM_WEIGHT:,} numbers", span)
+        open_values.extend(part for part in inner if type(part) is tuple)
+    return found
 
 
 @dataclass(frozen=True)

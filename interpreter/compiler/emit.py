@@ -16,6 +16,7 @@ from interpreter.base.source import Span
 from interpreter.compiler import lower as l
 from interpreter.compiler.constants import Constants
 from interpreter.compiler.expressions import Expressions, Hoister, Scope, Unsupported
+from interpreter.compiler.preferences import PreferenceWriter
 from interpreter.compiler.quote import Quote, is_constant, value_of
 from interpreter.compiler.statements import Block, Statements, no_loop_in_iterable
 from interpreter.compiler.values import Knowledge
@@ -24,6 +25,7 @@ from interpreter.language.model import RuleLayer
 
 if TYPE_CHECKING:
     from interpreter.compiler.plain import Machine
+    from interpreter.language.policies import Policy
 
 __all__ = ["Emitted", "Emitter", "emit"]
 
@@ -44,8 +46,10 @@ class Emitted:
     values: dict[str, Any] = field(default_factory=dict)
     stretches: dict[int, str] = field(default_factory=dict)
     choices: dict[tuple[int, int], str] = field(default_factory=dict)
+    takes: dict[tuple[int, int], str] = field(default_factory=dict)
     options: dict[tuple[int, int], str] = field(default_factory=dict)
     standing: list[str] = field(default_factory=list)
+    procedures: dict[str, str] = field(default_factory=dict)
     caches: int = 0
     readers: dict[str, list[int]] = field(default_factory=dict)
 
@@ -80,6 +84,8 @@ class Emitter:
         self._entries = _joins(self.program)
         self._stack: list[int] = []
         self._cached: list[tuple[str, frozenset[str]]] = []
+        self.sealed = False
+        """Set once the program is written: what is added later can no longer be remembered in the state."""
         base = self.constants.layout.base
         self._pending, self._settling, self._kept, self._turn = (
             base[word] for word in ("pending", "settling", "kept", "turn")
@@ -103,7 +109,7 @@ class Emitter:
 
     def site(self, span: Span | None) -> str:
         if span is None:
-            return "None"
+            return ""
         key = ("site", span.file.name, span.start, span.end)
         if key not in self._names:
             self._names[key] = self.named("AT", str(span.line))
@@ -170,11 +176,15 @@ class Emitter:
         layer = self.program.reach.procedures[target]
         q = self.quote
         number = len(self._cached)
-        self._cached.append((target, frozenset(self.program.reach.all[target].reads)))
+        if not self.sealed:
+            self._cached.append((target, frozenset(self.program.reach.all[target].reads)))
         with self._write(layer.span, "S", layer.rule) as writing:
             scope = Scope(layer.local_names, items=items)
             parameters = [scope.label(index) for index in range(len(layer.parameters))]
             body = self._function_body(target, scope, items)
+            if self.sealed:
+                writing.add(q.function(writing.name, ["S", "M", *parameters], body))
+                return writing.name
             key = q.name(parameters[0]) if len(parameters) == 1 else q.tuple([q.name(name) for name in parameters])
             store, given = q.name("kept"), q.constant(number)
             before = q.statements("_0 = M[_1]\nif _2 in _0:\n    return _0[_2]", store, given, key)
@@ -232,7 +242,7 @@ class Emitter:
             lowered = self.program.procedures[target]
             layer = lowered.layer
             with self._write(layer.span, "P", layer.rule) as writing:
-                self._names[key] = writing.name
+                self._names[key] = self.done.procedures[target] = writing.name
                 assert lowered.steps is not None
                 scope = Scope(layer.local_names)
                 body = self.statements.block(lowered.steps, scope)
@@ -243,11 +253,11 @@ class Emitter:
     # --- stretches
 
     def whole(self) -> Emitted:
-        for lowered in self.program.procedures.values():
+        for target, lowered in self.program.procedures.items():
             if lowered.steps is None:
                 self.stretch(lowered.entry)
             else:
-                self.procedure(lowered.layer.id)
+                self.procedure(target)
         for index, stretch in enumerate(self.program.stretches):
             self._resumed(index, stretch)
         self._standing()
@@ -264,6 +274,7 @@ class Emitter:
                 for number in range(len(bodies)):
                     self._option(index, stretch, ask, number)
                     self._choice(index, stretch, ask, number, bodies[number])
+                    self._take(index, stretch, ask, number)
             case l.Calls(_, _, then) | l.SettlesThen(then) | l.TurnEnds(then):
                 self.stretch(then)
             case _:
@@ -470,12 +481,12 @@ class Emitter:
             found.extend(self._reset(cell, start))
         turn = q.constant(self._turn)
         found.extend(q.statements("mark(state, 'end of turn', S[_0])", turn))
-        found.extend(self.statements.put(turn, "turn", q.constant(-1), "None"))
+        found.extend(self.statements.put(turn, "turn", q.constant(-1), ""))
         return [*found, *self._flow(then, scope)]
 
     def _reset(self, cell: int, start: Any) -> Block:
         group, _ = self.constants.layout.owner_of(cell)
-        return self.statements.put(self.quote.constant(cell), group, self.quote.constant(start), "None")
+        return self.statements.put(self.quote.constant(cell), group, self.quote.constant(start), "")
 
     def _advance(self, loop: c.Iterate, body: int, after: int, scope: Scope) -> Block:
         q, x = self.quote, self.expressions
@@ -484,7 +495,7 @@ class Emitter:
         inner: Block = []
         if loop.turn:
             turn = q.constant(self._turn)
-            inner.extend(self.statements.put(turn, "turn", variable, "None"))
+            inner.extend(self.statements.put(turn, "turn", variable, ""))
             inner.extend(q.statements("mark(state, 'start of turn', _0)", variable))
         inner.extend(self._flow(body, scope))
         q.at(loop.span)
@@ -576,6 +587,36 @@ class Emitter:
                 )
                 writing.add(q.function(name, ["state", "env", "up", "values"], found))
 
+    def _take(self, index: int, stretch: l.Stretch, ask: c.Ask, number: int) -> None:
+        """Records that an option was chosen, and goes on."""
+        option = ask.options[number]
+        name = self.named("T", option.name)
+        self.done.takes[index, number] = name
+        q, x = self.quote, self.expressions
+        with self._write(option.span, "T", "") as writing:
+            scope = Scope(self._labels(stretch.procedure))
+            found = q.statements("env = frame[1]")
+            actor = x.expression(ask.seat, scope)
+            context = q.tuple([x.expression(value, scope) for _, value in ask.context])
+            seen: list[ast.expr] = []
+            for position, choice in enumerate(option.choices):
+                card = q.expression("values[_0]", q.constant(position))
+                seen.append(q.call("visible", [q.name("state"), card]) if choice.type.form == "card" else q.constant(None))
+            used = {node.id for tree in (actor, context) for node in ast.walk(tree) if isinstance(node, ast.Name)}
+            for place in range(self._size(stretch.procedure)):
+                if scope.label(place) in used:
+                    found.append(q.assign(scope.label(place), q.expression("env[_0]", q.constant(place))))
+            chosen = q.tuple([q.constant(option.name), q.constant(number), q.name("values")])
+            site = q.expression("SITES[_0]", q.constant(index))
+            place_ = q.name(self.site(option.span))
+            parts = [q.constant(2), place_, q.name("frame"), actor, q.constant(ask.name), chosen, site, context]
+            record = q.tuple([*parts, q.tuple(seen), q.constant(ask.sealed)])
+            going = q.call(self.done.choices[index, number], [q.name(n) for n in ("state", "env")])
+            assert isinstance(going, ast.Call)
+            going.args.extend([q.expression("frame[2]"), q.name("values")])
+            found.extend(q.statements("L.append(_0)\nreturn _1", record, going))
+            writing.add(q.function(name, ["state", "frame", "values"], found))
+
     # --- standing rules
 
     def _standing(self) -> None:
@@ -619,17 +660,34 @@ class Emitter:
         q = self.quote
         return [q.placed(ast.Expr(q.call(DROP, [q.constant(group), where])))]
 
+    def preferences(self, policy: Policy) -> tuple[Emitted, dict[int, str]]:
+        """What a policy prefers, as more functions: for each decision that it knows without guards their name."""
+        program, self.done = self.done, Emitted()
+        names: dict[int, str] = {}
+        for index, stretch in enumerate(self.program.stretches):
+            if not isinstance(stretch.end, l.Asks):
+                continue
+            ways = policy.decisions.get(stretch.end.ask.name, ())
+            if not ways or ways[0].when is not None:
+                continue
+            try:
+                names[index] = PreferenceWriter(self, index).write(ways[0])
+            except Unsupported:
+                continue
+        found = self.done
+        self.done = program
+        for body in found.modules.values():
+            _fill(body, program.readers)
+        return found, names
+
     def _finish(self) -> None:
+        self.sealed = True
         for number, (_, reads) in enumerate(self._cached):
             for group in reads:
                 self.done.readers.setdefault(group, []).append(number)
         self.done.caches = len(self._cached)
-        filler = _Filler(self.done.readers)
         for body in self.done.modules.values():
-            for function in body:
-                assert isinstance(function, ast.FunctionDef)
-                filler.visit(function)
-                _head(function)
+            _fill(body, self.done.readers)
 
     def add(self, file: str, function: ast.FunctionDef) -> None:
         self.done.modules.setdefault(file, []).append(function)
@@ -679,6 +737,14 @@ class _Filler(ast.NodeTransformer):
         if not node.body:
             node.body = [ast.copy_location(ast.Pass(), node)]
         return node
+
+
+def _fill(functions: list[ast.stmt], readers: dict[str, list[int]]) -> None:
+    filler = _Filler(readers)
+    for function in functions:
+        assert isinstance(function, ast.FunctionDef)
+        filler.visit(function)
+        _head(function)
 
 
 def _head(function: ast.FunctionDef) -> None:

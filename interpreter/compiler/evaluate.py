@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, assert_never
 
-from interpreter.compiler.constants import Env, Evaluate, RuleFailure
+from interpreter.compiler.constants import (
+    MAXIMUM_NUMBER,
+    Env,
+    Evaluate,
+    RuleFailure,
+    bounded,
+    effort,
+    grows,
+    weight,
+)
 from interpreter.compiler.functions import Functions
 from interpreter.kernel import bags
 from interpreter.kernel.state import State, Value
@@ -17,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["Evaluator"]
 
 MAXIMUM_ITEMS = 20_000
-MAXIMUM_NUMBER = 10**18
+COMPOSITE = ("list", "set", "bag", "record", "room", "pile")
 
 
 class Evaluator:
@@ -27,6 +36,7 @@ class Evaluator:
         self.machine = machine
         self.constants = machine.constants
         self.base = machine.constants.layout.base
+        self.meter = machine.meter
 
     def items(self, node: c.Expression) -> Evaluate:
         """Something to look through: a range need not become a tuple."""
@@ -81,9 +91,9 @@ class Evaluator:
             case c.Builtin():
                 return Functions(self.constants, self).compile(node)
             case c.MakeRecord(fields):
-                return self._tuple(fields)
+                return self._tuple(node, fields)
             case c.MakeList(items):
-                return self._tuple(items)
+                return self._tuple(node, items)
             case c.AmountOf(amount, kind, size):
                 counted, member = self.compile(amount), self.compile(kind)
                 return lambda state, env: _single(counted(state, env), member(state, env), size)
@@ -113,10 +123,7 @@ class Evaluator:
             case c.Default(value, default):
                 return self._default(value, default)
             case c.MemberOf(item, items, negated):
-                one, whole = self.compile(item), self.items(items)
-                if negated:
-                    return lambda state, env: one(state, env) not in whole(state, env)
-                return lambda state, env: one(state, env) in whole(state, env)
+                return self._member(node, self.compile(item), self.items(items), negated)
             case c.KindTest():
                 return self._kind_test(node)
             case c.Loop():
@@ -124,9 +131,32 @@ class Evaluator:
             case _:
                 assert_never(node)
 
-    def _tuple(self, nodes: tuple[c.Expression, ...]) -> Evaluate:
-        parts = tuple(self.compile(node) for node in nodes)
-        return lambda state, env: tuple([part(state, env) for part in parts])
+    def _tuple(self, node: c.Expression, nodes: tuple[c.Expression, ...]) -> Evaluate:
+        parts = tuple(self.compile(each) for each in nodes)
+        made: Evaluate = lambda state, env: tuple([part(state, env) for part in parts])  # noqa: E731
+        return self._weighed(node, made) if any(each.type.form in COMPOSITE for each in nodes) else made
+
+    def _weighed(self, node: c.Expression, made: Evaluate) -> Evaluate:
+        """A value that holds lists, bags or records: what it holds in all is bounded, and costs steps."""
+        meter, span = self.meter, node.span
+
+        def weighed(state: State, env: Env) -> Value:
+            found = made(state, env)
+            meter.charge(weight(found, span), span)
+            return found
+
+        return weighed
+
+    def _member(self, node: c.Expression, one: Evaluate, whole: Evaluate, negated: bool) -> Evaluate:
+        meter, span = self.meter, node.span
+
+        def member(state: State, env: Env) -> Value:
+            item, found = one(state, env), whole(state, env)
+            if len(found) > 32:
+                meter.charge(len(found) >> 5, span)
+            return (item in found) != negated
+
+        return member
 
     def _cell(self, group: str, owner: c.Expression | None) -> Evaluate:
         first = self.base[group]
@@ -205,33 +235,36 @@ class Evaluator:
             case "+" if node.type.form in ("list", "set"):
                 return self._joined(node, left, right)
             case "+":
-                return self._bounded(node, lambda state, env: left(state, env) + right(state, env))
+                return lambda state, env: left(state, env) + right(state, env)
             case "-":
-                return self._bounded(node, lambda state, env: left(state, env) - right(state, env))
+                return lambda state, env: left(state, env) - right(state, env)
             case "*":
-                return self._bounded(node, lambda state, env: left(state, env) * right(state, env))
+                return self._product(node, left, right)
             case "div" | "mod":
                 return self._division(node, left, right)
             case _:
                 assert_never(node.operator)
 
-    def _bounded(self, node: c.Arithmetic, compute: Evaluate) -> Evaluate:
-        def number(state: State, env: Env) -> Value:
-            found = compute(state, env)
+    def _product(self, node: c.Arithmetic, left: Evaluate, right: Evaluate) -> Evaluate:
+        def product(state: State, env: Env) -> Value:
+            found = left(state, env) * right(state, env)
             if not -MAXIMUM_NUMBER < found < MAXIMUM_NUMBER:
                 raise RuleFailure("a number of more than 18 digits", node.span)
             return found
 
-        return number
+        return product
 
     def _joined(self, node: c.Arithmetic, left: Evaluate, right: Evaluate) -> Evaluate:
         def joined(state: State, env: Env) -> Value:
             found = tuple(left(state, env)) + tuple(right(state, env))
             if len(found) > MAXIMUM_ITEMS:
                 raise RuleFailure(f"a list of {len(found):,} items; at most {MAXIMUM_ITEMS:,}", node.span)
+            meter.charge(len(found), node.span)
             return found
 
-        return joined
+        meter = self.meter
+        of = node.type.of
+        return self._weighed(node, joined) if of is not None and of.form in COMPOSITE else joined
 
     def _division(self, node: c.Arithmetic, left: Evaluate, right: Evaluate) -> Evaluate:
         whole = node.operator == "div"
@@ -298,7 +331,7 @@ class Loops:
 
     def compile(self, node: c.Loop) -> Evaluate:
         compile_ = self.expressions.compile
-        items = self.expressions.items(node.items)
+        items = self._charged(node)
         test = compile_(node.test) if node.test is not None else None
         variable = node.variable
 
@@ -320,13 +353,29 @@ class Loops:
             case "map":
                 assert node.value is not None
                 value = compile_(node.value)
-                return lambda state, env: tuple([value(state, env) for _ in passing(state, env)])
+                if grows(node.value):
+                    span = node.value.span
+                    return lambda state, env: tuple([bounded(value(state, env), span) for _ in passing(state, env)])
+                made: Evaluate = lambda state, env: tuple([value(state, env) for _ in passing(state, env)])  # noqa: E731
+                return self.expressions._weighed(node, made) if node.value.type.form in COMPOSITE else made
             case "first":
                 return self._found(node, lambda state, env: next(passing(state, env), None))
             case "last":
                 return self._found(node, lambda state, env: (list(passing(state, env)) or [None])[-1])
             case _:
                 return self._ordered(node, passing)
+
+    def _charged(self, node: c.Loop) -> Evaluate:
+        """What the loop looks through; each item costs as much as its test, value and keys are long."""
+        items, meter, span = self.expressions.items(node.items), self.expressions.meter, node.span
+        each = effort(node.test, node.value, node.keys)
+
+        def charged(state: State, env: Env) -> Value:
+            found = items(state, env)
+            meter.charge(1 + len(found) * each, span)
+            return found
+
+        return charged
 
     def _all(self, items: Evaluate, test: Evaluate | None, variable: int) -> Evaluate:
         def every(state: State, env: Env) -> Value:

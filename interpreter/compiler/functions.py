@@ -26,14 +26,12 @@ class Functions:
 
     def compile(self, node: c.Builtin) -> Evaluate:
         arguments = [self.expressions.compile(argument) for argument in node.arguments]
-        function = self._function(node)
+        function = self._charged(node, self._function(node))
         if len(arguments) == 1:
             (only,) = arguments
             call: Evaluate = lambda state, env: function(state, only(state, env))  # noqa: E731
         else:
             call = lambda state, env: function(state, *[argument(state, env) for argument in arguments])  # noqa: E731
-        if node.or_none or node.name in ("connected", "mixes"):
-            return call
         name, span = node.name, node.span
 
         def checked(state: State, env: Env) -> Value:
@@ -41,11 +39,34 @@ class Functions:
                 found = call(state, env)
             except ValueError as error:
                 raise RuleFailure(f"`{name}`: {error}", span) from None
-            if found is None:
+            if found is None and not or_none:
                 raise RuleFailure(f"`{name.split()[0]}` finds nothing here", span)
             return found
 
+        or_none = node.or_none
         return checked
+
+    def _charged(self, node: c.Builtin, function: Callable[..., Value]) -> Callable[..., Value]:
+        """What goes in and comes out costs steps; so does a look at the whole graph."""
+        graph, meter, span = self.constants.graph, self.expressions.meter, node.span
+        always = 1
+        if node.name in ("distance", "path", "connected") and graph is not None:
+            always = graph.node_count + len(graph.links)
+        elif node.name in ("overflow", "space", "mixes"):
+            always = 32
+
+        def charged(state: State, *arguments: Value) -> Value:
+            steps = always
+            for argument in arguments:
+                if type(argument) is tuple:
+                    steps += len(argument) >> 3
+            meter.charge(steps, span)
+            found = function(state, *arguments)
+            if type(found) is tuple:
+                meter.charge(len(found), span)
+            return found
+
+        return charged
 
     def _function(self, node: c.Builtin) -> Callable[..., Value]:
         graph, lengths = self.constants.graph, self.constants.lengths

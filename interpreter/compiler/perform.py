@@ -6,7 +6,17 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from interpreter.base.source import Span
-from interpreter.compiler.constants import GOES_ON, MAXIMUM_PASSES, Env, Evaluate, RuleFailure, Run
+from interpreter.compiler.constants import (
+    GOES_ON,
+    MAXIMUM_PASSES,
+    Env,
+    Evaluate,
+    RuleFailure,
+    Run,
+    bounded,
+    effort,
+    grows,
+)
 from interpreter.kernel.chance import ChanceError
 from interpreter.kernel.effects import Refused
 from interpreter.kernel.state import State, Value
@@ -17,6 +27,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Performer"]
 
+EFFECT = 4
+"""The steps that a change of the game costs: it is kept in the log."""
+
 
 class Performer:
     """Closures of steps."""
@@ -24,6 +37,14 @@ class Performer:
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
         self.effects = machine.constants.effects
+        self.meter = machine.meter
+
+    def kept(self, value: c.Expression) -> Evaluate:
+        """A value that is going to be kept; of numbers only what is bounded."""
+        given = self.machine.expressions.compile(value)
+        if not grows(value):
+            return given
+        return lambda state, env: bounded(given(state, env), value.span)
 
     def block(self, steps: Sequence[c.Step]) -> Run:
         """Steps one after the other; gives what a return gives, else GOES_ON."""
@@ -54,7 +75,7 @@ class Performer:
         compile_ = self.machine.expressions.compile
         match step:
             case c.SetLocal(index, value):
-                given = compile_(value)
+                given = self.kept(value)
 
                 def set_local(state: State, env: Env) -> Any:
                     env[index] = given(state, env)
@@ -87,7 +108,10 @@ class Performer:
     def _guarded(self, span: Span, run: Callable[[State, Env], None]) -> Run:
         """An effect; what it refuses is a failure at its place."""
 
+        meter = self.meter
+
         def guarded(state: State, env: Env) -> Any:
+            meter.charge(EFFECT, span)
             try:
                 run(state, env)
             except (Refused, ChanceError) as refused:
@@ -102,7 +126,7 @@ class Performer:
         names = machine.constants.chance_names
         match step:
             case c.SetCell(cell, value):
-                where, given = compile_(cell), compile_(value)
+                where, given = compile_(cell), self.kept(value)
                 return lambda state, env: effects.put(state, where(state, env), given(state, env), span)
             case c.MoveCards():
                 return self._move_cards(step)
@@ -157,11 +181,20 @@ class Performer:
         effects, span, where = self.effects, step.span, step.where
         if step.target.type.form == "pile":
             return lambda state, env: effects.move_to_pile(
-                state, _cards(cards(state, env), single), target(state, env), where, span
+                state, self._carried(_cards(cards(state, env), single), span), target(state, env), where, span
             )
         return lambda state, env: effects.move_cards(
-            state, _cards(cards(state, env), single), target(state, env), where, span
+            state, self._carried(_cards(cards(state, env), single), span), target(state, env), where, span
         )
+
+    def _carried(self, cards: tuple[int, ...], span: Span) -> tuple[int, ...]:
+        """Cards that are moved: each is looked for among all, and the zone that it leaves is kept in the log."""
+        self.meter.charge(len(cards) * (EFFECT + self._all_cards // 32), span)
+        return cards
+
+    @property
+    def _all_cards(self) -> int:
+        return len(self.machine.constants.model.cards)
 
     def _move_all(self, step: c.MoveAll) -> Callable[[State, Env], None]:
         compile_ = self.machine.expressions.compile
@@ -175,10 +208,10 @@ class Performer:
         is_pile = form == "pile"
         if step.target.type.form == "pile":
             return lambda state, env: effects.move_to_pile(
-                state, _held(state, source(state, env), is_pile), target(state, env), where, span
+                state, self._carried(_held(state, source(state, env), is_pile), span), target(state, env), where, span
             )
         return lambda state, env: effects.move_cards(
-            state, _held(state, source(state, env), is_pile), target(state, env), where, span
+            state, self._carried(_held(state, source(state, env), is_pile), span), target(state, env), where, span
         )
 
     def _move_piece(self, step: c.MovePiece) -> Callable[[State, Env], None]:
@@ -222,9 +255,11 @@ class Performer:
         items = self.machine.expressions.items(step.items)
         test = self.machine.expressions.compile(step.test) if step.test is not None else None
         body, variable = self.block(step.body), step.variable
+        meter, span, each = self.meter, step.span, effort(step.test, step.body)
 
         def iterate(state: State, env: Env) -> Any:
             for item in items(state, env):
+                meter.charge(each, span)
                 env[variable] = item
                 if test is None or test(state, env):
                     result = body(state, env)
@@ -238,11 +273,14 @@ class Performer:
         test, body = self.machine.expressions.compile(step.test), self.block(step.body)
         bound = self.machine.expressions.compile(step.bound) if step.bound is not None else None
 
+        meter, each = self.meter, effort(step.test, step.bound, step.body)
+
         def repeat(state: State, env: Env) -> Any:
             limit = bound(state, env) if bound is not None else MAXIMUM_PASSES
             passes = 0
             while test(state, env):
                 passes += 1
+                meter.charge(each, step.span)
                 if passes > limit:
                     raise RuleFailure(f"this loop went on for more than {limit} times", step.span)
                 if passes > MAXIMUM_PASSES:

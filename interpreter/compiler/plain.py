@@ -12,7 +12,17 @@ from typing import Any, assert_never, cast
 
 from interpreter.base.source import NOWHERE, Span
 from interpreter.compiler import lower as l
-from interpreter.compiler.constants import GOES_ON, MAXIMUM_PASSES, Constants, Env, Evaluate, RuleFailure, Run
+from interpreter.compiler.constants import (
+    GOES_ON,
+    MAXIMUM_PASSES,
+    Constants,
+    Env,
+    Evaluate,
+    Meter,
+    RuleFailure,
+    Run,
+    effort,
+)
 from interpreter.compiler.evaluate import Evaluator
 from interpreter.compiler.perform import Performer
 from interpreter.kernel.chance import ChanceSource, Seeded
@@ -67,6 +77,7 @@ class Machine:
 
     def __post_init__(self) -> None:
         self.chance: ChanceSource = Seeded(0)
+        self.meter = Meter()
         self.expressions = Evaluator(self)
         self.steps = Performer(self)
         base = self.constants.layout.base
@@ -143,14 +154,15 @@ class Machine:
         self.chance = chance
         stretches = self._stretches
         passes = 0
+        self.meter.refill()
         try:
             while going is not None:
                 index, env, up = going
                 passes += 1
                 if passes > MAXIMUM_PASSES:
-                    raise RuleFailure("this goes on and on without asking anybody", last, "R002")
-                steps, end, span = stretches[index]
-                last = span if span is not NOWHERE else last
+                    place = self._place(state, index)
+                    raise RuleFailure("this goes on and on without asking anybody", place, "R002")
+                steps, end, _ = stretches[index]
                 for step in steps:
                     step(state, env)
                 going = end(state, env, up)
@@ -158,7 +170,18 @@ class Machine:
             self._name_chain(failure, state, going)
             raise
         except RecursionError:
-            raise RuleFailure("rules call each other too deeply", last, "R002") from None
+            place = self._place(state, going[0]) if going is not None else None
+            raise RuleFailure("rules call each other too deeply", place, "R002") from None
+
+    def _place(self, state: State, index: int) -> Span | None:
+        """Where the author wrote what runs at a stretch: it, the standing rule that is at work, or the phase."""
+        model = self.constants.model
+        if index < self.first_special:
+            return self.program.stretches[index].span
+        pending, phase = state.cells[self._pending], state.cells[self._phase]
+        if pending and state.cells[self._settling]:
+            return list(model.standing.values())[(pending & -pending).bit_length() - 1].span
+        return model.rules[model.phases[phase]].top.span if 0 <= phase < len(model.phases) else None
 
     def _name_chain(self, failure: RuleFailure, state: State, going: Going | None) -> None:
         if going is None:
@@ -308,7 +331,8 @@ class Machine:
             effects.put(state, self._pending, pending & ~(1 << number), None)
 
     def _standing_rule(self, rule: StandingRule) -> tuple[str, Callable[[State], tuple[Value, ...] | None]]:
-        binders = [(index, self.expressions.items(items)) for index, items in rule.binders]
+        each = effort(rule.test)
+        binders = [(index, self.looked_through(items, each)) for index, items in rule.binders]
         test = self.expressions.compile(rule.test) if rule.test is not None else None
         size = rule.local_count
 
@@ -353,8 +377,10 @@ class Machine:
         assert lowered.steps is not None
         run = self.steps.block(lowered.steps)
         size = lowered.local_count
+        meter, span, each = self.meter, lowered.layer.span, 4 + effort(lowered.steps)
 
         def call(state: State, values: tuple[Value, ...]) -> Value:
+            meter.charge(each, span)
             env: Env = [*values, *([None] * (size - len(values)))]
             result = run(state, env)
             return None if result is GOES_ON else result
@@ -375,12 +401,14 @@ class Machine:
         below = self.function(f"{layer.rule}@{layer.layer - 1}") if when is not None else None
         body = self._function_body(layer)
         size = layer.local_count
+        meter, span, each = self.meter, layer.span, 4 + effort(layer.when, layer.body)
 
         def call(state: State, values: Any) -> Value:
             key = (name, *values)
             memo = state.memo
             if key in memo:
                 return memo[key]
+            meter.charge(each, span)
             env: Env = [*values, *([None] * (size - len(values)))]
             if when is not None and below is not None and not when(state, env):
                 found = below(state, values)
@@ -416,6 +444,9 @@ class Machine:
         self, index: int, stretch: l.Stretch
     ) -> tuple[tuple[Run, ...], Callable[[State, Env, Any], Going | None], Span]:
         steps = tuple(self.steps.compile(step) for step in stretch.steps)
+        each = effort(stretch.steps)
+        if each > 1:
+            steps = (lambda state, env: self.meter.charge(each, stretch.span), *steps)
         return steps, self._end(index, stretch), stretch.span
 
     def _end(self, index: int, stretch: l.Stretch) -> Callable[[State, Env, Any], Going | None]:
@@ -455,7 +486,7 @@ class Machine:
                 option.name,
                 compile_(option.guard) if option.guard is not None else None,
                 tuple(choice.variable for choice in option.choices),
-                tuple(self.expressions.items(choice.items) for choice in option.choices),
+                tuple(self.looked_through(choice.items, effort(option.tests)) for choice in option.choices),
                 tuple(compile_(test) for test in option.tests),
                 option,
             )
@@ -529,8 +560,20 @@ class Machine:
 
     # --- options
 
+    def looked_through(self, items: c.Expression, each: int) -> Evaluate:
+        """What a decision or a standing rule looks through; each item costs steps."""
+        found, meter, span = self.expressions.items(items), self.meter, items.span
+
+        def charged(state: State, env: Env) -> Value:
+            values = found(state, env)
+            meter.charge(1 + len(values) * each, span)
+            return values
+
+        return charged
+
     def options(self, state: State, env: Env, site: AskSite) -> Iterator[tuple[int, tuple[Value, ...]]]:
         """All legal choices, one after another: the alternative's number and its values."""
+        self.meter.refill()
         for number, option in enumerate(site.options):
             yield from ((number, values) for values in self.values(state, env, option))
 

@@ -115,7 +115,8 @@ class Quote:
         return node
 
     def placed(self, node: Any) -> Any:
-        node.lineno, node.col_offset = self._line, self._column
+        node.lineno = node.end_lineno = self._line
+        node.col_offset, node.end_col_offset = self._column, self._column + 1
         return node
 
     def constant(self, value: Any) -> ast.Constant:

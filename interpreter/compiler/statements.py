@@ -150,7 +150,7 @@ class Statements:
     def put(self, where: ast.expr, group: str | None, value: ast.expr, site: str, *, differs: bool = False) -> Block:
         """A cell gets a value: the record, the change, and what follows from it. ``differs``: it surely changes."""
         q, x = self.quote, self.expressions
-        site_ = q.name(site)
+        site_ = q.name(site) if site else q.constant(None)
         if group is None:
             return [q.placed(ast.Expr(q.call("put", [q.name("state"), where, value, site_])))]
         found: Block = []

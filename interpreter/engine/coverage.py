@@ -17,9 +17,10 @@ from interpreter.engine.ruleset import Ruleset, load
 from interpreter.language import core as c
 from interpreter.language.model import RuleLayer
 from interpreter.reading.citations import Statement, statements_of
-from interpreter.reading.compose import Entry, words
+from interpreter.reading.compose import Entry, word, words
 from interpreter.reading.files import Shelf
-from interpreter.reading.yaml import Mapping, Scalar, Sequence, decode, read_yaml
+from interpreter.reading.schema import check_schema
+from interpreter.reading.yaml import Mapping, Sequence
 
 __all__ = [
     "Citation",
@@ -145,27 +146,20 @@ def _of_cases(ruleset: Ruleset, name: str, entry: Entry) -> Iterator[Citation]:
 
 
 def waivers_of(shelf: Shelf) -> tuple[list[Waiver], list[Diagnostic]]:
-    """All waivers (``waivers.yaml`` in the folder of a family), and what is wrong with their files."""
+    """All waivers (``waivers.yaml`` in the folder of a family), and what is wrong with the form of their files."""
     waivers: list[Waiver] = []
     found: list[Diagnostic] = []
-    for root in shelf.roots:
-        for path in sorted(root.glob("*/waivers.yaml")):
-            file, wrong = decode(path.relative_to(root).as_posix(), path.read_bytes())
-            found.extend(wrong)
-            mapping, wrong = read_yaml(file)
-            found.extend(wrong)
-            listed = mapping.get("waivers") if mapping is not None else None
-            for item in listed.items if isinstance(listed, Sequence) else ():
-                _add(item, waivers, found)
+    for id in shelf.ids("waivers"):
+        document, wrong = shelf.read("waivers", id)
+        found.extend(wrong)
+        if document is None:
+            continue
+        found.extend(check_schema("waivers", document.root))
+        listed = document.root.get("is")
+        for item in listed.items if isinstance(listed, Sequence) else ():
+            if isinstance(item, Mapping) and (scalar := item.get("id")) is not None:
+                waivers.append(Waiver(word(scalar), word(item.get("reason")), scalar.span))
     return waivers, found
-
-
-def _add(item: object, waivers: list[Waiver], found: list[Diagnostic]) -> None:
-    id, reason = (item.get("id"), item.get("reason")) if isinstance(item, Mapping) else (None, None)
-    if isinstance(id, Scalar) and isinstance(reason, Scalar) and reason.text:
-        waivers.append(Waiver(id.text, reason.text, id.span))
-    elif isinstance(item, Mapping | Sequence | Scalar):
-        found.append(Diagnostic("E102", "a waiver needs `id` and `reason`", item.span))
 
 
 def check_waivers(waivers: Iterable[Waiver], statements: dict[str, Statement]) -> list[Diagnostic]:

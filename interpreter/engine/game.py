@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 __all__ = ["Decision", "Game", "Option", "Options", "Result"]
 
 SAVE_VERSION = 1
+MAXIMUM_RECORDS = 1_000_000
+"""So many changes, events and choices may the log of one game hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,6 +252,8 @@ class Game:
 
     def _apply(self, decision: Decision, number: int, values: tuple[Value, ...]) -> None:
         state, site = self.state, decision.site
+        if len(state.log) > MAXIMUM_RECORDS:
+            raise RuleFailure(f"more than {MAXIMUM_RECORDS:,} things happened in this game", site.ask.span, "R002")
         option = site.ask.options[number]
         record = (CHOICE, option.span, state.frame, decision.actor, decision.name, (option.name, number, values), site)
         seen = [

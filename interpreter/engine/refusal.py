@@ -55,10 +55,24 @@ def legal_choice(game: Game, choice: Option | Mapping[str, Any]) -> tuple[int, t
     site = decision.site
     number, values = _decode(game, site, given)
     option = site.options[number]
+    values = _offered_cards(game, option, list(decision.env), values)
     reasons = list(_reasons(game, site, option, list(decision.env), values))
     if reasons:
         raise IllegalMove(f"`{option.name}` is refused", reasons)
     return number, values
+
+
+def _offered_cards(game: Game, option: OptionSite, env: list[Value], values: tuple[Value, ...]) -> tuple[Value, ...]:
+    """Cards without a key are all called by their kind: one that is offered is meant."""
+    names, cards, found = game.ruleset.names, game.ruleset.model.cards, []
+    for variable, items, value, choice in zip(option.variables, option.items, values, option.core.choices, strict=True):
+        if choice.type.form == "card" and value is not None and cards[value].key is None:
+            offered = items(game.state, env)
+            if value not in offered:
+                value = next((card for card in offered if names.card(card) == names.card(value)), value)
+        env[variable] = value
+        found.append(value)
+    return tuple(found)
 
 
 def _decode(game: Game, site: AskSite, given: dict[str, Any]) -> tuple[int, tuple[Value, ...]]:
@@ -82,16 +96,20 @@ def _decode(game: Game, site: AskSite, given: dict[str, Any]) -> tuple[int, tupl
     return number, tuple(values)
 
 
-def _reasons(game: Game, site: AskSite, option: OptionSite, env: list[Value], values: tuple[Value, ...]) -> list[Reason]:
+def _reasons(
+    game: Game, site: AskSite, option: OptionSite, env: list[Value], values: tuple[Value, ...]
+) -> list[Reason]:
     layer = game.ruleset.program.reach.procedures[site.procedure]
-    rule, cites = layer.spoken, layer.cites
+    rule, cites = layer.spoken, game.ruleset.own_cites(layer.cites)
     if option.guard is not None and not option.guard(game.state, env):
         assert option.core.guard is not None
         return _failing(game, option.core.guard, env, rule, cites)
     outside: list[Reason] = []
     for variable, items, value, choice in zip(option.variables, option.items, values, option.core.choices, strict=True):
         if not outside and value not in (found := items(game.state, env)):
-            outside.append(Reason(f"`{choice.name}` must be {_domain_text(game, found, choice)}", rule, cites, choice.span))
+            outside.append(
+                Reason(f"`{choice.name}` must be {_domain_text(game, found, choice)}", rule, cites, choice.span)
+            )
         env[variable] = value
     if not outside:
         return _first_failing(game, option, env, rule, cites)
@@ -119,12 +137,9 @@ def _domain_text(game: Game, found: Any, choice: c.Choice) -> str:
 
 def _failing(game: Game, node: c.Expression, env: list[Value], rule: str, cites: tuple[str, ...]) -> list[Reason]:
     """The condition itself, or, where it is a verdict, the lines of it that fail."""
-    if isinstance(node, c.CallRule):
-        target = game.ruleset.program.target(node)
-        if game.ruleset.program.reach.procedures[target].form == "permits":
-            compile_ = game.machine.expressions.compile
-            values = tuple(compile_(argument)(game.state, env) for argument in node.arguments)
-            return refuse(game, target, values)
+    said = _below(game, node, env)
+    if said:
+        return said
     text = " ".join(node.span.text.split())
     return [Reason(f"`{text}` does not hold", rule, cites, node.span)]
 
@@ -147,15 +162,27 @@ def refuse(game: Game, verdict: str, values: tuple[Value, ...]) -> list[Reason]:
             text = " ".join(line.test.span.text.split())
             base = _below(game, line.test, env)
             reasons.extend(
-                base or [Reason(f"`{text}` does not hold", layer.rule, line.cites or layer.cites, line.span)]
+                base
+                or [
+                    Reason(
+                        f"`{text}` does not hold",
+                        layer.rule,
+                        game.ruleset.own_cites(line.cites or layer.cites),
+                        line.span,
+                    )
+                ]
             )
             break
     return reasons
 
 
 def _below(game: Game, node: c.Expression, env: list[Value]) -> list[Reason]:
-    if isinstance(node, c.CallBase):
-        compile_ = game.machine.expressions.compile
-        values = tuple(compile_(argument)(game.state, env) for argument in node.arguments)
-        return refuse(game, f"{node.rule}@{node.layer}", values)
-    return []
+    """What another verdict says, where a condition is nothing but a call of it."""
+    if not isinstance(node, c.CallBase | c.CallRule):
+        return []
+    target = game.ruleset.program.target(node)
+    if game.ruleset.program.reach.procedures[target].form != "permits":
+        return []
+    compile_ = game.machine.expressions.compile
+    values = tuple(compile_(argument)(game.state, env) for argument in node.arguments)
+    return refuse(game, target, values)

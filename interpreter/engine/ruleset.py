@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,13 +15,15 @@ from interpreter.base.suggest import did_you_mean
 from interpreter.compiler.constants import RuleFailure
 from interpreter.compiler.lower import Program, lower
 from interpreter.compiler.reach import Reach, check_reach, reach_of
+from interpreter.compiler.unused import unused
 from interpreter.engine.setup import Table, set_table
 from interpreter.engine.values import Names
 from interpreter.kernel.chance import ChanceSource
 from interpreter.kernel.state import Value
 from interpreter.language.check import check
 from interpreter.language.model import Model
-from interpreter.reading.citations import Statement, statements_of
+from interpreter.language.policies import Checked, policies_of
+from interpreter.reading.citations import Statement, check_statements, statements_of
 from interpreter.reading.compose import Composition, compose
 from interpreter.reading.files import Document, Shelf, shelf_for
 
@@ -49,17 +52,35 @@ def examine(shelf: Shelf, document: Document, overlays: Iterable[str] = ()) -> E
     """All passes up to the lowering, without raising: compose, check, reach, laws."""
     statements = statements_of(shelf)
     composition, diagnostics = compose(shelf, document, overlays)
+    diagnostics.extend(check_statements(shelf))
     if composition is None:
         return Examined(diagnostics, statements=statements)
     model, found = check(composition, statements)
-    diagnostics = [*diagnostics, *found]
+    policies = policies_of(model, composition)
+    diagnostics = [*diagnostics, *found, *policies.diagnostics]
     if any(diagnostic.severity == "error" for diagnostic in diagnostics):
         return Examined(diagnostics, composition, model, None, statements)
     reach = reach_of(model)
     diagnostics.extend(check_reach(model, reach))
     if not any(diagnostic.severity == "error" for diagnostic in diagnostics):
         diagnostics.extend(_check_laws(model, reach, composition))
+    if not any(diagnostic.severity == "error" for diagnostic in diagnostics):
+        diagnostics.extend(_check_used(model, reach, policies, composition))
     return Examined(diagnostics, composition, model, reach, statements)
+
+
+def _check_used(model: Model, reach: Reach, policies: Checked, composition: Composition) -> list[Diagnostic]:
+    """What nothing uses, here or in another file of the family. Libraries are there for others to use."""
+    libraries = {document.id for document in composition.documents if document.kind == "library"}
+    found = [each for each in unused(model, reach, policies.policies.values()) if each[1] not in libraries]
+    if not found:
+        return []
+    here = {document.path.resolve() for document in composition.documents}
+    folders = {document.path.parent for document in composition.documents if document.kind == "family"}
+    others = [path for folder in folders for path in sorted(folder.rglob("*.yaml")) if path.resolve() not in here]
+    elsewhere = " ".join(path.read_text(encoding="utf-8", errors="replace") for path in others if path.is_file())
+    spoken_of = set(re.findall(r"\w+", elsewhere))
+    return [diagnostic for name, _, diagnostic in found if name not in spoken_of]
 
 
 def _check_laws(model: Model, reach: Reach, composition: Composition) -> list[Diagnostic]:
@@ -137,6 +158,14 @@ class Ruleset:
             (model.phases, model.setup, model.ranking),
         )
         return blake2b(repr(what).encode(), digest_size=16).hexdigest()
+
+    def own_cites(self, cites: tuple[str, ...]) -> tuple[str, ...]:
+        """Of the statements that a rule cites, those of this ruleset's books, and the fills and gaps."""
+        books = self.composition.rulebooks
+        found = [
+            id for id in cites if (s := self.statements.get(id)) and (s.book in books or s.kind in ("fill", "gap"))
+        ]
+        return tuple(found) if books else cites
 
     def table(self, people: int, settings: dict[str, Value]) -> Table:
         """The machine and first state for so many people, made once for equal settings."""
@@ -231,7 +260,7 @@ def load(name: str | Path, overlays: Iterable[str] = (), shelf: Shelf | None = N
 def find(name: str | Path, shelf: Shelf | None = None) -> tuple[Shelf, Document | None, list[Diagnostic]]:
     """The file of an id or a path, and the shelf on which its neighbours stand."""
     text = str(name)
-    if isinstance(name, Path) or text.endswith((".yaml", ".yml")) or Path(text).is_file() or Path(text).is_dir():
+    if isinstance(name, Path) or text.endswith((".yaml", ".yml")) or Path(text).is_file():
         shelf = shelf or shelf_for(Path(text))
         document, diagnostics = shelf.read_path(Path(text))
         return shelf, document, diagnostics

@@ -8,6 +8,7 @@ from typing import Any
 
 from interpreter.base.diagnostics import Diagnostic, RulesetError
 from interpreter.compiler.constants import Constants
+from interpreter.compiler.fast import FastMachine
 from interpreter.compiler.lower import Program
 from interpreter.compiler.plain import Machine
 from interpreter.kernel.effects import Effects, ZoneShape
@@ -26,7 +27,7 @@ __all__ = ["Table", "set_table"]
 class Table:
     """A machine and the state from which its games begin."""
 
-    machine: Machine
+    machine: FastMachine
     first: State
     seats: int
     census: Census
@@ -74,7 +75,7 @@ def set_table(program: Program, people: int, settings: dict[str, Value]) -> Tabl
         role_seats={role: roles.index(role) for role in model.roles if role in roles},
         seen_by=_seen_by(model, layout),
     )
-    machine = Machine(program, constants)
+    machine = FastMachine(program, constants)
     for cell, group in _cells(model, layout):
         if group.type.form in ("zone", "piles"):
             zones[cell] = ZoneShape(group.name, group.order, _rank(machine, group), group.type.form == "piles")
@@ -184,9 +185,10 @@ def _statics(model: Model, roles: list[str]) -> dict[str, Any]:
         statics[f"place.{attribute}"] = tuple(place.values.get(attribute) for place in graph.places)
     statics[f"place.{graph.node}"] = tuple(place.node for place in graph.places)
     statics["place.number"] = tuple(place.number for place in graph.places)
-    statics["node.places"] = tuple(
-        tuple(i for i, place in enumerate(graph.places) if place.node == node) for node in range(len(graph.nodes))
-    )
+    places: list[list[int]] = [[] for _ in graph.nodes]
+    for number, place in enumerate(graph.places):
+        places[place.node].append(number)
+    statics["node.places"] = tuple(map(tuple, places))
     return statics
 
 
@@ -262,12 +264,12 @@ def _first_state(machine: Machine, layout: Layout, model: Model) -> State:
         if group.lasts != "game":
             resets.setdefault(group.lasts, []).append((cell, cells[cell]))
     machine.set_resets(resets)
-    _rest(model, layout, state)
+    _rest(model, layout, state, machine.constants.tracks)
     _lay_cards(model, layout, state)
     return state
 
 
-def _rest(model: Model, layout: Layout, state: State) -> None:
+def _rest(model: Model, layout: Layout, state: State, tracks: dict[int, Track]) -> None:
     """Holders that start with the rest get what no other holder of the token has."""
     for name, kind in model.kinds.items():
         if kind.totals is None:
@@ -276,11 +278,18 @@ def _rest(model: Model, layout: Layout, state: State) -> None:
             (cell, g) for cell, g in _cells(model, layout) if g.type.form in ("pool", "track") and g.type.name == name
         ]
         left = list(kind.totals)
-        for cell, _ in holders:
+        for cell, group in holders:
             held = state.cells[cell] if isinstance(state.cells[cell], tuple) else (state.cells[cell],)
+            if min(held) < 0:
+                raise _unfit("E311", f"`{group.name}` starts with less than nothing", group)
+            if cell in tracks and any(a > b for a, b in zip(held, tracks[cell].capacities(), strict=True)):
+                raise _unfit("E311", f"`{group.name}` starts with more than its spaces take", group)
             left = [a - b for a, b in zip(left, held, strict=True)]
         for cell, group in holders:
             if group.starts == "rest":
+                if others := [g for other, g in holders if g.starts == "rest" and other != cell]:
+                    message = f"`{others[0].name}` and `{group.name}` both start with the rest of the {name}"
+                    raise _unfit("E311", message, group)
                 if min(left) < 0 and not group.unlimited:
                     raise _unfit("E311", f"more {name} is laid out than the {sum(kind.totals)} that there are", group)
                 state.cells[cell] = left[0] if kind.unit else tuple(left)
@@ -295,6 +304,8 @@ def _lay_cards(model: Model, layout: Layout, state: State) -> None:
             cards = tuple(i for i, row in enumerate(model.cards) if group.type.name in ("", row.kind))
             state.cells[cell] = cards if group.type.form == "zone" else tuple((card,) for card in cards)
             for card in cards:
+                if state.cells[layout.base["location"] + card] is not None:
+                    raise _unfit("E311", f"cards that start in `{group.name}` start elsewhere too", group)
                 state.cells[layout.base["location"] + card] = cell
     lost = [i for i in range(len(model.cards)) if state.cells[layout.base["location"] + i] is None]
     if lost:

@@ -90,7 +90,7 @@ def _choice(game: Game, record: tuple[Any, ...], player: int | None, language: s
         said = _say(game, phrase, given, types, may, language)
         text = said if phrase else _plain_choice(game, actor, option, public, names, context)
     layer = game.ruleset.program.reach.procedures[site.procedure]
-    return Line("choice", key, text, public, actor, layer.spoken, own_cites(game, layer.cites), str(span))
+    return Line("choice", key, text, public, actor, layer.spoken, game.ruleset.own_cites(layer.cites), str(span))
 
 
 def _plain_choice(game: Game, actor: int, option: str, public: dict[str, Any], names: list[str], context: Any) -> str:
@@ -117,7 +117,7 @@ def _layer_at(game: Game, span: Any) -> tuple[str, tuple[str, ...]]:
         inside = layer.body if isinstance(layer.body, tuple) else (layer.body,)
         for node in inside:
             if node.span.file is span.file and node.span.start <= span.start <= node.span.end:
-                return layer.spoken, own_cites(game, layer.cites)
+                return layer.spoken, game.ruleset.own_cites(layer.cites)
     return "", ()
 
 
@@ -127,15 +127,8 @@ def _mark(game: Game, record: tuple[Any, ...], language: str) -> Line:
     phrase = game.ruleset.model.says.get(of) if edge == "start" else None
     text = _say(game, phrase, [], [], [], language)
     layer = game.ruleset.model.rules.get(of)
-    cites = own_cites(game, layer.cites) if layer is not None and edge == "start" else ()
+    cites = game.ruleset.own_cites(layer.cites) if layer is not None and edge == "start" else ()
     return Line("mark", word, text, {"number": number}, None, of if layer else "", cites)
-
-
-def own_cites(game: Game, cites: tuple[str, ...]) -> tuple[str, ...]:
-    """Of the statements that a rule cites, those of this ruleset's books, and the fills and gaps."""
-    books, statements = game.ruleset.composition.rulebooks, game.ruleset.statements
-    found = [cite for cite in cites if (s := statements.get(cite)) and (s.book in books or s.kind in ("fill", "gap"))]
-    return tuple(found) if books else cites
 
 
 def _may_see(mask: tuple[int, ...] | None, player: int | None) -> bool:

@@ -13,35 +13,67 @@ from heapq import heapify, heappop, heappush
 __all__ = ["Graph"]
 
 _MOST_KEPT = 4096
-"""How many answers of ``distances`` a graph keeps before it starts anew."""
+"""How many answers of ``distances`` are kept for one choice of nodes before they are found anew."""
+
+_MOST_RECENT = 12
+"""How many of the latest answers are looked at for one to which a single start is new."""
 
 _Distances = tuple[int | None, ...]
-_Question = tuple[tuple[int, ...], tuple[int, ...] | None]
+_Ways = list[tuple[int, int] | None]
+
+
+class _Within:
+    """What is known of ways that use some of the nodes, for some lengths.
+
+    Where all these nodes hang together, the distances from several starts are the least of the rows of the starts, and
+    a question with one start more than a late one needs only one row more.
+    """
+
+    __slots__ = ("answers", "joined", "nodes", "paths", "recent", "rows", "ways")
+
+    def __init__(self, nodes: frozenset[int], joined: bool) -> None:
+        self.nodes, self.joined = nodes, joined
+        self.rows: dict[int, _Distances] = {}
+        self.answers: dict[tuple[int, ...], _Distances] = {}
+        self.recent: list[tuple[frozenset[int], _Distances]] = []
+        self.ways: dict[int, _Ways] = {}
+        self.paths: dict[tuple[int, int], tuple[int, ...]] = {}
 
 
 class _Memory:
-    """The answers of ``distances`` for the lengths of the last call.
+    """What is known for the lengths of the last call.
 
     Lengths are recognised by identity. To compare or to hash them would pass over all links at each call, which costs
     as much as part of the search that it saves; games have a few tables of lengths, made once. That an object is the
     same proves that its lengths are the same because it is a tuple of ints, which cannot change, and because it is held
     here, so that no other object takes its address. A list may have changed in between: its answers are never kept.
+    The nodes of the last call are recognised in the same way first.
     """
 
-    __slots__ = ("latest",)
+    __slots__ = ("latest", "place")
 
     def __init__(self) -> None:
-        # One attribute for both, so that a thread never sees the lengths of one call with the answers of another.
-        self.latest: tuple[tuple[int, ...], dict[_Question, _Distances]] = ((), {})
+        # Parts that belong together are one attribute, so that a thread never sees those of two calls mixed.
+        self.latest: tuple[tuple[int, ...], dict[tuple[int, ...] | None, _Within]] = ((), {})
+        self.place: tuple[tuple[int, ...], tuple[int, ...] | None, _Within] | None = None
 
-    def answers(self, lengths: tuple[int, ...]) -> dict[_Question, _Distances]:
-        known, answers = self.latest
+    def within(self, graph: Graph, within: tuple[int, ...] | None, lengths: tuple[int, ...]) -> _Within:
+        place = self.place
+        if place is not None and place[0] is lengths and place[1] is within:
+            return place[2]
+        known, places = self.latest
         if known is not lengths:
-            answers = {}
-            self.latest = (lengths, answers)
-        elif len(answers) >= _MOST_KEPT:
-            answers.clear()
-        return answers
+            _check_lengths(lengths)
+            places = {}
+            self.latest = (lengths, places)
+        found = places.get(within)
+        if found is None:
+            if len(places) >= _MOST_KEPT:
+                places.clear()
+            nodes = frozenset(range(graph.node_count) if within is None else within)
+            found = places[within] = _Within(nodes, graph.connected(nodes))
+        self.place = (lengths, within, found)
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +117,38 @@ class Graph:
         """
         if not isinstance(lengths, tuple):
             return self._search(starts, within, lengths)
-        answers = self._memory.answers(lengths)
-        question = (starts, within)
-        found = answers.get(question)
+        known = self._memory.within(self, within, lengths)
+        found = known.answers.get(starts)
         if found is None:
-            found = answers[question] = self._search(starts, within, lengths)
+            if len(known.answers) >= _MOST_KEPT:
+                known.answers.clear()
+            found = known.answers[starts] = self._distances(known, starts, within, lengths)
+        return found
+
+    def _distances(
+        self, known: _Within, starts: tuple[int, ...], within: tuple[int, ...] | None, lengths: tuple[int, ...]
+    ) -> _Distances:
+        """From rows where the nodes hang together: then the same nodes are out of reach from every start."""
+        wanted = frozenset(starts)
+        if not starts or not known.joined or not wanted <= known.nodes:
+            return self._search(starts, within, lengths)
+        recent = known.recent
+        left, found = wanted, None
+        for before, distances in recent:
+            if len(before) == len(wanted) - 1 and before < wanted:
+                left, found = wanted - before, distances
+                break
+        for start in left:
+            row = known.rows.get(start)
+            if row is None:
+                row = known.rows[start] = self._search((start,), within, lengths)
+            if found is None:
+                found = row
+            else:
+                found = tuple([b if a is None or b < a else a for a, b in zip(found, row, strict=True)])  # type: ignore[operator]
+        assert found is not None
+        recent.insert(0, (wanted, found))
+        del recent[_MOST_RECENT:]
         return found
 
     def path(
@@ -100,7 +159,27 @@ class Graph:
         Nodes as in ``distances``. Among equally cheap ways one with the fewest links is taken; among those the one
         whose nodes, read from the start, come first in order of number.
         """
-        ways = self._ways_to(goal, within, lengths)
+        if not isinstance(lengths, tuple):
+            return self._walk(starts, goal, self._ways_to(goal, within, lengths), lengths)
+        known = self._memory.within(self, within, lengths)
+        ways = known.ways.get(goal)
+        if ways is None:
+            ways = known.ways[goal] = self._ways_to(goal, within, lengths)
+        ends = [(*way, start) for start in starts if (way := ways[start]) is not None]
+        if not ends:
+            return None
+        start = min(ends)[2]
+        found = known.paths.get((start, goal))
+        if found is None:
+            walked = self._walk((start,), goal, ways, lengths)
+            assert walked is not None
+            found = known.paths[start, goal] = walked
+        return found
+
+    def _walk(
+        self, starts: tuple[int, ...], goal: int, ways: _Ways, lengths: Sequence[int]
+    ) -> tuple[int, ...] | None:
+        """The nodes of the way from the best start."""
         ends = [(*way, start) for start in starts if (way := ways[start]) is not None]
         if not ends:
             return None
@@ -158,9 +237,7 @@ class Graph:
                         heappush(queue, (cost + lengths[index], other))
         return tuple(found)
 
-    def _ways_to(
-        self, goal: int, within: tuple[int, ...] | None, lengths: Sequence[int]
-    ) -> list[tuple[int, int] | None]:
+    def _ways_to(self, goal: int, within: tuple[int, ...] | None, lengths: Sequence[int]) -> _Ways:
         """For each node the cost of the cheapest way to the goal, and the fewest links that such a way has."""
         _check_lengths(lengths)
         waiting = self._allowed(within)

@@ -41,7 +41,7 @@ from interpreter.language.scope import Frame, Variable
 from interpreter.language.signatures import FUNCTIONS
 from interpreter.language.steps import Steps, resolve_type
 from interpreter.language.texts import condition_of, expression_of, parsed, template_parts
-from interpreter.language.types import BOOL, INT, NEVER, NOTHING, SEAT, Type, accepts
+from interpreter.language.types import BOOL, INT, NEVER, NODE, NOTHING, PLACE, SEAT, Type, accepts
 from interpreter.language.walk import descendants
 from interpreter.reading.citations import Statement
 from interpreter.reading.compose import Composition, Entry, amended, word, words
@@ -492,7 +492,7 @@ class _Checker:
         if isinstance(tree, n.Name) and tree.name in self.model.tables:
             return self._table_as_start(tree.name, wanted, tree.span), 0
         if isinstance(tree, n.Name) and tree.name in self.signatures:
-            tree = n.Call(tree.name, (), tree.span, span=tree.span)
+            tree = n.Call(tree.name, (), name_span=tree.span, span=tree.span)
         return expressions.need(tree, wanted), frame.size
 
     def _table_as_start(self, table: str, wanted: Type, span: Span) -> c.Expression:
@@ -577,6 +577,9 @@ class _Checker:
             self._board(name, amended(layers))
         for name, layers in self.composition.sections.get("measures", {}).items():
             self._measure(name, amended(layers))
+        picture = self.composition.single("picture")
+        if picture is not None:
+            self._picture(picture)
 
     def _alternatives(self) -> None:
         """Of every decision: what stands around it and what its alternatives bind."""
@@ -627,6 +630,18 @@ class _Checker:
             known = [*MOMENTS, *(f"{edge} of {phase}" for edge in ("start", "end") for phase in self.model.phases)]
             self.error("E302", f"`{text}` is no moment of the game{did_you_mean(text, known)}", value.span)
         return ""
+
+    def _picture(self, entry: Entry) -> None:
+        """How nodes, links and places look: expressions over the one that is drawn."""
+        for word_, type_ in (("node", NODE), ("link", Type("link")), ("place", PLACE)):
+            looks = entry.get(word_)
+            for look in looks.entries if isinstance(looks, Mapping) else ():
+                frame = Frame()
+                frame.add(word_, type_)
+                tree = expression_of(look.value, self.report)
+                if tree is not None:
+                    value = self.expressions(frame).value(tree, maybe=True)
+                    self.model.picture[f"{word_}.{look.key.text}"] = value
 
     def _board(self, name: str, entry: Entry) -> None:
         if not isinstance(entry.value, Mapping):

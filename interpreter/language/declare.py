@@ -231,6 +231,9 @@ class _Reader:
             self.model.records[name].update(self.types(amended(layers).value))
 
     def card_rows(self) -> None:
+        if self.model.card_kinds and not any(True for _ in self._card_rows()):
+            kinds = ", ".join(f"`{name}`" for name in self.model.card_kinds)
+            self.error("E306", f"no file of this ruleset gives the cards ({kinds}): is a deck missing", self._top())
         for name, layers in self._card_rows():
             kind = self.model.card_kinds.get(name)
             if kind is None:
@@ -259,9 +262,6 @@ class _Reader:
             if given:
                 yield name, given
         yield from self.section("card_rows")
-        if self.model.card_kinds and not self.model.cards:
-            kinds = ", ".join(f"`{name}`" for name in self.model.card_kinds)
-            self.error("E306", f"no file of this ruleset gives the cards ({kinds}): is a deck missing", self._top())
 
     def _card_table(self, kind: CardKind, table: PrintedTable) -> None:
         columns = self._columns(table, kind.attributes, f"a {kind.name}")
@@ -382,7 +382,9 @@ class _Reader:
         self._nodes(graph)
         self._links(graph)
         if self.composition.single("nodes") is None:
-            self.error("E306", f"no file of this ruleset gives each {graph.node} as `nodes`: is a map missing", self._top())
+            self.error(
+                "E306", f"no file of this ruleset gives each {graph.node} as `nodes`: is a map missing", self._top()
+            )
         self._check_connected(graph)
 
     def _nodes(self, graph: GraphDecl) -> None:
@@ -731,8 +733,9 @@ class _Reader:
                 axes.append(tuple(range(len(self._members(type_.name)))))
             elif key.text == "players":
                 allowed = self.composition.players
+                beside = sum(role.seats for role in self.model.roles.values() if role.counts)
                 given = {cell[position] for cell in cells}
-                axes.append(tuple(sorted(given | set(range(allowed.low, allowed.high + 1)))))
+                axes.append(tuple(sorted(given | set(range(allowed.low + beside, allowed.high + beside + 1)))))
             else:
                 axes.append(tuple(sorted({cell[position] for cell in cells})))
         return tuple(axes)

@@ -93,7 +93,9 @@ class Expressions:
         found = self.value(node)
         if found.type.form in ("list", "set") and found.type.of is not None and not found.type.optional:
             return found, found.type.of
-        if found.type.form != "never":
+        if found.type.optional and found.type.form in ("list", "set"):
+            self._maybe_none(node, found.type)
+        elif found.type.form != "never":
             self._error("E402", f"got {found.type}, want a list, set or range", node.span)
         return found, NEVER
 
@@ -815,7 +817,7 @@ class Expressions:
         return c.Read(found, type=type_, span=found.span)
 
     def _fit(self, found: c.Expression, wanted: Type, span: Span, what: str) -> c.Expression:
-        if accepts(wanted, found.type):
+        if wanted.form == "never" or accepts(wanted, found.type):
             return found
         if (
             wanted.form == "set"

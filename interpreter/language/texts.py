@@ -72,7 +72,7 @@ def printed(value: Value | None, report: Report) -> PrintedTable | None:
     table, found = read_printed(text)
     for diagnostic in found:
         report(diagnostic)
-    return table
+    return table if table.header else None
 
 
 def template_parts(value: Scalar, report: Report) -> list[str | n.Expr]:

@@ -115,8 +115,8 @@ def _number(value: Any) -> int | None:
 
 
 def key_names(ruleset: Ruleset) -> list[str]:
-    """What ranks the seats, as it is written."""
-    return [" ".join(key.span.text.split()) for key in ruleset.model.ranking]
+    """What ranks the seats, as it is written: `who.points` is `points`."""
+    return [" ".join(key.span.text.split()).removeprefix("who.") for key in ruleset.model.ranking]
 
 
 def summary(ruleset: Ruleset, bots: Sequence[Bot], rows: Sequence[Row]) -> dict[str, Any]:

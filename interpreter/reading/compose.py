@@ -53,6 +53,7 @@ LAYERED = ("rules", "tables", "triggers", "standing")
 """Sections in which a later file may cover an earlier one by `replaces` or `wraps`."""
 
 
+MAXIMUM_PLAYERS = 12
 _RANGE = re.compile(r"(-?[0-9]{1,9})(?:\.\.(-?[0-9]{1,9}))?")
 
 
@@ -286,7 +287,9 @@ def _check_family(family: Document | None, edition: list[Document]) -> Iterator[
     first = edition[0].root.get("extends") if edition else None
     if family is not None and isinstance(first, Scalar) and first.text != family.id:
         yield Diagnostic(
-            "E505", f"`{edition[0].id}` extends `{first.text}`, but the family of this ruleset is `{family.id}`", first.span
+            "E505",
+            f"`{edition[0].id}` extends `{first.text}`, but the family of this ruleset is `{family.id}`",
+            first.span,
         )
 
 
@@ -312,7 +315,7 @@ def _limits(stack: list[Document]) -> list[tuple[Document, PlayerRange]]:
 def _check_players(stack: list[Document]) -> Iterator[Diagnostic]:
     """Some number of players suits every file."""
     limits = _limits(stack)
-    if limits and max(found.low for _, found in limits) > min(found.high for _, found in limits):
+    if limits and max(found.low for _, found in limits) > min(MAXIMUM_PLAYERS, *(found.high for _, found in limits)):
         document = limits[-1][0]
         notes = tuple(
             Note(f"`{d.id}` is for {found.low} to {found.high}", d.root["players"].span) for d, found in limits[:-1]
@@ -324,7 +327,7 @@ def _check_players(stack: list[Document]) -> Iterator[Diagnostic]:
 def _layered(ruleset: Document, family: Document | None, stack: list[Document]) -> Composition:
     sections: dict[str, dict[str, list[Entry]]] = {}
     ids = {document.id for document in stack}
-    players = PlayerRange(1, 12)
+    players = PlayerRange(1, MAXIMUM_PLAYERS)
     rulebooks: list[str] = []
     for document in stack:
         for section, entry in _entries(document, ids):

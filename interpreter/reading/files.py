@@ -31,10 +31,12 @@ KINDS: dict[str, str] = {
     "library": "{folder}/{name}.yaml",
     "policies": "{folder}/policies/{name}.yaml",
     "scenarios": "{folder}/scenarios/{name}.yaml",
+    "waivers": "{name}/waivers.yaml",
 }
 _A = {kind: f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}" for kind in KINDS} | {
     "policies": "policies",
     "scenarios": "scenarios",
+    "waivers": "waivers",
 }
 _REFERENCES = ("family", "edition", "map", "deck")  # what a ruleset names by the same keys
 _ID = re.compile(r"[a-z0-9][a-z0-9_-]*(/[a-z0-9][a-z0-9_.-]*)?")
@@ -265,7 +267,7 @@ def _resolved(path: Path) -> Path:
 def _id_at(kind: str, place: Path) -> str | None:
     """The id of a file by its place below a root."""
     folder = place.parts[0]
-    name = folder if kind == "family" else place.stem
+    name = folder if kind in ("family", "waivers") else place.stem
     id = f"{folder}/{name}" if "{folder}" in KINDS[kind] else name
     return id if place_of(kind, id) else None
 

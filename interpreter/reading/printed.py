@@ -14,6 +14,8 @@ from interpreter.reading.yaml import Excerpt
 
 __all__ = ["Cell", "PrintedTable", "read_printed"]
 
+MAXIMUM_ROWS = 5_000
+
 
 @dataclass(frozen=True, slots=True)
 class Cell:
@@ -33,7 +35,11 @@ class PrintedTable:
 
 def read_printed(excerpt: Excerpt) -> tuple[PrintedTable, list[Diagnostic]]:
     """The table of a text. Blank lines and lines with ``#`` are skipped, rows that do not fit are left out."""
-    lines = [tuple(_cells(excerpt, start, end)) for start, end in _lines(excerpt.text)]
+    places = list(_lines(excerpt.text))
+    if len(places) > MAXIMUM_ROWS + 1:
+        message = f"got {len(places) - 1:,} rows, want at most {MAXIMUM_ROWS:,}"
+        return PrintedTable((), ()), [Diagnostic("E023", message, excerpt.span(*places[MAXIMUM_ROWS + 1]))]
+    lines = [tuple(_cells(excerpt, start, end)) for start, end in places]
     if not lines:
         span = excerpt.span(0, 1)
         return PrintedTable((), ()), [Diagnostic("E022", "the table is empty, want a header and rows", span)]

@@ -24,6 +24,7 @@ FILES = {
     "game/overlays/more.yaml": "overlay: game/more\npolicies: {a: {}}",
     "game/policies/bots.yaml": "policies: game/bots",
     "game/scenarios/tests.yaml": "scenarios: game/tests",
+    "game/waivers.yaml": "waivers: game",
     "game/land-first.yaml": "ruleset: land-first\nfamily: game\nedition: game/first\nmap: game/land\ndeck: game/cards",
     "common/shared.yaml": "library: common/shared",
 }
@@ -57,6 +58,7 @@ IDS = {
     "library": ["common/shared"],
     "policies": ["game/bots"],
     "scenarios": ["game/tests"],
+    "waivers": ["game"],
 }
 
 

@@ -31,6 +31,7 @@ HEADERS = {
     "library": "library: x/a\n",
     "policies": "policies: x/a\nis: {}\n",
     "scenarios": "scenarios: x/a\nis: [{name: a, ruleset: b}]\n",
+    "waivers": "waivers: x\nis: [{id: AB-1, reason: a}]\n",
 }
 
 
@@ -61,7 +62,7 @@ def kind_of_block(block: str) -> tuple[str, str]:
         return "map", HEADERS["map"] + block
     if "number | burns" in block:
         return "deck", "deck: x/a\n" + block
-    for kind in ("policies", "scenarios"):
+    for kind in ("policies", "scenarios", "waivers"):
         if block.startswith(f"{kind}: "):
             return kind, block
     return "overlay", HEADERS["overlay"] + block

@@ -180,4 +180,6 @@ def print_result(game: Game, bots: Sequence[Bot], output: str) -> None:
         )
         for seat in order
     ]
-    board("", ("place", "player", "bot", *names), rows)
+    seats = [game.ruleset.names.text(seat, Type("seat")) for seat in result.winners]
+    won = f"{seats[0]} wins" if len(seats) == 1 else f"{', '.join(seats[:-1])} and {seats[-1]} share the win"
+    board(won, ("place", "player", "bot", *names), rows)

@@ -1,0 +1,217 @@
+"""Policies in the fast form: what a policy prefers at one decision, as one Python function.
+
+The function takes the state, the locals of the decision and a source of random numbers, and gives the alternative's
+number and its values. It chooses what a bot that reads the same lines would choose, draws in the same order, and never
+enumerates a choice that a line pins to a value.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from interpreter.compiler import lower as l
+from interpreter.compiler.expressions import Hoister, Scope, Unsupported
+from interpreter.compiler.quote import is_constant, value_of
+from interpreter.compiler.statements import Block
+from interpreter.language import core as c
+from interpreter.language.policies import Line, Pattern, Preferences
+from interpreter.language.walk import descendants
+
+if TYPE_CHECKING:
+    from interpreter.compiler.emit import Emitter
+
+__all__ = ["PreferenceWriter"]
+
+
+class PreferenceWriter:
+    """Writes the preferences for the decision at one stretch. Raises ``Unsupported`` for lines that ask another seat."""
+
+    def __init__(self, emitter: Emitter, index: int) -> None:
+        self.emitter = emitter
+        self.quote, self.expressions = emitter.quote, emitter.expressions
+        self.stretch = emitter.program.stretches[index]
+        assert isinstance(self.stretch.end, l.Asks)
+        self.ask = self.stretch.end.ask
+        self.numbers = {option.name: number for number, option in enumerate(self.ask.options)}
+
+    def write(self, preferences: Preferences) -> str:
+        """Gives the function's name. ``preferences`` has no guard."""
+        q, emitter = self.quote, self.emitter
+        name = emitter.named("D", self.ask.name)
+        with emitter._write(self.stretch.span, "D", "") as writing:
+            self.scope = Scope(emitter._labels(self.stretch.procedure))
+            body = emitter._unpack(self.stretch.procedure, self.scope)
+            self.around = self._around(body)
+            for line in preferences.lines:
+                body.extend(self._line(line))
+            body.extend(q.statements("give_up()"))
+            writing.add(q.function(name, ["state", "env", "below"], body))
+        return name
+
+    def _around(self, body: Block) -> list[ast.expr]:
+        """The actor and the context, each in a local where it is more than a name."""
+        found = []
+        for node in (self.ask.seat, *(value for _, value in self.ask.context)):
+            value = self.expressions.expression(node, self.scope)
+            if not isinstance(value, ast.Name | ast.Constant):
+                local = self.expressions.fresh("around")
+                body.append(self.quote.assign(local, value))
+                value = self.quote.name(local)
+            found.append(value)
+        return found
+
+    def _line(self, line: Line) -> Block:
+        q = self.quote
+        if line.tie == "asking":
+            raise Unsupported("a line that asks another seat")
+        patterns = [p for p in line.patterns if p.alternative in ("", *self.numbers)]
+        match line.tie:
+            case "first":
+                found = [statement for pattern in patterns for statement in self._pattern(pattern, "first", "")]
+            case "by":
+                found = self._by(patterns)
+            case _:
+                found = self._random(patterns)
+        if line.chance is None:
+            return found
+        return q.statements(
+            "if below(_0) < _1:\n    body", q.constant(line.chance[1]), q.constant(line.chance[0]), body=found
+        )
+
+    def _by(self, patterns: list[Pattern]) -> Block:
+        q = self.quote
+        best, key = self.expressions.fresh("best"), self.expressions.fresh("key")
+        found = [q.assign(best, q.constant(None)), q.assign(key, q.constant(None))]
+        for pattern in patterns:
+            found.extend(self._pattern(pattern, "by", best, key))
+        return [*found, *q.statements("if _0 is not None:\n    return _0", q.name(best))]
+
+    def _random(self, patterns: list[Pattern]) -> Block:
+        q = self.quote
+        listed = self.expressions.fresh("found")
+        if len(patterns) == 1 and self._plain_alternative(patterns[0]):
+            return self._pattern(patterns[0], "first", "")
+        found = q.statements("_0 = []", q.name(listed))
+        for pattern in patterns:
+            found.extend(self._pattern(pattern, "random", listed))
+        if len(patterns) > 1:
+            found.extend(q.statements("_0 = remembered_order(_0)", q.name(listed)))
+        found.extend(
+            q.statements("if _0:\n    return _0[below(len(_0))] if len(_0) > 1 else _0[0]", q.name(listed))
+        )
+        return found
+
+    def _plain_alternative(self, pattern: Pattern) -> bool:
+        return pattern.alternative != "" and not self.ask.options[self.numbers[pattern.alternative]].choices
+
+    # --- patterns
+
+    def _pattern(self, pattern: Pattern, use: str, target: str, key: str = "") -> Block:
+        """Every option that a pattern names and that passes: returned, kept as the best, or listed."""
+        numbers = [self.numbers[pattern.alternative]] if pattern.alternative else list(range(len(self.ask.options)))
+        found: Block = []
+        for number in numbers:
+            found.extend(self._option(pattern, number, use, target, key))
+        return found
+
+    def _option(self, pattern: Pattern, number: int, use: str, target: str, key: str) -> Block:
+        option = self.ask.options[number]
+        first = len(self.around)
+        own = Scope((), prefix=f"{self.expressions.fresh('p')}_", loops=self.scope.loops)
+        own.names.update(enumerate(self.around))
+        if pattern.alternative:
+            for position, choice in enumerate(option.choices):
+                own.names[first + position] = self.quote.name(self.scope.label(choice.variable))
+        body = self._choices(pattern, option, 0, own, (number, use, target, key))
+        if option.guard is not None:
+            return self._if(self.expressions.expression(option.guard, self.scope), body)
+        return body
+
+    def _if(self, test: ast.expr, body: Block) -> Block:
+        if is_constant(test):
+            return body if value_of(test) else []
+        return self.quote.statements("if _0:\n    body", test, body=body)
+
+    def _choices(
+        self, pattern: Pattern, option: c.Option, position: int, own: Scope, end: tuple[int, str, str, str]
+    ) -> Block:
+        q, x = self.quote, self.expressions
+        if position == len(option.choices):
+            return self._passing(pattern, option, own, end)
+        choice = option.choices[position]
+        variable = self.scope.label(choice.variable)
+        pin = self._pin(pattern, option, position, own) if pattern.alternative else None
+        if pin is not None:
+            inside = self._inside(choice.items, q.name(variable))
+            body = self._choices(pattern, option, position + 1, own, end)
+            return [q.assign(variable, pin), *self._if(inside, body)]
+        items = x.items(choice.items, self.scope)
+        hoister = Hoister({variable})
+        self.scope.loops.append(hoister)
+        body = self._choices(pattern, option, position + 1, own, end)
+        self.scope.loops.pop()
+        before = [q.assign(name, what) for name, what in hoister.clauses]
+        return [*before, q.placed(ast.For(q.store(variable), items, body or [q.placed(ast.Pass())], [], None))]
+
+    def _inside(self, items: c.Expression, value: ast.expr) -> ast.expr:
+        if isinstance(items, c.RangeFrom):
+            first = self.expressions.expression(items.first, self.scope)
+            last = self.expressions.expression(items.last, self.scope)
+            return self.quote.expression("_0 <= _1 <= _2", first, value, last)
+        return self.quote.expression("_0 in _1", value, self.expressions.items(items, self.scope))
+
+    def _pin(self, pattern: Pattern, option: c.Option, position: int, own: Scope) -> ast.expr | None:
+        """The only value that a pattern's conditions leave for a choice, where it can be known before the choice."""
+        first, count = len(self.around), len(option.choices)
+        for test in pattern.tests:
+            if not isinstance(test, c.Comparison) or test.operator != "==":
+                continue
+            for side, other in ((test.left, test.right), (test.right, test.left)):
+                if isinstance(side, c.Local) and side.index == first + position:
+                    used = {node.index for node in descendants(other) if isinstance(node, c.Local)}
+                    known = not any(side.index <= index < first + count for index in used)
+                    if known and self.emitter.knowledge.is_total(other):
+                        return self.expressions.expression(other, own)
+        return None
+
+    def _passing(self, pattern: Pattern, option: c.Option, own: Scope, end: tuple[int, str, str, str]) -> Block:
+        q, x = self.quote, self.expressions
+        number, use, target, key = end
+        tests = [x.expression(test, self.scope) for test in option.tests]
+        tests += [x.expression(test, own) for test in pattern.tests if not self._is_pin(pattern, option, test, own)]
+        values = q.tuple([q.name(self.scope.label(choice.variable)) for choice in option.choices])
+        code = q.tuple([q.constant(number), values])
+        match use:
+            case "first":
+                body = [q.placed(ast.Return(code))]
+            case "random":
+                body = q.statements("_0.append(_1)", q.name(target), code)
+            case _:
+                keys = [x.expression(each, own) for each in pattern.keys]
+                rank = keys[0] if len(keys) == 1 else q.tuple(keys)
+                mine = x.fresh("mine")
+                body = [
+                    q.assign(mine, rank),
+                    *q.statements(
+                        "if _0 is None or _1 < _2:\n    _0 = _3\n    _2 = _1",
+                        q.name(target),
+                        q.name(mine),
+                        q.name(key),
+                        code,
+                    ),
+                ]
+        return self._if(x.all_of(tests), body)
+
+    def _is_pin(self, pattern: Pattern, option: c.Option, test: c.Expression, own: Scope) -> bool:
+        """Whether a condition holds since its choice was pinned by it."""
+        if not pattern.alternative or not isinstance(test, c.Comparison) or test.operator != "==":
+            return False
+        first, count = len(self.around), len(option.choices)
+        for side, other in ((test.left, test.right), (test.right, test.left)):
+            if isinstance(side, c.Local) and first <= side.index < first + count:
+                alone = sum(1 for each in pattern.tests if isinstance(each, c.Comparison) and each.operator == "==") == 1
+                used = {node.index for node in descendants(other) if isinstance(node, c.Local)}
+                known = not any(side.index <= index < first + count for index in used)
+                return alone and known and self.emitter.knowledge.is_total(other)
+        return False

@@ -1,0 +1,553 @@
+"""What the functions of the fast form call by name: effects that are too long to be written in place, and small helpers.
+
+Effects leave the same records as :class:`~interpreter.kernel.effects.Effects`. Whatever is refused raises
+:class:`Abandoned`: the machine takes back what was done since the choice, and the plain form says what is wrong.
+"""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from interpreter.compiler.evaluate import MAXIMUM_ITEMS
+from interpreter.kernel import bags
+from interpreter.kernel.effects import MARK, PUT
+from interpreter.kernel.state import State, Value
+from interpreter.language import core as c
+from interpreter.language.walk import descendants
+
+if TYPE_CHECKING:
+    from interpreter.compiler.fast import FastMachine
+
+__all__ = ["CACHES", "Abandoned", "Runtime"]
+
+CACHES = 0
+"""The key in a state's memo under which the fast form keeps what it remembers. The plain form empties all of the memo
+with every change, so neither form ever reads what the other has made stale."""
+
+Going = tuple[int, tuple[Value, ...], Any]
+Special = Callable[[State, tuple[Value, ...], Any], "Going | None"]
+
+
+class Abandoned(Exception):
+    """The fast form cannot go on here."""
+
+
+class Runtime:
+    """The helpers of one machine. ``readers``: for each cell the caches that a change of it empties."""
+
+    def __init__(self, machine: FastMachine, readers: list[tuple[int, ...]], caches: int) -> None:
+        self.machine = machine
+        self.constants = machine.constants
+        self.effects = machine.constants.effects
+        self.readers, self.caches = readers, caches
+        base = self.constants.layout.base
+        self.base = base
+        self.location, self.piece = base["location"], base.get("piece", 0)
+        self.pending, self.settling, self.kept = base["pending"], base["settling"], base["kept"]
+        self.chance = base["chance"]
+        self.ranks = {cell: self._ranks(cell) for cell in self.effects.zones}
+        self.functions: list[Special] = []
+        self.standing: list[Callable[[State], tuple[Value, ...] | None]] = []
+
+    def _ranks(self, cell: int) -> tuple[Any, ...] | None:
+        """The rank of each card in a zone, where it is the same in every state."""
+        shape = self.effects.zones[cell]
+        if shape.rank is None:
+            return None
+        program = self.machine.program
+        group = program.model.groups[shape.name]
+        for node in descendants(group.rank):
+            if isinstance(node, c.Read):
+                return None
+            if isinstance(node, c.CallRule) and program.reach.all[program.target(node)].reads:
+                return None
+        state = State([None] * self.constants.layout.size)
+        found = []
+        for card in range(len(program.model.cards)):
+            try:
+                found.append(shape.rank(state, card))
+            except Exception:
+                found.append(None)
+        return tuple(found)
+
+    def names(self) -> dict[str, Any]:
+        """All helpers by the names that emitted code has for them."""
+        graph, lengths = self.constants.graph, self.constants.lengths
+        found: dict[str, Any] = {
+            "F": self.functions,
+            "SITES": self.machine.asks,
+            "give_up": give_up,
+            "numbers": numbers,
+            "item_of": item_of,
+            "single": single,
+            "bag_sum": bags.add,
+            "bag_difference": bags.subtract,
+            "otherwise": otherwise,
+            "is_of": is_of,
+            "is_piece": is_piece,
+            "first_or_none": first_or_none,
+            "last_or_none": last_or_none,
+            "sure": sure,
+            "position_or_none": position_or_none,
+            "without": without,
+            "overflow": bags.overflow,
+            "space": bags.space,
+            "mixes": bags.mixes,
+            "remembered_order": once_each,
+        }
+        for name in (
+            *("room_on", "price_on", "put", "move_tokens", "move_some", "place_piece", "take_piece", "move_card"),
+            *("move_cards", "move_to_pile", "shuffle", "pick", "keep", "mark", "visible", "settle", "stop"),
+            *("plain_stretch", "plain_values", "plain_choice", "plain_match", "check_depth"),
+        ):
+            found[name] = getattr(self, name)
+        if graph is not None:
+            found["distances"] = lambda starts, within: graph.distances(starts, within, lengths)
+            found["path"] = lambda starts, goal, within: graph.path(starts, goal, within, lengths)
+            found["connected"] = graph.connected
+            found["neighbours"] = graph.neighbours
+        return found
+
+    # --- what is remembered
+
+    def ready(self, state: State) -> None:
+        """The caches of a state, new where it has none; what the plain form remembered goes."""
+        caches = state.memo.get(CACHES)
+        state.memo.clear()
+        state.memo[CACHES] = caches if caches is not None else [{} for _ in range(self.caches)]
+
+    def aside(self, state: State, call: Callable[[], Any]) -> Any:
+        """Runs something of the plain form in between; what was remembered before it goes."""
+        caches = state.memo[CACHES]
+        try:
+            return call()
+        finally:
+            caches[:] = [{} for _ in caches]
+            state.memo.clear()
+            state.memo[CACHES] = caches
+
+    # --- effects
+
+    def put(self, state: State, cell: int, value: Value, site: Any) -> None:
+        cells = state.cells
+        old = cells[cell]
+        if old == value and type(old) is type(value):
+            return
+        state.log.append((PUT, site, cell, old))
+        cells[cell] = value
+        readers = self.readers[cell]
+        if readers:
+            caches = state.memo[CACHES]
+            for number in readers:
+                caches[number] = {}
+        woken = self.effects.wakes[cell]
+        if woken:
+            pending = cells[self.pending]
+            if pending | woken != pending:
+                state.log.append((PUT, site, self.pending, pending))
+                cells[self.pending] = pending | woken
+
+    def move_card(self, state: State, card: int, zone: int, where: str, site: Any) -> None:
+        cells = state.cells
+        effects = self.effects
+        source = cells[self.location + card]
+        held = cells[source]
+        if effects.zones[source].piles:
+            rest = tuple(tuple([c for c in pile if c != card]) for pile in held)
+            self.put(state, source, tuple([pile for pile in rest if pile]), site)
+        else:
+            self.put(state, source, tuple([c for c in held if c != card]), site)
+        shape = effects.zones[zone]
+        held = cells[zone]
+        ranks = self.ranks[zone]
+        after: tuple[Any, ...]
+        if shape.rank is not None and ranks is None:
+            raise Abandoned
+        if shape.piles:
+            after = (*held, (card,))
+            if ranks is not None:
+                after = tuple([pile for _, _, pile in sorted((ranks[pile[0]], pile[0], pile) for pile in after)])
+        elif shape.order == "kept":
+            after = (card, *held) if where == "top" else (*held, card)
+        elif ranks is None:
+            after = tuple(sorted((*held, card)))
+        else:
+            keyed = [(ranks[c], c) for c in held]
+            insort(keyed, (ranks[card], card))
+            after = tuple([c for _, c in keyed])
+        self.put(state, zone, after, site)
+        self.put(state, self.location + card, zone, site)
+
+    def move_cards(self, state: State, cards: tuple[int, ...], zone: int, where: str, site: Any) -> None:
+        for card in cards if where != "top" else reversed(cards):
+            self.move_card(state, card, zone, where, site)
+
+    def move_to_pile(
+        self, state: State, cards: tuple[int, ...], pile: tuple[int, ...], where: str, site: Any
+    ) -> None:
+        self.aside(state, lambda: self.effects.move_to_pile(state, cards, pile, where, site))
+
+    def move_tokens(self, state: State, amount: Value, source: int, target: int, site: Any) -> None:
+        if source == target:
+            return
+        cells, effects = state.cells, self.effects
+        track = effects.tracks.get(target)
+        if source in effects.units:
+            if amount < 0 or (cells[source] < amount and source not in effects.unlimited):
+                raise Abandoned
+            if track is not None and cells[target] + amount > track.capacity(0):
+                raise Abandoned
+            self.put(state, source, cells[source] - amount, site)
+            self.put(state, target, cells[target] + amount, site)
+            return
+        left = bags.subtract(cells[source], amount)
+        more = bags.add(cells[target], amount)
+        if min(amount, default=0) < 0 or (min(left, default=0) < 0 and source not in effects.unlimited):
+            raise Abandoned
+        if track is not None and any([n > track.capacity(kind) for kind, n in enumerate(more)]):
+            raise Abandoned
+        self.put(state, source, left, site)
+        self.put(state, target, more, site)
+
+    def move_some(self, state: State, number: int, kind: int, source: int, target: int, site: Any) -> None:
+        """Tokens of one kind, between holders of several kinds."""
+        cells, effects = state.cells, self.effects
+        left, more = list(cells[source]), list(cells[target])
+        left[kind] -= number
+        more[kind] += number
+        if number <= 0:
+            if number < 0:
+                raise Abandoned
+            return
+        if left[kind] < 0 and source not in effects.unlimited:
+            raise Abandoned
+        track = effects.tracks.get(target)
+        if track is not None and more[kind] > track.capacity(kind):
+            raise Abandoned
+        self.put(state, source, tuple(left), site)
+        self.put(state, target, tuple(more), site)
+
+    def place_piece(self, state: State, number: int, stock: int, place: int, site: Any) -> None:
+        cells = state.cells
+        cell = self.piece + place
+        if number != 1 or cells[cell] is not None or cells[stock] < 1:
+            raise Abandoned
+        owner = self.constants.layout.owner_of(stock)[1]
+        self.put(state, stock, cells[stock] - 1, site)
+        self.put(state, cell, owner * len(self.constants.pieces) + self.effects.stock_pieces[stock], site)
+
+    def take_piece(self, state: State, place: int, stock: int, site: Any) -> None:
+        owner = self.constants.layout.owner_of(stock)[1]
+        cell = self.piece + place
+        if state.cells[cell] != owner * len(self.constants.pieces) + self.effects.stock_pieces[stock]:
+            raise Abandoned
+        self.put(state, cell, None, site)
+        self.put(state, stock, state.cells[stock] + 1, site)
+
+    def shuffle(self, state: State, zone: int, name: str, number: int, site: Any) -> None:
+        cell = self.chance + number
+        count = state.cells[cell]
+        cards = self.machine.chance.shuffle(name, count, state.cells[zone])
+        self.put(state, cell, count + 1, site)
+        self.put(state, zone, cards, site)
+
+    def pick(self, state: State, items: tuple[Value, ...], name: str, number: int, site: Any) -> Value:
+        if not items:
+            raise Abandoned
+        cell = self.chance + number
+        count = state.cells[cell]
+        index = self.machine.chance.draw(name, count, items)
+        self.put(state, cell, count + 1, site)
+        return items[index]
+
+    def keep(self, state: State, block: tuple[Any, ...], site: Any) -> None:
+        self.put(state, self.kept, (*state.cells[self.kept], block), site)
+
+    def mark(self, state: State, word: str, number: int) -> None:
+        state.log.append((MARK, None, word, number))
+        listener = self.effects.listener
+        if listener is not None:
+            caches = state.memo.pop(CACHES)
+            state.memo.clear()
+            listener(state, word)
+            state.memo.clear()
+            state.memo[CACHES] = caches
+
+    def visible(self, state: State, card: Value) -> tuple[int, ...] | None:
+        if card is None:
+            return None
+        return self.constants.seen_by.get(state.cells[self.location + card])
+
+    def room_on(self, track: int, present: Value, kind: int) -> int:
+        return self.constants.tracks[track].room(kind, present[kind])
+
+    def price_on(self, track: int, present: Value, wanted: Value) -> int:
+        return self.constants.tracks[track].price_of(_as_bag(present), _as_bag(wanted))
+
+    # --- what the plain form does here
+
+    def plain_stretch(self, index: int, state: State, env: tuple[Value, ...], up: Any) -> Going | None:
+        steps, end, _ = self.machine._stretches[index]
+
+        def run() -> Any:
+            locals_ = list(env)
+            for step in steps:
+                step(state, locals_)
+            return end(state, locals_, up)
+
+        going = self.aside(state, run)
+        return None if going is None else (going[0], tuple(going[1]), going[2])
+
+    def plain_choice(
+        self, index: int, number: int, state: State, env: tuple[Value, ...], up: Any, values: tuple[Value, ...]
+    ) -> Going | None:
+        site = self.machine.asks[index]
+        locals_ = list(env)
+        for variable, value in zip(site.options[number].variables, values, strict=True):
+            locals_[variable] = value
+        return site.bodies[number], tuple(locals_), up
+
+    def plain_values(
+        self, index: int, number: int, state: State, env: tuple[Value, ...]
+    ) -> Iterator[tuple[Value, ...]]:
+        return iter(list(self.machine.values(state, list(env), self.machine.asks[index].options[number])))
+
+    def plain_match(self, number: int, state: State) -> tuple[Value, ...] | None:
+        return self.aside(state, lambda: self.machine._standing[number][1](state))  # type: ignore[no-any-return]
+
+    def check_depth(self, up: Any) -> None:
+        depth = 0
+        while up is not None:
+            up = up[2]
+            depth += 1
+        if depth > 200:
+            raise Abandoned
+
+    # --- how a game goes: as in the plain form
+
+    def settle(self, state: State, back: Any) -> Going | None:
+        self.put(state, self.settling, 1, None)
+        return self.settle_on(state, (), back)
+
+    def settle_on(self, state: State, env: tuple[Value, ...], up: Any) -> Going | None:
+        cells = state.cells
+        while True:
+            pending = cells[self.pending]
+            if not pending:
+                self.put(state, self.settling, 0, None)
+                return self.back(up)
+            number = (pending & -pending).bit_length() - 1
+            values = self.standing[number](state)
+            if values is not None:
+                name = self.machine._standing[number][0]
+                return self.enter(state, name, values, (self.machine.SETTLE, (), up, -1))
+            self.put(state, self.pending, pending & ~(1 << number), None)
+
+    def back(self, up: Any) -> Going:
+        index, env, further, into = up
+        if into >= 0:
+            env = (*env[:into], None, *env[into + 1 :])
+        return index, env, further
+
+    def enter(self, state: State, procedure: str, values: tuple[Value, ...], up: Any) -> Going | None:
+        lowered = self.machine.program.procedures[procedure]
+        if lowered.steps is not None:
+            self.machine.whole(procedure)(state, *values)
+            return self.back(up)
+        return lowered.entry, (*values, *([None] * (lowered.local_count - len(values)))), up
+
+    def settled(self, state: State, back: Any) -> Going | None:
+        if not state.cells[self.pending] or state.cells[self.settling]:
+            return back[0], back[1], back[2]
+        return self.settle(state, back)
+
+    def take_kept(self, state: State, edge: str, of: str) -> tuple[Any, ...] | None:
+        waiting = state.cells[self.kept]
+        for position, block in enumerate(waiting):
+            if block[0] == edge and block[1] == of:
+                self.put(state, self.kept, waiting[:position] + waiting[position + 1 :], None)
+                return tuple(block)
+        return None
+
+    def reset(self, state: State, lasts: str) -> None:
+        for cell, start in self.machine.resets.get(lasts, ()):
+            self.put(state, cell, start, None)
+
+    def stop(self, state: State) -> None:
+        self.put(state, self.base["over"], True, None)
+        self.mark(state, "end of game", state.cells[self.base["round"]])
+        state.frame = None
+
+    def specials(self) -> list[Special]:
+        """In the order of the plain machine's."""
+        return [
+            self._start,
+            self.settle_on,
+            self._round_start,
+            self._next_phase,
+            self._phase_over,
+            self._phase_kept,
+            self._phase_done,
+            self._round_over,
+            self._round_kept,
+            self._turn_over,
+            self._turn_kept,
+            self._turn_done,
+            self._phase_begin,
+            self._nothing,
+        ]
+
+    def _start(self, state: State, env: tuple[Value, ...], up: Any) -> Going | None:
+        machine = self.machine
+        self.mark(state, "start of game", 0)
+        top = machine.program.model.rules[machine.program.model.setup].top.id
+        return self.enter(state, top, (), (machine.ROUND_START, (), None, -1))
+
+    def _round_start(self, state: State, env: tuple[Value, ...], up: Any) -> Going | None:
+        machine = self.machine
+        kept = self.take_kept(state, "start", "round")
+        if not env:
+            number = state.cells[self.base["round"]] + 1
+            self.put(state, self.base["round"], number, None)
+            self.put(state, self.base["phase"], -1, None)
+            self.mark(state, "start of round", number)
+        if kept is not None:
+            return self.enter(state, kept[2], kept[3], (machine.ROUND_START, (1,), None, -1))
+        return self._next_phase(state, (), None)
+
+    def _next_phase(self, state: State, env: tuple[Value, ...], up: Any) -> Going | None:
+        phases = self.constants.model.phases
+        number = state.cells[self.base["phase"]] + 1
+        if number >= len(phases):
+            return self._round_over(state, (), None)
+        self.put(state, self.base["phase"], number, None)
+        self.mark(state, f"start of {phases[number]}", number)
+        return self._phase_begin(state, (), None)
+
+    def _phase_begin(self, state: State, env: tuple[Value, ...], up: Any) -> Going | None:
+        machine = self.machine
+        kept = self.take_kept(state, "start", "phase")
+        if kept is not None:
+            return self.enter(state, kept[2], kept[3], (machine.PHASE_BEGIN, (), None, -1))
+        model = self.constants.model
+        top = model.rules[model.phases[state.cells[self.base["phase"]]]].top.id
+        return self.enter(state, top, (), (machine.PHASE_OVER, (), None, -1))
+
+    def _phase_over(self, state: State, env: tuple[Value, ...], up: Any) -> Going | None:
+        return self.settled(state, (self.machine.PHASE_KEPT, (), None, -1))
+
+    def _phase_kept(self, state: State, env: tuple[Value, ...], up: Any) -> Going | None:
+        kept = self.take_kept(state, "end", "phase")
+        if kept is not None:
+            return self.enter(state, kept[2], kept[3], (self.machine.PHASE_KEPT, (), None, -1))
+        return self.settled(state, (self.machine.PHASE_DONE, (), None, -1))
+
+    def _phase_done(self, state: State, env: tuple[Value, ...], up: Any) -> Going | None:
+        number = state.cells[self.base["phase"]]
+        self.reset(state, "phase")
+        self.mark(state, f"end of {self.constants.model.phases[number]}", number)
+        return self._next_phase(state, (), None)
+
+    def _round_over(self, state: State, env: tuple[Value, ...], up: Any) -> Going | None:
+        return self.settled(state, (self.machine.ROUND_KEPT, (), None, -1))
+
+    def _round_kept(self, state: State, env: tuple[Value, ...], up: Any) -> Going | None:
+        kept = self.take_kept(state, "end", "round")
+        if kept is not None:
+            return self.enter(state, kept[2], kept[3], (self.machine.ROUND_KEPT, (), None, -1))
+        self.reset(state, "round")
+        self.mark(state, "end of round", state.cells[self.base["round"]])
+        return self.machine.ROUND_START, (), None
+
+    def _turn_over(self, state: State, env: tuple[Value, ...], up: Any) -> Going | None:
+        return self.settled(state, (self.machine.TURN_KEPT, (), up, -1))
+
+    def _turn_kept(self, state: State, env: tuple[Value, ...], up: Any) -> Going | None:
+        kept = self.take_kept(state, "end", "turn")
+        if kept is not None:
+            return self.enter(state, kept[2], kept[3], (self.machine.TURN_KEPT, (), up, -1))
+        return self.settled(state, (self.machine.TURN_DONE, (), up, -1))
+
+    def _turn_done(self, state: State, env: tuple[Value, ...], up: Any) -> Going | None:
+        turn = self.base["turn"]
+        self.reset(state, "turn")
+        self.mark(state, "end of turn", state.cells[turn])
+        self.put(state, turn, -1, None)
+        return self.back(up)
+
+    def _nothing(self, state: State, env: tuple[Value, ...], up: Any) -> Going | None:
+        state.frame = None
+        return None
+
+
+# --- small helpers
+
+
+def give_up() -> None:
+    raise Abandoned
+
+
+def numbers(first: int, last: int) -> range:
+    found = range(first, last + 1)
+    if len(found) > MAXIMUM_ITEMS:
+        raise Abandoned
+    return found
+
+
+def item_of(items: Value, at: int) -> Value:
+    if at < 0:
+        raise Abandoned
+    return items[at]
+
+
+@lru_cache(4096)
+def single(number: int, kind: int, size: int) -> Value:
+    bag = [0] * size
+    bag[kind] = number
+    return tuple(bag)
+
+
+def otherwise(found: Value, other: Value) -> Value:
+    return other if found is None else found
+
+
+def is_of(truths: tuple[bool, ...], card: Value, negated: bool) -> bool:
+    return truths[card] if card is not None else negated
+
+
+def is_piece(truths: tuple[bool, ...], piece: Value, negated: bool) -> bool:
+    return truths[piece % len(truths)] if piece is not None else negated
+
+
+def first_or_none(items: Value) -> Value:
+    return items[0] if items else None
+
+
+def last_or_none(items: Value) -> Value:
+    return items[-1] if items else None
+
+
+def sure(found: Value) -> Value:
+    if found is None:
+        raise Abandoned
+    return found
+
+
+def position_or_none(item: Value, items: Value) -> Value:
+    return items.index(item) if item in items else None
+
+
+def once_each(codes: list[Value]) -> list[Value]:
+    return list(dict.fromkeys(codes))
+
+
+def without(items: Value, item: Value) -> Value:
+    at = items.index(item)
+    return items[:at] + items[at + 1 :]
+
+
+def _as_bag(value: Value) -> Value:
+    return value if isinstance(value, tuple) else (value,)

@@ -1,0 +1,100 @@
+"""What nothing uses: rules that no phase, trigger or table of what is shown leads to, and declarations that no text names.
+
+What comes in is a checked ruleset that has no errors. What goes out are warnings: to declare for later is no mistake. What
+stands in a library, or is spoken of in files that do not take part, is left to the caller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from interpreter.base.diagnostics import Diagnostic
+from interpreter.compiler.reach import Reach, target_of
+from interpreter.language import core as c
+from interpreter.language.model import Model, Phrase
+from interpreter.language.policies import Policy
+from interpreter.language.walk import descendants
+
+__all__ = ["Unused", "unused"]
+
+Unused = tuple[str, str, Diagnostic]
+"""A name, the file that introduces it, and what is to be said about it."""
+
+
+def unused(model: Model, reach: Reach, policies: Iterable[Policy]) -> list[Unused]:
+    """Rules that nothing leads to, and events, settings, tables and places of the state that nothing names."""
+    nodes = list(_nodes(model, policies))
+    return [*_rules(model, reach, nodes), *_declared(model, reach, nodes)]
+
+
+def _rules(model: Model, reach: Reach, nodes: list[object]) -> Iterator[Unused]:
+    front = {target_of(model, node) for node in nodes if isinstance(node, c.CallRule)}
+    named = [*model.phases, model.setup, *(setting.check for setting in model.settings.values())]
+    front.update(model.rules[name].top.id for name in named if name in model.rules)
+    front.update(case.procedure for trigger in model.triggers.values() for case in trigger.cases if case.procedure)
+    front.update(rule.procedure for rule in model.standing.values())
+    reached: set[str] = set()
+    while front:
+        name = front.pop()
+        if name in reached or name not in reach.own:
+            continue
+        reached.add(name)
+        front |= (reach.own[name].calls | reach.own[name].keeps) - reached
+    for rule in model.rules.values():
+        if rule.top.id not in reached:
+            first = rule.layers[0]
+            message = f"nothing leads to the rule `{rule.name}`"
+            yield rule.name, first.file, Diagnostic("W701", message, first.span, severity="warning")
+
+
+def _declared(model: Model, reach: Reach, nodes: list[object]) -> Iterator[Unused]:
+    for layer in reach.procedures.values():
+        nodes.extend(descendants(layer.body))
+        nodes.extend(descendants(layer.when) if layer.when is not None else ())
+    groups = {node.group for node in nodes if isinstance(node, c.Cell)}
+    settings = {node.name for node in nodes if isinstance(node, c.SettingValue)}
+    tables = {node.table for node in nodes if isinstance(node, c.TableCell)}
+    tables.update(group.spaces for group in model.groups.values() if group.spaces)
+    events = {node.event for node in nodes if isinstance(node, c.Notes)}
+    for group in model.groups.values():
+        if group.file and group.name not in groups and group.starts not in ("all", "rest"):
+            yield group.name, group.file, _nothing("reads or changes", group.name, group)
+    for setting in model.settings.values():
+        if setting.name not in settings:
+            yield setting.name, "", _nothing("reads", setting.name, setting)
+    for table in model.tables.values():
+        if table.name not in tables:
+            yield table.name, table.file, _nothing("reads", table.name, table)
+    for event in model.events.values():
+        if event.name not in events:
+            yield event.name, event.file, _nothing("notes", event.name, event)
+
+
+def _nothing(does: str, name: str, declared: object) -> Diagnostic:
+    span = getattr(declared, "span", None)
+    return Diagnostic("W702", f"nothing {does} `{name}`", span, severity="warning")
+
+
+def _nodes(model: Model, policies: Iterable[Policy]) -> Iterator[object]:
+    """All nodes of texts that stand outside of rules."""
+    trees: list[object] = [*model.ranking, *model.picture.values(), *(law for _, law, _ in model.laws)]
+    for group in model.groups.values():
+        trees.extend((group.start, group.rank, group.top_shows))
+    trees.extend(trigger.test for trigger in model.triggers.values())
+    for standing in model.standing.values():
+        trees.extend((standing.test, *(items for _, items in standing.binders)))
+    for measure in model.measures:
+        trees.extend((measure.each, measure.value))
+    for board in model.boards:
+        trees.extend((board.rows, *(value for _, value in board.columns), *_spoken(board.says)))
+    for event in model.events.values():
+        trees.extend(_spoken(event.says))
+    for phrases in model.says.values():
+        trees.extend(_spoken(phrases))
+    trees.extend(lines for policy in policies for lines in policy.decisions.values())
+    for tree in trees:
+        yield from descendants(tree) if tree is not None else ()
+
+
+def _spoken(phrases: dict[str, Phrase]) -> list[object]:
+    return [part for phrase in phrases.values() for part in phrase.parts if not isinstance(part, str)]

@@ -1,0 +1,186 @@
+"""Both forms of a ruleset play the same game: decisions, options, records, digests, results and failures."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from interpreter.compiler.fast import FastMachine
+from interpreter.engine.game import Game
+from interpreter.engine.ruleset import Ruleset, load
+from interpreter.engine.setup import set_table
+from interpreter.kernel.chance import Seeded
+from interpreter.kernel.effects import CHOICE, undo
+from interpreter.kernel.state import State, Value
+
+CASES = sorted((Path(__file__).parents[1] / "cases").glob("*.yaml"))
+SHIPPED = ["germany-2018", "goofspiel"]
+MOST_DECISIONS = 600
+MOST_OPTIONS_READ = 3_000
+
+
+@cache
+def ruleset(name: str) -> Ruleset:
+    return load(name)
+
+
+def named() -> list[str]:
+    found = list(SHIPPED)
+    for path in CASES:
+        if any(line.startswith("ruleset:") for line in path.read_text(encoding="utf-8").splitlines()):
+            found.append(str(path))
+    return found
+
+
+def tables() -> list[tuple[str, int]]:
+    return [
+        (name, players)
+        for name in named()
+        for players in range(ruleset(name).composition.players.low, ruleset(name).composition.players.high + 1)
+    ]
+
+
+@dataclass
+class Pair:
+    """The same game in both forms."""
+
+    name: str
+    players: int
+    seed: int
+    plain: FastMachine = field(init=False)
+    fast: FastMachine = field(init=False)
+    a: State = field(init=False)
+    b: State = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.plain, self.fast, first = machines(self.name, self.players)
+        self.a, self.b = first.clone(), first.clone()
+        self.chance = Seeded(self.seed)
+        self.plain.start(self.a, self.chance)
+        self.fast.start(self.b, self.chance)
+
+    def compare(self) -> None:
+        assert self.a.frame == self.b.frame
+        assert self.a.difference(self.b) == []
+        assert self.a.log == self.b.log
+        assert self.a.digest() == self.b.digest()
+
+    def options(self) -> list[tuple[int, tuple[Value, ...]]]:
+        assert self.a.frame is not None
+        index, locals_, _, _ = self.a.frame
+        plain = list(self.plain.options(self.a, list(locals_), self.plain.asks[index]))
+        assert plain == list(self.fast.options(self.b, list(locals_), self.fast.asks[index]))
+        assert plain
+        return plain
+
+    def choose(self, option: tuple[int, tuple[Value, ...]]) -> None:
+        for machine, state in ((self.plain, self.a), (self.fast, self.b)):
+            state.log.append((CHOICE, None, state.frame))
+            machine.choose(state, self.chance, *option)
+
+
+@cache
+def machines(name: str, players: int) -> tuple[FastMachine, FastMachine, State]:
+    program = ruleset(name).program
+    values = ruleset(name).settings({})
+    plain, fast = set_table(program, players, values), set_table(program, players, values)
+    plain.machine.plain = True
+    assert plain.first.cells == fast.first.cells
+    return plain.machine, fast.machine, fast.first
+
+
+def picked(options: list[tuple[int, tuple[Value, ...]]], chance: random.Random) -> tuple[int, tuple[Value, ...]]:
+    """Early options more often, so that a bid does not take all the money and a turn does not end at once."""
+    return options[0] if chance.random() < 0.35 else chance.choice(options[:40] if chance.random() < 0.6 else options)
+
+
+def play(pair: Pair, chance: random.Random) -> int:
+    pair.compare()
+    for count in range(MOST_DECISIONS):
+        if pair.a.frame is None:
+            return count
+        pair.choose(picked(pair.options(), chance))
+        pair.compare()
+        pair.a.log.clear()
+        pair.b.log.clear()
+    return MOST_DECISIONS
+
+
+@pytest.mark.parametrize(("name", "players"), tables())
+def test_random_games_are_the_same(name: str, players: int) -> None:
+    pair = Pair(name, players, seed=players)
+    assert play(pair, random.Random(players)) > 5
+    assert pair.fast.abandoned == 0, "an emitted function failed where the plain form does not"
+
+
+@given(table=st.sampled_from(tables()), seed=st.integers(0, 2**32), choices=st.integers(0, 2**32))
+@settings(max_examples=12, deadline=None)
+def test_any_game_is_the_same(table: tuple[str, int], seed: int, choices: int) -> None:
+    pair = Pair(*table, seed)
+    play(pair, random.Random(choices))
+    assert pair.fast.abandoned == 0
+
+
+@given(table=st.sampled_from(tables()), seed=st.integers(0, 1000), choices=st.integers(0, 2**32))
+@settings(max_examples=10, deadline=None)
+def test_a_game_goes_on_in_the_other_form(table: tuple[str, int], seed: int, choices: int) -> None:
+    """Forms are changed, choices undone and the state copied at random; a second game stays in the plain form."""
+    random_ = random.Random(choices)
+    plain, fast, first = machines(*table)
+    steady, mixed = first.clone(), first.clone()
+    chance = Seeded(seed)
+    plain.start(steady, chance)
+    (fast if random_.random() < 0.5 else plain).start(mixed, chance)
+    for _ in range(300):
+        assert steady.digest() == mixed.digest()
+        if steady.frame is None:
+            break
+        index, locals_, _, _ = steady.frame
+        options = list(plain.options(steady, list(locals_), plain.asks[index]))
+        assert options == list(fast.options(mixed, list(locals_), fast.asks[index]))
+        option = picked(options, random_)
+        if random_.random() < 0.2:
+            before = mixed.digest()
+            mixed.log.append((CHOICE, None, mixed.frame))
+            (fast if random_.random() < 0.5 else plain).choose(mixed, chance, *picked(options, random_))
+            assert undo(mixed) is not None
+            assert mixed.digest() == before
+        if random_.random() < 0.1:
+            mixed = mixed.clone()
+        for machine, state in ((plain, steady), (fast if random_.random() < 0.5 else plain, mixed)):
+            state.log.append((CHOICE, None, state.frame))
+            machine.choose(state, chance, *option)
+
+
+@pytest.mark.parametrize("name", named())
+def test_whole_games_end_alike(name: str) -> None:
+    players = ruleset(name).composition.players.low
+    games = [ruleset(name).new_game(players, seed=5) for _ in range(2)]
+    chance = random.Random(5)
+    for _ in range(MOST_DECISIONS):
+        fast, plain = games
+        if fast.decision is None:
+            break
+        option = picked([option.code for option in fast.decision.options], chance)
+        _apply(fast, option, in_plain=False)
+        _apply(plain, option, in_plain=True)
+        assert fast.digest() == plain.digest()
+    assert games[0].result == games[1].result
+    assert games[0].choices == games[1].choices
+    assert [str(line) for line in games[0].log()] == [str(line) for line in games[1].log()]
+
+
+def _apply(game: Game, option: tuple[int, tuple[Value, ...]], *, in_plain: bool) -> None:
+    decision = game.decision
+    assert decision is not None
+    game.machine.plain = in_plain
+    try:
+        game.apply(game._option(decision.site, option))
+    finally:
+        game.machine.plain = False

@@ -1,0 +1,151 @@
+"""What an author sees: each folder of ``tests/bad`` spoils a tiny game in one way, and ``expected.txt`` is all that is said.
+
+A folder is called after the code that it shows. Its files are laid over those of ``_base``; overlays among them are put on top
+of the game. After a change of the wording the texts are written anew, and the difference is read like code:
+
+    REGELWERK_REWRITE=1 python -m pytest tests/test_bad.py
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import pytest
+
+from interpreter.base.codes import CODES
+from interpreter.base.diagnostics import Diagnostic, Note, RulesetError, render, unique
+from interpreter.compiler.constants import RuleFailure
+from interpreter.engine.coverage import check_waivers, waivers_of
+from interpreter.engine.ruleset import examine, find, load
+from interpreter.reading.files import Shelf
+
+BAD = Path(__file__).parent / "bad"
+CASES = sorted(path.name for path in BAD.iterdir() if path.is_dir() and path.name != "_base")
+PAGES = Path(__file__).parent.parent / "docs" / "errors"
+PACKAGE = Path(__file__).parent.parent / "interpreter"
+CODE = re.compile(r'"([EWR][0-9]{3})"')
+OVERLAY = "language: 1\noverlay: pond/bad\nover: [pond]\n"
+
+
+# --- every code has its meaning, its page and its case ----------------------------------------------------------------
+
+
+def test_every_code_in_use_has_a_meaning_and_none_is_unused() -> None:
+    used: set[str] = set()
+    for path in PACKAGE.rglob("*.py"):
+        if path.name != "codes.py":
+            used.update(CODE.findall(path.read_text(encoding="utf-8")))
+    assert used == set(CODES)
+    assert list(CODES) == sorted(CODES)
+    assert len(set(CODES.values())) == len(CODES)
+
+
+def test_every_code_has_a_page_and_every_page_a_code() -> None:
+    pages = {path.stem: path.read_text(encoding="utf-8") for path in PAGES.glob("*.md") if path.stem != "README"}
+    assert set(pages) == set(CODES)
+    for code, page in pages.items():
+        assert page.startswith(f"# {code}: {CODES[code]}\n"), code
+        assert [part in page for part in ("**Wrong**", "**Right**", "**Why**")] == [True] * 3, code
+    index = (PAGES / "README.md").read_text(encoding="utf-8")
+    assert re.findall(r"\[([EWR][0-9]{3})\]\(\1\.md\)", index) == list(CODES)
+
+
+def test_every_code_has_a_case() -> None:
+    assert {name.partition("-")[0] for name in CASES} == set(CODES)
+
+
+# --- the cases --------------------------------------------------------------------------------------------------------
+
+
+def _five_megabytes(root: Path) -> None:
+    (root / "pond/overlays/bad.yaml").write_text(f"{OVERLAY}about: {'x' * 5_000_000}\n", encoding="utf-8")
+
+
+def _endless_table(root: Path) -> None:
+    rows = "".join(f"    {number} | gnat | 1\n" for number in range(6_000))
+    table = f"  weather: |\n    number | brings | many\n{rows}  storm: 1\n"
+    (root / "pond/decks/winds.yaml").write_text(f"language: 1\ndeck: pond/winds\ncards:\n{table}", encoding="utf-8")
+
+
+def _link_to_elsewhere(root: Path) -> None:
+    elsewhere = root.parent / "elsewhere.yaml"
+    shutil.move(root / "pond/maps/lake.yaml", elsewhere)
+    try:
+        (root / "pond/maps/lake.yaml").symlink_to(elsewhere)
+    except OSError:
+        pytest.skip("no symbolic links here")
+
+
+def _long_chain(root: Path) -> None:
+    rules = "".join(f"  step_{n}:\n    is: |\n      () -> int: step_{n + 1}()\n" for n in range(70))
+    last = "  step_70:\n    is: |\n      () -> int: water\n"
+    (root / "pond/overlays/bad.yaml").write_text(f"{OVERLAY}rules:\n{rules}{last}", encoding="utf-8")
+
+
+MADE: dict[str, Callable[[Path], None]] = {
+    "E012-five-megabytes": _five_megabytes,
+    "E023-endless-table": _endless_table,
+    "E033-link-to-elsewhere": _link_to_elsewhere,
+    "E711-long-chain": _long_chain,
+}
+"""Cases with files that are made when they are needed."""
+
+
+def _set_up(tmp_path: Path, case: str) -> Path:
+    root = tmp_path / "rulesets"
+    shutil.copytree(BAD / "_base", root)
+    (root / "pond/overlays").mkdir()
+    shutil.copytree(BAD / case, root, dirs_exist_ok=True, ignore=shutil.ignore_patterns("expected.txt"))
+    if case in MADE:
+        MADE[case](root)
+    return root
+
+
+def _said(root: Path) -> list[Diagnostic]:
+    """All that is said about the game below a folder, and about a game of it where only playing it goes wrong."""
+    shelf = Shelf([root])
+    document, found = shelf.read("ruleset", "pond")
+    assert document is not None
+    overlays = [f"pond/{path.stem}" for path in sorted((root / "pond/overlays").glob("*.yaml"))]
+    examined = examine(shelf, document, overlays)
+    waivers, wrong = waivers_of(shelf)
+    found = [*found, *examined.diagnostics, *wrong, *check_waivers(waivers, examined.statements)]
+    return unique(found or _played(shelf, overlays))
+
+
+def _played(shelf: Shelf, overlays: Iterable[str]) -> list[Diagnostic]:
+    """What stops a game in which everybody takes the first choice."""
+    try:
+        game = load("pond", overlays, shelf).new_game(players=2, seed=7)
+        while game.decision is not None:
+            game.apply(game.decision.options[0])
+    except RuleFailure as failure:
+        called = tuple(Note(f"called by `{rule}`", span) for rule, span in failure.chain[:3])
+        return [Diagnostic(failure.code, failure.message, failure.span, called)]
+    return []
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_author_sees(case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = _set_up(tmp_path, case)
+    monkeypatch.chdir(root)
+    started = time.monotonic()
+    found = find("pond/nowhere.yaml")[2] if case == "E030-no-such-path" else _said(root)
+    assert time.monotonic() - started < 10  # a second or two at most; machines that run many tests at once are slower
+    assert {diagnostic.code for diagnostic in found} == {case.partition("-")[0]}
+    said = "".join(f"{render(diagnostic)}\n" for diagnostic in found)
+    expected = BAD / case / "expected.txt"
+    if os.environ.get("REGELWERK_REWRITE"):
+        expected.write_text(said, encoding="utf-8")
+    assert said == expected.read_text(encoding="utf-8")
+
+
+def test_the_game_that_the_cases_spoil_is_fine(tmp_path: Path) -> None:
+    root = tmp_path / "rulesets"
+    shutil.copytree(BAD / "_base", root)
+    assert _said(root) == []

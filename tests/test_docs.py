@@ -1,0 +1,51 @@
+"""What the documentation shows is what the program does."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import interpreter
+from interpreter.cli.main import cli
+from interpreter.language.signatures import FUNCTIONS
+
+DOCS = Path(__file__).parents[1] / "docs"
+ANNOTATED = {"annotated-germany-2018.md": ["germany-2018", "--players", "4", "--seed", "7"]}
+IDS = re.compile(r"\s*\[((?:GU|KZ|IT|BW|F|A)-[^\]]*)\]$")
+
+
+def blocks(text: str) -> list[str]:
+    return [line for block in re.findall(r"```text\n(.*?)```", text, re.DOTALL) for line in block.splitlines()]
+
+
+@pytest.mark.parametrize("name", ANNOTATED)
+def test_an_annotated_log_is_the_log_of_the_run(name: str) -> None:
+    shown = [IDS.sub("", line).rstrip() for line in blocks((DOCS / name).read_text(encoding="utf-8"))]
+    result = CliRunner().invoke(cli, ["run", *ANNOTATED[name]], env={"NO_COLOR": "1", "COLUMNS": "200"})
+    told = [line.rstrip() for line in result.stdout.splitlines()]
+    assert [line for line in shown if line] == [line for line in told if line][: len([line for line in shown if line])]
+    assert any(line.startswith("Round 3") for line in shown)
+
+
+@pytest.mark.parametrize("name", ANNOTATED)
+def test_an_annotated_log_cites_statements_that_exist(name: str) -> None:
+    statements = interpreter.load(ANNOTATED[name][0]).statements
+    lines = blocks((DOCS / name).read_text(encoding="utf-8"))
+    cited = {cite.strip() for line in lines if (found := IDS.search(line)) for cite in found[1].split(",")}
+    assert cited - set(statements) == set()
+    assert len(cited) >= 60
+
+
+def test_the_reference_names_every_function() -> None:
+    reference = (DOCS / "language.md").read_text(encoding="utf-8")
+    assert [name for name in FUNCTIONS if f"`{name}(" not in reference and f"{name}(" not in reference] == []
+
+
+def test_the_reference_names_every_statement_word() -> None:
+    grammar = (DOCS.parent / "interpreter" / "language" / "grammar.lark").read_text(encoding="utf-8")
+    reference = (DOCS / "language.md").read_text(encoding="utf-8")
+    words = {word for word in re.findall(r'"([a-z]+)"', grammar)}
+    assert {word for word in words if not re.search(rf"\b{word}\b", reference)} == set()
