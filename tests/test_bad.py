@@ -1,7 +1,8 @@
-"""What an author sees: each folder of ``tests/bad`` spoils a tiny game in one way, and ``expected.txt`` is all that is said.
+"""What an author sees: each folder of ``tests/bad`` spoils a tiny game in one way, and its ``expected.txt`` is
+all that is said.
 
-A folder is called after the code that it shows. Its files are laid over those of ``_base``; overlays among them are put on top
-of the game. After a change of the wording the texts are written anew, and the difference is read like code:
+A folder is called after the code that it shows. Its files are laid over those of ``_base``; overlays among them are put
+on top of the game. After a change of the wording the texts are written anew, and the difference is read like code:
 
     REGELWERK_REWRITE=1 python -m pytest tests/test_bad.py
 """
@@ -9,16 +10,18 @@ of the game. After a change of the wording the texts are written anew, and the d
 from __future__ import annotations
 
 import os
+import random
 import re
 import shutil
+import signal
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import pytest
 
 from interpreter.base.codes import CODES
-from interpreter.base.diagnostics import Diagnostic, Note, RulesetError, render, unique
+from interpreter.base.diagnostics import Diagnostic, Note, render, unique
 from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.coverage import check_waivers, waivers_of
 from interpreter.engine.ruleset import examine, find, load
@@ -130,6 +133,27 @@ def _played(shelf: Shelf, overlays: Iterable[str]) -> list[Diagnostic]:
     return []
 
 
+class TooLong(BaseException):
+    """Nothing that handles exceptions is to keep this one."""
+
+
+@pytest.fixture(autouse=True)
+def _no_longer_than_a_minute() -> Iterator[None]:
+    """What never ends fails."""
+
+    def give_up(number: int, frame: object) -> None:
+        raise TooLong
+
+    if not hasattr(signal, "SIGALRM"):
+        yield
+        return
+    before = signal.signal(signal.SIGALRM, give_up)
+    signal.alarm(60)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_the_author_sees(case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root = _set_up(tmp_path, case)
@@ -149,3 +173,95 @@ def test_the_game_that_the_cases_spoil_is_fine(tmp_path: Path) -> None:
     root = tmp_path / "rulesets"
     shutil.copytree(BAD / "_base", root)
     assert _said(root) == []
+
+
+# --- whatever else somebody may try -----------------------------------------------------------------------------------
+
+
+def _rules(body: str) -> bytes:
+    return f"{OVERLAY}rules:\n  calm:\n{body}".encode()
+
+
+HOSTILE: dict[str, bytes] = {
+    "nothing": b"",
+    "a byte order mark alone": b"\xef\xbb\xbf",
+    "every byte": bytes(range(256)) * 100,
+    "noise": random.Random(1).randbytes(100_000),
+    "nulls": b"\0" * 1_000,
+    "only tabs": b"\t\t\n" * 100,
+    "brackets": OVERLAY.encode() + b"about: " + b"[" * 200_000,
+    "braces": OVERLAY.encode() + b"about: " + b"{" * 2_000 + b"}" * 2_000,
+    "deep keys": OVERLAY.encode() + b"".join(b" " * depth + b"a:\n" for depth in range(2_000)),
+    "very many keys": OVERLAY.encode() + b"".join(b"k%d: 1\n" % number for number in range(200_000)),
+    "a line of three megabytes": OVERLAY.encode() + b"about: [" + b"x" * 3_000_000,
+    "fifty megabytes": OVERLAY.encode() + b"about: " + b"x" * 50_000_000,
+    "an endless alias": OVERLAY.encode() + b"state: &s\n  a: *s\n",
+    "a huge number": OVERLAY.encode() + b"tokens: {pearl: " + b"9" * 5_000 + b"}\n",
+    "a huge number in a cell": OVERLAY.encode()
+    + b"tables:\n  t:\n    keys: [fly]\n    gives: int\n    is: |\n      fly | gnat | midge\n      n | "
+    + b"9" * 5_000
+    + b" | --5\n",
+    "other digits in a cell": OVERLAY.encode()
+    + b"tables:\n  t:\n    keys: [fly]\n    gives: int\n    is: |\n      fly | gnat | midge\n"
+    + "      n   | ²    | ١٢\n".encode(),
+    "brackets in rule text": _rules(f"    is: |\n      () -> int:\n        {'(' * 900}1{')' * 900}\n"),
+    "brackets over many lines": _rules("    is: |\n      () -> int:\n" + f"        {'[' * 100}\n" * 20),
+    "not not not": _rules(f"    is: |\n      () -> bool:\n        {'not ' * 400}yes\n"),
+    "a very long sum": _rules(f"    is: |\n      () -> int:\n        {'1+' * 900}1\n"),
+    "deep indentation": _rules(
+        "    does: |\n"
+        + "".join(f"      {'  ' * depth}if water == 1:\n" for depth in range(120))
+        + " " * 246
+        + "settle\n"
+    ),
+    "a very long line": _rules(f"    is: |\n      () -> int: 1{' ' * 3_000}+ 1\n"),
+    "a very long name": _rules(f"    is: |\n      () -> int: {'a' * 1_900}\n"),
+    "a table wider than long": _rules(
+        "    is: |\n      () -> int: 1\ntables:\n  t: {keys: [n], gives: int, is: 'n' }\n"
+    ),
+    "a key with a thousand numbers": b"".join(
+        (OVERLAY.encode(), b"kinds: {big: 1..1000}\ntables:\n  t:\n    keys: [big, big, big, n]\n    gives: int\n")
+    )
+    + b"    is: |\n      a | b | c | 1\n      1 | 1 | 1 | 1\n",
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_whatever_a_file_holds_the_author_is_told(name: str, tmp_path: Path) -> None:
+    root = _set_up(tmp_path, "E101-unknown-key")
+    (root / "pond/overlays/bad.yaml").write_bytes(HOSTILE[name])
+    started = time.monotonic()
+    found = _said(root)
+    assert time.monotonic() - started < 10
+    assert any(diagnostic.severity == "error" for diagnostic in found)
+    assert all(len(line) < 400 for diagnostic in found for line in render(diagnostic).splitlines())
+
+
+TOKEN = re.compile(r"\w+|[^\w\s]+|\s+")
+TEXTS = {
+    path.relative_to(BAD / "_base"): path.read_text(encoding="utf-8") for path in sorted((BAD / "_base").rglob("*.*"))
+}
+WORDS = sorted(
+    {token for text in TEXTS.values() for token in TOKEN.findall(text)} | {"none", "*a", "!x", "²", "-1", "|"}
+)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_whatever_is_mistyped_the_author_is_told(seed: int, tmp_path: Path) -> None:
+    """Some words of the game are lost, doubled or taken for others: it is fine, or what is wrong is said."""
+    chance = random.Random(seed)
+    root = tmp_path / "rulesets"
+    shutil.copytree(BAD / "_base", root)
+    (root / "pond/overlays").mkdir()
+    place = chance.choice([*TEXTS, *[Path("pond/family.yaml")] * 8])
+    tokens = TOKEN.findall(TEXTS[place])
+    for _ in range(chance.randint(1, 4)):
+        at = chance.randrange(len(tokens))
+        tokens[at : at + 1] = chance.choice([[], [tokens[at]] * 2, [chance.choice(WORDS)], [chance.choice(WORDS)]])
+    (root / place).write_text("".join(tokens), encoding="utf-8")
+    document, found = Shelf([root]).read("ruleset", "pond")
+    if document is not None:
+        found = [*found, *examine(Shelf([root]), document).diagnostics]
+    for diagnostic in found:
+        assert diagnostic.code in CODES
+        assert render(diagnostic)

@@ -6,15 +6,17 @@ carries the whole list out of the package.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
 from interpreter.base.source import Span
 
-__all__ = ["Diagnostic", "Note", "RulesetError", "Severity", "render", "to_json"]
+__all__ = ["Diagnostic", "Note", "RulesetError", "Severity", "readable", "render", "to_json"]
 
 Severity = Literal["error", "warning"]
+_LONG = re.compile(r"`([^`]{60})[^`]+`")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,10 @@ class Diagnostic:
     notes: tuple[Note, ...] = ()
     help: str | None = None
     severity: Severity = "error"
+
+    def __post_init__(self) -> None:
+        if len(self.message) > 200:
+            object.__setattr__(self, "message", _LONG.sub(r"`\1…`", self.message))
 
 
 class RulesetError(Exception):
@@ -68,7 +74,15 @@ def render(diagnostic: Diagnostic) -> str:
         lines.append(f"   note: {note.message}{place}")
     if diagnostic.help:
         lines.append(f"   help: {diagnostic.help}")
-    return "\n".join(lines)
+    return readable("\n".join(lines))
+
+
+_CONTROLS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def readable(text: str) -> str:
+    """The text without what would steer a terminal; lines stay."""
+    return _CONTROLS.sub("�", text)
 
 
 def _excerpt(span: Span) -> list[str]:

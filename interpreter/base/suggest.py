@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from itertools import islice
 
 __all__ = ["did_you_mean"]
+
+MOST_LETTERS = 60
+MOST_COMPARED = 200
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """``; did you mean `x`?`` for the nearest known name, or nothing where none is near."""
-    near = get_close_matches(name, sorted(set(known)), n=1, cutoff=0.6)
+    name, names = name[:MOST_LETTERS], sorted(set(known))
+    if len(names) > MOST_COMPARED:  # to compare is slow: of many, those that begin alike and are about as long
+        alike = (each for each in names if each[:1] == name[:1] and abs(len(each) - len(name)) <= 2)
+        names = list(islice(alike, MOST_COMPARED))
+    near = get_close_matches(name, names, n=1, cutoff=0.6)
     return f"; did you mean `{near[0]}`?" if near else ""

@@ -48,7 +48,7 @@ MAXIMUM_NUMBER = 10**18
 MAXIMUM_WEIGHT = 100_000
 """So many numbers may one value hold, with all lists, records and bags in it."""
 
-MAXIMUM_STEPS = 1_000_000
+MAXIMUM_STEPS = 500_000
 """So much work may be done for one decision: see :class:`Meter`."""
 
 
@@ -100,15 +100,16 @@ def effort(*trees: object) -> int:
 
 def grows(node: c.Expression) -> bool:
     """Whether a number is worked out here, not taken from where it is kept already."""
-    return node.type.form == "int" and not isinstance(
+    return node.type.form in ("int", "bag") and not isinstance(
         node, c.Const | c.Local | c.Read | c.Static | c.TableCell | c.Element | c.FieldOf | c.SettingValue
     )
 
 
 def bounded(number: Value, span: Span) -> Value:
-    """A number that may be kept."""
-    if number is not None and not -MAXIMUM_NUMBER < number < MAXIMUM_NUMBER:
-        raise RuleFailure("a number of more than 18 digits", span)
+    """A number, or a bag of them, that may be kept."""
+    for part in number if type(number) is tuple else (number,):
+        if part is not None and not -MAXIMUM_NUMBER < part < MAXIMUM_NUMBER:
+            raise RuleFailure("a number of more than 18 digits", span)
     return number
 
 

@@ -20,17 +20,21 @@ from interpreter.compiler.preferences import PreferenceWriter
 from interpreter.compiler.quote import Quote, is_constant, value_of
 from interpreter.compiler.statements import Block, Statements, no_loop_in_iterable
 from interpreter.compiler.values import Knowledge
+from interpreter.kernel.state import Layout
 from interpreter.language import core as c
 from interpreter.language.model import RuleLayer
 
 if TYPE_CHECKING:
     from interpreter.compiler.plain import Machine
     from interpreter.language.policies import Policy
+    from interpreter.language.types import Type
 
 __all__ = ["Emitted", "Emitter", "emit"]
 
 MOST_INLINED = 5
 MOST_STEPS_INLINED = 3
+LONG = (ast.ListComp, ast.GeneratorExp, ast.For, ast.While, ast.Lambda)
+"""What makes a function long enough to be remembered."""
 DROP = "drop_what_is_remembered"
 
 
@@ -39,7 +43,8 @@ class Emitted:
     """The trees of each file, the values that they name, and where to find what.
 
     ``stretches``: the function of a stretch; ``choices``: of a decision and option what goes on with it; ``options``:
-    what lists its values; ``standing``: what finds a match; ``readers``: for each cell the caches that a change empties.
+    what lists its values; ``standing``: what finds a match; ``readers``: for each group the caches that a change
+    empties; ``rows``: for each cache that is a row the places in it that a change of a cell makes stale.
     """
 
     modules: dict[str, list[ast.stmt]] = field(default_factory=dict)
@@ -52,6 +57,7 @@ class Emitted:
     procedures: dict[str, str] = field(default_factory=dict)
     caches: int = 0
     readers: dict[str, list[int]] = field(default_factory=dict)
+    rows: dict[int, dict[int, tuple[int, ...]]] = field(default_factory=dict)
 
     def text(self) -> str:
         """All of it, to be read."""
@@ -160,10 +166,21 @@ class Emitter:
             used = {node.id for statement in body for node in ast.walk(statement) if isinstance(node, ast.Name)}
             kept = tuple(index for index in range(len(layer.parameters)) if scope.label(index) in used)
             function = self.quote.function(writing.name, [*cells, *(scope.label(index) for index in kept)], body)
-            if facts.heavy:
+            if facts.heavy and any(isinstance(node, LONG) for node in ast.walk(function)):
                 function.decorator_list = [self.quote.name("remembered")]
             writing.add(function)
         return writing.name, kept
+
+    def outlined(self, label: str, parameters: list[str], value: ast.expr) -> str:
+        """A part of an expression as a function of its own, whose values are remembered."""
+        key = ("outlined", label, tuple(parameters), ast.dump(value))
+        if key not in self._names:
+            q = self.quote
+            name = self._names[key] = self.named("V", label)
+            function = q.function(name, parameters, [q.placed(ast.Return(value))])
+            function.decorator_list = [q.name("remembered")]
+            self.add(q.file, function)
+        return self._names[key]  # type: ignore[no-any-return]
 
     def state_function(self, target: str, items: bool) -> str:
         """A function that is given the state; what it gave is remembered until a change of what it reads."""
@@ -199,6 +216,75 @@ class Emitter:
                 writing.add(q.function(writing.name, ["S", "M", *parameters], [*before, *after]))
         return writing.name
 
+    def row(
+        self,
+        label: str,
+        tree: c.Expression,
+        index: int,
+        type_: Type,
+        others: tuple[int, ...],
+        labels: tuple[str, ...],
+        span: Span,
+    ) -> str | None:
+        """A function that gives what an expression is for each value of one of its locals, as a list.
+
+        The list is kept in the state; a change of a cell makes stale only what it can change. Nothing where it cannot
+        be said which cells are read, or where a value may be none.
+        """
+        key = ("row", id(tree), index, others)
+        if key not in self._names:
+            self._names[key] = None if self.sealed else self._row(label, tree, index, type_, others, labels, span)
+            self._names["keep", id(tree)] = tree
+        return self._names[key]  # type: ignore[no-any-return]
+
+    def _row(
+        self,
+        label: str,
+        tree: c.Expression,
+        index: int,
+        type_: Type,
+        others: tuple[int, ...],
+        labels: tuple[str, ...],
+        span: Span,
+    ) -> str | None:
+        size = self.knowledge.domain(type_)
+        reads = self.knowledge.reads_by(tree, index, size) if size else None
+        if reads is None or tree.type.optional:
+            return None
+        q = self.quote
+        cells, whole = reads
+        number = len(self._cached)
+        self._cached.append((label, frozenset(whole)))
+        self.done.rows[number] = {cell: tuple(values) for cell, values in cells.items()}
+        with self._write(span, "E", label) as writing:
+            scope = Scope(labels)
+            given = [scope.label(other) for other in others]
+            value = self.expressions.expression(tree, scope)
+            one = f"{writing.name}_one"
+            body: Block = self._looked_for(tree, scope) or [q.placed(ast.Return(value))]
+            writing.add(q.function(one, ["S", "M", scope.label(index), *given], body))
+            key = q.name(given[0]) if len(given) == 1 else q.tuple([q.name(name) for name in given])
+            each = q.call(one, [q.name("S"), q.name("M"), q.name("each"), *(q.name(name) for name in given)])
+            body = q.statements(
+                "kept = M[_0]\n"
+                "if _1 in kept:\n"
+                "    values, stale = kept[_1]\n"
+                "    if not stale:\n"
+                "        return values\n"
+                "else:\n"
+                "    kept[_1] = values, stale = [None] * _2, set(range(_2))\n"
+                "for each in stale:\n"
+                "    values[each] = _3\n"
+                "stale.clear()\n"
+                "return values",
+                q.constant(number),
+                key,
+                q.constant(size),
+                each,
+            )
+            writing.add(q.function(writing.name, ["S", "M", *given], body))
+        return writing.name
+
     def _function_body(self, target: str, scope: Scope, items: bool) -> Block:
         layer = self.program.reach.procedures[target]
         q, x = self.quote, self.expressions
@@ -217,9 +303,35 @@ class Emitter:
         elif isinstance(layer.body, tuple):
             found.extend(self.statements.block(layer.body, scope))  # type: ignore[arg-type]
         else:
+            looked = self._looked_for(layer.body, scope)
+            if looked is not None:
+                return [*found, *looked]
             value = x.items(layer.body, scope) if items else x.expression(layer.body, scope)
             found.append(q.placed(ast.Return(value)))
         return found
+
+    def _looked_for(self, tree: c.Expression, scope: Scope) -> Block | None:
+        """An `any`, `all` or `first` that is all of a function, as a loop."""
+        q, x = self.quote, self.expressions
+        if not isinstance(tree, c.Loop) or tree.operation not in ("any", "all", "first") or tree.test is None:
+            return None
+        if tree.operation == "first" and not tree.or_none:
+            return None
+        hoister = Hoister({scope.label(tree.variable)})
+        items = x.items(tree.items, scope)
+        scope.loops.append(hoister)
+        test = x.expression(tree.test, scope)
+        scope.loops.pop()
+        variable = q.name(scope.label(tree.variable))
+        found, none = {
+            "any": (q.constant(True), q.constant(False)),
+            "all": (q.constant(False), q.constant(True)),
+            "first": (variable, q.constant(None)),
+        }[tree.operation]
+        holds = x.negated(test) if tree.operation == "all" else test
+        before = [q.assign(name, what) for name, what in hoister.clauses]
+        loop = q.statements("for _0 in _1:\n    if _2:\n        return _3\nreturn _4", variable, items, holds, found, none)
+        return [*before, *loop]
 
     def _verdict(self, layer: RuleLayer, scope: Scope) -> Block:
         q, x = self.quote, self.expressions
@@ -361,7 +473,7 @@ class Emitter:
             case l.Forks(test, then, otherwise):
                 return self._fork(test, then, otherwise, scope)
             case l.Asks(ask, _):
-                return self._ask(index, ask, env)
+                return self._ask(index, ask, env, scope)
             case l.Calls(call, into, then):
                 return self._call(call, into, then, env, scope)
             case l.Leaves(value):
@@ -397,18 +509,25 @@ class Emitter:
     def _settled(self, back: ast.expr) -> Block:
         q = self.quote
         return q.statements(
-            "if S[_0] and not S[_1]:\n    return settle(state, _2)",
+            "if S[_0] and not S[_1]:\n"
+            "    going = settle(state, _2)\n"
+            "    if going is not None:\n"
+            "        return going",
             q.constant(self._pending),
             q.constant(self._settling),
             back,
         )
 
-    def _ask(self, index: int, ask: c.Ask, env: ast.expr) -> Block:
+    def _ask(self, index: int, ask: c.Ask, env: ast.expr, scope: Scope) -> Block:
         q = self.quote
         frame = q.tuple([q.constant(index), env, q.name("up"), q.constant(-1)])
         found = q.statements("frame = _0", frame)
         if any(self.constants.effects.wakes):
             found.extend(self._settled(q.name("frame")))
+        counts = self.constants.statics["seat.counts"]
+        if not all(counts):
+            seat = self.expressions.expression(ask.seat, scope)
+            found.extend(q.statements("if not _0[_1]:\n    give_up()", q.name(self.bind("counts", counts)), seat))
         found.extend(q.statements("state.frame = frame"))
         if not any(option.guard is None and not option.choices and not option.tests for option in ask.options):
             listed = [self.done.options[index, n] if (index, n) in self.done.options else self._option_name(index, n)
@@ -480,7 +599,7 @@ class Emitter:
         for cell, start in self.machine.resets.get("turn", ()):
             found.extend(self._reset(cell, start))
         turn = q.constant(self._turn)
-        found.extend(q.statements("mark(state, 'end of turn', S[_0])", turn))
+        found.extend(self.statements.mark("end of turn", q.expression("S[_0]", turn)))
         found.extend(self.statements.put(turn, "turn", q.constant(-1), ""))
         return [*found, *self._flow(then, scope)]
 
@@ -496,7 +615,7 @@ class Emitter:
         if loop.turn:
             turn = q.constant(self._turn)
             inner.extend(self.statements.put(turn, "turn", variable, ""))
-            inner.extend(q.statements("mark(state, 'start of turn', _0)", variable))
+            inner.extend(self.statements.mark("start of turn", variable))
         inner.extend(self._flow(body, scope))
         q.at(loop.span)
         if loop.test is not None:
@@ -531,9 +650,9 @@ class Emitter:
                 if option.guard is not None:
                     found.extend(q.statements("if not _0:\n    return", x.expression(option.guard, scope)))
                 found.extend(self._choices(option, 0, scope))
-                if not option.choices and not option.tests:
-                    pass
-                writing.add(q.function(name, ["state", "env"], found))
+                if not any(isinstance(node, ast.Yield) for statement in found for node in ast.walk(statement)):
+                    found.extend(q.statements("yield from ()"))
+                writing.add(gathered(q.function(name, ["state", "env"], found), q))
         except Unsupported:
             with self._write(option.span, "O", "") as writing:
                 body = q.statements(
@@ -545,12 +664,20 @@ class Emitter:
         q, x = self.quote, self.expressions
         if position == len(option.choices):
             test = x.all_of([x.expression(each, scope) for each in option.tests])
-            values = q.tuple([q.name(scope.label(choice.variable)) for choice in option.choices])
-            if is_constant(test) and value_of(test):
-                return q.statements("yield _0", values)
+            values = q.tuple([x.local(scope, choice.variable) for choice in option.choices])
+            if is_constant(test):
+                return q.statements("yield _0", values) if value_of(test) else []
             return q.statements("if _0:\n    yield _1", test, values)
         choice = option.choices[position]
         q.at(choice.span)
+        short = x.short(choice.items, scope)
+        if short is not None:
+            written: Block = []
+            for item in short:
+                scope.names[choice.variable] = q.constant(item)
+                written.extend(self._choices(option, position + 1, scope))
+            del scope.names[choice.variable]
+            return written
         items = x.items(choice.items, scope)
         variable = scope.label(choice.variable)
         hoister = Hoister({variable})
@@ -559,7 +686,7 @@ class Emitter:
         scope.loops.pop()
         q.at(choice.span)
         found = [q.assign(name, what) for name, what in hoister.clauses]
-        return [*found, q.placed(ast.For(q.store(variable), items, body, [], None))]
+        return [*found, q.placed(ast.For(q.store(variable), items, body or [q.placed(ast.Pass())], [], None))]
 
     def _choice(self, index: int, stretch: l.Stretch, ask: c.Ask, number: int, body: int) -> None:
         """Goes on after an option was chosen."""
@@ -597,25 +724,51 @@ class Emitter:
             scope = Scope(self._labels(stretch.procedure))
             found = q.statements("env = frame[1]")
             actor = x.expression(ask.seat, scope)
-            context = q.tuple([x.expression(value, scope) for _, value in ask.context])
-            seen: list[ast.expr] = []
+            about = [x.expression(value, scope) for _, value in ask.context]
+            used = {node.id for tree in (actor, *about) for node in ast.walk(tree) if isinstance(node, ast.Name)}
+            named = [x.fresh("about") for _ in about]
+            context = q.tuple([q.name(label) for label in named])
+            seen = [
+                self.statements.visible_in(q.name(label), value.type)
+                for label, (_, value) in zip(named, ask.context, strict=True)
+            ]
             for position, choice in enumerate(option.choices):
-                card = q.expression("values[_0]", q.constant(position))
-                seen.append(q.call("visible", [q.name("state"), card]) if choice.type.form == "card" else q.constant(None))
-            used = {node.id for tree in (actor, context) for node in ast.walk(tree) if isinstance(node, ast.Name)}
+                seen.append(self.statements.visible_in(q.expression("values[_0]", q.constant(position)), choice.type))
             for place in range(self._size(stretch.procedure)):
                 if scope.label(place) in used:
                     found.append(q.assign(scope.label(place), q.expression("env[_0]", q.constant(place))))
-            chosen = q.tuple([q.constant(option.name), q.constant(number), q.name("values")])
+            found.extend(q.assign(label, value) for label, value in zip(named, about, strict=True))
+            values = q.name("values") if option.choices else q.constant(())
+            chosen = q.tuple([q.constant(option.name), q.constant(number), values])
             site = q.expression("SITES[_0]", q.constant(index))
             place_ = q.name(self.site(option.span))
             parts = [q.constant(2), place_, q.name("frame"), actor, q.constant(ask.name), chosen, site, context]
             record = q.tuple([*parts, q.tuple(seen), q.constant(ask.sealed)])
-            going = q.call(self.done.choices[index, number], [q.name(n) for n in ("state", "env")])
-            assert isinstance(going, ast.Call)
-            going.args.extend([q.expression("frame[2]"), q.name("values")])
-            found.extend(q.statements("L.append(_0)\nreturn _1", record, going))
+            found.extend(q.statements("L.append(_0)", record))
+            found.extend(self._chosen(index, stretch, number))
             writing.add(q.function(name, ["state", "frame", "values"], found))
+
+    def _chosen(self, index: int, stretch: l.Stretch, number: int) -> Block:
+        """Goes on after the record of a choice; in place, if nothing in it is left to the plain form."""
+        q = self.quote
+        end = stretch.end
+        assert isinstance(end, l.Asks)
+        option = end.ask.options[number]
+        try:
+            scope = self._scope(stretch.procedure)
+            self._stack = []
+            found = q.statements("up = frame[2]")
+            found.extend(self._unpack(stretch.procedure, scope))
+            if option.choices:
+                targets = [q.store(scope.label(choice.variable)) for choice in option.choices]
+                found.append(q.placed(ast.Assign([q.placed(ast.Tuple(targets, ast.Store()))], q.name("values"))))
+            found.extend(self._flow(end.bodies[number], scope))
+            for statement in found:
+                no_loop_in_iterable(statement)
+            return found
+        except Unsupported:
+            call = q.call(self.done.choices[index, number], [q.name("state"), q.name("env"), q.name("up"), q.name("values")])
+            return q.statements("up = frame[2]\nreturn _0", call)
 
     # --- standing rules
 
@@ -628,7 +781,8 @@ class Emitter:
                     layer = self.program.reach.procedures[rule.procedure]
                     scope = Scope(layer.local_names)
                     body = self._matches(rule.binders, 0, rule.test, scope)
-                    writing.add(q.function(name, ["state"], [*body, *q.statements("return None")]))
+                    function = q.function(name, ["state"], [*body, *q.statements("return None")])
+                    writing.add(gathered(function, q))
             except Unsupported:
                 with self._write(rule.span, "W", "") as writing:
                     body = q.statements("return plain_match(_0, state)", q.constant(number))
@@ -641,10 +795,18 @@ class Emitter:
     ) -> Block:
         q, x = self.quote, self.expressions
         if position == len(binders):
-            values = q.tuple([q.name(scope.label(index)) for index, _ in binders])
+            values = q.tuple([x.local(scope, index) for index, _ in binders])
             holds = x.expression(test, scope) if test is not None else q.constant(True)
             return q.statements("if _0:\n    return _1", holds, values)
         index, items_ = binders[position]
+        short = x.short(items_, scope)
+        if short is not None:
+            written: Block = []
+            for item in short:
+                scope.names[index] = q.constant(item)
+                written.extend(self._matches(binders, position + 1, test, scope))
+            del scope.names[index]
+            return written
         items = x.items(items_, scope)
         hoister = Hoister({scope.label(index)})
         scope.loops.append(hoister)
@@ -659,6 +821,9 @@ class Emitter:
         """A mark where remembered values must go; it is filled in once all that is remembered is known."""
         q = self.quote
         return [q.placed(ast.Expr(q.call(DROP, [q.constant(group), where])))]
+
+    def read_once(self, function: ast.FunctionDef) -> ast.FunctionDef:
+        return gathered(function, self.quote)
 
     def preferences(self, policy: Policy) -> tuple[Emitted, dict[int, str]]:
         """What a policy prefers, as more functions: for each decision that it knows without guards their name."""
@@ -677,7 +842,7 @@ class Emitter:
         found = self.done
         self.done = program
         for body in found.modules.values():
-            _fill(body, program.readers)
+            _fill(body, program, self.constants.layout)
         return found, names
 
     def _finish(self) -> None:
@@ -687,7 +852,7 @@ class Emitter:
                 self.done.readers.setdefault(group, []).append(number)
         self.done.caches = len(self._cached)
         for body in self.done.modules.values():
-            _fill(body, self.done.readers)
+            _fill(body, self.done, self.constants.layout)
 
     def add(self, file: str, function: ast.FunctionDef) -> None:
         self.done.modules.setdefault(file, []).append(function)
@@ -716,8 +881,9 @@ class _Writing:
 class _Filler(ast.NodeTransformer):
     """Puts in what a change makes forgotten."""
 
-    def __init__(self, readers: dict[str, list[int]]) -> None:
-        self.readers = readers
+    def __init__(self, emitted: Emitted, layout: Layout) -> None:
+        self.readers = emitted.readers
+        self.groups = {layout.owner_of(cell)[0] for rows in emitted.rows.values() for cell in rows}
 
     def visit_Expr(self, node: ast.Expr) -> Any:
         call = node.value
@@ -730,6 +896,8 @@ class _Filler(ast.NodeTransformer):
         found: Block = []
         for number in self.readers.get(group.value, ()):
             found.extend(quote.statements("M[_0] = {}", quote.constant(number)))
+        if group.value in self.groups:
+            found.extend(quote.statements("make_stale(M, _0)", call.args[1]))
         return found
 
     def visit_If(self, node: ast.If) -> Any:
@@ -739,8 +907,8 @@ class _Filler(ast.NodeTransformer):
         return node
 
 
-def _fill(functions: list[ast.stmt], readers: dict[str, list[int]]) -> None:
-    filler = _Filler(readers)
+def _fill(functions: list[ast.stmt], emitted: Emitted, layout: Layout) -> None:
+    filler = _Filler(emitted, layout)
     for function in functions:
         assert isinstance(function, ast.FunctionDef)
         filler.visit(function)
@@ -760,6 +928,76 @@ def _head(function: ast.FunctionDef) -> None:
         if letter in used and letter not in parameters:
             head.extend(quote.statements(text))
     function.body[:0] = head
+
+
+def gathered(function: ast.FunctionDef, quote: Quote) -> ast.FunctionDef:
+    """A function that changes nothing reads each cell once: what it reads more often becomes a local."""
+    finder = _Reads(function)
+    head = 0
+    for position, statement in enumerate(function.body):
+        if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Name) and statement.value.id == "env":
+            head = position + 1
+    found: Block = []
+    names: dict[str, str] = {}
+    for key, reads in finder.reads.items():
+        if len(reads) > 1:
+            names[key] = f"cell_G{len(names)}"
+            found.append(quote.assign(names[key], reads[0]))
+    _Replace(names).visit(function)
+    function.body[head:head] = found
+    return function
+
+
+class _Reads(ast.NodeVisitor):
+    """Reads of cells whose number is known at the head of a function."""
+
+    def __init__(self, function: ast.FunctionDef) -> None:
+        self.reads: dict[str, list[ast.expr]] = {}
+        changed: dict[str, int] = {}
+        for node in ast.walk(function):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                changed[node.id] = changed.get(node.id, 0) + 1
+        first = {
+            target.id
+            for statement in function.body
+            if isinstance(statement, ast.Assign)
+            and isinstance(statement.targets[0], ast.Tuple)
+            and isinstance(statement.value, ast.Name)
+            and statement.value.id == "env"
+            for target in statement.targets[0].elts
+            if isinstance(target, ast.Name)
+        }
+        self.steady = {name for name in first if changed[name] == 1}
+        for statement in function.body:
+            self.visit(statement)
+
+    def visit_Subscript(self, node: ast.Subscript) -> None:
+        if isinstance(node.value, ast.Name) and node.value.id == "S" and self._known(node.slice):
+            self.reads.setdefault(ast.dump(node), []).append(node)
+        else:
+            self.generic_visit(node)
+
+    def _known(self, node: ast.expr) -> bool:
+        match node:
+            case ast.Constant():
+                return True
+            case ast.Name(name):
+                return name in self.steady
+            case ast.BinOp(left, _, right):
+                return self._known(left) and self._known(right)
+            case _:
+                return False
+
+
+class _Replace(ast.NodeTransformer):
+    def __init__(self, names: dict[str, str]) -> None:
+        self.names = names
+
+    def visit_Subscript(self, node: ast.Subscript) -> Any:
+        name = self.names.get(ast.dump(node))
+        if name is not None:
+            return ast.copy_location(ast.Name(name, ast.Load()), node)
+        return self.generic_visit(node)
 
 
 def _is_leave(stretch: l.Stretch) -> bool:

@@ -353,7 +353,7 @@ class Loops:
             case "map":
                 assert node.value is not None
                 value = compile_(node.value)
-                if grows(node.value):
+                if grows(node.value) and node.value.type.form == "int":
                     span = node.value.span
                     return lambda state, env: tuple([bounded(value(state, env), span) for _ in passing(state, env)])
                 made: Evaluate = lambda state, env: tuple([value(state, env) for _ in passing(state, env)])  # noqa: E731

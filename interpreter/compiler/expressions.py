@@ -15,15 +15,17 @@ from typing import TYPE_CHECKING, Any, assert_never
 
 from interpreter.compiler.constants import Constants, RuleFailure
 from interpreter.compiler.quote import Quote, is_constant, value_of
-from interpreter.compiler.values import Knowledge
+from interpreter.compiler.values import MOST_UNROLLED, Knowledge
 from interpreter.language import core as c
+from interpreter.language.model import RuleLayer
+from interpreter.language.walk import descendants
 
 if TYPE_CHECKING:
     from interpreter.compiler.emit import Emitter
 
 __all__ = ["Expressions", "Hoister", "Scope", "Unsupported"]
 
-MOST_UNROLLED = 8
+MODULE = re.compile("[A-Z]+[0-9]+_")
 PLAIN = re.compile("[a-z][a-z0-9_]*")
 """Locals are named so; all that the compiler names by itself has a capital letter, or does not end in a number."""
 OPERATORS: dict[str, type[ast.cmpop]] = {
@@ -87,10 +89,23 @@ def cheap(node: ast.expr) -> bool:
             return True
         case ast.Subscript(value, index):
             return isinstance(value, ast.Name) and cheap(index)
+        case ast.Tuple(items):
+            return all(isinstance(item, ast.Name | ast.Constant) for item in items)
         case ast.BinOp(left, ast.Add(), right):
             return cheap(left) and isinstance(right, ast.Constant | ast.Name) and isinstance(left, ast.Constant | ast.Name)
         case _:
             return False
+
+
+def unsure(node: ast.expr) -> ast.expr:
+    """Where none would fail by itself, it need not be looked for."""
+    match node:
+        case ast.Call(ast.Name("sure"), [inner]):
+            return inner
+        case ast.IfExp(test, then, otherwise):
+            return ast.copy_location(ast.IfExp(test, unsure(then), unsure(otherwise)), node)
+        case _:
+            return node
 
 
 class Expressions:
@@ -195,7 +210,7 @@ class Expressions:
             case c.Element(of, index):
                 return q.call("item_of", [self.expression(of, scope), self.expression(index, scope)])
             case c.BagItem(of, kind):
-                return q.expression("_0[_1]", self.expression(of, scope), self.expression(kind, scope))
+                return self._bag_item(self.expression(of, scope), self.expression(kind, scope))
             case c.TableCell():
                 return self._table(node, scope)
             case c.CallRule() | c.CallBase():
@@ -239,6 +254,13 @@ class Expressions:
             case _:
                 assert_never(node)
 
+    def _bag_item(self, bag: ast.expr, kind: ast.expr) -> ast.expr:
+        if isinstance(bag, ast.Tuple) and is_constant(kind) and cheap(bag):
+            return bag.elts[value_of(kind)]
+        if is_constant(bag) and is_constant(kind):
+            return self.quote.constant(value_of(bag)[value_of(kind)])
+        return self.quote.expression("_0[_1]", bag, kind)
+
     def negated(self, node: ast.expr) -> ast.expr:
         if is_constant(node):
             return self.quote.constant(not value_of(node))
@@ -279,13 +301,17 @@ class Expressions:
         return self.quote.call("single", [number, kind, self.quote.constant(node.size)])
 
     def _arithmetic(self, node: c.Arithmetic, scope: Scope) -> ast.expr:
-        left, right = self.expression(node.left, scope), self.expression(node.right, scope)
+        left, right = unsure(self.expression(node.left, scope)), unsure(self.expression(node.right, scope))
         q = self.quote
         if node.type.form == "bag":
             return self._bags(node, left, right)
         if is_constant(left) and is_constant(right) and node.operator in ("+", "-", "*"):
             a, b = value_of(left), value_of(right)
             return q.constant(a + b if node.operator == "+" else a - b if node.operator == "-" else a * b)
+        if node.operator == "+" and node.type.form in ("list", "set"):
+            return q.call("joined", [left, right])
+        if node.operator == "*" and not is_constant(left) and not is_constant(right):
+            return q.call("product", [left, right])
         template = {"+": "_0 + _1", "-": "_0 - _1", "*": "_0 * _1", "div": "_0 // _1", "mod": "_0 % _1"}[node.operator]
         return q.expression(template, left, right)
 
@@ -316,6 +342,8 @@ class Expressions:
     def _comparison(self, operator: str, left: ast.expr, right: ast.expr) -> ast.expr:
         if is_constant(left) and is_constant(right):
             return self.quote.constant(COMPARED[operator](value_of(left), value_of(right)))
+        if operator not in ("==", "!="):
+            left, right = unsure(left), unsure(right)
         if is_constant(right) and value_of(right) is None and operator in ("==", "!="):
             return self.quote.expression("_0 is None" if operator == "==" else "_0 is not None", left)
         return self.quote.placed(ast.Compare(left, [OPERATORS[operator]()], [right]))  # type: ignore[no-any-return]
@@ -391,9 +419,48 @@ class Expressions:
             if isinstance(cell, c.Cell):
                 return self.address(cell, scope)
         arguments = [self.expression(argument, scope) for argument in node.arguments]
+        row = self._row_of(target, layer, arguments, scope)
+        if row is not None:
+            return row
         sure = [self.knowledge.is_total(argument) for argument in node.arguments]
         self.quote.at(node.span)
         return self.call_with(target, arguments, sure, scope, items)
+
+    def _row_of(self, target: str, layer: RuleLayer, arguments: list[ast.expr], scope: Scope) -> ast.expr | None:
+        """A call whose only argument is what a loop goes through: all its values are kept in a row."""
+        if len(arguments) != 1 or isinstance(layer.body, tuple) or layer.when is not None or scope.lifted is not None or scope.frozen:
+            return None
+        facts = self.knowledge.facts(target)
+        if facts.lifted is not None or not facts.total or not self._is_loop_variable(arguments[0], scope):
+            return None
+        row = self.emitter.row(layer.rule, layer.body, 0, layer.parameters[0][1], (), layer.local_names, layer.span)
+        if row is None:
+            return None
+        call = self.hoisted(self.quote.call(row, [self.quote.name("S"), self.quote.name("M")]), scope)
+        return self.quote.expression("_0[_1]", call, arguments[0])
+
+    def _is_loop_variable(self, node: ast.expr, scope: Scope) -> bool:
+        return isinstance(node, ast.Name) and any(node.id in loop.variables for loop in scope.loops)
+
+    def _row_test(self, node: c.Loop, scope: Scope) -> ast.expr | None:
+        """The test of a loop, where it looks through something itself: its values are kept in a row."""
+        test = node.test
+        if test is None or scope.lifted is not None or scope.frozen or not self.knowledge.is_total(test):
+            return None
+        if not any(isinstance(each, c.Loop) for each in descendants(test)) or node.items.type.of is None:
+            return None
+        bound = {each.variable for each in descendants(test) if isinstance(each, c.Loop)} | {node.variable}
+        free = sorted({each.index for each in descendants(test) if isinstance(each, c.Local)} - bound)
+        others = [self.local(scope, index) for index in free]
+        if not all(isinstance(other, ast.Name | ast.Constant) for other in others):
+            return None
+        row = self.emitter.row(
+            "test", test, node.variable, node.items.type.of, tuple(free), scope.labels, test.span
+        )
+        if row is None:
+            return None
+        call = self.quote.call(row, [self.quote.name("S"), self.quote.name("M"), *others])
+        return self.quote.expression("_0[_1]", self.hoisted(call, scope), self.local(scope, node.variable))
 
     def call_with(
         self, target: str, arguments: list[ast.expr], sure: list[bool], scope: Scope, items: bool = False
@@ -522,7 +589,7 @@ class Expressions:
         """For each item of a short known list the value, or the test."""
         if scope.leaky:
             return None
-        items = self._short(node.items, scope)
+        items = self.short(node.items, scope)
         if items is None or (node.operation == "map" and node.test is not None):
             return None
         shown_ = node.value if node.operation == "map" else node.test
@@ -533,8 +600,8 @@ class Expressions:
         del scope.names[node.variable]
         return found
 
-    def _short(self, node: c.Expression, scope: Scope) -> tuple[Any, ...] | None:
-        if isinstance(node, c.Loop):
+    def short(self, node: c.Expression, scope: Scope) -> tuple[Any, ...] | None:
+        if not isinstance(node, c.Const | c.AllSeats | c.Local):
             return None
         items = self.expression(node, scope)
         if is_constant(items) and isinstance(value_of(items), tuple) and len(value_of(items)) <= MOST_UNROLLED:
@@ -552,7 +619,9 @@ class Expressions:
         hoister = Hoister({variable})
         scope.loops.append(hoister)
         kept = scope.names.pop(node.variable, None)
-        test = self.expression(node.test, scope) if node.test is not None else None
+        test = self._row_test(node, scope)
+        if test is None and node.test is not None:
+            test = self.expression(node.test, scope)
         value = element(scope)
         if kept is not None:
             scope.names[node.variable] = kept
@@ -704,6 +773,8 @@ class Expressions:
             case "min of list" | "max of list":
                 named = {"default": q.constant(None)} if node.or_none else {}
                 return self._keyed(name[:3], [self.items(nodes[0], scope)], named)
+            case "overflow" | "space":
+                return self._housed(node, scope)
             case "price":
                 return self._price(node, scope)
             case "vacancy":
@@ -744,7 +815,7 @@ class Expressions:
                 return self._extreme(name, arguments)
             case "room":
                 return q.tuple(arguments)
-            case "overflow" | "space" | "mixes":
+            case "mixes":
                 return q.call(name, arguments)
             case "clockwise":
                 seats = self.constants.seats
@@ -788,6 +859,21 @@ class Expressions:
             return self.quote.expression(template, *arguments)
         return self.quote.call(name, arguments)
 
+    def _housed(self, node: c.Builtin, scope: Scope) -> ast.expr:
+        """What rooms leave outside, or have left. What sets of kinds can claim follows from the rooms: it is kept."""
+        q = self.quote
+        bag, rooms = self.expression(node.arguments[0], scope), self.expression(node.arguments[1], scope)
+        kind = self.constants.model.kinds.get(node.arguments[0].type.name)
+        width = q.constant(len(kind.members)) if kind is not None else q.expression("len(_0)", bag)
+        claims = q.call("claims", [rooms, width])
+        names = sorted(_free(claims) - KNOWN)
+        if kind is not None and scope.lifted is not None and not _free(claims) & {"S", "M", "state"}:
+            claims = q.call(self.emitter.outlined("claims", names, claims), [q.name(name) for name in names])
+        elif cheap(rooms):
+            claims = q.call("claims", [rooms, width])
+        arguments = [bag, claims, *(self.expression(argument, scope) for argument in node.arguments[2:])]
+        return q.call(f"{node.name}_in", arguments)
+
     def _price(self, node: c.Builtin, scope: Scope) -> ast.expr:
         """The price of some tokens of one kind is looked up, of a mix it is worked out."""
         q = self.quote
@@ -811,6 +897,10 @@ class Expressions:
         tokens = self.expression(wanted, scope)
         if value_of(track) in self.constants.effects.units:
             return q.expression("_0[0][_1][_2]", table, present, tokens)
+        if isinstance(tokens, ast.Constant):
+            some = [i for i, part in enumerate(tokens.value) if part]
+            if len(some) == 1:
+                return self._price_of(table, present, q.constant(some[0]), q.constant(tokens.value[some[0]]))
         if isinstance(tokens, ast.Tuple):
             some = [i for i, part in enumerate(tokens.elts) if not (is_constant(part) and value_of(part) == 0)]
             if len(some) == 1:
@@ -821,3 +911,13 @@ class Expressions:
         if not cheap(kind):
             raise Unsupported("a price of a kind that is worked out")
         return self.quote.expression("_0[_1][_2[_1]][_3]", table, kind, present, number)
+
+
+KNOWN = frozenset(("claims", "tuple", "list", "len", "sum", "max", "min", "any", "all", "next", "sorted", "set", "frozenset"))
+
+
+def _free(node: ast.expr) -> set[str]:
+    """The locals that an expression reads: names of the module have a capital and a number in front."""
+    bound = {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
+    used = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+    return {name for name in used - bound if not MODULE.match(name)}

@@ -25,6 +25,9 @@ from interpreter.language.policies import Policy
 
 __all__ = ["FastMachine"]
 
+LOOKED_AT = 32
+"""A policy that plays begins a new run for the watch after so many decisions."""
+
 MOST_STEPS = 2_000
 """So many returns to the loop between two decisions are left to the plain form, which counts them."""
 
@@ -68,7 +71,7 @@ class FastMachine(Machine):
         for group, caches in emitted.readers.items():
             for i in range(layout.count(group)):
                 readers[layout.base[group] + i] = tuple(caches)
-        runtime = Runtime(self, readers, emitted.caches)
+        runtime = Runtime(self, readers, emitted.caches, emitted.rows)
         space = functions_of(code_of(emitted), {**emitted.values, **runtime.names()})
         stretches = [space.get(emitted.stretches.get(i, "")) for i in range(len(self.program.stretches))]
         for index, function in enumerate(stretches):
@@ -160,10 +163,7 @@ class FastMachine(Machine):
         chosen, env = site.ask.options[option], list(frame[1])
         actor = site.seat(state, env)
         context = tuple(value(state, env) for _, value in site.context)
-        seen = tuple(
-            self.visible(state, value) if choice.type.form == "card" else None
-            for choice, value in zip(chosen.choices, values, strict=True)
-        )
+        seen = self.visible_of_choice(state, site.ask, chosen, context, values)
         what = (chosen.name, option, values)
         record = (CHOICE, chosen.span, frame, actor, site.ask.name, what, site, context, seen, site.ask.sealed)
         state.log.append(record)
@@ -188,15 +188,31 @@ class FastMachine(Machine):
     ) -> int:
         """Lets a policy play to the end; gives the number of decisions. The game must have begun."""
         form = self.form
-        take = self.take
-        if CACHES not in state.memo:
-            form.runtime.ready(state)
+        takes, log, watch = form.takes, state.log, self.watch
+        form.runtime.ready(state)
+        self.chance = chance
         for count in range(limit):
             frame = state.frame
             if frame is None:
+                watch.end()
                 return count
-            number, values = prefer[frame[0]](state, frame[1], below)
-            take(state, chance, number, values)
+            if count % LOOKED_AT == 0:
+                watch.begin()
+            before = len(log)
+            try:
+                number, values = prefer[frame[0]](state, frame[1], below)
+                going = takes[frame[0]][number](state, frame, values)
+                if going is not None:
+                    self._go(form, state, going)
+            except Exception:
+                watch.quiet()
+                self._back(state, before, frame)
+                form.runtime.ready(state)
+                number, values = prefer[frame[0]](state, frame[1], below)
+                self.take_plain(state, chance, number, values)
+                form.runtime.ready(state)
+                watch.begin()
+        watch.end()
         return limit
 
     def _go(self, form: Form, state: State, going: Any) -> None:

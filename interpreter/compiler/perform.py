@@ -189,7 +189,7 @@ class Performer:
 
     def _carried(self, cards: tuple[int, ...], span: Span) -> tuple[int, ...]:
         """Cards that are moved: each is looked for among all, and the zone that it leaves is kept in the log."""
-        self.meter.charge(len(cards) * (EFFECT + self._all_cards // 32), span)
+        self.meter.charge(len(cards) * (EFFECT + self._all_cards // 8), span)
         return cards
 
     @property
@@ -241,12 +241,12 @@ class Performer:
 
     def _note(self, event: str, arguments: tuple[c.Expression, ...], span: Span) -> Callable[[State, Env], None]:
         values = tuple(self.machine.expressions.compile(argument) for argument in arguments)
-        cards = tuple(argument.type.form == "card" for argument in arguments)
-        effects, visible = self.effects, self.machine.visible
+        types = tuple(argument.type for argument in arguments)
+        effects, visible = self.effects, self.machine.visible_in
 
         def note(state: State, env: Env) -> None:
             given = tuple([value(state, env) for value in values])
-            seen = tuple(visible(state, v) if card else None for v, card in zip(given, cards, strict=True))
+            seen = tuple(visible(state, v, type_) for v, type_ in zip(given, types, strict=True))
             effects.note(state, event, given, seen, span)
 
         return note

@@ -29,6 +29,7 @@ from interpreter.kernel.chance import ChanceSource, Seeded
 from interpreter.kernel.state import State, Value
 from interpreter.language import core as c
 from interpreter.language.model import RuleLayer, StandingRule
+from interpreter.language.types import Type, cards_in
 
 __all__ = ["AskSite", "Machine", "OptionSite", "RuleFailure"]
 
@@ -198,6 +199,19 @@ class Machine:
         if card is None:
             return None
         return self.constants.seen_by.get(state.cells[self.constants.layout.base["location"] + card])
+
+    def visible_in(self, state: State, value: Value, type_: Type) -> tuple[int, ...] | None:
+        """The seats that may know every card in a value; nothing: everyone."""
+        cards = cards_in(value, type_, self.constants.model.records)
+        masks = [set(mask) for card in cards if (mask := self.visible(state, card)) is not None]
+        return tuple(sorted(set.intersection(*masks))) if masks else None
+
+    def visible_of_choice(
+        self, state: State, ask: c.Ask, option: c.Option, context: Sequence[Value], values: Sequence[Value]
+    ) -> tuple[tuple[int, ...] | None, ...]:
+        """Who may know each value of a decision's context, and of a choice in it."""
+        types = [*(value.type for _, value in ask.context), *(choice.type for choice in option.choices)]
+        return tuple(self.visible_in(state, v, t) for v, t in zip((*context, *values), types, strict=True))
 
     # --- the frame of a game: set-up, rounds, phases
 
@@ -573,12 +587,12 @@ class Machine:
 
     def options(self, state: State, env: Env, site: AskSite) -> Iterator[tuple[int, tuple[Value, ...]]]:
         """All legal choices, one after another: the alternative's number and its values."""
-        self.meter.refill()
         for number, option in enumerate(site.options):
             yield from ((number, values) for values in self.values(state, env, option))
 
     def values(self, state: State, env: Env, option: OptionSite) -> Iterator[tuple[Value, ...]]:
         """The legal values of one alternative."""
+        self.meter.refill()
         env = list(env)
         if option.guard is not None and not option.guard(state, env):
             return

@@ -46,7 +46,8 @@ class PreferenceWriter:
             for line in preferences.lines:
                 body.extend(self._line(line))
             body.extend(q.statements("give_up()"))
-            writing.add(q.function(name, ["state", "env", "below"], body))
+            function = q.function(name, ["state", "env", "below"], body)
+            writing.add(emitter.read_once(function))
         return name
 
     def _around(self, body: Block) -> list[ast.expr]:
@@ -123,6 +124,7 @@ class PreferenceWriter:
         if pattern.alternative:
             for position, choice in enumerate(option.choices):
                 own.names[first + position] = self.quote.name(self.scope.label(choice.variable))
+        self.first = first
         body = self._choices(pattern, option, 0, own, (number, use, target, key))
         if option.guard is not None:
             return self._if(self.expressions.expression(option.guard, self.scope), body)
@@ -142,10 +144,26 @@ class PreferenceWriter:
         choice = option.choices[position]
         variable = self.scope.label(choice.variable)
         pin = self._pin(pattern, option, position, own) if pattern.alternative else None
+        if pin is not None and is_constant(pin):
+            self.scope.names[choice.variable] = own.names[self.first + position] = pin
+            inside = self._inside(choice.items, pin)
+            body = self._if(inside, self._choices(pattern, option, position + 1, own, end))
+            del self.scope.names[choice.variable]
+            return body
         if pin is not None:
             inside = self._inside(choice.items, q.name(variable))
             body = self._choices(pattern, option, position + 1, own, end)
             return [q.assign(variable, pin), *self._if(inside, body)]
+        short = x.short(choice.items, self.scope)
+        if short is not None:
+            written: Block = []
+            for item in short:
+                known = self.scope.names[choice.variable] = q.constant(item)
+                if pattern.alternative:
+                    own.names[self.first + position] = known
+                written.extend(self._choices(pattern, option, position + 1, own, end))
+            del self.scope.names[choice.variable]
+            return written
         items = x.items(choice.items, self.scope)
         hoister = Hoister({variable})
         self.scope.loops.append(hoister)
@@ -157,9 +175,19 @@ class PreferenceWriter:
     def _inside(self, items: c.Expression, value: ast.expr) -> ast.expr:
         if isinstance(items, c.RangeFrom):
             first = self.expressions.expression(items.first, self.scope)
-            last = self.expressions.expression(items.last, self.scope)
-            return self.quote.expression("_0 <= _1 <= _2", first, value, last)
+            return self.expressions.all_of([self._not_above(first, value), *self._below_last(value, items.last)])
         return self.quote.expression("_0 in _1", value, self.expressions.items(items, self.scope))
+
+    def _not_above(self, small: ast.expr, large: ast.expr) -> ast.expr:
+        if is_constant(small) and is_constant(large):
+            return self.quote.constant(value_of(small) <= value_of(large))
+        return self.quote.expression("_0 <= _1", small, large)
+
+    def _below_last(self, value: ast.expr, last: c.Expression) -> list[ast.expr]:
+        """Below the least of several is below each."""
+        if isinstance(last, c.Builtin) and last.name == "min":
+            return [test for each in last.arguments for test in self._below_last(value, each)]
+        return [self._not_above(value, self.expressions.expression(last, self.scope))]
 
     def _pin(self, pattern: Pattern, option: c.Option, position: int, own: Scope) -> ast.expr | None:
         """The only value that a pattern's conditions leave for a choice, where it can be known before the choice."""
@@ -180,7 +208,7 @@ class PreferenceWriter:
         number, use, target, key = end
         tests = [x.expression(test, self.scope) for test in option.tests]
         tests += [x.expression(test, own) for test in pattern.tests if not self._is_pin(pattern, option, test, own)]
-        values = q.tuple([q.name(self.scope.label(choice.variable)) for choice in option.choices])
+        values = q.tuple([x.local(self.scope, choice.variable) for choice in option.choices])
         code = q.tuple([q.constant(number), values])
         match use:
             case "first":
@@ -188,7 +216,7 @@ class PreferenceWriter:
             case "random":
                 body = q.statements("_0.append(_1)", q.name(target), code)
             case _:
-                keys = [x.expression(each, own) for each in pattern.keys]
+                keys = [self._told(tests, x.expression(each, own)) for each in pattern.keys]
                 rank = keys[0] if len(keys) == 1 else q.tuple(keys)
                 mine = x.fresh("mine")
                 body = [
@@ -202,6 +230,19 @@ class PreferenceWriter:
                     ),
                 ]
         return self._if(x.all_of(tests), body)
+
+    def _told(self, tests: list[ast.expr], key: ast.expr) -> ast.expr:
+        """A key that a condition has worked out already is not worked out again."""
+        if isinstance(key, ast.Name | ast.Constant):
+            return key
+        wanted = ast.dump(key)
+        parts = [part for test in tests for part in (test.values if isinstance(test, ast.BoolOp) else [test])]
+        for test in parts:
+            if isinstance(test, ast.Compare) and ast.dump(test.left) == wanted:
+                told = self.expressions.fresh("told")
+                test.left = self.quote.expression("(_0 := _1)", self.quote.name(told), test.left)
+                return self.quote.name(told)
+        return key
 
     def _is_pin(self, pattern: Pattern, option: c.Option, test: c.Expression, own: Scope) -> bool:
         """Whether a condition holds since its choice was pinned by it."""

@@ -11,9 +11,12 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from interpreter.compiler.constants import MAXIMUM_NUMBER
 from interpreter.compiler.evaluate import MAXIMUM_ITEMS
 from interpreter.kernel import bags
-from interpreter.kernel.effects import MARK, PUT
+from interpreter.kernel.chance import Seeded, mix
+from interpreter.kernel.chance import shuffled as chance_shuffled
+from interpreter.kernel.effects import MARK, MAXIMUM_KEPT, PUT
 from interpreter.kernel.state import State, Value
 from interpreter.language import core as c
 from interpreter.language.walk import descendants
@@ -38,16 +41,30 @@ class Abandoned(Exception):
 class Runtime:
     """The helpers of one machine. ``readers``: for each cell the caches that a change of it empties."""
 
-    def __init__(self, machine: FastMachine, readers: list[tuple[int, ...]], caches: int) -> None:
+    def __init__(
+        self,
+        machine: FastMachine,
+        readers: list[tuple[int, ...]],
+        caches: int,
+        rows: dict[int, dict[int, tuple[int, ...]]],
+    ) -> None:
         self.machine = machine
+        self.stale: list[tuple[tuple[int, tuple[int, ...]], ...]] = [
+            tuple((number, places[cell]) for number, places in rows.items() if cell in places)
+            for cell in range(machine.constants.layout.size)
+        ]
+        self.changing = [bool(a or b) for a, b in zip(readers, self.stale, strict=True)]
         self.constants = machine.constants
         self.effects = machine.constants.effects
         self.readers, self.caches = readers, caches
         base = self.constants.layout.base
         self.base = base
+        self.wakes = self.effects.wakes
+        self.zones = self.effects.zones
         self.location, self.piece = base["location"], base.get("piece", 0)
         self.pending, self.settling, self.kept = base["pending"], base["settling"], base["kept"]
         self.chance = base["chance"]
+        self.owners = [self.constants.layout.owner_of(cell)[1] for cell in range(self.constants.layout.size)]
         self.ranks = {cell: self._ranks(cell) for cell in self.effects.zones}
         self.functions: list[Special] = []
         self.standing: list[Callable[[State], tuple[Value, ...] | None]] = []
@@ -79,9 +96,13 @@ class Runtime:
         found: dict[str, Any] = {
             "F": self.functions,
             "SITES": self.machine.asks,
+            "SEEN": self.constants.seen_by,
+            "WATCHED": self.effects,
             "give_up": give_up,
             "numbers": numbers,
             "item_of": item_of,
+            "joined": joined,
+            "product": product,
             "single": single,
             "bag_sum": bags.add,
             "bag_difference": bags.subtract,
@@ -93,17 +114,19 @@ class Runtime:
             "sure": sure,
             "position_or_none": position_or_none,
             "without": without,
-            "overflow": bags.overflow,
-            "space": bags.space,
+            "claims": claims,
+            "overflow_in": overflow_in,
+            "space_in": space_in,
             "mixes": bags.mixes,
             "remembered_order": once_each,
         }
         for name in (
-            *("room_on", "price_on", "put", "move_tokens", "move_some", "place_piece", "take_piece", "move_card"),
+            *("heard", "make_stale", "room_on", "price_on", "put", "move_tokens", "move_some", "place_piece", "take_piece", "move_card"),
             *("move_cards", "move_to_pile", "shuffle", "pick", "keep", "mark", "visible", "settle", "stop"),
             *("plain_stretch", "plain_values", "plain_choice", "plain_match", "check_depth"),
         ):
             found[name] = getattr(self, name)
+        found["visible_in"] = self.machine.visible_in
         if graph is not None:
             found["distances"] = lambda starts, within: graph.distances(starts, within, lengths)
             found["path"] = lambda starts, goal, within: graph.path(starts, goal, within, lengths)
@@ -138,11 +161,8 @@ class Runtime:
             return
         state.log.append((PUT, site, cell, old))
         cells[cell] = value
-        readers = self.readers[cell]
-        if readers:
-            caches = state.memo[CACHES]
-            for number in readers:
-                caches[number] = {}
+        if self.changing[cell]:
+            self.forget(state, cell)
         woken = self.effects.wakes[cell]
         if woken:
             pending = cells[self.pending]
@@ -150,17 +170,31 @@ class Runtime:
                 state.log.append((PUT, site, self.pending, pending))
                 cells[self.pending] = pending | woken
 
+    def forget(self, state: State, cell: int) -> None:
+        """Nothing that depends on a cell is remembered any longer."""
+        caches = state.memo[CACHES]
+        for number in self.readers[cell]:
+            caches[number] = {}
+        if self.stale[cell]:
+            self.make_stale(caches, cell)
+
+    def make_stale(self, caches: list[dict[Any, Any]], cell: int) -> None:
+        """What rows have at some places is to be worked out again."""
+        for number, places in self.stale[cell]:
+            for row in caches[number].values():
+                row[1].update(places)
+
     def move_card(self, state: State, card: int, zone: int, where: str, site: Any) -> None:
         cells = state.cells
-        effects = self.effects
         source = cells[self.location + card]
         held = cells[source]
-        if effects.zones[source].piles:
+        if self.zones[source].piles:
             rest = tuple(tuple([c for c in pile if c != card]) for pile in held)
-            self.put(state, source, tuple([pile for pile in rest if pile]), site)
+            self._changed(state, source, tuple([pile for pile in rest if pile]), site)
         else:
-            self.put(state, source, tuple([c for c in held if c != card]), site)
-        shape = effects.zones[zone]
+            at = held.index(card)
+            self._changed(state, source, held[:at] + held[at + 1 :], site)
+        shape = self.zones[zone]
         held = cells[zone]
         ranks = self.ranks[zone]
         after: tuple[Any, ...]
@@ -178,8 +212,9 @@ class Runtime:
             keyed = [(ranks[c], c) for c in held]
             insort(keyed, (ranks[card], card))
             after = tuple([c for _, c in keyed])
-        self.put(state, zone, after, site)
-        self.put(state, self.location + card, zone, site)
+        self._changed(state, zone, after, site)
+        if source != zone:
+            self._changed(state, self.location + card, zone, site)
 
     def move_cards(self, state: State, cards: tuple[int, ...], zone: int, where: str, site: Any) -> None:
         for card in cards if where != "top" else reversed(cards):
@@ -227,20 +262,34 @@ class Runtime:
         track = effects.tracks.get(target)
         if track is not None and more[kind] > track.capacity(kind):
             raise Abandoned
-        self.put(state, source, tuple(left), site)
-        self.put(state, target, tuple(more), site)
+        self._changed(state, source, tuple(left), site)
+        self._changed(state, target, tuple(more), site)
+
+    def _changed(self, state: State, cell: int, value: Value, site: Any) -> None:
+        """As ``put``, of a value that is not the old one."""
+        cells, log = state.cells, state.log
+        log.append((PUT, site, cell, cells[cell]))
+        cells[cell] = value
+        if self.changing[cell]:
+            self.forget(state, cell)
+        woken = self.wakes[cell]
+        if woken:
+            pending = cells[self.pending]
+            if pending | woken != pending:
+                log.append((PUT, site, self.pending, pending))
+                cells[self.pending] = pending | woken
 
     def place_piece(self, state: State, number: int, stock: int, place: int, site: Any) -> None:
         cells = state.cells
         cell = self.piece + place
         if number != 1 or cells[cell] is not None or cells[stock] < 1:
             raise Abandoned
-        owner = self.constants.layout.owner_of(stock)[1]
+        owner = self.owners[stock]
         self.put(state, stock, cells[stock] - 1, site)
         self.put(state, cell, owner * len(self.constants.pieces) + self.effects.stock_pieces[stock], site)
 
     def take_piece(self, state: State, place: int, stock: int, site: Any) -> None:
-        owner = self.constants.layout.owner_of(stock)[1]
+        owner = self.owners[stock]
         cell = self.piece + place
         if state.cells[cell] != owner * len(self.constants.pieces) + self.effects.stock_pieces[stock]:
             raise Abandoned
@@ -250,7 +299,11 @@ class Runtime:
     def shuffle(self, state: State, zone: int, name: str, number: int, site: Any) -> None:
         cell = self.chance + number
         count = state.cells[cell]
-        cards = self.machine.chance.shuffle(name, count, state.cells[zone])
+        chance = self.machine.chance
+        if type(chance) is Seeded:
+            cards = shuffled(state.cells[zone], chance.seed, name, count)
+        else:
+            cards = chance.shuffle(name, count, state.cells[zone])
         self.put(state, cell, count + 1, site)
         self.put(state, zone, cards, site)
 
@@ -264,10 +317,17 @@ class Runtime:
         return items[index]
 
     def keep(self, state: State, block: tuple[Any, ...], site: Any) -> None:
-        self.put(state, self.kept, (*state.cells[self.kept], block), site)
+        kept = state.cells[self.kept]
+        if len(kept) >= MAXIMUM_KEPT:
+            raise Abandoned
+        self.put(state, self.kept, (*kept, block), site)
 
     def mark(self, state: State, word: str, number: int) -> None:
         state.log.append((MARK, None, word, number))
+        self.heard(state, word)
+
+    def heard(self, state: State, word: str) -> None:
+        """Whoever listens hears of a moment, and may work something out in the plain form."""
         listener = self.effects.listener
         if listener is not None:
             caches = state.memo.pop(CACHES)
@@ -329,8 +389,20 @@ class Runtime:
     # --- how a game goes: as in the plain form
 
     def settle(self, state: State, back: Any) -> Going | None:
-        self.put(state, self.settling, 1, None)
-        return self.settle_on(state, (), back)
+        """Looks at the standing rules. Nothing where none has a match: then the caller goes on itself."""
+        cells, log = state.cells, state.log
+        log.append((PUT, None, self.settling, cells[self.settling]))
+        cells[self.settling] = 1
+        while pending := cells[self.pending]:
+            number = (pending & -pending).bit_length() - 1
+            values = self.standing[number](state)
+            if values is not None:
+                return self.enter(state, self.machine._standing[number][0], values, (self.machine.SETTLE, (), back, -1))
+            log.append((PUT, None, self.pending, pending))
+            cells[self.pending] = pending & ~(1 << number)
+        log.append((PUT, None, self.settling, 1))
+        cells[self.settling] = 0
+        return None
 
     def settle_on(self, state: State, env: tuple[Value, ...], up: Any) -> Going | None:
         cells = state.cells
@@ -362,7 +434,7 @@ class Runtime:
     def settled(self, state: State, back: Any) -> Going | None:
         if not state.cells[self.pending] or state.cells[self.settling]:
             return back[0], back[1], back[2]
-        return self.settle(state, back)
+        return self.settle(state, back) or (back[0], back[1], back[2])
 
     def take_kept(self, state: State, edge: str, of: str) -> tuple[Any, ...] | None:
         waiting = state.cells[self.kept]
@@ -371,6 +443,12 @@ class Runtime:
                 self.put(state, self.kept, waiting[:position] + waiting[position + 1 :], None)
                 return tuple(block)
         return None
+
+    def fall_due(self, state: State, of: str) -> None:
+        waiting = state.cells[self.kept]
+        if waiting:
+            due = tuple([("due", *block[1:]) if block[:2] == ("start", of) else block for block in waiting])
+            self.put(state, self.kept, due, None)
 
     def reset(self, state: State, lasts: str) -> None:
         for cell, start in self.machine.resets.get(lasts, ()):
@@ -407,15 +485,11 @@ class Runtime:
         return self.enter(state, top, (), (machine.ROUND_START, (), None, -1))
 
     def _round_start(self, state: State, env: tuple[Value, ...], up: Any) -> Going | None:
-        machine = self.machine
-        kept = self.take_kept(state, "start", "round")
-        if not env:
-            number = state.cells[self.base["round"]] + 1
-            self.put(state, self.base["round"], number, None)
-            self.put(state, self.base["phase"], -1, None)
-            self.mark(state, "start of round", number)
-        if kept is not None:
-            return self.enter(state, kept[2], kept[3], (machine.ROUND_START, (1,), None, -1))
+        number = state.cells[self.base["round"]] + 1
+        self.put(state, self.base["round"], number, None)
+        self.put(state, self.base["phase"], -1, None)
+        self.mark(state, "start of round", number)
+        self.fall_due(state, "round")
         return self._next_phase(state, (), None)
 
     def _next_phase(self, state: State, env: tuple[Value, ...], up: Any) -> Going | None:
@@ -425,11 +499,12 @@ class Runtime:
             return self._round_over(state, (), None)
         self.put(state, self.base["phase"], number, None)
         self.mark(state, f"start of {phases[number]}", number)
+        self.fall_due(state, "phase")
         return self._phase_begin(state, (), None)
 
     def _phase_begin(self, state: State, env: tuple[Value, ...], up: Any) -> Going | None:
         machine = self.machine
-        kept = self.take_kept(state, "start", "phase")
+        kept = self.take_kept(state, "due", "round") or self.take_kept(state, "due", "phase")
         if kept is not None:
             return self.enter(state, kept[2], kept[3], (machine.PHASE_BEGIN, (), None, -1))
         model = self.constants.model
@@ -437,6 +512,9 @@ class Runtime:
         return self.enter(state, top, (), (machine.PHASE_OVER, (), None, -1))
 
     def _phase_over(self, state: State, env: tuple[Value, ...], up: Any) -> Going | None:
+        cells = state.cells
+        if not cells[self.kept] and (not cells[self.pending] or cells[self.settling]):
+            return self._phase_done(state, (), None)
         return self.settled(state, (self.machine.PHASE_KEPT, (), None, -1))
 
     def _phase_kept(self, state: State, env: tuple[Value, ...], up: Any) -> Going | None:
@@ -485,6 +563,31 @@ class Runtime:
 
 # --- small helpers
 
+_MASK = (1 << 64) - 1
+_STEP = 0x9E3779B97F4A7C15
+_A, _B = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
+
+
+def shuffled(items: tuple[int, ...], seed: int, name: str, counter: int) -> tuple[int, ...]:
+    """As :func:`interpreter.kernel.chance.shuffled`, with the mixing written out: it shuffles at every set-up."""
+    found = list(items)
+    size = len(found)
+    start = mix(seed, name, counter)
+    for i in range(size - 1):
+        z = (start + (i + 1) * _STEP) & _MASK
+        z = ((z ^ (z >> 30)) * _A) & _MASK
+        z = ((z ^ (z >> 27)) * _B) & _MASK
+        z = ((z ^ (z >> 31)) + _STEP) & _MASK
+        z = ((z ^ (z >> 30)) * _A) & _MASK
+        z = ((z ^ (z >> 27)) * _B) & _MASK
+        z ^= z >> 31
+        left = size - i
+        if z >= _MASK + 1 - (_MASK + 1) % left:
+            return chance_shuffled(items, seed, name, counter)
+        j = i + z % left
+        found[i], found[j] = found[j], found[i]
+    return tuple(found)
+
 
 def give_up() -> None:
     raise Abandoned
@@ -495,6 +598,20 @@ def numbers(first: int, last: int) -> range:
     if len(found) > MAXIMUM_ITEMS:
         raise Abandoned
     return found
+
+
+def product(left: int, right: int) -> int:
+    """Two numbers that grow with each other can grow so fast that nothing can stop them."""
+    found = left * right
+    if not -MAXIMUM_NUMBER < found < MAXIMUM_NUMBER:
+        raise Abandoned
+    return found
+
+
+def joined(left: Value, right: Value) -> Value:
+    if len(left) + len(right) > MAXIMUM_ITEMS:
+        raise Abandoned
+    return (*left, *right)
 
 
 def item_of(items: Value, at: int) -> Value:
@@ -538,6 +655,82 @@ def sure(found: Value) -> Value:
 
 def position_or_none(item: Value, items: Value) -> Value:
     return items.index(item) if item in items else None
+
+
+Sets = tuple[tuple[tuple[int, ...], int], ...]
+"""Sets of kinds, each with what the rooms that take one of them hold in all."""
+
+Claims = tuple[tuple[tuple[int, int], ...], tuple[Sets, ...]]
+
+
+def claims(rooms: bags.Rooms, width: int) -> Claims:
+    """What sets of kinds can claim of some rooms: kinds that share no room one by one, then sets of those that do."""
+    alone = [0] * width
+    mixed = []
+    for kinds, capacity in rooms:
+        if len(kinds) == 1:
+            alone[kinds[0]] += capacity
+        elif kinds:
+            mixed.append((frozenset(kinds), capacity))
+    parts: list[frozenset[int]] = []
+    for together, _ in mixed:
+        touched = [part for part in parts if part & together]
+        parts = [part for part in parts if not part & together]
+        parts.append(together.union(*touched))
+    shared = frozenset().union(*parts)
+    singles = tuple((kind, alone[kind]) for kind in range(width) if kind not in shared)
+    return singles, tuple(_sets(sorted(part), alone, mixed) for part in parts)
+
+
+def _sets(kinds: list[int], alone: list[int], mixed: list[tuple[frozenset[int], int]]) -> Sets:
+    found = []
+    for chosen in range(1, 1 << len(kinds)):
+        members = tuple(kind for i, kind in enumerate(kinds) if chosen >> i & 1)
+        capacity = sum(alone[kind] for kind in members)
+        capacity += sum(room for together, room in mixed if not together.isdisjoint(members))
+        found.append((members, capacity))
+    return tuple(found)
+
+
+def overflow_in(bag: bags.Bag, claimed: Claims) -> int:
+    """As :func:`~interpreter.kernel.bags.overflow`."""
+    singles, parts = claimed
+    total = 0
+    for kind, capacity in singles:
+        if bag[kind] > capacity:
+            total += bag[kind] - capacity
+    for part in parts:
+        most = 0
+        for kinds, capacity in part:
+            tokens = -capacity
+            for kind in kinds:
+                tokens += bag[kind]
+            if tokens > most:
+                most = tokens
+        total += most
+    return total
+
+
+def space_in(bag: bags.Bag, claimed: Claims, wanted: int) -> int:
+    """As :func:`~interpreter.kernel.bags.space`."""
+    singles, parts = claimed
+    least = -1
+    for kind, capacity in singles:
+        left = capacity - bag[kind]
+        if left < 0:
+            return 0
+        if kind == wanted:
+            least = left
+    for part in parts:
+        for kinds, capacity in part:
+            left = capacity
+            for kind in kinds:
+                left -= bag[kind]
+            if left < 0:
+                return 0
+            if wanted in kinds and (least < 0 or left < least):
+                least = left
+    return least if least > 0 else 0
 
 
 def once_each(codes: list[Value]) -> list[Value]:

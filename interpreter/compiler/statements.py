@@ -107,6 +107,25 @@ class Statements:
 
     # --- effects
 
+    def visible(self, card: ast.expr, optional: bool) -> ast.expr:
+        """Who may see a card where it lies."""
+        q = self.quote
+        if optional or not cheap(card):
+            return q.call("visible", [q.name("state"), card])
+        return q.expression("SEEN.get(S[_0 + _1])", q.constant(self.base["location"]), card)
+
+    def visible_in(self, value: ast.expr, type_: Type) -> ast.expr:
+        """Who may see all cards in a value; that value must be cheap."""
+        q = self.quote
+        if type_.form == "card":
+            return self.visible(value, type_.optional)
+        if not has_cards(type_, self.expressions.constants.model.records):
+            return q.constant(None)
+        return q.call("visible_in", [q.name("state"), value, q.name(self.emitter.bind(f"type of {type_}", type_))])
+
+    def mark(self, word: str, number: ast.expr) -> Block:
+        return self.quote.statements(_LISTENS, self.quote.constant(word), number)
+
     def _effect(self, step: c.Step, scope: Scope) -> Block:
         q, x = self.quote, self.expressions
         site = q.name(self.emitter.site(step.span))
@@ -137,7 +156,7 @@ class Statements:
                 block = q.tuple([q.constant(edge), q.constant(of), q.constant(procedure), kept])
                 return [q.placed(ast.Expr(q.call("keep", [state, block, site])))]
             case c.Reveals():
-                return q.statements("mark(state, 'reveal', 0)")
+                return self.mark("reveal", q.constant(0))
             case _:
                 raise AssertionError(step)
 
@@ -287,7 +306,7 @@ class Statements:
         seen: list[ast.expr] = []
         for node in nodes:
             value = x.expression(node, scope)
-            if node.type.form != "card":
+            if not has_cards(node.type, x.constants.model.records):
                 values.append(value)
                 seen.append(q.constant(None))
                 continue
@@ -296,10 +315,13 @@ class Statements:
                 found.append(q.assign(card, value))
                 value = q.name(card)
             values.append(value)
-            seen.append(q.call("visible", [q.name("state"), value]))
+            seen.append(self.visible_in(value, node.type))
         record = [q.constant(1), site, q.constant(event), q.tuple(values), q.tuple(seen)]
         found.extend(q.statements("L.append(_0)", q.tuple(record)))
         return found
+
+
+_LISTENS = "L.append((3, None, _0, _1))\nif WATCHED.listener is not None:\n    heard(state, _0)"
 
 
 def no_loop_in_iterable(tree: ast.AST) -> None:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 from interpreter.compiler.constants import Constants
 from interpreter.compiler.lower import Program
 from interpreter.language import core as c
 from interpreter.language.model import RuleLayer
+from interpreter.language.types import Type
 from interpreter.language.walk import descendants
 
-__all__ = ["FunctionFacts", "Knowledge"]
+__all__ = ["MOST_UNROLLED", "FunctionFacts", "Knowledge"]
 
 MOST_LIFTED = 4
+MOST_UNROLLED = 8
 SMALL_EXPRESSION = 30
 SMALL_VERDICT = 60
 HEAVY_BUILTINS = frozenset(("overflow", "space", "mixes", "path", "connected", "set of list", "sum", "total"))
@@ -58,7 +61,7 @@ class Knowledge:
         layer = self.program.reach.procedures[id]
         nodes = [*descendants(layer.body), *(descendants(layer.when) if layer.when is not None else ())]
         below = self.below(layer)
-        heavy = any(_is_heavy(node) for node in nodes)
+        heavy = any(self._is_heavy(node) for node in nodes)
         steps = isinstance(layer.body, tuple) and layer.form != "permits"
         binds = any(isinstance(node, c.Requirement) and node.bind is not None for node in nodes)
         size = sum(1 for node in nodes if not isinstance(node, c.Const | c.Local))
@@ -173,6 +176,102 @@ class Knowledge:
             case _:
                 return True
 
+    def _is_heavy(self, node: Any) -> bool:
+        """Loops and long work; a loop over a few things that are known is written out instead."""
+        if isinstance(node, c.Loop):
+            return node.operation not in ("any", "all") or not self.is_short(node.items)
+        return isinstance(node, c.Builtin) and node.name in HEAVY_BUILTINS
 
-def _is_heavy(node: Any) -> bool:
-    return isinstance(node, c.Loop) or (isinstance(node, c.Builtin) and node.name in HEAVY_BUILTINS)
+    def is_short(self, node: c.Expression) -> bool:
+        """Whether a list is known, and not long."""
+        if isinstance(node, c.Const):
+            return isinstance(node.value, tuple) and len(node.value) <= MOST_UNROLLED
+        return isinstance(node, c.AllSeats) and len(self.constants.seats) <= MOST_UNROLLED
+
+    # --- which cells an expression reads for each value of one of its locals
+
+    def domain(self, type_: Type | None) -> int:
+        """How many values a type has; 0 where they cannot be counted."""
+        graph = self.constants.graph
+        match type_.form if type_ is not None and not type_.optional else "":
+            case "node":
+                return graph.node_count if graph is not None else 0
+            case "seat":
+                return len(self.constants.seats)
+            case "card":
+                return len(self.constants.card_kind)
+            case "place":
+                return self.constants.layout.count("piece") if "piece" in self.constants.layout.base else 0
+            case _:
+                return 0
+
+    def reads_by(self, tree: c.Expression, index: int, size: int) -> tuple[dict[int, list[int]], set[str]] | None:
+        """For each cell the values of a local whose result it can change, and the groups that can change all results.
+
+        Nothing where the expression calls rules: what they read is not followed.
+        """
+        cells: dict[int, list[int]] = {}
+        whole: set[str] = set()
+        for value in range(size):
+            if not self._reads(tree, {index: frozenset((value,))}, value, cells, whole):
+                return None
+        return cells, whole
+
+    def _reads(
+        self, node: Any, env: dict[int, frozenset[Any]], value: int, cells: dict[int, list[int]], whole: set[str]
+    ) -> bool:
+        match node:
+            case c.CallRule() | c.CallBase() | c.Builtin(name="price" | "vacancy"):
+                return False
+            case c.Read(c.Cell(group, owner)):
+                owners = self._possible(owner, env) if owner is not None else None
+                if owners is None:
+                    whole.add(group)
+                else:
+                    for each in owners:
+                        found = cells.setdefault(self.constants.layout.base[group] + each, [])
+                        if value not in found:
+                            found.append(value)
+                return owner is None or self._reads(owner, env, value, cells, whole)
+            case c.Read():
+                return False
+            case c.Loop():
+                items = self._elements(node.items, env)
+                inner = {**env, node.variable: items} if items is not None else {
+                    k: v for k, v in env.items() if k != node.variable
+                }
+                parts = [node.test, node.value, *node.keys]
+                return self._reads(node.items, env, value, cells, whole) and all(
+                    self._reads(part, inner, value, cells, whole) for part in parts if part is not None
+                )
+            case _:
+                return all(self._reads(child, env, value, cells, whole) for child in _children(node))
+
+    def _possible(self, node: c.Expression, env: dict[int, frozenset[Any]]) -> frozenset[Any] | None:
+        match node:
+            case c.Const(value):
+                return frozenset((value,))
+            case c.Local(index, _):
+                return env.get(index)
+            case c.Static(attribute, of):
+                owners = self._possible(of, env)
+                return None if owners is None else frozenset(self.constants.statics[attribute][o] for o in owners)
+            case _:
+                return None
+
+    def _elements(self, node: c.Expression, env: dict[int, frozenset[Any]]) -> frozenset[Any] | None:
+        if isinstance(node, c.Loop) and node.operation == "filter":
+            return self._elements(node.items, env)
+        found = self._possible(node, env)
+        if found is None or not all(isinstance(items, tuple) for items in found):
+            return None
+        return frozenset(item for items in found for item in items)
+
+
+def _children(node: Any) -> Iterator[Any]:
+    if isinstance(node, tuple):
+        yield from node
+    elif is_dataclass(node) and not isinstance(node, type):
+        for each in fields(node):
+            if each.name not in ("span", "type"):
+                yield getattr(node, each.name)

@@ -225,6 +225,7 @@ class Game:
             return None
         if self._decision is None:
             index, locals_, _, _ = self.state.frame
+            self.machine.meter.refill()
             self._decision = Decision(self, self.machine.asks[index], list(locals_))
         return self._decision
 
@@ -256,12 +257,9 @@ class Game:
             raise RuleFailure(f"more than {MAXIMUM_RECORDS:,} things happened in this game", site.ask.span, "R002")
         option = site.ask.options[number]
         record = (CHOICE, option.span, state.frame, decision.actor, decision.name, (option.name, number, values), site)
-        seen = [
-            self.machine.visible(state, v) if ch.type.form == "card" else None
-            for ch, v in zip(option.choices, values, strict=True)
-        ]
         context = tuple(value(state, decision.env) for _, value in site.context)
-        state.log.append((*record, context, tuple(seen), site.ask.sealed))
+        seen = self.machine.visible_of_choice(state, site.ask, option, context, values)
+        state.log.append((*record, context, seen, site.ask.sealed))
         history = self.history
         self.history = (history, decision.actor, self._option(site, (number, values)).as_dict())
         self._decision = None
@@ -304,6 +302,7 @@ class Game:
         if not self.state.cells[self.machine.constants.layout.base["over"]]:
             return None
         keys = []
+        self.machine.meter.refill()
         for seat in self.machine.constants.seats:
             env: list[Value] = [seat] + [None] * 32
             keys.append(
@@ -336,7 +335,10 @@ class Game:
 
     def digest(self) -> str:
         """A fingerprint of the state: equal games have equal digests, on every machine."""
-        return self.state.digest()
+        try:
+            return self.state.digest()
+        except ValueError:
+            raise RuleFailure("a number of more than 4,300 digits", None) from None
 
     def check(self) -> list[str]:
         """What is wrong with the state: nothing, as long as tokens, cards and pieces change place by moves alone."""

@@ -52,6 +52,7 @@ def legal_choice(game: Game, choice: Option | Mapping[str, Any]) -> tuple[int, t
     if decision is None:
         raise IllegalMove("the game is over", [])
     given = dict(choice) if isinstance(choice, Mapping) else choice.as_dict()
+    game.machine.meter.refill()
     site = decision.site
     number, values = _decode(game, site, given)
     option = site.options[number]

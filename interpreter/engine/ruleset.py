@@ -26,6 +26,7 @@ from interpreter.language.policies import Checked, policies_of
 from interpreter.reading.citations import Statement, check_statements, statements_of
 from interpreter.reading.compose import Composition, compose
 from interpreter.reading.files import Document, Shelf, shelf_for
+from interpreter.reading.yaml import MAX_BYTES
 
 if TYPE_CHECKING:
     from interpreter.engine.game import Game
@@ -78,9 +79,14 @@ def _check_used(model: Model, reach: Reach, policies: Checked, composition: Comp
     here = {document.path.resolve() for document in composition.documents}
     folders = {document.path.parent for document in composition.documents if document.kind == "family"}
     others = [path for folder in folders for path in sorted(folder.rglob("*.yaml")) if path.resolve() not in here]
-    elsewhere = " ".join(path.read_text(encoding="utf-8", errors="replace") for path in others if path.is_file())
+    elsewhere = " ".join(path.read_text(encoding="utf-8", errors="replace") for path in others if _is_readable(path))
     spoken_of = set(re.findall(r"\w+", elsewhere))
     return [diagnostic for name, _, diagnostic in found if name not in spoken_of]
+
+
+def _is_readable(path: Path) -> bool:
+    """Whether it is a file in its own folder that is no larger than files may be."""
+    return path.is_file() and not path.is_symlink() and path.stat().st_size <= MAX_BYTES
 
 
 def _check_laws(model: Model, reach: Reach, composition: Composition) -> list[Diagnostic]:

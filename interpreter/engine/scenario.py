@@ -323,6 +323,7 @@ def _begun(checked: Checked, ruleset: Ruleset) -> Game:
         then = scenario.phase.text
     elif scenario.when or scenario.refused:
         then = ruleset.model.phases[0]
+    game.machine.plain = True  # every scenario has a program of its own, which is not worth emitting
     game.machine.perform(game.state, game.chance, GIVEN, then)
     return game
 

@@ -22,6 +22,9 @@ from interpreter.language.walk import descendants
 
 __all__ = ["Table", "set_table"]
 
+MAXIMUM_SPACES = 500
+"""So many tokens of one kind may a track take."""
+
 
 @dataclass(frozen=True)
 class Table:
@@ -211,7 +214,9 @@ def _spaces(model: Model, group: Group, players: int) -> tuple[tuple[tuple[int, 
         for key, capacity in table.cells.items():
             named = dict(zip(table.keys, key, strict=True))
             if named.get("players", players) == players and named.get(group.type.name, member) == member and capacity:
-                row.append((key[-1], capacity))
+                row.append((key[-1], min(max(0, capacity), MAXIMUM_SPACES + 1)))
+        if sum(capacity for _, capacity in row) > MAXIMUM_SPACES:
+            raise _unfit("E311", f"`{group.name}` has more than {MAXIMUM_SPACES:,} spaces of a kind", group)
         spaces.append(tuple(sorted(row)))
     return tuple(spaces)
 

@@ -81,7 +81,8 @@ def _choice(game: Game, record: tuple[Any, ...], player: int | None, language: s
     types = [t for _, t in game.ruleset.model.alternatives[key]]
     names = [name for name, _ in game.ruleset.model.alternatives[key]]
     given = [actor, *context, *values]
-    may = [True] * (1 + len(context)) + [_may_see(mask, player) and not hidden for mask in seen]
+    open_ = len(context) if hidden else len(seen)               # of a sealed choice others know what it is about
+    may = [True, *(_may_see(mask, player) and number < open_ for number, mask in enumerate(seen))]
     public = _public(game, names, given, types, may)
     phrase = game.ruleset.model.says.get(key)
     if hidden:
@@ -90,7 +91,7 @@ def _choice(game: Game, record: tuple[Any, ...], player: int | None, language: s
         said = _say(game, phrase, given, types, may, language)
         text = said if phrase else _plain_choice(game, actor, option, public, names, context)
     layer = game.ruleset.program.reach.procedures[site.procedure]
-    return Line("choice", key, text, public, actor, layer.spoken, game.ruleset.own_cites(layer.cites), str(span))
+    return Line("choice", decision if hidden else key, text, public, actor, layer.spoken, game.ruleset.own_cites(layer.cites), str(span))
 
 
 def _plain_choice(game: Game, actor: int, option: str, public: dict[str, Any], names: list[str], context: Any) -> str:
@@ -159,6 +160,7 @@ def _part(game: Game, part: c.Expression, env: list[Value], hidden: set[int]) ->
 
     if hidden and any(isinstance(node, c.Local) and node.index in hidden for node in descendants(part)):
         return HIDDEN
+    game.machine.meter.refill()
     value = game.machine.expressions.compile(part)(game.state, env)
     return game.ruleset.names.text(value, part.type)
 
@@ -166,6 +168,7 @@ def _part(game: Game, part: c.Expression, env: list[Value], hidden: set[int]) ->
 def board_of(game: Game, board: Board, language: str = "en") -> BoardTable:
     """A board as the state has it now."""
     compile_, names, state = game.machine.expressions.compile, game.ruleset.names, game.state
+    game.machine.meter.refill()
     text = _say(game, board.says, [None] * board.local_count, [], [], language)
     env: list[Value] = [None] * (board.local_count + 8)
     rows = []

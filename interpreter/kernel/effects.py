@@ -24,6 +24,8 @@ from interpreter.kernel.tracks import Track
 __all__ = ["CHOICE", "MARK", "NOTE", "PUT", "Effects", "Refused", "Site", "ZoneShape", "undo"]
 
 PUT, NOTE, CHOICE, MARK = range(4)
+MAXIMUM_KEPT = 1_000
+"""So many blocks may wait for an end or a start."""
 
 Site = Any
 
@@ -215,7 +217,10 @@ class Effects:
 
     def keep(self, state: State, block: tuple[Any, ...], site: Site) -> None:
         """A block waits for its moment."""
-        self.put(state, self._kept, (*state.cells[self._kept], block), site)
+        kept = state.cells[self._kept]
+        if len(kept) >= MAXIMUM_KEPT:
+            raise Refused(f"more than {MAXIMUM_KEPT:,} blocks wait for their moment")
+        self.put(state, self._kept, (*kept, block), site)
 
     def note(self, state: State, event: str, values: tuple[Value, ...], seen: tuple[Any, ...], site: Site) -> None:
         state.log.append((NOTE, site, event, values, seen))

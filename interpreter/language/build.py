@@ -13,6 +13,7 @@ from interpreter.language.parse import MisplacedError, Text
 
 __all__ = ["AGGREGATES", "Builder"]
 
+MAXIMUM_DIGITS = 12
 AGGREGATES = frozenset({"count", "any", "all", "first", "last", "min", "max", "sum", "sorted"})
 
 
@@ -94,7 +95,7 @@ class Builder(Transformer[Token, Any]):
         return n.MadeType(str(c[0]), c[1], span=self._span(meta))
 
     def range_type(self, meta: Any, c: list[Any]) -> n.Type:
-        return n.RangeType(int(c[0]), int(c[1]), span=self._span(meta))
+        return n.RangeType(self._number(c[0]), self._number(c[1]), span=self._span(meta))
 
     # --- statements
 
@@ -345,9 +346,12 @@ class Builder(Transformer[Token, Any]):
         return n.Index(c[0], c[1], span=self._span(meta))
 
     def number(self, meta: Any, c: list[Any]) -> n.Expr:
-        if len(c[0]) > 12:
-            raise MisplacedError("a number of more than 12 digits", self._token(c[0]))
-        return n.IntLiteral(int(c[0]), span=self._span(meta))
+        return n.IntLiteral(self._number(c[0]), span=self._span(meta))
+
+    def _number(self, token: Token) -> int:
+        if len(token) > MAXIMUM_DIGITS:
+            raise MisplacedError(f"a number of more than {MAXIMUM_DIGITS} digits", self._token(token))
+        return int(token)
 
     def text(self, meta: Any, c: list[Any]) -> n.Expr:
         return n.TextLiteral(str(c[0])[1:-1], span=self._span(meta))

@@ -45,6 +45,12 @@ __all__ = ["Declared", "declare"]
 
 MAXIMUM_CARDS = 5_000
 MAXIMUM_RANGE = 1_000
+MAXIMUM_NODES = 1_000
+MAXIMUM_PLACES = 10_000
+MAXIMUM_SEATS = 20
+MAXIMUM_TOKENS = 64
+MAXIMUM_DEPTH = 8
+MAXIMUM_FIELDS = 200
 OWN_TYPES = ("int", "bool", "text", "seat", "card", "piece", "role", "place", "link", "pile", *MAKERS)
 OWN_VALUES = ("players", "seats", "round")
 OWN_CELLS = ("phase", "turn", "pending", "settling", "kept", "over", "location", "chance")
@@ -166,6 +172,9 @@ class _Reader:
                 self.model.kinds[name] = Kind(name, (), entry.span)
             else:
                 listed = words(value)
+                if len(listed) > MAXIMUM_RANGE:
+                    self.error("E313", f"got {len(listed):,} names, want at most {MAXIMUM_RANGE:,}", listed[0].span)
+                    listed = listed[:1]
                 members = tuple(scalar.text for scalar in listed)
                 self._unique(listed)
                 self.model.kinds[name] = Kind(name, members, entry.span)
@@ -191,6 +200,9 @@ class _Reader:
                 for e in entry.value.entries
                 if isinstance(e.value, Scalar) and isinstance(e.value.value, int)
             }
+            if len(counts) > MAXIMUM_TOKENS:
+                self.error("E313", f"got {len(counts):,} kinds of token, want at most {MAXIMUM_TOKENS}", entry.span)
+                counts = dict(list(counts.items())[:1])
             self.model.kinds[name] = Kind(name, tuple(counts), entry.span, totals=tuple(counts.values()))
         elif isinstance(entry.value, Scalar) and isinstance(entry.value.value, int):
             self.model.kinds[name] = Kind(name, (name,), entry.span, totals=(entry.value.value,), unit=True)
@@ -229,6 +241,25 @@ class _Reader:
             self.model.records[name] = {}
         for name, layers in self.section("records"):
             self.model.records[name].update(self.types(amended(layers).value))
+        for name, layers in self.section("records"):
+            depth, fields = self._extent(Type("record", name), {})
+            if depth > MAXIMUM_DEPTH or fields > MAXIMUM_FIELDS:
+                message = f"`{name}` holds itself, or too much: want at most {MAXIMUM_DEPTH} levels and {MAXIMUM_FIELDS} values"
+                self.error("E313", message, layers[-1].span)
+                self.model.records[name].clear()
+
+    def _extent(self, type_: Type, known: dict[str, tuple[int, int]]) -> tuple[int, int]:
+        """How deep the values of a type are nested, and how many values each holds, lists counted once."""
+        if type_.of is not None:
+            depth, fields = self._extent(type_.of, known)
+            return depth + 1, fields
+        if type_.form != "record" or type_.name not in self.model.records:
+            return 1, 1
+        if type_.name not in known:
+            known[type_.name] = (MAXIMUM_DEPTH + 1, 1)  # where it holds itself
+            parts = [self._extent(field, known) for field in self.model.records[type_.name].values()]
+            known[type_.name] = (1 + max((d for d, _ in parts), default=0), sum(f for _, f in parts))
+        return known[type_.name]
 
     def card_rows(self) -> None:
         if self.model.card_kinds and not any(True for _ in self._card_rows()):
@@ -247,6 +278,9 @@ class _Reader:
                     self.error("E313", f"got {value.text} cards, want at most {MAXIMUM_CARDS:,}", value.span)
                     continue
                 self.model.cards.extend(CardRow(name, None, {}, entry.span) for _ in range(value.value))
+                if len(self.model.cards) > MAXIMUM_CARDS:
+                    self.error("E313", f"more than {MAXIMUM_CARDS:,} cards in this game", entry.span)
+                    return
                 if kind.attributes:
                     missing = ", ".join(f"`{attribute}`" for attribute in kind.attributes)
                     self.error("E306", f"a {name} has {missing}: give the cards as a table", value.span)
@@ -254,6 +288,9 @@ class _Reader:
             table = printed(value, self.report)
             if table is not None:
                 self._card_table(kind, table)
+            if len(self.model.cards) > MAXIMUM_CARDS:
+                self.error("E313", f"more than {MAXIMUM_CARDS:,} cards in this game", entry.span)
+                return
 
     def _card_rows(self) -> Iterator[tuple[str, list[Entry]]]:
         """The cards themselves: in decks, or where their kind is declared."""
@@ -400,6 +437,9 @@ class _Reader:
                 "E306", f"a {graph.node} needs a `name`, but this table has no such column", table.header[0].span
             )
             return
+        if len(table.rows) > MAXIMUM_NODES:
+            self.error("E313", f"got {len(table.rows):,} nodes, want at most {MAXIMUM_NODES:,}", table.rows[0][0].span)
+            return
         seen: dict[str, Span] = {}
         for row in table.rows:
             cells = dict(zip(heads, row, strict=False))
@@ -424,6 +464,9 @@ class _Reader:
             graph.nodes.append(NodeRow(name.text, self._row(columns, row), places, at, name.span))
             for number, values in enumerate(graph.sets.get(places, []), 1):
                 graph.places.append(PlaceRow(index, number, values))
+            if len(graph.places) > MAXIMUM_PLACES:
+                self.error("E313", f"more than {MAXIMUM_PLACES:,} places on this graph", name.span)
+                return
 
     def _links(self, graph: GraphDecl) -> None:
         entry = self.composition.single("links")
@@ -491,6 +534,9 @@ class _Reader:
             keys = _merged(layers)
             seats = keys.get("seats")
             number = seats.value if isinstance(seats, Scalar) and isinstance(seats.value, int) else 0
+            if number > MAXIMUM_SEATS and seats is not None:
+                self.error("E313", f"got {number} seats, want at most {MAXIMUM_SEATS}", seats.span)
+                number = 1
             self.model.roles[name] = Role(name, word(keys.get("counts"), "yes") == "yes", layers[-1].span, number)
 
     def groups(self) -> None:

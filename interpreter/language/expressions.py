@@ -36,6 +36,7 @@ from interpreter.language.types import (
 __all__ = ["Expressions", "Signature", "Signatures"]
 
 ROLE = Type("kind", "role")
+MAXIMUM_NESTING = 6
 
 
 class Signature:
@@ -684,7 +685,8 @@ class Expressions:
             checked = self.condition(test) if test is not None else None
             with self.frame.given(self.facts(test, holds=True) if test is not None else {}):
                 taken = self.value(value)
-        return c.Loop(operation, local.index, whole, checked, (), taken, type=list_of(taken.type), span=span)
+        type_ = self._listed(taken.type, span)
+        return c.Loop(operation, local.index, whole, checked, (), taken, type=type_, span=span)
 
     # --- the rest
 
@@ -705,7 +707,17 @@ class Expressions:
                 type=Type("set", of=type_),
                 span=span,
             )
-        return c.MakeList(tuple(checked), type=list_of(type_), span=span)
+        return c.MakeList(tuple(checked), type=self._listed(type_, span), span=span)
+
+    def _listed(self, of: Type, span: Span) -> Type:
+        """A list of a type; lists in lists in lists are refused at some depth."""
+        depth, inner = 1, of
+        while inner.of is not None:
+            depth, inner = depth + 1, inner.of
+        if depth > MAXIMUM_NESTING:
+            self._error("E204", f"lists in lists, more than {MAXIMUM_NESTING} deep", span)
+            return list_of(NEVER)
+        return list_of(of)
 
     def _arithmetic(self, operator: str, left: n.Expr, right: n.Expr, wanted: Type | None, span: Span) -> c.Expression:
         first = self.value(left, wanted)

@@ -13,7 +13,7 @@ from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
 from interpreter.language import core as c
 from interpreter.language import nodes as n
-from interpreter.language.expressions import Expressions, Signatures
+from interpreter.language.expressions import MAXIMUM_NESTING, Expressions, Signatures
 from interpreter.language.model import Model, RuleLayer
 from interpreter.language.scope import Frame, Variable
 from interpreter.language.types import BOOL, INT, NEVER, NOTHING, SEAT, Type, bag_of, list_of
@@ -527,7 +527,11 @@ def _named(model: Model, name: str, span: Span, report: Callable[[Diagnostic], N
 
 def _made(model: Model, maker: str, of: n.Type, span: Span, report: Callable[[Diagnostic], None]) -> Type:
     if maker in ("list", "set"):
-        return Type(maker, of=resolve_type(model, of, report))
+        inner_type = resolve_type(model, of, report)
+        if str(inner_type).count(" of ") >= MAXIMUM_NESTING:
+            report(Diagnostic("E204", f"lists in lists, more than {MAXIMUM_NESTING} deep", span))
+            return NEVER
+        return Type(maker, of=inner_type)
     if maker == "room":
         return Type("room", of=resolve_type(model, of, report))
     if maker not in MAKERS:

@@ -6,7 +6,9 @@ things lie; read as a value, a zone is a list, a pool or track a bag (or a numbe
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 __all__ = [
     "BOOL",
@@ -21,6 +23,8 @@ __all__ = [
     "Type",
     "accepts",
     "bag_of",
+    "cards_in",
+    "has_cards",
     "join",
     "list_of",
     "read_type",
@@ -151,3 +155,31 @@ def join(a: Type, b: Type) -> Type | None:
     if found is None:
         return None
     return found.maybe if optional else found
+
+
+Records = Mapping[str, Mapping[str, Type]]
+
+
+def has_cards(type_: Type, records: Records) -> bool:
+    """Whether a value of the type can hold cards."""
+    if type_.form == "record":
+        return any(has_cards(each, records) for each in records[type_.name].values())
+    if type_.form in ("list", "set") and type_.of is not None:
+        return has_cards(type_.of, records)
+    return type_.form in ("card", "pile")
+
+
+def cards_in(value: Any, type_: Type, records: Records) -> Iterator[int]:
+    """The cards that a value holds."""
+    if value is None:
+        return
+    if type_.form == "card":
+        yield value
+    elif type_.form == "pile":
+        yield from value
+    elif type_.form in ("list", "set") and type_.of is not None:
+        for item in value:
+            yield from cards_in(item, type_.of, records)
+    elif type_.form == "record":
+        for item, each in zip(value, records[type_.name].values(), strict=True):
+            yield from cards_in(item, each, records)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from interpreter.base.diagnostics import Diagnostic
+from interpreter.base.diagnostics import Diagnostic, readable
 from interpreter.reading.files import Shelf
 
 __all__ = ["Statement", "check_statements", "statements_of"]
@@ -68,4 +68,5 @@ def _statement(row: dict[str, str | None], path: Path) -> Statement:
         return row.get(name) or ""
 
     book = cell("book") or path.stem
-    return Statement(cell("id"), book, cell("kind"), cell("phase"), cell("statement"), cell("reading"))
+    texts = (cell("id"), book, cell("kind"), cell("phase"), cell("statement"), cell("reading"))
+    return Statement(*map(readable, texts))

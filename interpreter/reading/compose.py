@@ -54,6 +54,10 @@ LAYERED = ("rules", "tables", "triggers", "standing")
 
 
 MAXIMUM_PLAYERS = 12
+MOST_RULES = 2_000
+MOST_ENTRIES = 10_000
+MOST_PHASES = 50
+
 _RANGE = re.compile(r"(-?[0-9]{1,9})(?:\.\.(-?[0-9]{1,9}))?")
 
 
@@ -182,6 +186,9 @@ def compose(shelf: Shelf, ruleset: Document, extra: Iterable[str] = ()) -> tuple
     collector.diagnostics.extend(_check_references(shelf, stack))
     collector.diagnostics.extend(_check_players(stack))
     composition = _layered(ruleset, family, stack)
+    too_many = list(_check_size(composition))
+    if too_many:
+        return None, [*collector.diagnostics, *too_many]
     collector.diagnostics.extend(_check_layers(composition))
     return composition, collector.diagnostics
 
@@ -388,6 +395,21 @@ def _of_sections(
             target = "card_rows" if name == "cards" and document.kind == "deck" else name
             for item in value.entries:
                 yield target, entry(item.key, item.value)
+
+
+def _check_size(composition: Composition) -> Iterator[Diagnostic]:
+    """What a ruleset says fits into what is looked through again and again."""
+    rules = [e for section in LAYERED for layers in composition.sections.get(section, {}).values() for e in layers]
+    everything = [e for names in composition.sections.values() for layers in names.values() for e in layers]
+    phases = words(entry.value) if (entry := composition.single("round")) else []
+    for found, most, what in (
+        (rules, MOST_RULES, "rules and tables"),
+        (everything, MOST_ENTRIES, "declarations"),
+        (phases, MOST_PHASES, "phases"),
+    ):
+        if len(found) > most:
+            message = f"got {len(found):,} {what} in all files, want at most {most:,}"
+            yield Diagnostic("E010", message, found[most].span)
 
 
 def _check_layers(composition: Composition) -> list[Diagnostic]:

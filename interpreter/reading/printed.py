@@ -15,6 +15,7 @@ from interpreter.reading.yaml import Excerpt
 __all__ = ["Cell", "PrintedTable", "read_printed"]
 
 MAXIMUM_ROWS = 5_000
+MAXIMUM_CELLS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,9 @@ def read_printed(excerpt: Excerpt) -> tuple[PrintedTable, list[Diagnostic]]:
         span = excerpt.span(0, 1)
         return PrintedTable((), ()), [Diagnostic("E022", "the table is empty, want a header and rows", span)]
     header, *rows = lines
+    if len(rows) * len(header) > MAXIMUM_CELLS:
+        message = f"got {len(rows):,} rows of {len(header):,} cells, want at most {MAXIMUM_CELLS:,} cells"
+        return PrintedTable((), ()), [Diagnostic("E023", message, header[0].span)]
     found = _check_header(header)
     fitting = []
     for row in rows:

@@ -286,6 +286,11 @@ class _Reader:
         if style in ("literal", "folded"):
             end = start + max(1, len(self.file.text[start:end].rstrip()))
         text = str(event.value)
+        if style == "quoted" and (unreadable := _UNREADABLE.search(text)):
+            name = f"U+{ord(unreadable[0]):04X}"
+            message = f"an escape stands for {name}, which cannot stand in a text"
+            self.found.append(Diagnostic("E003", message, _at(self.file, start, 1)))
+            text = _UNREADABLE.sub("�", text)
         value = _value(text) if style == "plain" else text
         self._place(Scalar(text, style, Span(self.file, start, max(start, end)), value), 1, 1, event.anchor)
 

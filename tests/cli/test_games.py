@@ -18,7 +18,7 @@ def test_run(run: Run) -> None:
     assert lines[0] == "Pebbles (pebbles): 2 players, seed 3, bots eager, modest"
     assert lines[1].endswith(" begins")
     assert lines[2:6] == ["Round 1", "  white  black", "      9      6", "— Pulling —"]
-    assert lines[-3].split() == ["place", "player", "bot", "count(who.taken)", "who.taken[black]"]
+    assert lines[-3].split() == ["place", "player", "bot", "count(who.taken)", "taken[black]"]
     assert result.stderr == ""
 
 

@@ -103,6 +103,9 @@ def take(game: Game, step: dict[str, Any]) -> None:
             board = next(board for board in game.ruleset.model.boards if board.name == step["board"])
             table = board_of(game, board)
             assert (table.text, [list(row) for row in table.rows]) == (step.get("says", ""), step.get("rows", []))
+        case "marks":
+            rest = iter([line.name for line in game.log() if line.kind == "mark"])
+            assert all(mark in rest for mark in step["marks"]), [line.name for line in game.log()]
         case "undo":
             for _ in range(step["undo"]):
                 assert game.undo()
@@ -328,6 +331,29 @@ def test_the_same_seed_and_choices_are_the_same_game(table: Table) -> None:
     for _, choice in games[0].choices:
         again.apply(choice)
     assert again.digest() == games[0].digest()
+
+
+@over_all_tables
+def test_the_plain_and_the_fast_form_play_the_same_game(table: Table) -> None:
+    for seed in seeds(table):
+        fast = table.load().new_game(table.players, seed)
+        steps = [
+            (game.digest(), list(game.decision.options))
+            for game in random_play(fast, random.Random(seed))
+            if game.decision is not None
+        ]
+        ruleset = table.load()
+        plain = Game.seated(ruleset, table.players, seed, ruleset.settings({}), None)
+        plain.machine.plain = True
+        plain.machine.start(plain.state, plain.chance)
+        for (digest, options), (_, choice) in zip(steps, fast.choices, strict=True):
+            assert plain.decision is not None
+            assert plain.digest() == digest
+            assert list(plain.decision.options) == options
+            plain.apply(choice)
+        assert plain.digest() == fast.digest()
+        assert plain.log() == fast.log()
+        assert plain.result == fast.result
 
 
 @over_all_tables

@@ -16,8 +16,14 @@ SUITE = suite_of()
 @pytest.mark.parametrize(("scenario", "ruleset"), [pytest.param(s, r, id=f"{s.id} ({r})") for s, r in SUITE.pairs])
 def test_scenario(scenario: Scenario, ruleset: str) -> None:
     outcome = SUITE.outcome(scenario, ruleset)
+    assert outcome.passed, "\n".join([*map(str, outcome.failures), *SUITE.told()])
+
+
+def test_the_files_of_scenarios_are_sound() -> None:
+    for scenario, ruleset in SUITE.pairs:
+        SUITE.checked(scenario, ruleset)
+    assert SUITE.pairs
     assert SUITE.told() == []
-    assert outcome.passed, "\n".join(map(str, outcome.failures))
 
 
 FAMILY = """\

@@ -162,13 +162,6 @@ ERRORS: list[tuple[Parse, str, str]] = [
     (expression, "a \x07", "1:3: E201 `U+0007` does not belong to the rule language\n  ^"),
     (expression, '"north', "1:1: E201 a text that does not end on its line\n^^^^^^"),
     (expression, '"a\\n"', "1:3: E201 a text cannot hold a backslash\n  ^"),
-    (
-        procedure,
-        "choose a by who:\n  b:\n    f()\n  move x in y",
-        "4:3: E201 got `move`, want a name or the end of the block\n"
-        "  ^^^^\n"
-        "help: `move` has a meaning of its own here; take another name",
-    ),
     # blocks and their lines
     (
         procedure,
@@ -265,7 +258,7 @@ ERRORS: list[tuple[Parse, str, str]] = [
     (procedure, "end", "1:4: E201 got the end of the line, want `game`\n   ^"),
     (procedure, "settle()", "1:7: E201 got `(`, want the end of the line\n      ^"),
     (procedure, "note done", "1:10: E201 got the end of the line, want `(`\n         ^"),
-    (procedure, "at end of game:\n  f()", "1:11: E202 got `game`, want `turn` or `phase` or `round`\n          ^^^^"),
+    (procedure, "at end of game:\n  f()", "1:11: E202 got `game`, want `turn`, `phase` or `round`\n          ^^^^"),
     (
         procedure,
         "at start of next turn:\n  f()",

@@ -30,10 +30,10 @@ def command(ruleset: str, name: str, overlays: tuple[str, ...], output: str) -> 
 
     \b
     Examples:
-      regelwerk explain germany-2018 minimum_bid
-      regelwerk explain germany-2018 "stage_2_cities[4]"
+      regelwerk explain goofspiel points
+      regelwerk explain germany-2018 "payout[6]"
       regelwerk explain germany-2018 GU-117
-      regelwerk explain germany-2018 stage_3_turns_up -o json
+      regelwerk explain goofspiel tied_prize -o json
     """
     from interpreter.cli.failures import refused
     from interpreter.engine.explain import explain

@@ -27,9 +27,9 @@ def command(targets: tuple[str, ...], text: str | None, output: str) -> None:
     \b
     Examples:
       regelwerk test
-      regelwerk test germany-2018 -k "case C"
+      regelwerk test germany-2018 -k "six players"
       regelwerk test germany-2018 -k GU-191
-      regelwerk test rulesets/power-grid/scenarios/building.yaml -o json
+      regelwerk test rulesets/power-grid/scenarios -o json
     """
     from interpreter.engine.scenario import suite_of
 

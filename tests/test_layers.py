@@ -1,0 +1,122 @@
+"""How the package hangs together: imports point downwards, third parties stand where they belong, no game is named."""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "interpreter"
+MODULES = sorted(
+    path for path in PACKAGE.rglob("*.py") if path.relative_to(PACKAGE).parts[0] not in ("rulesets", "schemas")
+)
+
+MAY_IMPORT: dict[str, set[str]] = {
+    "base": set(),
+    "reading": {"base"},
+    "kernel": {"base"},
+    "language": {"base", "reading"},
+    "compiler": {"base", "reading", "kernel", "language"},
+    "engine": {"base", "reading", "kernel", "language", "compiler"},
+    "play": {"base", "reading", "kernel", "language", "compiler", "engine"},
+    "drawing": {"base", "reading", "kernel", "language", "compiler", "engine", "play"},
+    "editor": {"base", "reading", "kernel", "language", "compiler", "engine", "play"},
+}
+"""Which rooms the modules of a room may look into, beside their own. `cli` and the front door may look into all."""
+
+THIRD_PARTIES = {
+    "yaml": ("reading/",),
+    "lark": ("language/",),
+    "jsonschema": ("reading/schema.py",),
+    "referencing": ("reading/schema.py",),
+    "click": ("cli/",),
+    "rich": ("cli/", "play/"),
+}
+"""Where a library may be imported. What is not listed may be imported everywhere, in the function that needs it."""
+
+GAME_WORDS = re.compile(
+    r"(?<![a-z0-9])(power_?plants?|plants?|cit(?:y|ies)|coal|oil|garbage|uranium|auctions?|bids?|bidding|houses?|robots?|konzern|"
+    r"elektros?|outpost|stage_?[123]|resupply|bureaucracy|dwellings?|germany|funkenschlag|power[_ -]?grid)(?![a-z0-9])",
+    re.IGNORECASE,
+)
+"""Words of games. A part of a name that `_` joins counts as a word of its own."""
+
+
+def _name(path: Path) -> str:
+    return path.relative_to(PACKAGE).as_posix()
+
+
+def _imported(path: Path) -> Iterator[tuple[str, int]]:
+    """What a module imports, wherever in it: names of modules, with the line."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, node.lineno) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}:{node.lineno}: a relative import"
+            yield node.module or "", node.lineno
+
+
+@pytest.mark.parametrize("path", MODULES, ids=_name)
+def test_imports_point_downwards(path: Path) -> None:
+    parts = path.relative_to(PACKAGE).parts
+    room = parts[0]
+    if len(parts) == 1 or room == "cli":
+        return
+    assert room in MAY_IMPORT, f"{room} is no room that this test knows: say what it may import"
+    for module, line in _imported(path):
+        if module.split(".")[0] == "interpreter":
+            other = module.split(".")[1] if "." in module else "the front door"
+            assert other == room or other in MAY_IMPORT[room], f"{_name(path)}:{line}: {room} imports {module}"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=_name)
+def test_third_parties_stand_where_they_belong(path: Path) -> None:
+    for module, line in _imported(path):
+        places = THIRD_PARTIES.get(module.split(".")[0])
+        assert places is None or _name(path).startswith(places), f"{_name(path)}:{line}: {module} belongs in {places}"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=_name)
+def test_every_module_says_what_it_is(path: Path) -> None:
+    assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))), f"{_name(path)} has no docstring"
+
+
+EXAMPLE = re.compile(r"^ *regelwerk .*$", re.MULTILINE)
+"""A command that `--help` shows. It names a ruleset that is shipped, so that one can try it."""
+
+
+def _texts() -> Iterator[tuple[str, int, str]]:
+    """All words of the interpreter, by file and line: identifiers, strings and comments; of other files every line."""
+    for path in MODULES:
+        for token in tokenize.generate_tokens(io.StringIO(path.read_text(encoding="utf-8")).readline):
+            if token.type in (tokenize.NAME, tokenize.STRING, tokenize.COMMENT):
+                text = EXAMPLE.sub("", token.string) if path.is_relative_to(PACKAGE / "cli") else token.string
+                yield path.relative_to(ROOT).as_posix(), token.start[0], text
+    for path in (*PACKAGE.rglob("*.lark"), *(ROOT / "schemas").glob("*.json")):
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            yield path.relative_to(ROOT).as_posix(), number, line
+
+
+def test_the_interpreter_names_no_game() -> None:
+    found = [
+        f"{name}:{line}: {match[0]}" for name, line, text in _texts() for match in [GAME_WORDS.search(text)] if match
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    "text", ["power_plant", "a city's", "stage_2_cities", "min_bid", "Germany", "POWER-GRID", "coal"]
+)
+def test_a_game_is_recognised(text: str) -> None:
+    assert GAME_WORDS.search(text)
+
+
+@pytest.mark.parametrize("text", ["capacity", "forbidden", "boiled", "explanation", "stage", "forbids", "planted"])
+def test_other_words_are_no_game(text: str) -> None:
+    assert not GAME_WORDS.search(text)
