@@ -30,7 +30,8 @@ def rare(game: Game) -> Counts:
         if record[0] == MARK and record[2].removeprefix("start of ") in game.ruleset.model.phases:
             phase = record[2].removeprefix("start of ")
         elif record[0] == NOTE:
-            event, values = record[2], dict(zip(game.ruleset.model.events[record[2]].fields, record[3], strict=True))
+            event = record[2]
+            values = dict(zip(game.ruleset.model.events[event].fields, record[3], strict=True))
             if event == "drew" and game.ruleset.names.card(values["card"]) == "stage_3":
                 found[f"stage 3 drawn in {phase}"] += 1
                 found["stage 3 before stage 2"] += stage == 1
@@ -67,7 +68,8 @@ def _from_lines(game: Game) -> Counts:
         elif line.name == "built":
             cities[line.values["who"]] += 1
         elif line.name == "order_set" and refilled:
-            found["tie in turn order"] += any(cities[a] == cities[b] for a, b in itertools.pairwise(line.values["order"]))
+            pairs = itertools.pairwise(line.values["order"])
+            found["tie in turn order"] += any(cities[a] == cities[b] for a, b in pairs)
         elif line.name == "end of round":
             refilled = True
         elif line.name == "resupplied":
@@ -108,7 +110,7 @@ def main() -> None:
             total.update(rare(game))
         spent = time.perf_counter() - began
         print(
-            f"{players} players: {arguments.games} games, {decisions} decisions, {sum(rounds) / len(rounds):.1f} rounds "
+            f"{players} players: {len(rounds)} games, {decisions} decisions, {sum(rounds) / len(rounds):.1f} rounds "
             f"({min(rounds)}-{max(rounds)}), {spent:.0f} s",
             flush=True,
         )

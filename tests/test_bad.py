@@ -25,7 +25,7 @@ from interpreter.base.diagnostics import Diagnostic, Note, render, unique
 from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.coverage import check_waivers, waivers_of
 from interpreter.engine.ruleset import examine, find, load
-from interpreter.reading.files import Shelf
+from interpreter.reading.files import Shelf, shelf_for
 
 BAD = Path(__file__).parent / "bad"
 CASES = sorted(path.name for path in BAD.iterdir() if path.is_dir() and path.name != "_base")
@@ -265,3 +265,8 @@ def test_whatever_is_mistyped_the_author_is_told(seed: int, tmp_path: Path) -> N
     for diagnostic in found:
         assert diagnostic.code in CODES
         assert render(diagnostic)
+
+
+@pytest.mark.parametrize("id", shelf_for().ids("ruleset"))
+def test_what_is_shipped_needs_no_advice(id: str) -> None:
+    assert [render(warning) for warning in load(id).warnings] == []

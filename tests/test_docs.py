@@ -47,5 +47,5 @@ def test_the_reference_names_every_function() -> None:
 def test_the_reference_names_every_statement_word() -> None:
     grammar = (DOCS.parent / "interpreter" / "language" / "grammar.lark").read_text(encoding="utf-8")
     reference = (DOCS / "language.md").read_text(encoding="utf-8")
-    words = {word for word in re.findall(r'"([a-z]+)"', grammar)}
+    words = set(re.findall(r'"([a-z]+)"', grammar))
     assert {word for word in words if not re.search(rf"\b{word}\b", reference)} == set()

@@ -596,7 +596,7 @@ LARGE = {
     "a bag that doubles": ("R00", "for each a in 1 .. 9999:\n  gems = gems + gems"),
     "a bag of many": (
         "R00",
-        "for each a in 1 .. 99:\n  gems = gems + (amount * 10000000000000000) of ruby\n  amount += 1",
+        "for each a in 1 .. 99:\n  gems = gems + (amount * 99999999999 * 1000000) of ruby\n  amount += 1",
     ),
     "mixes without number": ("R00", "amount = count(mixes(5000, gem, 9999 of ruby + 9999 of onyx + 9999 of opal))"),
     "mixes of very many": (

@@ -1,6 +1,6 @@
 """A whole game of each ruleset as text. What changed in it is read like code, then written anew:
 
-    REGELWERK_REWRITE=1 python -m pytest tests/test_playthroughs.py
+REGELWERK_REWRITE=1 python -m pytest tests/test_playthroughs.py
 """
 
 from __future__ import annotations

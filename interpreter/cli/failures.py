@@ -23,7 +23,7 @@ def tell(error: Exception) -> NoReturn:
         notice(f"{count} error{'' if count == 1 else 's'}")
         raise click.exceptions.Exit(1)
     if isinstance(error, RuleFailure):
-        notice(render(Diagnostic("R001", error.message, error.span)))
+        notice(render(Diagnostic(error.code, error.message, error.span)))
         for rule, span in error.chain:
             notice(f"   called by `{rule}` ({span})")
         raise click.exceptions.Exit(1)

@@ -1,8 +1,9 @@
-"""The fast form of a program: Python functions, as syntax trees that stand on the YAML's own lines.
+"""The fast form of a program: Python functions, as syntax trees that stand on the YAML's own
+lines.
 
 In come the lowered program and the constants of one game; out come trees by file, and the values that they name. There
-is one function for each layer of a function, for each procedure that cannot suspend, for each stretch that more than one
-way leads to, for each option of a decision (listing it, and going on with it) and for each standing rule. Frames, cells
+is one function for each layer of a function, for each procedure that cannot suspend, for each stretch that several
+ways lead to, for each option of a decision (listing it, and going on with it) and for each standing rule. Frames, cells
 and records are those of the plain form, so a game can change from one form to the other at any decision.
 """
 
@@ -52,6 +53,7 @@ class Emitted:
     stretches: dict[int, str] = field(default_factory=dict)
     choices: dict[tuple[int, int], str] = field(default_factory=dict)
     takes: dict[tuple[int, int], str] = field(default_factory=dict)
+    accepts: dict[tuple[int, int], str] = field(default_factory=dict)
     options: dict[tuple[int, int], str] = field(default_factory=dict)
     standing: list[str] = field(default_factory=list)
     procedures: dict[str, str] = field(default_factory=dict)
@@ -126,7 +128,7 @@ class Emitter:
         """What a function that reads no state gives."""
         from interpreter.kernel.state import State
 
-        return self.machine.function(target)(State([None] * self.constants.layout.size), values)
+        return self.machine.function(target)(State([None] * self.constants.layout.size), values)  # type: ignore[arg-type]
 
     # --- functions
 
@@ -330,7 +332,9 @@ class Emitter:
         }[tree.operation]
         holds = x.negated(test) if tree.operation == "all" else test
         before = [q.assign(name, what) for name, what in hoister.clauses]
-        loop = q.statements("for _0 in _1:\n    if _2:\n        return _3\nreturn _4", variable, items, holds, found, none)
+        loop = q.statements(
+            "for _0 in _1:\n    if _2:\n        return _3\nreturn _4", variable, items, holds, found, none
+        )
         return [*before, *loop]
 
     def _verdict(self, layer: RuleLayer, scope: Scope) -> Block:
@@ -387,6 +391,7 @@ class Emitter:
                     self._option(index, stretch, ask, number)
                     self._choice(index, stretch, ask, number, bodies[number])
                     self._take(index, stretch, ask, number)
+                    self._accepts(index, stretch, ask, number)
             case l.Calls(_, _, then) | l.SettlesThen(then) | l.TurnEnds(then):
                 self.stretch(then)
             case _:
@@ -418,7 +423,7 @@ class Emitter:
         if not size:
             return []
         q = self.quote
-        targets = [q.store(scope.label(i)) for i in range(size)]
+        targets: list[ast.expr] = [q.store(scope.label(i)) for i in range(size)]
         return [q.placed(ast.Assign([q.placed(ast.Tuple(targets, ast.Store()))], q.name("env")))]
 
     def _write_stretch(self, index: int) -> None:
@@ -489,9 +494,7 @@ class Emitter:
             case l.Counts(loop, then):
                 assert loop.bound is not None
                 count = q.name(scope.label(loop.hidden))
-                head = q.statements(
-                    "_0 += 1\nif _0 > _1:\n    give_up()", count, x.expression(loop.bound, scope)
-                )
+                head = q.statements("_0 += 1\nif _0 > _1:\n    give_up()", count, x.expression(loop.bound, scope))
                 return [*head, *self._flow(then, scope)]
             case l.Stops():
                 return q.statements("return stop(state)")
@@ -509,10 +512,7 @@ class Emitter:
     def _settled(self, back: ast.expr) -> Block:
         q = self.quote
         return q.statements(
-            "if S[_0] and not S[_1]:\n"
-            "    going = settle(state, _2)\n"
-            "    if going is not None:\n"
-            "        return going",
+            "if S[_0] and not S[_1]:\n    going = settle(state, _2)\n    if going is not None:\n        return going",
             q.constant(self._pending),
             q.constant(self._settling),
             back,
@@ -530,8 +530,10 @@ class Emitter:
             found.extend(q.statements("if not _0[_1]:\n    give_up()", q.name(self.bind("counts", counts)), seat))
         found.extend(q.statements("state.frame = frame"))
         if not any(option.guard is None and not option.choices and not option.tests for option in ask.options):
-            listed = [self.done.options[index, n] if (index, n) in self.done.options else self._option_name(index, n)
-                      for n in range(len(ask.options))]
+            listed = [
+                self.done.options[index, n] if (index, n) in self.done.options else self._option_name(index, n)
+                for n in range(len(ask.options))
+            ]
             for name in listed:
                 call = q.call(name, [q.name("state"), env])
                 found.extend(q.statements("for option in _0:\n    return None", call))
@@ -564,23 +566,27 @@ class Emitter:
         if found is None:
             own = self.program.reach.own
             found = self._names["recursive"] = frozenset(name for name in own if _reaches(own, name))
-        return found  # type: ignore[no-any-return]
+        return found
 
     def _leave(self, value: ast.expr) -> Block:
         q = self.quote
-        return q.statements(
-            "to, env, further, into = up\n"
-            "if into >= 0:\n"
-            "    env = (*env[:into], _0, *env[into + 1:])\n"
-            "return F[to](state, env, further)",
-            value,
-        ) if is_constant(value) or isinstance(value, ast.Name) else q.statements(
-            "value = _0\n"
-            "to, env, further, into = up\n"
-            "if into >= 0:\n"
-            "    env = (*env[:into], value, *env[into + 1:])\n"
-            "return F[to](state, env, further)",
-            value,
+        return (
+            q.statements(
+                "to, env, further, into = up\n"
+                "if into >= 0:\n"
+                "    env = (*env[:into], _0, *env[into + 1:])\n"
+                "return F[to](state, env, further)",
+                value,
+            )
+            if is_constant(value) or isinstance(value, ast.Name)
+            else q.statements(
+                "value = _0\n"
+                "to, env, further, into = up\n"
+                "if into >= 0:\n"
+                "    env = (*env[:into], value, *env[into + 1:])\n"
+                "return F[to](state, env, further)",
+                value,
+            )
         )
 
     def _turn_ends(self, then: int, env: ast.expr, scope: Scope) -> Block:
@@ -660,6 +666,32 @@ class Emitter:
                 )
                 writing.add(q.function(name, ["state", "env"], body))
 
+    def _accepts(self, index: int, stretch: l.Stretch, ask: c.Ask, number: int) -> None:
+        """Whether some values of an alternative are legal; nothing is listed for it."""
+        option = ask.options[number]
+        name = self.done.accepts[index, number] = self.named("A", option.name)
+        q, x = self.quote, self.expressions
+        try:
+            with self._write(option.span, "A", "") as writing:
+                scope = Scope(self._labels(stretch.procedure))
+                found = self._unpack(stretch.procedure, scope)
+                tests = [x.expression(option.guard, scope)] if option.guard is not None else []
+                found.extend(q.statements("if not _0:\n    return False", *tests) if tests else [])
+                for position, choice in enumerate(option.choices):
+                    q.at(choice.span)
+                    value = q.expression("values[_0]", q.constant(position))
+                    inside = q.expression("_0 in _1", value, x.items(choice.items, scope))
+                    found.extend(q.statements("if not _0:\n    return False", inside))
+                    found.append(q.assign(scope.label(choice.variable), value))
+                holds = x.all_of([x.expression(test, scope) for test in option.tests])
+                found.append(q.placed(ast.Return(holds)))
+                writing.add(q.function(name, ["state", "env", "values"], found))
+        except Unsupported:
+            with self._write(option.span, "A", "") as writing:
+                listed = q.call(self._option_name(index, number), [q.name("state"), q.name("env")])
+                found = q.statements("return values in list(_0)", listed)
+                writing.add(q.function(name, ["state", "env", "values"], found))
+
     def _choices(self, option: c.Option, position: int, scope: Scope) -> Block:
         q, x = self.quote, self.expressions
         if position == len(option.choices):
@@ -700,7 +732,7 @@ class Emitter:
                 self._stack = []
                 found = self._unpack(stretch.procedure, scope)
                 if option.choices:
-                    targets = [q.store(scope.label(choice.variable)) for choice in option.choices]
+                    targets: list[ast.expr] = [q.store(scope.label(choice.variable)) for choice in option.choices]
                     bound = q.placed(ast.Tuple(targets, ast.Store()))
                     found.append(q.placed(ast.Assign([bound], q.name("values"))))
                 found.extend(self._flow(body, scope))
@@ -760,14 +792,16 @@ class Emitter:
             found = q.statements("up = frame[2]")
             found.extend(self._unpack(stretch.procedure, scope))
             if option.choices:
-                targets = [q.store(scope.label(choice.variable)) for choice in option.choices]
+                targets: list[ast.expr] = [q.store(scope.label(choice.variable)) for choice in option.choices]
                 found.append(q.placed(ast.Assign([q.placed(ast.Tuple(targets, ast.Store()))], q.name("values"))))
             found.extend(self._flow(end.bodies[number], scope))
             for statement in found:
                 no_loop_in_iterable(statement)
             return found
         except Unsupported:
-            call = q.call(self.done.choices[index, number], [q.name("state"), q.name("env"), q.name("up"), q.name("values")])
+            call = q.call(
+                self.done.choices[index, number], [q.name("state"), q.name("env"), q.name("up"), q.name("values")]
+            )
             return q.statements("up = frame[2]\nreturn _0", call)
 
     # --- standing rules
@@ -894,7 +928,7 @@ class _Filler(ast.NodeTransformer):
         quote = Quote()
         quote._line, quote._column = node.lineno, node.col_offset
         found: Block = []
-        for number in self.readers.get(group.value, ()):
+        for number in self.readers.get(str(group.value), ()):
             found.extend(quote.statements("M[_0] = {}", quote.constant(number)))
         if group.value in self.groups:
             found.extend(quote.statements("make_stale(M, _0)", call.args[1]))

@@ -61,8 +61,8 @@ class Hoister:
 
 @dataclass
 class Scope:
-    """The locals of one text. ``lifted``: cells that are parameters here. ``leaky``: the locals are kept in frames, so a
-    loop's variable must be left as the plain form leaves it."""
+    """The locals of one text. ``lifted``: cells that are parameters here. ``leaky``: the locals are kept in frames, so
+    a loop's variable must be left as the plain form leaves it."""
 
     labels: tuple[str, ...]
     prefix: str = ""
@@ -92,7 +92,9 @@ def cheap(node: ast.expr) -> bool:
         case ast.Tuple(items):
             return all(isinstance(item, ast.Name | ast.Constant) for item in items)
         case ast.BinOp(left, ast.Add(), right):
-            return cheap(left) and isinstance(right, ast.Constant | ast.Name) and isinstance(left, ast.Constant | ast.Name)
+            return (
+                cheap(left) and isinstance(right, ast.Constant | ast.Name) and isinstance(left, ast.Constant | ast.Name)
+            )
         case _:
             return False
 
@@ -256,7 +258,8 @@ class Expressions:
 
     def _bag_item(self, bag: ast.expr, kind: ast.expr) -> ast.expr:
         if isinstance(bag, ast.Tuple) and is_constant(kind) and cheap(bag):
-            return bag.elts[value_of(kind)]
+            part: ast.expr = bag.elts[value_of(kind)]
+            return part
         if is_constant(bag) and is_constant(kind):
             return self.quote.constant(value_of(bag)[value_of(kind)])
         return self.quote.expression("_0[_1]", bag, kind)
@@ -334,7 +337,7 @@ class Expressions:
         if isinstance(bag, ast.Tuple) and all(cheap(item) for item in bag.elts):
             return bag.elts[index]
         if isinstance(bag, ast.Constant):
-            return self.quote.constant(bag.value[index])
+            return self.quote.constant(value_of(bag)[index])
         if cheap(bag):
             return self.quote.expression("_0[_1]", bag, self.quote.constant(index))
         return None
@@ -428,7 +431,13 @@ class Expressions:
 
     def _row_of(self, target: str, layer: RuleLayer, arguments: list[ast.expr], scope: Scope) -> ast.expr | None:
         """A call whose only argument is what a loop goes through: all its values are kept in a row."""
-        if len(arguments) != 1 or isinstance(layer.body, tuple) or layer.when is not None or scope.lifted is not None or scope.frozen:
+        if (
+            len(arguments) != 1
+            or isinstance(layer.body, tuple)
+            or layer.when is not None
+            or scope.lifted is not None
+            or scope.frozen
+        ):
             return None
         facts = self.knowledge.facts(target)
         if facts.lifted is not None or not facts.total or not self._is_loop_variable(arguments[0], scope):
@@ -454,9 +463,7 @@ class Expressions:
         others = [self.local(scope, index) for index in free]
         if not all(isinstance(other, ast.Name | ast.Constant) for other in others):
             return None
-        row = self.emitter.row(
-            "test", test, node.variable, node.items.type.of, tuple(free), scope.labels, test.span
-        )
+        row = self.emitter.row("test", test, node.variable, node.items.type.of, tuple(free), scope.labels, test.span)
         if row is None:
             return None
         call = self.quote.call(row, [self.quote.name("S"), self.quote.name("M"), *others])
@@ -627,8 +634,12 @@ class Expressions:
             scope.names[node.variable] = kept
         scope.loops.pop()
         clauses = [
-            ast.comprehension(self.quote.store(name), self.quote.tuple([what]) if not is_constant(what) else
-                              self.quote.placed(ast.Tuple([what], ast.Load())), [], 0)
+            ast.comprehension(
+                self.quote.store(name),
+                self.quote.tuple([what]) if not is_constant(what) else self.quote.placed(ast.Tuple([what], ast.Load())),
+                [],
+                0,
+            )
             for name, what in hoister.clauses
         ]
         tests = [] if test is None or (is_constant(test) and value_of(test)) else [test]
@@ -636,9 +647,7 @@ class Expressions:
         made = ast.GeneratorExp(value, clauses) if generator else ast.ListComp(value, clauses)
         return self.quote.placed(made)  # type: ignore[no-any-return]
 
-    def _leaky(
-        self, node: c.Loop, scope: Scope, element: Callable[[Scope], ast.expr], generator: bool
-    ) -> ast.expr:
+    def _leaky(self, node: c.Loop, scope: Scope, element: Callable[[Scope], ast.expr], generator: bool) -> ast.expr:
         """As ``comprehension``, and the variable stays as it was last."""
         if scope.frozen:
             raise Unsupported("a loop over a loop whose variable is kept")
@@ -646,7 +655,9 @@ class Expressions:
         items = self.items(node.items, scope)
         scope.frozen = False
         passing = self.fresh("each")
-        first = self.quote.expression("[_0 := _1]", self.quote.name(scope.label(node.variable)), self.quote.name(passing))
+        first = self.quote.expression(
+            "[_0 := _1]", self.quote.name(scope.label(node.variable)), self.quote.name(passing)
+        )
         tests = [first]
         if node.test is not None:
             tests.append(self.expression(node.test, scope))
@@ -664,8 +675,10 @@ class Expressions:
             value = node.value
             return self.comprehension(node, scope, lambda inner: self.expression(value, inner), False)
         if node.test is None and not scope.leaky:
-            return self.items(node.items, scope) if node.operation == "count" else self.quote.expression(
-                "list(_0)", self.items(node.items, scope)
+            return (
+                self.items(node.items, scope)
+                if node.operation == "count"
+                else self.quote.expression("list(_0)", self.items(node.items, scope))
             )
         return self.comprehension(node, scope, self._variable(node), False)
 
@@ -676,7 +689,11 @@ class Expressions:
             if unrolled is not None:
                 return self._any_of(unrolled)
             if node.test is None:
-                return q.expression("len(_0) > 0", self._listed(node, scope)) if not scope.leaky else self._any_true(node, scope)
+                return (
+                    q.expression("len(_0) > 0", self._listed(node, scope))
+                    if not scope.leaky
+                    else self._any_true(node, scope)
+                )
             return self._any_true(node, scope)
         if unrolled is not None:
             return self._all_of(unrolled)
@@ -686,7 +703,9 @@ class Expressions:
             return q.expression("(_0, True)[1]", self.items(node.items, scope))
         test = node.test
         bare = c.Loop("map", node.variable, node.items, None, (), None, type=node.type, span=node.span)
-        return q.expression("all(_0)", self.comprehension(bare, scope, lambda inner: self.expression(test, inner), True))
+        return q.expression(
+            "all(_0)", self.comprehension(bare, scope, lambda inner: self.expression(test, inner), True)
+        )
 
     def _any_true(self, node: c.Loop, scope: Scope) -> ast.expr:
         true = self.comprehension(node, scope, lambda _: self.quote.constant(True), True)
@@ -771,7 +790,7 @@ class Expressions:
             case "sum" | "total":
                 return self._sum(nodes[0], scope)
             case "min of list" | "max of list":
-                named = {"default": q.constant(None)} if node.or_none else {}
+                named: dict[str, ast.expr] = {"default": q.constant(None)} if node.or_none else {}
                 return self._keyed(name[:3], [self.items(nodes[0], scope)], named)
             case "overflow" | "space":
                 return self._housed(node, scope)
@@ -809,6 +828,8 @@ class Expressions:
                 return q.expression("_1.index(_0)", *arguments)
             case "without":
                 return q.call("without", arguments)
+            case "cards of piles":
+                return q.expression("tuple([card for pile in _0 for card in pile])", arguments[0])
             case "set of list":
                 return q.expression("tuple(sorted(set(_0)))", arguments[0])
             case "min" | "max":
@@ -898,9 +919,9 @@ class Expressions:
         if value_of(track) in self.constants.effects.units:
             return q.expression("_0[0][_1][_2]", table, present, tokens)
         if isinstance(tokens, ast.Constant):
-            some = [i for i, part in enumerate(tokens.value) if part]
+            some = [i for i, part in enumerate(value_of(tokens)) if part]
             if len(some) == 1:
-                return self._price_of(table, present, q.constant(some[0]), q.constant(tokens.value[some[0]]))
+                return self._price_of(table, present, q.constant(some[0]), q.constant(value_of(tokens)[some[0]]))
         if isinstance(tokens, ast.Tuple):
             some = [i for i, part in enumerate(tokens.elts) if not (is_constant(part) and value_of(part) == 0)]
             if len(some) == 1:
@@ -913,7 +934,9 @@ class Expressions:
         return self.quote.expression("_0[_1][_2[_1]][_3]", table, kind, present, number)
 
 
-KNOWN = frozenset(("claims", "tuple", "list", "len", "sum", "max", "min", "any", "all", "next", "sorted", "set", "frozenset"))
+KNOWN = frozenset(
+    ("claims", "tuple", "list", "len", "sum", "max", "min", "any", "all", "next", "sorted", "set", "frozenset")
+)
 
 
 def _free(node: ast.expr) -> set[str]:

@@ -40,6 +40,7 @@ class Form:
     stretches: list[Any]
     choices: dict[int, tuple[Any, ...]]
     takes: dict[int, tuple[Any, ...]]
+    accepts: dict[int, tuple[Any, ...]]
     options: dict[int, tuple[Any, ...]]
     space: dict[str, Any]
 
@@ -73,7 +74,7 @@ class FastMachine(Machine):
                 readers[layout.base[group] + i] = tuple(caches)
         runtime = Runtime(self, readers, emitted.caches, emitted.rows)
         space = functions_of(code_of(emitted), {**emitted.values, **runtime.names()})
-        stretches = [space.get(emitted.stretches.get(i, "")) for i in range(len(self.program.stretches))]
+        stretches: list[Any] = [space.get(emitted.stretches.get(i, "")) for i in range(len(self.program.stretches))]
         for index, function in enumerate(stretches):
             if function is None:
                 stretches[index] = _plainly(runtime, index)
@@ -86,7 +87,8 @@ class FastMachine(Machine):
             for number, option in enumerate(site.options):
                 self._sites[id(option)] = (index, number)
         takes = {i: tuple(space[emitted.takes[i, n]] for n in range(len(s.bodies))) for i, s in self.asks.items()}
-        return Form(runtime, runtime.functions, choices, takes, options, space)
+        accepts = {i: tuple(space[emitted.accepts[i, n]] for n in range(len(s.bodies))) for i, s in self.asks.items()}
+        return Form(runtime, runtime.functions, choices, takes, accepts, options, space)
 
     def whole(self, procedure: str) -> Any:
         """A procedure that cannot suspend, as a function of the state and its arguments."""
@@ -173,6 +175,25 @@ class FastMachine(Machine):
             self._back(state, before, frame)
             raise
 
+    # --- one choice
+
+    def accepts(self, state: State, number: int, values: tuple[Value, ...]) -> bool:
+        """Whether an alternative with these values, as the machine lists them, is surely legal now."""
+        frame = state.frame
+        if frame is None or self.plain:
+            return False
+        form = self.form
+        if CACHES not in state.memo:
+            form.runtime.ready(state)
+        try:
+            self.watch.begin()
+            found: bool = form.accepts[frame[0]][number](state, frame[1], values)
+            self.watch.end()
+        except Exception:
+            self.watch.quiet()
+            return False
+        return found
+
     # --- policies
 
     def preferring(self, policy: Policy) -> dict[int, Any]:
@@ -184,7 +205,12 @@ class FastMachine(Machine):
         return {index: form.space[name] for index, name in names.items()}
 
     def play(
-        self, state: State, chance: ChanceSource, prefer: dict[int, Any], below: Callable[[int], int], limit: int = 100_000
+        self,
+        state: State,
+        chance: ChanceSource,
+        prefer: dict[int, Any],
+        below: Callable[[int], int],
+        limit: int = 100_000,
     ) -> int:
         """Lets a policy play to the end; gives the number of decisions. The game must have begun."""
         form = self.form

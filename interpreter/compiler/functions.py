@@ -91,6 +91,8 @@ class Functions:
                 return lambda state, item, items: items.index(item) if item in items else None
             case "without":
                 return _without
+            case "cards of piles":
+                return lambda state, piles: tuple([card for pile in piles for card in pile])
             case "set of list":
                 return lambda state, items: tuple(sorted(set(items)))
             case "sum" | "total":
@@ -114,7 +116,7 @@ class Functions:
             case "price":
                 return lambda state, track, bag: tracks[track].price_of(_as_bag(state.cells[track]), _as_bag(bag))
             case "vacancy":
-                return lambda state, track, kind: tracks[track].room(kind, state.cells[track][kind])
+                return lambda state, track, kind: tracks[track].room(kind, _as_bag(state.cells[track])[kind])
             case "clockwise":
                 return lambda state, seat: tuple(seats[seat + 1 :] + seats[:seat])
             case _:

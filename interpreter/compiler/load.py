@@ -1,4 +1,4 @@
-"""Emitted trees to functions: compiled file by file, so that tracebacks name the YAML, and given only what they need."""
+"""Emitted trees to functions: compiled file by file, so that tracebacks name the YAML, and given what they need."""
 
 from __future__ import annotations
 

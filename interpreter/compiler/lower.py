@@ -164,9 +164,11 @@ class Lowering:
         self._name = ""
         self._first = 0
         self._locals = 0
+        self._turns = 0
 
     def procedure(self, name: str, layer: RuleLayer) -> None:
         self._name, self._first, self._locals = name, len(self.stretches), layer.local_count
+        self._turns = 0
         body = self._expand(self._guarded(layer))
         if not self.reach.suspends(name):
             self.done[name] = Lowered(layer, self._locals, body, -1)
@@ -319,6 +321,8 @@ class Lowering:
                 return self._add((), SettlesThen(after), span)
             case c.Ends():
                 return self._add((), Stops(), span)
+            case c.Returns(value) if self._turns:
+                return self._return_from_turn(value, span)
             case c.Returns(value):
                 if value is not None and self._call_suspends(value):
                     index = self._hidden()
@@ -337,11 +341,25 @@ class Lowering:
             case _:
                 raise AssertionError(step)
 
+    def _return_from_turn(self, value: c.Expression | None, span: Span) -> int:
+        """The turns that are going on end first."""
+        index = self._hidden()
+        after = self._add((), Leaves(c.Local(index, "", type=value.type) if value is not None else None), span)
+        for _ in range(self._turns):
+            after = self._add((), TurnEnds(after), span)
+        if value is None:
+            return after
+        if self._call_suspends(value):
+            return self._add((), Calls(value, index, after), span)  # type: ignore[arg-type]
+        return self._add((c.SetLocal(index, value, span=span),), Jumps(after), span)
+
     def _iterate(self, step: c.Iterate, after: int) -> int:
         items, position = step.hidden
         head = self._reserve()
         tail = self._add((), TurnEnds(head), step.span) if step.turn else head
+        self._turns += step.turn
         body = self._sequence(step.body, tail)
+        self._turns -= step.turn
         self._set(head, (), Advances(step, body, after), step.span)
         start = (
             c.SetLocal(items, step.items, span=step.items.span),

@@ -179,7 +179,8 @@ class Machine:
         model = self.constants.model
         if index < self.first_special:
             return self.program.stretches[index].span
-        pending, phase = state.cells[self._pending], state.cells[self._phase]
+        phase: int = state.cells[self._phase]
+        pending: int = state.cells[self._pending]
         if pending and state.cells[self._settling]:
             return list(model.standing.values())[(pending & -pending).bit_length() - 1].span
         return model.rules[model.phases[phase]].top.span if 0 <= phase < len(model.phases) else None

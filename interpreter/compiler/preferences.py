@@ -25,7 +25,7 @@ __all__ = ["PreferenceWriter"]
 
 
 class PreferenceWriter:
-    """Writes the preferences for the decision at one stretch. Raises ``Unsupported`` for lines that ask another seat."""
+    """Writes the preferences for the decision at one stretch; ``Unsupported`` for lines that ask another seat."""
 
     def __init__(self, emitter: Emitter, index: int) -> None:
         self.emitter = emitter
@@ -52,7 +52,7 @@ class PreferenceWriter:
 
     def _around(self, body: Block) -> list[ast.expr]:
         """The actor and the context, each in a local where it is more than a name."""
-        found = []
+        found: list[ast.expr] = []
         for node in (self.ask.seat, *(value for _, value in self.ask.context)):
             value = self.expressions.expression(node, self.scope)
             if not isinstance(value, ast.Name | ast.Constant):
@@ -98,9 +98,7 @@ class PreferenceWriter:
             found.extend(self._pattern(pattern, "random", listed))
         if len(patterns) > 1:
             found.extend(q.statements("_0 = remembered_order(_0)", q.name(listed)))
-        found.extend(
-            q.statements("if _0:\n    return _0[below(len(_0))] if len(_0) > 1 else _0[0]", q.name(listed))
-        )
+        found.extend(q.statements("if _0:\n    return _0[below(len(_0))] if len(_0) > 1 else _0[0]", q.name(listed)))
         return found
 
     def _plain_alternative(self, pattern: Pattern) -> bool:
@@ -251,7 +249,9 @@ class PreferenceWriter:
         first, count = len(self.around), len(option.choices)
         for side, other in ((test.left, test.right), (test.right, test.left)):
             if isinstance(side, c.Local) and first <= side.index < first + count:
-                alone = sum(1 for each in pattern.tests if isinstance(each, c.Comparison) and each.operator == "==") == 1
+                alone = (
+                    sum(1 for each in pattern.tests if isinstance(each, c.Comparison) and each.operator == "==") == 1
+                )
                 used = {node.index for node in descendants(other) if isinstance(node, c.Local)}
                 known = not any(side.index <= index < first + count for index in used)
                 return alone and known and self.emitter.knowledge.is_total(other)

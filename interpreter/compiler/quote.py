@@ -80,9 +80,7 @@ class Quote:
         holes: dict[str, Any] = {f"_{number}": part for number, part in enumerate(parts)}
         return self._block(tree.body, holes, blocks)
 
-    def _block(
-        self, block: list[ast.stmt], holes: dict[str, Any], blocks: dict[str, list[ast.stmt]]
-    ) -> list[ast.stmt]:
+    def _block(self, block: list[ast.stmt], holes: dict[str, Any], blocks: dict[str, list[ast.stmt]]) -> list[ast.stmt]:
         found: list[ast.stmt] = []
         for statement in block:
             if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Name):

@@ -1,4 +1,4 @@
-"""What the functions of the fast form call by name: effects that are too long to be written in place, and small helpers.
+"""What the functions of the fast form call by name: effects that are too long to write in place, and small helpers.
 
 Effects leave the same records as :class:`~interpreter.kernel.effects.Effects`. Whatever is refused raises
 :class:`Abandoned`: the machine takes back what was done since the choice, and the plain form says what is wrong.
@@ -82,7 +82,7 @@ class Runtime:
             if isinstance(node, c.CallRule) and program.reach.all[program.target(node)].reads:
                 return None
         state = State([None] * self.constants.layout.size)
-        found = []
+        found: list[Any] = []
         for card in range(len(program.model.cards)):
             try:
                 found.append(shape.rank(state, card))
@@ -121,7 +121,18 @@ class Runtime:
             "remembered_order": once_each,
         }
         for name in (
-            *("heard", "make_stale", "room_on", "price_on", "put", "move_tokens", "move_some", "place_piece", "take_piece", "move_card"),
+            *(
+                "heard",
+                "make_stale",
+                "room_on",
+                "price_on",
+                "put",
+                "move_tokens",
+                "move_some",
+                "place_piece",
+                "take_piece",
+                "move_card",
+            ),
             *("move_cards", "move_to_pile", "shuffle", "pick", "keep", "mark", "visible", "settle", "stop"),
             *("plain_stretch", "plain_values", "plain_choice", "plain_match", "check_depth"),
         ):
@@ -187,24 +198,19 @@ class Runtime:
     def move_card(self, state: State, card: int, zone: int, where: str, site: Any) -> None:
         cells = state.cells
         source = cells[self.location + card]
-        held = cells[source]
-        if self.zones[source].piles:
-            rest = tuple(tuple([c for c in pile if c != card]) for pile in held)
-            self._changed(state, source, tuple([pile for pile in rest if pile]), site)
-        else:
-            at = held.index(card)
-            self._changed(state, source, held[:at] + held[at + 1 :], site)
         shape = self.zones[zone]
+        if shape.piles or self.zones[source].piles:
+            self.aside(state, lambda: self.effects.move_cards(state, (card,), zone, where, site))
+            return
+        held = cells[source]
+        at = held.index(card)
+        self._changed(state, source, held[:at] + held[at + 1 :], site)
         held = cells[zone]
         ranks = self.ranks[zone]
         after: tuple[Any, ...]
         if shape.rank is not None and ranks is None:
             raise Abandoned
-        if shape.piles:
-            after = (*held, (card,))
-            if ranks is not None:
-                after = tuple([pile for _, _, pile in sorted((ranks[pile[0]], pile[0], pile) for pile in after)])
-        elif shape.order == "kept":
+        if shape.order == "kept":
             after = (card, *held) if where == "top" else (*held, card)
         elif ranks is None:
             after = tuple(sorted((*held, card)))
@@ -217,12 +223,13 @@ class Runtime:
             self._changed(state, self.location + card, zone, site)
 
     def move_cards(self, state: State, cards: tuple[int, ...], zone: int, where: str, site: Any) -> None:
+        if where == "new pile":
+            self.aside(state, lambda: self.effects.move_cards(state, cards, zone, where, site))
+            return
         for card in cards if where != "top" else reversed(cards):
             self.move_card(state, card, zone, where, site)
 
-    def move_to_pile(
-        self, state: State, cards: tuple[int, ...], pile: tuple[int, ...], where: str, site: Any
-    ) -> None:
+    def move_to_pile(self, state: State, cards: tuple[int, ...], pile: tuple[int, ...], where: str, site: Any) -> None:
         self.aside(state, lambda: self.effects.move_to_pile(state, cards, pile, where, site))
 
     def move_tokens(self, state: State, amount: Value, source: int, target: int, site: Any) -> None:
@@ -242,7 +249,7 @@ class Runtime:
         more = bags.add(cells[target], amount)
         if min(amount, default=0) < 0 or (min(left, default=0) < 0 and source not in effects.unlimited):
             raise Abandoned
-        if track is not None and any([n > track.capacity(kind) for kind, n in enumerate(more)]):
+        if track is not None and any(n > track.capacity(kind) for kind, n in enumerate(more)):
             raise Abandoned
         self.put(state, source, left, site)
         self.put(state, target, more, site)
@@ -342,7 +349,7 @@ class Runtime:
         return self.constants.seen_by.get(state.cells[self.location + card])
 
     def room_on(self, track: int, present: Value, kind: int) -> int:
-        return self.constants.tracks[track].room(kind, present[kind])
+        return self.constants.tracks[track].room(kind, _as_bag(present)[kind])
 
     def price_on(self, track: int, present: Value, wanted: Value) -> int:
         return self.constants.tracks[track].price_of(_as_bag(present), _as_bag(wanted))

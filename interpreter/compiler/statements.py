@@ -10,6 +10,7 @@ from interpreter.compiler.constants import MAXIMUM_PASSES
 from interpreter.compiler.expressions import Expressions, Scope, Unsupported, cheap
 from interpreter.compiler.quote import is_constant, value_of
 from interpreter.language import core as c
+from interpreter.language.types import Type, has_cards
 
 if TYPE_CHECKING:
     from interpreter.compiler.emit import Emitter
@@ -52,7 +53,7 @@ class Statements:
                 return [q.placed(ast.Expr(x.expression(value, scope)))]
             case c.Returns(value):
                 if value is None:
-                    return q.statements("return None") if not scope.leaky else q.statements("return None")
+                    return q.statements("return None")
                 found = x.items(value, scope) if scope.items else x.expression(value, scope)
                 return [q.placed(ast.Return(found))]
             case c.Branch(test, then, otherwise):

@@ -1,7 +1,7 @@
-"""What nothing uses: rules that no phase, trigger or table of what is shown leads to, and declarations that no text names.
+"""What nothing uses: rules that nothing that runs or is shown leads to, and declarations that no text names.
 
-What comes in is a checked ruleset that has no errors. What goes out are warnings: to declare for later is no mistake. What
-stands in a library, or is spoken of in files that do not take part, is left to the caller.
+What comes in is a checked ruleset that has no errors. What goes out are warnings: to declare for later is no mistake.
+What stands in a library, or is spoken of in files that do not take part, is left to the caller.
 """
 
 from __future__ import annotations

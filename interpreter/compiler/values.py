@@ -1,4 +1,4 @@
-"""What the fast form knows of functions before it writes them: how big they are, what they read, whether they can fail."""
+"""What the fast form knows of functions before it writes them: how big they are, what they read, if they can fail."""
 
 from __future__ import annotations
 
@@ -237,9 +237,11 @@ class Knowledge:
                 return False
             case c.Loop():
                 items = self._elements(node.items, env)
-                inner = {**env, node.variable: items} if items is not None else {
-                    k: v for k, v in env.items() if k != node.variable
-                }
+                inner = (
+                    {**env, node.variable: items}
+                    if items is not None
+                    else {k: v for k, v in env.items() if k != node.variable}
+                )
                 parts = [node.test, node.value, *node.keys]
                 return self._reads(node.items, env, value, cells, whole) and all(
                     self._reads(part, inner, value, cells, whole) for part in parts if part is not None

@@ -15,7 +15,7 @@ from interpreter.engine.show import Line, lines_of
 from interpreter.kernel.chance import ChanceSource, Scripted, Seeded
 from interpreter.kernel.effects import CHOICE, undo
 from interpreter.kernel.invariants import broken
-from interpreter.kernel.state import State, Value, as_json, as_values
+from interpreter.kernel.state import State, Value, as_json
 from interpreter.language import core as c
 from interpreter.language.types import Type
 from interpreter.language.walk import descendants
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["Decision", "Game", "Option", "Options", "Result"]
 
 SAVE_VERSION = 1
+MAXIMUM_SAVE = 50_000_000
 MAXIMUM_RECORDS = 1_000_000
 """So many changes, events and choices may the log of one game hold."""
 
@@ -246,12 +247,29 @@ class Game:
     def apply(self, choice: Option | Mapping[str, Any]) -> None:
         """Makes a choice and goes on to the next decision. Raises :class:`IllegalMove`, which changes nothing, or
         :class:`RuleFailure`, after which the state is as before the choice."""
-        number, values = self._legal(choice)
         decision = self.decision
+        if decision is not None and isinstance(choice, Option) and self._offers(decision.site, choice):
+            self._apply(decision, *choice.code, choice)
+            return
+        number, values = self._legal(choice)
         assert decision is not None
-        self._apply(decision, number, values)
+        self._apply(decision, number, values, self._option(decision.site, (number, values)))
 
-    def _apply(self, decision: Decision, number: int, values: tuple[Value, ...]) -> None:
+    def _offers(self, site: AskSite, option: Option) -> bool:
+        """Whether an option of this decision is legal: the short way for what was listed. Its code must be the one that
+        its public names lead to, so that a replay by names is the same game."""
+        number, values = option.code
+        ask = site.ask.options[number] if number < len(site.ask.options) else None
+        if ask is None or ask.name != option.do or not self.machine.accepts(self.state, number, values):
+            return False
+        from interpreter.engine.refusal import _decode
+
+        try:
+            return _decode(self, site, option.as_dict()) == option.code
+        except IllegalMove:
+            return False
+
+    def _apply(self, decision: Decision, number: int, values: tuple[Value, ...], chosen: Option) -> None:
         state, site = self.state, decision.site
         if len(state.log) > MAXIMUM_RECORDS:
             raise RuleFailure(f"more than {MAXIMUM_RECORDS:,} things happened in this game", site.ask.span, "R002")
@@ -261,7 +279,7 @@ class Game:
         seen = self.machine.visible_of_choice(state, site.ask, option, context, values)
         state.log.append((*record, context, seen, site.ask.sealed))
         history = self.history
-        self.history = (history, decision.actor, self._option(site, (number, values)).as_dict())
+        self.history = (history, decision.actor, chosen.as_dict())
         self._decision = None
         try:
             self.machine.choose(state, self.chance, number, values)
@@ -370,7 +388,7 @@ class Game:
             "settings": self._public_settings(),
             "choices": [{"by": actor, **choice} for actor, choice in self.choices],
             "decision": decision.name if decision else None,
-            "state": {"cells": as_json(tuple(self.state.cells)), "frame": self._frame_json(self.state.frame)},
+            "state": self._state_json(),
         }
         return json.dumps(saved, ensure_ascii=False, separators=(",", ":"))
 
@@ -384,6 +402,9 @@ class Game:
             found[name] = list(doubt.readings)[self.settings[name]]
         return found
 
+    def _state_json(self) -> dict[str, Any]:
+        return {"cells": as_json(tuple(self.state.cells)), "frame": self._frame_json(self.state.frame)}
+
     def _frame_json(self, frame: Any) -> Any:
         if frame is None:
             return None
@@ -396,57 +417,86 @@ class Game:
 
     @classmethod
     def from_json(cls, ruleset: Ruleset, text: str) -> Game:
-        """A saved game. Where the ruleset has changed, its choices are played again; ``ValueError`` names the first
-        that no longer fits, with the reason."""
+        """A saved game: its choices are made again, and lead to the state that was saved.
+
+        ``ValueError`` says what is wrong: the text is no save, or is damaged, or the ruleset has changed since, so that
+        a choice no longer fits; then the first one is named, with the rule and its reason.
+        """
+        saved = _save_of(text)
+        changed = saved["digest"] != ruleset.digest
+        what = "the ruleset has changed" if changed else "this save is damaged"
         try:
-            saved = json.loads(text)
-            version = saved["save"]
-        except (ValueError, TypeError, KeyError, RecursionError):
-            raise ValueError("this is no saved game") from None
-        if version != SAVE_VERSION:
-            raise ValueError(f"a save of version {version}; this reads version {SAVE_VERSION}")
-        settings = ruleset.settings(saved.get("settings", {}))
-        if saved["digest"] != ruleset.digest:
-            return cls._played_again(ruleset, saved)
-        ruleset.check_players(saved["players"])
-        table = ruleset.table(saved["players"], settings)
-        source = cls._source(ruleset, saved["seed"], saved.get("chance"))
-        origin = {key: saved[key] for key in ("players", "seed", "chance") if key in saved}
-        numbers = {stretch.id: index for index, stretch in enumerate(ruleset.program.stretches)}
-        state = State(
-            [as_values(cell) for cell in saved["state"]["cells"]],
-            _frame_value(saved["state"]["frame"], numbers, len(ruleset.program.stretches)),
-        )
-        game = cls(ruleset, table, state, source, settings, origin)
-        for choice in saved["choices"]:
-            game.history = (game.history, choice["by"], {k: v for k, v in choice.items() if k != "by"})
-        return game
+            game = ruleset.new_game(saved["players"], saved["seed"], saved.get("settings"), saved.get("chance"))
+            for number, choice in enumerate(saved["choices"], 1):
+                game._again(number, choice)
+        except RuleFailure as failure:
+            raise ValueError(f"{what}: {failure}") from None
+        except _Different as different:
+            raise ValueError(f"{what}: {different}") from None
+        if not changed:
+            game._check_saved(saved.get("state"))
+        return game.clone()
 
-    @classmethod
-    def _played_again(cls, ruleset: Ruleset, saved: dict[str, Any]) -> Game:
-        game = ruleset.new_game(saved["players"], saved["seed"], saved.get("settings"), saved.get("chance"))
-        for number, choice in enumerate(saved["choices"]):
-            decision = game.decision
-            if decision is None:
-                raise ValueError(f"the ruleset has changed: the game is over before choice {number + 1} of the save")
-            if decision.actor != choice["by"]:
-                raise ValueError(
-                    f"the ruleset has changed: at choice {number + 1} seat {decision.actor} decides `{decision.name}`"
-                    f" (rule `{decision.site.procedure.split('@')[0]}`), not seat {choice['by']}"
-                )
-            try:
-                game.apply({k: v for k, v in choice.items() if k != "by"})
-            except IllegalMove as error:
-                raise ValueError(f"the ruleset has changed: choice {number + 1} is refused: {error}") from None
-        return game
+    def _again(self, number: int, choice: dict[str, Any]) -> None:
+        """Makes a choice of a save."""
+        decision = self.decision
+        if decision is None:
+            raise _Different(f"the game is over before choice {number} of the save")
+        if decision.actor != choice["by"]:
+            rule = decision.site.procedure.split("@")[0]
+            now = f"seat {decision.actor} decides `{decision.name}` (rule `{rule}`)"
+            raise _Different(f"at choice {number} {now}, not seat {choice['by']}")
+        try:
+            self.apply({name: value for name, value in choice.items() if name != "by"})
+        except IllegalMove as error:
+            raise _Different(f"choice {number} is refused: {error}") from None
+
+    def _check_saved(self, state: Any) -> None:
+        """The state of a save is the one that its choices lead to."""
+        mine = self._state_json()
+        if state == mine:
+            return
+        cells = state.get("cells") if isinstance(state, dict) else None
+        if not isinstance(cells, list) or len(cells) != len(mine["cells"]):
+            raise ValueError("this save is damaged: its state has not the form of this ruleset")
+        for cell, (theirs, own) in enumerate(zip(cells, mine["cells"], strict=True)):
+            if theirs != own:
+                where = self.table.census.name(cell)
+                raise ValueError(f"this save is damaged: {where} is not what the choices lead to")
+        raise ValueError("this save is damaged: it waits for another decision than the choices lead to")
 
 
-def _frame_value(frame: Any, numbers: dict[str, int], first_special: int) -> Any:
-    if frame is None:
-        return None
-    name, locals_, up, into = frame
-    index = first_special + int(name[1:]) if name.startswith("!") else numbers[name]
-    return (index, as_values(locals_), _frame_value(up, numbers, first_special), into)
+class _Different(Exception):
+    """A choice of a save that cannot be made again."""
+
+
+def _save_of(text: str) -> dict[str, Any]:
+    """What a save says, in the form that it must have."""
+    if len(text) > MAXIMUM_SAVE:
+        raise ValueError(f"this is no saved game: it has more than {MAXIMUM_SAVE:,} characters")
+    try:
+        saved = json.loads(text)
+    except (ValueError, RecursionError):
+        saved = None
+    if not isinstance(saved, dict) or "save" not in saved:
+        raise ValueError("this is no saved game")
+    if saved["save"] != SAVE_VERSION:
+        shown = saved["save"] if isinstance(saved["save"], int) else "?"
+        raise ValueError(f"a save of version {shown}; this reads version {SAVE_VERSION}")
+    number = saved.get("players"), saved.get("seed")
+    right = all(isinstance(each, int) and not isinstance(each, bool) for each in number)
+    right &= isinstance(saved.get("digest"), str) and isinstance(saved.get("settings", {}), dict)
+    right &= isinstance(saved.get("choices"), list)
+    if not right or not all(_is_choice(choice) for choice in saved["choices"]):
+        raise ValueError("this save is damaged: players, seed, settings or choices are not as they should be")
+    chance = saved.get("chance", {})
+    if not isinstance(chance, dict) or not all(isinstance(outcomes, list) for outcomes in chance.values()):
+        raise ValueError("this save is damaged: `chance` is not outcomes by name")
+    return saved
+
+
+def _is_choice(choice: Any) -> bool:
+    return isinstance(choice, dict) and isinstance(choice.get("by"), int) and isinstance(choice.get("do"), str)
 
 
 def runtime_chance(ruleset: Ruleset, outcomes: Mapping[str, Any]) -> dict[str, list[Value]]:
@@ -461,6 +511,8 @@ def runtime_chance(ruleset: Ruleset, outcomes: Mapping[str, Any]) -> dict[str, l
         shuffle, type_ = types[name]
         values: list[Value] = []
         for entry in entries:
+            if shuffle and not isinstance(entry, list | tuple):
+                raise ValueError(f"`{name}`: got {entry!r}, want the first items in their order")
             if shuffle:
                 values.append(tuple(ruleset.names.value(item, type_) for item in entry))
             else:

@@ -64,16 +64,20 @@ def legal_choice(game: Game, choice: Option | Mapping[str, Any]) -> tuple[int, t
 
 
 def _offered_cards(game: Game, option: OptionSite, env: list[Value], values: tuple[Value, ...]) -> tuple[Value, ...]:
-    """Cards without a key are all called by their kind: one that is offered is meant."""
-    names, cards, found = game.ruleset.names, game.ruleset.model.cards, []
-    for variable, items, value, choice in zip(option.variables, option.items, values, option.core.choices, strict=True):
-        if choice.type.form == "card" and value is not None and cards[value].key is None:
-            offered = items(game.state, env)
-            if value not in offered:
-                value = next((card for card in offered if names.card(card) == names.card(value)), value)
-        env[variable] = value
-        found.append(value)
-    return tuple(found)
+    """Cards without a key are all called by their kind: the first ones that are offered are meant."""
+    cards, choices = game.ruleset.model.cards, option.core.choices
+    pairs = zip(choices, values, strict=True)
+    keyless = [c.type.form == "card" and v is not None and cards[v].key is None for c, v in pairs]
+    if not any(keyless):
+        return values
+
+    def alike(offered: tuple[Value, ...]) -> bool:
+        for one, other, loose in zip(offered, values, keyless, strict=True):
+            if one != other and not (loose and one is not None and cards[one].kind == cards[other].kind):
+                return False
+        return True
+
+    return next((offered for offered in game.machine.values(game.state, env, option) if alike(offered)), values)
 
 
 def _decode(game: Game, site: AskSite, given: dict[str, Any]) -> tuple[int, tuple[Value, ...]]:
@@ -115,7 +119,7 @@ def _reasons(
     if not outside:
         return _first_failing(game, option, env, rule, cites)
     try:
-        # A value that is not offered may well fail a condition that says more; it may also be one that no rule foresees.
+        # A value that is not offered may fail a condition that says more; it may also be one that no rule foresees.
         return _first_failing(game, option, env, rule, cites) or outside
     except (RuleFailure, LookupError, TypeError):
         return outside

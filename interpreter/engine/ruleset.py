@@ -150,11 +150,15 @@ class Ruleset:
         model = self.model
         what = (
             [(name, layer.body, layer.when, layer.parameters) for name, layer in self.program.reach.procedures.items()],
-            [(t.name, t.event, t.test, t.cases) for t in model.triggers.values()],
+            [(t.name, t.event, t.test, [(x.phases, x.procedure) for x in t.cases]) for t in model.triggers.values()],
             [(r.name, r.binders, r.test) for r in model.standing.values()],
             [(t.name, t.keys, sorted(t.cells.items())) for t in model.tables.values()],
             [(row.kind, row.key, sorted(row.values.items())) for row in model.cards],
             [(g.name, g.owner, g.type, g.order, g.rank, g.start, g.lasts) for g in model.groups.values()],
+            [(g.starts, g.unlimited, g.spaces) for g in model.groups.values()],
+            [(role.name, role.counts, role.seats) for role in model.roles.values()],
+            [(event.name, event.fields) for event in model.events.values()],
+            (model.records, model.pieces, [(kind.key, kind.carries) for kind in model.card_kinds.values()]),
             [(k.name, k.members, k.range, k.totals) for k in model.kinds.values()],
             model.graph
             and (
@@ -216,7 +220,7 @@ class Ruleset:
         setting = self.model.settings.get(name)
         doubt = self.model.interpretations.get(name)
         if doubt is not None:
-            if public not in doubt.readings:
+            if not isinstance(public, str) or public not in doubt.readings:
                 known = ", ".join(f"`{reading}`" for reading in doubt.readings)
                 raise ValueError(f"`{name}`: got {public!r}, want one of {known}")
             return list(doubt.readings).index(public)

@@ -68,21 +68,29 @@ def lines_since(game: Game, start: int, player: int | None = None, language: str
         elif record[0] == MARK:
             if record[2] == "reveal":
                 for sealed in waiting:
-                    yield _choice(game, sealed, player, language)
+                    yield _choice(game, sealed, player, language, revealed=True)
                 waiting = []
             else:
                 yield _mark(game, record, language)
 
 
-def _choice(game: Game, record: tuple[Any, ...], player: int | None, language: str, *, hidden: bool = False) -> Line:
+def _choice(
+    game: Game,
+    record: tuple[Any, ...],
+    player: int | None,
+    language: str,
+    *,
+    hidden: bool = False,
+    revealed: bool = False,
+) -> Line:
     _, span, _, actor, decision, (option, _number, values), site, context, seen, _ = record
     assert isinstance(site, AskSite)
     key = f"{decision}.{option}"
     types = [t for _, t in game.ruleset.model.alternatives[key]]
     names = [name for name, _ in game.ruleset.model.alternatives[key]]
     given = [actor, *context, *values]
-    open_ = len(context) if hidden else len(seen)               # of a sealed choice others know what it is about
-    may = [True, *(_may_see(mask, player) and number < open_ for number, mask in enumerate(seen))]
+    open_ = len(context) if hidden else len(seen)  # of a sealed choice others know no more than what it is about
+    may = [True, *((_may_see(mask, player) and number < open_) or revealed for number, mask in enumerate(seen))]
     public = _public(game, names, given, types, may)
     phrase = game.ruleset.model.says.get(key)
     if hidden:
@@ -91,7 +99,8 @@ def _choice(game: Game, record: tuple[Any, ...], player: int | None, language: s
         said = _say(game, phrase, given, types, may, language)
         text = said if phrase else _plain_choice(game, actor, option, public, names, context)
     layer = game.ruleset.program.reach.procedures[site.procedure]
-    return Line("choice", decision if hidden else key, text, public, actor, layer.spoken, game.ruleset.own_cites(layer.cites), str(span))
+    cites = game.ruleset.own_cites(layer.cites)
+    return Line("choice", decision if hidden else key, text, public, actor, layer.spoken, cites, str(span))
 
 
 def _plain_choice(game: Game, actor: int, option: str, public: dict[str, Any], names: list[str], context: Any) -> str:
@@ -194,7 +203,7 @@ def view_of(game: Game, player: int | None) -> dict[str, Any]:
     }
     seats: list[dict[str, Any]] = [{} for _ in game.machine.constants.seats]
     for name, group in model.groups.items():
-        if name == "round" or group.owner not in ("", "seat", "place"):
+        if name == "round" or group.owner not in ("", "seat", "place", "card"):
             continue
         first = layout.base[name]
         if group.owner == "":
@@ -202,6 +211,12 @@ def view_of(game: Game, player: int | None) -> dict[str, Any]:
         elif group.owner == "seat":
             for seat in game.machine.constants.seats:
                 seats[seat][name] = _group_view(game, name, first + seat, player)
+        elif group.owner == "card":
+            view[name] = [
+                {"card": names.card(card), "holds": _group_view(game, name, first + card, player)}
+                for card in range(layout.count(name))
+                if any(_as_bag(cells[first + card])) and _may_see(game.machine.visible(game.state, card), player)
+            ]
         else:
             view["places"] = [
                 {**names.public(place, Type("place")), **names.public(piece, Type("piece"))}
@@ -210,6 +225,10 @@ def view_of(game: Game, player: int | None) -> dict[str, Any]:
             ]
     view["seats"] = seats
     return view
+
+
+def _as_bag(value: Value) -> tuple[int, ...]:
+    return value if isinstance(value, tuple) else (value,)
 
 
 def _group_view(game: Game, name: str, cell: int, player: int | None) -> Any:
@@ -221,9 +240,13 @@ def _group_view(game: Game, name: str, cell: int, player: int | None) -> Any:
     if seen is not None and player is not None and player not in seen:
         shown: dict[str, Any] = {"count": len(value)}
         if group.top_shows is not None and value:
-            top = game.machine.expressions.compile(group.top_shows)(game.state, [value[0]])
-            shown["top"] = names.public(top, group.top_shows.type)
+            backs = game.machine.expressions.compile(group.top_shows)
+            piles = value if group.type.form == "piles" else (value,)
+            tops = [names.public(backs(game.state, [pile[0]]), group.top_shows.type) for pile in piles]
+            shown.update({"tops": tops} if group.type.form == "piles" else {"top": tops[0]})
         return shown
+    if not _may_see(game.machine.visible_in(game.state, value, group.type), player):
+        return HIDDEN
     if group.type.form == "zone":
         return [names.card(card) for card in value]
     if group.type.form in ("pool", "track") and isinstance(value, tuple):

@@ -92,7 +92,13 @@ class Effects:
     # --- move
 
     def move_cards(self, state: State, cards: Sequence[int], zone: int, where: str, site: Site) -> None:
-        """Cards go to a zone: to the place its order gives, or to its top or bottom, keeping their own order."""
+        """Cards go to a zone: to the place its order gives, or to its top or bottom, keeping their own order.
+
+        In a zone of piles each card is a pile, unless ``where`` says that all of them are a new one.
+        """
+        if where == "new pile":
+            self._lay_pile(state, cards, zone, site)
+            return
         for card in cards if where != "top" else reversed(cards):
             self._take_out(state, card, site)
             self._lay(state, card, zone, where, site)
@@ -101,22 +107,19 @@ class Effects:
         zone = state.cells[self._location + card]
         held = state.cells[zone]
         if self.zones[zone].piles:
-            rest = tuple(tuple(c for c in pile if c != card) for pile in held)
-            self.put(state, zone, tuple(pile for pile in rest if pile), site)
+            rest = [tuple(c for c in pile if c != card) for pile in held]
+            self._put_piles(state, zone, [pile for pile in rest if pile], site)
         else:
             self.put(state, zone, tuple(c for c in held if c != card), site)
 
     def _lay(self, state: State, card: int, zone: int, where: str, site: Site) -> None:
         shape = self.zones[zone]
         held = state.cells[zone]
+        after: tuple[Value, ...]
         if shape.piles:
-            piles = [*held, (card,)]
-            order = shape.rank
-            if order is not None:
-                keyed_piles = sorted((order(state, pile[0]), pile[0], pile) for pile in piles)
-                piles = [pile for _, _, pile in keyed_piles]
-            after: tuple[Value, ...] = tuple(piles)
-        elif shape.order == "kept":
+            self._lay_pile(state, (card,), zone, site, taken=True)
+            return
+        if shape.order == "kept":
             after = (card, *held) if where == "top" else (*held, card)
         elif shape.rank is None:
             after = tuple(sorted((*held, card)))
@@ -128,17 +131,39 @@ class Effects:
         self.put(state, zone, after, site)
         self.put(state, self._location + card, zone, site)
 
+    def _lay_pile(self, state: State, cards: Sequence[int], zone: int, site: Site, *, taken: bool = False) -> None:
+        """Cards become one more pile of a zone, behind the others where these are kept in no order."""
+        if not cards:
+            return
+        for card in () if taken else cards:
+            self._take_out(state, card, site)
+        self._put_piles(state, zone, [*state.cells[zone], tuple(cards)], site)
+        for card in cards:
+            self.put(state, self._location + card, zone, site)
+
+    def _put_piles(self, state: State, zone: int, piles: list[tuple[int, ...]], site: Site) -> None:
+        """A zone's piles, in the order of their uppermost cards where that is by a rule."""
+        order = self.zones[zone].rank
+        if order is not None:
+            piles = [pile for _, _, pile in sorted((order(state, pile[0]), pile[0], pile) for pile in piles)]
+        self.put(state, zone, tuple(piles), site)
+
     def move_to_pile(self, state: State, cards: Sequence[int], pile: Sequence[int], where: str, site: Site) -> None:
         """Cards go to the top (the front) or bottom of a pile, keeping their own order."""
         zone = state.cells[self._location + pile[0]]
+        if not self.zones[zone].piles:
+            raise Refused("this pile has been taken away")
+        stays = next((card for card in pile if card not in cards), None)
+        if stays is None:
+            return
         for card in cards:
             self._take_out(state, card, site)
         piles = []
         for held in state.cells[zone]:
-            if pile[0] in held:
+            if stays in held:
                 held = (*cards, *held) if where != "bottom" else (*held, *cards)
             piles.append(held)
-        self.put(state, zone, tuple(piles), site)
+        self._put_piles(state, zone, piles, site)
         for card in cards:
             self.put(state, self._location + card, zone, site)
 

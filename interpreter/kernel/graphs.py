@@ -176,9 +176,7 @@ class Graph:
             found = known.paths[start, goal] = walked
         return found
 
-    def _walk(
-        self, starts: tuple[int, ...], goal: int, ways: _Ways, lengths: Sequence[int]
-    ) -> tuple[int, ...] | None:
+    def _walk(self, starts: tuple[int, ...], goal: int, ways: _Ways, lengths: Sequence[int]) -> tuple[int, ...] | None:
         """The nodes of the way from the best start."""
         ends = [(*way, start) for start in starts if (way := ways[start]) is not None]
         if not ends:

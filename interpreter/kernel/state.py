@@ -75,13 +75,6 @@ class State:
         return [i for i, (a, b) in enumerate(zip(self.cells, other.cells, strict=True)) if a != b]
 
 
-def as_values(value: Any) -> Value:
-    """JSON's lists back to tuples."""
-    if isinstance(value, list):
-        return tuple(as_values(item) for item in value)
-    return value
-
-
 def as_json(value: Iterable[Any] | Any) -> Any:
     """Tuples as lists."""
     if isinstance(value, tuple):

@@ -38,7 +38,6 @@ from interpreter.language.parse import (
     parse_verdict,
 )
 from interpreter.language.scope import Frame, Variable
-from interpreter.language.signatures import FUNCTIONS
 from interpreter.language.steps import Steps, resolve_type
 from interpreter.language.texts import condition_of, expression_of, parsed, template_parts
 from interpreter.language.types import BOOL, INT, NEVER, NODE, NOTHING, PLACE, SEAT, Type, accepts
@@ -447,8 +446,13 @@ class _Checker:
             if table is None:
                 message = f"unknown table `{group.spaces}`{did_you_mean(group.spaces, self.model.tables)}"
                 self.error("E301", message, group.span)
-            elif table.gives != INT or table.key_types[-1] != INT or group.type.name not in table.keys[:-1]:
-                message = f"`{table.name}` has no spaces of {group.type.name}: want the keys [{group.type.name}, price]"
+                continue
+            token = self.model.kinds.get(group.type.name)
+            by_kind = () if token is not None and token.unit else (group.type.name,)
+            by = [key for key in table.keys[:-1] if key != "players"]
+            if table.gives != INT or table.key_types[-1] != INT or not set(by_kind) <= set(by) <= {group.type.name}:
+                wanted = ", ".join([*by_kind, "price"])
+                message = f"`{table.name}` has no spaces of {group.type.name}: want the keys [{wanted}]"
                 self.error("E401", f"{message} and numbers", group.span)
 
     def _group_texts(self, name: str, group: Group) -> dict[str, object]:

@@ -58,8 +58,8 @@ __all__ = [
     "Repeat",
     "Requirement",
     "Returns",
-    "RoleSeat",
     "Reveals",
+    "RoleSeat",
     "SetCell",
     "SetLocal",
     "SettingValue",
@@ -382,7 +382,7 @@ class SetCell(Core):
 
 @dataclass(frozen=True, slots=True)
 class MoveCards(Core):
-    """A card, a list of cards or a pile goes to a zone: where its order says, or on top or bottom of it or of a pile."""
+    """A card, a list of cards or a pile goes to a zone: where its order says, or on top or bottom of it or a pile."""
 
     cards: Expression
     target: Expression

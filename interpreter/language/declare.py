@@ -244,7 +244,8 @@ class _Reader:
         for name, layers in self.section("records"):
             depth, fields = self._extent(Type("record", name), {})
             if depth > MAXIMUM_DEPTH or fields > MAXIMUM_FIELDS:
-                message = f"`{name}` holds itself, or too much: want at most {MAXIMUM_DEPTH} levels and {MAXIMUM_FIELDS} values"
+                most = f"at most {MAXIMUM_DEPTH} levels and {MAXIMUM_FIELDS} values"
+                message = f"`{name}` holds itself, or too much: want {most}"
                 self.error("E313", message, layers[-1].span)
                 self.model.records[name].clear()
 

@@ -94,6 +94,8 @@ class Expressions:
         found = self.value(node)
         if found.type.form in ("list", "set") and found.type.of is not None and not found.type.optional:
             return found, found.type.of
+        if found.type.form == "pile" and not found.type.optional:
+            return found, Type("card", found.type.name)
         if found.type.optional and found.type.form in ("list", "set"):
             self._maybe_none(node, found.type)
         elif found.type.form != "never":
@@ -439,7 +441,8 @@ class Expressions:
             if signature.form == "does" and not procedures:
                 self._error(
                     "E406",
-                    f"`{node.name}` is a procedure: call it as a statement, or as all of a `let`, assignment or `return`",
+                    f"`{node.name}` is a procedure: call it as a statement, "
+                    "or as all of a `let`, assignment or `return`",
                     node.name_span,
                 )
                 return self._never(node.span)
@@ -521,6 +524,8 @@ class Expressions:
                 if found.type.form not in ("list", "set", "bag", "int", "pile", "never"):
                     self._error("E401", f"got {found.type}, want something to count", node.span)
                 return found, item, bag
+            case "bag" if (token := self.model.kinds.get(bag)) is not None and token.unit:
+                return self.need(node, INT), item, bag
             case "bag":
                 found = self.value(node, bag_of(bag) if bag else None)
                 if found.type.form not in ("bag", "never") or (bag and found.type.name not in (bag, "")):
@@ -817,6 +822,8 @@ class Expressions:
         if token is None or found.type.optional:
             self._error("E401", f"got {found.type}, want a kind of token after `of`", kind.span)
             return self._never(span)
+        if token.unit:
+            return counted
         return c.AmountOf(counted, found, len(token.members), type=bag_of(token.name), span=span)
 
     # --- helpers

@@ -1,8 +1,8 @@
 """The functions that every rule may call. Each line is a name, its parameters and what it gives.
 
-A parameter is described by a word: ``int``, ``list`` (any list, set or zone), ``bag``, ``track`` (the holder), ``node``,
-``nodes`` (a list of them), ``seat``, ``rooms``, ``kind``, ``kinds``, ``pile``, ``any``. A result is a word too: ``item``
-is an item of the list, ``bags`` a list of bags of the kind that the other arguments show.
+A parameter is described by a word: ``int``, ``list`` (any list, set or zone), ``bag``, ``track`` (the holder),
+``node``, ``nodes`` (a list of them), ``seat``, ``rooms``, ``kind``, ``kinds``, ``pile``, ``any``. A result is a word
+too: ``item`` is an item of the list, ``bags`` a list of bags of the kind that the other arguments show.
 """
 
 from __future__ import annotations

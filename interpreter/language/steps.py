@@ -15,7 +15,7 @@ from interpreter.language import core as c
 from interpreter.language import nodes as n
 from interpreter.language.expressions import MAXIMUM_NESTING, Expressions, Signatures
 from interpreter.language.model import Model, RuleLayer
-from interpreter.language.scope import Frame, Variable
+from interpreter.language.scope import Frame, Variable, path_of
 from interpreter.language.types import BOOL, INT, NEVER, NOTHING, SEAT, Type, bag_of, list_of
 from interpreter.language.walk import descendants
 
@@ -58,6 +58,7 @@ class Steps:
         steps: list[c.Step] = []
         for position, statement in enumerate(block.statements):
             steps.append(self.statement(statement))
+            self._forget_changes(statement)
             self._learn_from(statement)
             if isinstance(statement, n.Return | n.EndGame) and position + 1 < len(block.statements):
                 self._error("E704", "nothing after this is ever reached", block.statements[position + 1].span)
@@ -249,6 +250,35 @@ class Steps:
             for path in [p for p in facts if name in p.split(".")]:
                 del facts[path]
 
+    def _forget_changes(self, *nodes: n.Node) -> None:
+        """What these change is not known any more. Before a loop they are its whole body, which runs again."""
+        acts = False
+        for node in descendants(nodes):
+            match node:
+                case n.Assign(target) | n.Add(_, target) | n.Remove(_, target):
+                    path = path_of(target)
+                    if path is not None:
+                        self._forget(path.split(".")[-1])
+                case n.Perform() | n.Move() | n.Note() | n.Settle() | n.Choose():
+                    acts = True
+                case n.Call(name):
+                    signature = self.signatures.get(name)
+                    acts |= name == "base" or (signature is not None and signature.form == "does")
+                case _:
+                    pass
+        if acts:
+            self._forget_state()
+
+    def _forget_state(self) -> None:
+        """Whatever acts may change any value of the state; locals, and what is printed, stay as they are."""
+        groups = self.model.groups
+        for facts in self.frame.facts:
+            for path in list(facts):
+                root, *attributes = path.split(".")
+                of_state = self.frame.find(root) is None and root in groups
+                if of_state or any(attribute in groups for attribute in attributes):
+                    del facts[path]
+
     def _return(self, value: n.Expr | None, span: Span) -> c.Step:
         if value is None:
             if self.result != NOTHING:
@@ -287,6 +317,7 @@ class Steps:
         if node.turn and of.form not in ("seat", "never"):
             self._error("E401", f"got {of}, want seat: only seats take turns", node.items.span)
         hidden = (self.frame.hidden(), self.frame.hidden())
+        self._forget_changes(node.body)
         with self.frame.block():
             variable = self.frame.add(node.variable, of)
             test = self.expressions.condition(node.test) if node.test is not None else None
@@ -296,6 +327,7 @@ class Steps:
         return c.Iterate(variable.index, items, test, body, node.turn, hidden, span=node.span)
 
     def _while(self, test: n.Expr, bound: n.Expr | None, body: n.Block, span: Span) -> c.Step:
+        self._forget_changes(body)
         checked = self.expressions.condition(test)
         times = self.expressions.need(bound, INT) if bound is not None else None
         hidden = self.frame.hidden()
@@ -328,13 +360,16 @@ class Steps:
             amount = self.expressions.need(node.what, INT)
             if forms == {"place"}:
                 self._error("E410", "a piece goes from a stock to a place, or back", node.span)
+            elif forms == {"stock"}:
+                self._same_token(source.type, target.type, node)
             return c.MovePiece(amount, source, target, span=node.span)
         self._error("E410", f"nothing goes from {source.type} to {target.type}", node.span)
         return c.MoveTokens(self.expressions.value(node.what), source, target, span=node.span)
 
     def _same_token(self, source: Type, target: Type, node: n.Move) -> None:
         if "never" not in (source.form, target.form) and source.name != target.name:
-            self._error("E410", f"{source} holds other tokens than {target}", node.span)
+            what = "pieces" if source.form == "stock" else "tokens"
+            self._error("E410", f"{source} holds other {what} than {target}", node.span)
 
     def _only_in(self, node: n.Move) -> None:
         if node.target.where != "in":
@@ -350,6 +385,8 @@ class Steps:
             helped = "say where from: `move amount from … to …`" if form in ("int", "bag") else None
             self.report(Diagnostic("E401", f"got {cards.type}, want cards", node.what.span, help=helped))
         target = self._card_target(node, Type("card", cards.type.name if form == "card" else ""))
+        if cards.type.form != "pile" and form == "pile":
+            cards = c.Builtin("cards of piles", (cards,), type=list_of(Type("card")), span=node.what.span)
         return c.MoveCards(cards, target, node.target.where, span=node.span)
 
     def _card_target(self, node: n.Move, card: Type) -> c.Expression:
@@ -360,15 +397,21 @@ class Steps:
             self._error(
                 "E410", f"got {found.type}, want {' or '.join(f'a {word}' for word in wanted)}", node.target.span
             )
-        elif found.type.form == "zone" and found.type.name and card.name and found.type.name != card.name:
+        elif (
+            found.type.form in ("zone", "piles", "pile") and found.type.name and card.name not in ("", found.type.name)
+        ):
             self._error("E410", f"{found.type} takes no {card}", node.target.span)
         return found
 
     def _move_all(self, node: n.Move) -> c.Step:
         assert node.source is not None
         source = self.expressions._any(node.source, None, False)
+        if source.type.form in ("zone", "pile"):
+            target = self._card_target(node, Type("card", source.type.name))
+            return c.MoveAll(source, target, node.target.where, span=node.span)
         target = self.expressions._any(node.target.holder, None, False)
-        sorts = [{"zone", "pile"}, {"pool", "track"}, {"stock"}]
+        self._only_in(node)
+        sorts = [{"pool", "track"}, {"stock"}]
         forms = {source.type.form, target.type.form} - {"never"}
         if not any(forms <= sort for sort in sorts):
             self._error("E410", f"all of {source.type} cannot go to {target.type}", node.span)
@@ -399,6 +442,8 @@ class Steps:
                 self._error(
                     "E501", f"`{name}` is an alternative of `{node.name}` already", node.alternatives[position].span
                 )
+        if node.repeatedly:
+            self._forget_changes(*node.alternatives)
         options = tuple(self._alternative(alternative) for alternative in node.alternatives)
         if node.repeatedly and all(option.body is not None for option in options):
             self._error("E703", f"`{node.name}` never ends: an alternative without a body ends it", node.span)
@@ -474,7 +519,7 @@ class Steps:
         self.report(Diagnostic(code, message, span))
 
 
-MAKERS = ("list", "set", "bag", "zone", "piles", "pool", "track", "stock")
+MAKERS = ("list", "set", "bag", "zone", "piles", "pile", "pool", "track", "stock")
 
 
 def resolve_type(model: Model, node: n.Type, report: Callable[[Diagnostic], None]) -> Type:
@@ -541,7 +586,7 @@ def _made(model: Model, maker: str, of: n.Type, span: Span, report: Callable[[Di
     name = of.name if isinstance(of, n.NamedType) else ""
     if inner == NEVER:
         return NEVER
-    if maker in ("zone", "piles"):
+    if maker in ("zone", "piles", "pile"):
         if inner.form != "card":
             report(Diagnostic("E305", f"a {maker} holds cards, not {inner}", span))
         return Type(maker, inner.name)

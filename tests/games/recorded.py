@@ -1,7 +1,7 @@
 """Recorded games of other implementations, told in this project's terms: chance by name, choices as plain dicts.
 
-A recorded game says its set-up, and for each step the move, the legal moves before it, what chance brought and the state
-after it. What comes out here is played through the public face and compared after every step.
+A recorded game says its set-up, and for each step the move, the legal moves before it, what chance brought and the
+state after it. What comes out here is played through the public face and compared after every step.
 """
 
 from __future__ import annotations
@@ -55,12 +55,11 @@ def chances(game: dict[str, Any]) -> dict[str, list[Any]]:
         if "reshuffle" in chance
     ]
     found: dict[str, list[Any]] = {
-        "turn_order": [setup["order"]],
+        "turn_order": list(setup["order"]),
         "plugs": [[*plugs, *(p for p in deck[1:] if p <= 15)]],
         "sockets": [[*sockets, *(p for p in deck if 15 < p != STAGE_3)]],
         "deck": [deck[1:-1]],
     }
-    found["turn_order"] = list(setup["order"])
     if reshuffles:
         found["reshuffle"] = reshuffles
     return found
@@ -138,7 +137,12 @@ def price(game: Game, kind: str) -> int:
 def value(game: Game, rule: str, option: Any) -> Any:
     decision = game.decision
     assert decision is not None
-    return game.machine.function(game.ruleset.model.rules[rule].top.id)(game.state, (decision.actor, option.code[1][0]))
+    return call(game, rule, decision.actor, option.code[1][0])
+
+
+def call(game: Game, rule: str, *values: Any) -> Any:
+    """What a function of the ruleset gives now."""
+    return game.machine.function(game.ruleset.model.rules[rule].top.id)(game.state, list(values))
 
 
 def bag(view: dict[str, int]) -> list[int]:
@@ -149,7 +153,6 @@ def state(game: Game) -> dict[str, Any]:
     """The state in the form of the recording: what both know."""
     view = game.view()
     market = [STAGE_3 if c == "stage_3" else c for c in view["plant_market"]]
-    rules = game.ruleset.model.rules
     decision = game.decision
     under_auction = decision.context.get("what") if decision and decision.name == "answer" else None
     return {
@@ -164,7 +167,7 @@ def state(game: Game) -> dict[str, Any]:
         "players": [
             {
                 "money": seat["money"],
-                "cities": len(game.machine.function(rules["network"].top.id)(game.state, (number,))),
+                "cities": len(call(game, "network", number)),
                 "plants": sorted(seat["plants"]),
                 "stored": bag(seat["store"]),
             }

@@ -1,4 +1,4 @@
-"""Recorded games replay step by step: equal actors, legal choices (but for what the recording says of itself) and states."""
+"""Recorded games replay step by step: equal actors, legal choices (but for what `differs` lists) and states."""
 
 from __future__ import annotations
 
