@@ -15,7 +15,7 @@ from typing import Any
 
 import interpreter
 from interpreter.engine.game import Game
-from interpreter.kernel.effects import MARK, NOTE
+from interpreter.kernel.effects import CHOICE, MARK, NOTE
 from interpreter.play.bots.named import bots_of
 from interpreter.play.match import Match
 
@@ -23,58 +23,42 @@ Counts = collections.Counter[str]
 
 
 def rare(game: Game) -> Counts:
-    """What of the rare happened in a finished game, read from its log."""
+    """What of the rare happened in a finished game, read from the records of its log."""
     found: Counts = collections.Counter()
-    phase, stage = "", 1
+    model, names = game.ruleset.model, game.ruleset.names
+    due = model.tables["resupply"].cells
+    kinds, reasons = model.kinds["resource"].members, model.kinds["reason"].members
+    phase, stage, rounds = "", 1, 0
+    cities: collections.Counter[int] = collections.Counter()
     for record in game.state.log:
-        if record[0] == MARK and record[2].removeprefix("start of ") in game.ruleset.model.phases:
-            phase = record[2].removeprefix("start of ")
+        if record[0] == MARK:
+            word = record[2].removeprefix("start of ")
+            phase = word if word in model.phases else phase
+            rounds += record[2] == "start of round"
+        elif record[0] == CHOICE and record[4] == "discard":
+            found["owner chooses what to lose"] += 1
         elif record[0] == NOTE:
             event = record[2]
-            values = dict(zip(game.ruleset.model.events[event].fields, record[3], strict=True))
-            if event == "drew" and game.ruleset.names.card(values["card"]) == "stage_3":
-                found[f"stage 3 drawn in {phase}"] += 1
-                found["stage 3 before stage 2"] += stage == 1
-            elif event == "stage_began":
-                stage = values["number"]
-            elif event == "lost":
-                found["tokens lost"] += 1
-    found.update(_unsold(game))
-    found.update(_from_lines(game))
-    return found
-
-
-def _unsold(game: Game) -> Counts:
-    found: Counts = collections.Counter()
-    for line in game.log():
-        if line.name == "left_market":
-            found[f"left the market by {line.rule}"] += 1
-    return found
-
-
-def _from_lines(game: Game) -> Counts:
-    """Refills cut short by tokens, ties in the player order, choices of what to lose, ties at the end."""
-    found: Counts = collections.Counter()
-    table = game.ruleset.model.tables["resupply"].cells
-    kinds = game.ruleset.model.kinds["resource"].members
-    stage, refilled = 1, False
-    due: dict[str, int] = {}
-    cities: collections.Counter[int] = collections.Counter()
-    for line in game.log():
-        if line.name == "stage_began":
-            stage = line.values["number"]
-        elif line.name == "discard.give_up":
-            found["owner chooses what to lose"] += 1
-        elif line.name == "built":
-            cities[line.values["who"]] += 1
-        elif line.name == "order_set" and refilled:
-            pairs = itertools.pairwise(line.values["order"])
-            found["tie in turn order"] += any(cities[a] == cities[b] for a, b in pairs)
-        elif line.name == "end of round":
-            refilled = True
-        elif line.name == "resupplied":
-            due = {kind: table[len(game.machine.constants.seats), i, stage] for i, kind in enumerate(kinds)}
-            found["refill cut short"] += line.values["number"] < due[line.values["kind"]]
+            values = dict(zip(model.events[event].fields, record[3], strict=True))
+            match event:
+                case "drew" if names.card(values["card"]) == "stage_3":
+                    found[f"stage 3 drawn in {phase}"] += 1
+                    found["stage 3 before stage 2"] += stage == 1
+                case "stage_began":
+                    stage = values["number"]
+                case "lost":
+                    found["tokens lost"] += 1
+                case "left_market":
+                    found[f"left the market: {reasons[values['why']].replace('_', ' ')}"] += 1
+                case "built":
+                    cities[values["who"]] += 1
+                case "order_set" if rounds > 1:
+                    pairs = itertools.pairwise(values["order"])
+                    found["tie in turn order"] += any(cities[a] == cities[b] for a, b in pairs)
+                case "resupplied":
+                    wanted = due[len(game.machine.constants.seats), values["kind"], stage]
+                    found["refill cut short by tokens"] += values["number"] < min(wanted, values["due"])
+                    found[f"refill of {kinds[values['kind']]} stopped"] += values["due"] < wanted
     result = game.result
     assert result is not None
     best = sorted((keys[0] for keys in result.keys), reverse=True)
