@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from interpreter.base.diagnostics import RulesetError, render, to_json
 from interpreter.base.paths import ruleset_roots
 from interpreter.base.source import SourceFile
-from interpreter.compiler import constants, watch
+from interpreter.compiler import constants
 from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.ruleset import Ruleset, default_settings, examine, find, load
 from interpreter.engine.setup import set_table
@@ -48,7 +48,6 @@ def some(number: int) -> Callable[[Any], Any]:
 def _little_patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """What goes on for long is of no interest here: it is stopped soon."""
     monkeypatch.setattr(constants, "MAXIMUM_STEPS", 40_000)
-    monkeypatch.setattr(watch, "MOST_LOOKS", 3)
 
 
 def is_told(found: str) -> bool:
@@ -364,22 +363,22 @@ class Writer:
     def of(self, type_: str) -> str:
         match type_:
             case "int":
-                return self.int()
+                return self.whole()
             case "bool":
-                return self.bool()
+                return self.truth()
             case "ints" | "seats" | "plans" | "towns":
-                return self.list(type_)
+                return self.items(type_)
             case "bag":
                 return self.pick(
                     lambda: self.name("bag"),
                     lambda: f"({self.of('bag')} {self.chance.choice('+-')} {self.of('bag')})",
-                    lambda: f"({self.int()}) of {self.name('gem')}",
-                    lambda: self.or_else(f"first(mixes({self.int()}, gem, {self.of('bag')}))", "bag"),
+                    lambda: f"({self.whole()}) of {self.name('gem')}",
+                    lambda: self.or_else(f"first(mixes({self.whole()}, gem, {self.of('bag')}))", "bag"),
                 )
             case _:
                 return self.pick(
                     lambda: self.name(type_),
-                    lambda: f"({self.of(type_)} if {self.bool()} else {self.of(type_)})",
+                    lambda: f"({self.of(type_)} if {self.truth()} else {self.of(type_)})",
                     lambda: self.found(f"{type_}s") if type_ != "gem" else self.name("gem"),
                 )
 
@@ -400,13 +399,13 @@ class Writer:
         self.names[plural[:-1]].append(name)
         if plural == "seats":
             self.names["int"].append(f"{name}.score")
-        found = items, self.bool(), self.int()
+        found = items, self.truth(), self.whole()
         self.names[plural[:-1]].remove(name)
         if plural == "seats":
             self.names["int"].remove(f"{name}.score")
         return name, found
 
-    def list(self, type_: str) -> str:
+    def items(self, type_: str) -> str:
         def filtered() -> str:
             name, (items, test, _) = self.binder(type_)
             return f"[{name} in {items} where {test}]"
@@ -428,13 +427,13 @@ class Writer:
             ordered,
             lambda: f"({self.of(type_)} + {self.of(type_)})",
             lambda: f"rest({self.of(type_)})",
-            lambda: f"take({self.int()}, {self.of(type_)})",
+            lambda: f"take({self.whole()}, {self.of(type_)})",
             lambda: f"reversed({self.of(type_)})",
-            lambda: f"({self.int()} .. {self.int()})" if type_ == "ints" else self.name(type_),
+            lambda: f"({self.whole()} .. {self.whole()})" if type_ == "ints" else self.name(type_),
             lambda: f"[{self.of(type_[:-1])}, {self.of(type_[:-1])}]",
         )
 
-    def int(self) -> str:
+    def whole(self) -> str:
         def counted() -> str:
             name, (items, test, _) = self.binder(self.chance.choice(["seats", "plans", "towns", "ints"]))
             return f"count({name} in {items} where {test})"
@@ -448,43 +447,47 @@ class Writer:
         return self.pick(
             lambda: self.name("int"),
             lambda: str(self.chance.choice([0, 1, 2, 3, 5, 40, 10**11])),
-            lambda: f"({self.int()} {self.chance.choice(['+', '-', '*', 'div', 'mod'])} {self.int()})",
+            lambda: f"({self.whole()} {self.chance.choice(['+', '-', '*', 'div', 'mod'])} {self.whole()})",
             lambda: (
-                f"-{self.int()}" if self.chance.random() < 0.5 else f"({self.int()} if {self.bool()} else {self.int()})"
+                f"-{self.whole()}"
+                if self.chance.random() < 0.5
+                else f"({self.whole()} if {self.truth()} else {self.whole()})"
             ),
             counted,
             summed,
             lambda: f"({self.of('ints')} + [1, 2, 3, 4, 5])[{self.chance.randrange(4)}]",
             lambda: f"({self.of('bag')})[{self.of('gem')}]",
             lambda: f"total({self.of('bag')})",
-            lambda: f"{self.chance.choice(['min', 'max'])}({self.int()}, {self.int()})",
+            lambda: f"{self.chance.choice(['min', 'max'])}({self.whole()}, {self.whole()})",
             lambda: self.or_else(f"position({self.of('plan')}, {self.of('plans')})", "int"),
-            lambda: f"(distance([{self.of('town')}], {self.of('town')}, {self.of('towns')}) otherwise {self.int()})",
+            lambda: f"(distance([{self.of('town')}], {self.of('town')}, {self.of('towns')}) otherwise {self.whole()})",
             lambda: f"distance({self.of('towns')}, {self.of('town')}, {self.of('towns')})",
             lambda: f"count(path([{self.of('town')}], {self.of('town')}, town))",
-            lambda: f"overflow({self.of('bag')}, [room([{self.of('gem')}], {self.int()}), room(gem, {self.int()})])",
-            lambda: f"space({self.of('bag')}, [room(gem, {self.int()})], {self.of('gem')})",
+            lambda: (
+                f"overflow(mine, [room([{self.of('gem')}], {self.whole()}), room(gem, {self.whole()})])"
+            ),
+            lambda: f"space(mine, [room(gem, {self.whole()})], {self.of('gem')})",
             lambda: f"({self.of('plan')}).number",
-            lambda: f"f({self.int()})" if self.knows_f else self.name("int"),
+            lambda: f"f({self.whole()})" if self.knows_f else self.name("int"),
             lambda: f"({self.of('seat')}).{self.chance.choice(['score', 'money', 'huts', 'number'])}",
         )
 
-    def bool(self) -> str:
+    def truth(self) -> str:
         def quantified() -> str:
             name, (items, test, _) = self.binder(self.chance.choice(["seats", "plans", "towns", "ints"]))
             return f"{self.chance.choice(['any', 'all'])}({name} in {items} where {test})"
 
         return self.pick(
             lambda: self.chance.choice(["yes", "no"]),
-            lambda: f"({self.int()} {self.chance.choice(['==', '!=', '<', '<=', '>', '>='])} {self.int()})",
-            lambda: f"({self.bool()} {self.chance.choice(['and', 'or'])} {self.bool()})",
-            lambda: f"not {self.bool()}",
+            lambda: f"({self.whole()} {self.chance.choice(['==', '!=', '<', '<=', '>', '>='])} {self.whole()})",
+            lambda: f"({self.truth()} {self.chance.choice(['and', 'or'])} {self.truth()})",
+            lambda: f"not {self.truth()}",
             lambda: f"({self.of('seat')} in {self.of('seats')})",
             lambda: f"({self.of('plan')} not in {self.of('plans')})",
-            lambda: f"({self.int()} in {self.of('ints')})",
+            lambda: f"({self.whole()} in {self.of('ints')})",
             lambda: f"({self.of('town')} == {self.of('town')})",
             lambda: f"connected({self.of('towns')})",
-            lambda: f"may({self.int()})",
+            lambda: f"may({self.whole()})",
             quantified,
         )
 
@@ -505,7 +508,7 @@ class Writer:
             return [f"{pad}let {name} = {value}"]
 
         def if_() -> list[str]:
-            lines = [f"{pad}if {self.bool()}:", *self.block(indent + 1, small, pure=pure)]
+            lines = [f"{pad}if {self.truth()}:", *self.block(indent + 1, small, pure=pure)]
             return (
                 [*lines, f"{pad}else:", *self.block(indent + 1, small, pure=pure)] if chance.random() < 0.4 else lines
             )
@@ -520,7 +523,10 @@ class Writer:
             return [f"{pad}for each {turn}{name} in {items} where {test}:", *body]
 
         def while_() -> list[str]:
-            return [f"{pad}while {self.bool()} at most {self.int()} times:", *self.block(indent + 1, small, pure=pure)]
+            return [
+                f"{pad}while {self.truth()} at most {self.whole()} times:",
+                *self.block(indent + 1, small, pure=pure),
+            ]
 
         def choose() -> list[str]:
             plural = chance.choice(["plans", "towns", "ints"])
@@ -543,28 +549,28 @@ class Writer:
             ways = [let]
         if not pure:
             ways += [
-                lambda: [f"{pad}amount {chance.choice(['=', '+=', '-='])} {self.int()}"],
+                lambda: [f"{pad}amount {chance.choice(['=', '+=', '-='])} {self.whole()}"],
                 lambda: (
-                    [f"{pad}{self.of('seat')}.score = {self.int()}".replace("(", "").replace(")", "")]
+                    [f"{pad}{self.of('seat')}.score = {self.whole()}".replace("(", "").replace(")", "")]
                     if False
                     else [f"{pad}row = {self.of('ints')}"]
                 ),
-                lambda: [f"{pad}add {self.int()} to row"],
-                lambda: [f"{pad}remove {self.int()} from row"],
+                lambda: [f"{pad}add {self.whole()} to row"],
+                lambda: [f"{pad}remove {self.whole()} from row"],
                 lambda: [f"{pad}gems = {self.of('bag')}"],
                 lambda: [
-                    f"{pad}move {self.of('plans')} to {chance.choice(['pile', 'top of deck', 'bottom of deck', 'deck'])}"
+                    f"{pad}move {self.of('plans')} to {chance.choice(['pile', 'top of deck', 'bottom of deck', 'deck'])}"  # noqa: E501
                 ],
                 lambda: [f"{pad}move {self.of('plan')} to seats[0].hand"],
                 lambda: [f"{pad}move all of {chance.choice(['deck', 'pile'])} to {chance.choice(['deck', 'pile'])}"],
-                lambda: [f"{pad}move {self.int()} from bank to seats[0].money"],
+                lambda: [f"{pad}move {self.whole()} from bank to seats[0].money"],
                 lambda: [f"{pad}move {self.of('bag')} from mine to mine"],
                 lambda: [f"{pad}move 1 from seats[0].huts to first(places_of({self.of('town')}))"],
                 lambda: [f"{pad}shuffle deck"],
                 lambda: [f"{pad}let {self.fresh()} = pick from {self.of('seats')} as someone"],
-                lambda: [f"{pad}note said({self.int()})"],
+                lambda: [f"{pad}note said({self.whole()})"],
                 lambda: [f"{pad}settle"],
-                lambda: [f"{pad}work({self.int()})"],
+                lambda: [f"{pad}work({self.whole()})"],
             ]
             if indent < 4:
                 ways += [choose, choose, choose, keep]
@@ -582,13 +588,13 @@ def ruleset_of(seed: int) -> tuple[str, str, str]:
     rules = [
         "places_of:\n  is: '(town: town) -> list of place: town.places'",
         "f:\n  is: |\n    (n: int) -> int:\n" + function + f"\n      return n + {chance.randint(0, 9)}",
-        f"may:\n  permits: |\n    (n: int):\n      require n > {chance.randint(0, 9)}\n      let m = n * 2\n      require m < 100",
+        f"may:\n  permits: |\n    (n: int):\n      require n > {chance.randint(0, 9)}\n      let m = n * 2\n      require m < 100",  # noqa: E501
         "work:\n  does: |\n    (n: int):\n" + "\n".join(line for line in writer.block(3, 1)),
     ]
     sections = ""
     if chance.random() < 0.4:
         sections += (
-            f"standing:\n  tidy:\n    whenever: {writer.bool()}\n    does: |\n" + "\n".join(writer.block(3, 1)) + "\n"
+            f"standing:\n  tidy:\n    whenever: {writer.truth()}\n    does: |\n" + "\n".join(writer.block(3, 1)) + "\n"
         )
     if chance.random() < 0.4:
         sections += (
@@ -629,11 +635,12 @@ def test_rules_that_are_mostly_right_play_or_are_told(seed: int) -> None:
         assert is_told(found), found
         if not found.startswith("E"):
             ruleset = load(path, shelf=Shelf([Path(folder)]))
-            fast, plain = (story(ruleset, seed, plain=plain) for plain in (False, True))
-            if "steps without asking" in plain[-1]:  # only the plain form counts them
-                plain, fast = plain[:-1], fast[: len(plain) - 1]
+            plain = story(ruleset, seed, plain=True)
+            if "steps without asking" in plain[-1]:
+                return  # only the plain form counts them
+            fast = story(ruleset, seed, plain=False)
+            assert next((pair for pair in zip(fast, plain, strict=False) if pair[0] != pair[1]), None) is None
             assert len(fast) == len(plain)
-            assert next((pair for pair in zip(fast, plain, strict=True) if pair[0] != pair[1]), None) is None
 
 
 def test_many_of_these_rules_are_accepted(tmp_path: Path) -> None:

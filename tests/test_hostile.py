@@ -459,7 +459,7 @@ ENDLESS = {
     "maps in maps": ("R002|R001", "row = [count([b for b in 1 .. 9999 where b > a]) for a in 1 .. 9999]"),
     "options without number": (
         "R002",
-        "choose act by seats[0]:\n  go a in 1 .. 9999, b in 1 .. 9999, c in 1 .. 9999 where a + b + c < 0:\n    end game",
+        "choose act by seats[0]:\n  go a in 1 .. 9999, b in 1 .. 9999, c in 1 .. 9999 where a + b + c < 0:\n    end game",  # noqa: E501
     ),
     "a list in a long loop": ("R002", "for each a in 1 .. 20000:\n  if a in [b for b in 1 .. 20000]:\n    amount = a"),
     "a procedure that calls itself": ("R002", "again()"),

@@ -522,11 +522,13 @@ class Emitter:
         q = self.quote
         frame = q.tuple([q.constant(index), env, q.name("up"), q.constant(-1)])
         found = q.statements("frame = _0", frame)
-        if any(self.constants.effects.wakes):
+        if self.constants.model.standing:
             found.extend(self._settled(q.name("frame")))
         counts = self.constants.statics["seat.counts"]
+        seat = self.expressions.expression(ask.seat, scope)
+        if all(counts) and not is_constant(seat) and not isinstance(seat, ast.Name):
+            found.append(q.placed(ast.Expr(seat)))  # it may fail
         if not all(counts):
-            seat = self.expressions.expression(ask.seat, scope)
             found.extend(q.statements("if not _0[_1]:\n    give_up()", q.name(self.bind("counts", counts)), seat))
         found.extend(q.statements("state.frame = frame"))
         if not any(option.guard is None and not option.choices and not option.tests for option in ask.options):

@@ -17,16 +17,12 @@ from interpreter.compiler.emit import Emitted, Emitter
 from interpreter.compiler.load import add_functions, code_of, functions_of
 from interpreter.compiler.plain import AskSite, Machine, OptionSite
 from interpreter.compiler.runtime import CACHES, Abandoned, Runtime
-from interpreter.compiler.watch import Watch
 from interpreter.kernel.chance import ChanceSource
 from interpreter.kernel.effects import CHOICE, PUT
 from interpreter.kernel.state import State, Value
 from interpreter.language.policies import Policy
 
 __all__ = ["FastMachine"]
-
-LOOKED_AT = 32
-"""A policy that plays begins a new run for the watch after so many decisions."""
 
 MOST_STEPS = 2_000
 """So many returns to the loop between two decisions are left to the plain form, which counts them."""
@@ -47,11 +43,14 @@ class Form:
 
 @dataclass(eq=False)
 class FastMachine(Machine):
-    """Runs emitted functions. ``plain``: run the plain form all the same; ``abandoned`` counts what was done again."""
+    """Runs emitted functions, or, as long as ``plain`` is said, the plain form.
 
-    plain: bool = False
+    Games run in the plain form unless ``plain`` is set to false: emitted loops count no steps yet, so only rulesets
+    that one trusts may run in the fast form. ``abandoned`` counts what was done again in the plain form.
+    """
+
+    plain: bool = True
     abandoned: int = 0
-    watch: Watch = field(default_factory=Watch)
     _wholes: dict[str, Any] = field(default_factory=dict)
     _sites: dict[int, tuple[int, int]] = field(default_factory=dict)
 
@@ -105,11 +104,8 @@ class FastMachine(Machine):
         form.runtime.ready(state)
         before, frame = len(state.log), state.frame
         try:
-            self.watch.begin()
             self._go(form, state, (self.START, (), None))
-            self.watch.end()
         except Exception:
-            self.watch.quiet()
             self._back(state, before, frame)
             super().start(state, chance)
 
@@ -126,13 +122,10 @@ class FastMachine(Machine):
             form.runtime.ready(state)
         before = len(state.log)
         try:
-            self.watch.begin()
             going = form.choices[frame[0]][option](state, frame[1], frame[2], values)
             if going is not None:
                 self._go(form, state, going)
-            self.watch.end()
         except Exception:
-            self.watch.quiet()
             self._back(state, before, frame)
             super().choose(state, chance, option, values)
 
@@ -147,13 +140,10 @@ class FastMachine(Machine):
             form.runtime.ready(state)
         before = len(state.log)
         try:
-            self.watch.begin()
             going = form.takes[frame[0]][option](state, frame, values)
             if going is not None:
                 self._go(form, state, going)
-            self.watch.end()
         except Exception:
-            self.watch.quiet()
             self._back(state, before, frame)
             self.take_plain(state, chance, option, values)
 
@@ -186,11 +176,8 @@ class FastMachine(Machine):
         if CACHES not in state.memo:
             form.runtime.ready(state)
         try:
-            self.watch.begin()
             found: bool = form.accepts[frame[0]][number](state, frame[1], values)
-            self.watch.end()
         except Exception:
-            self.watch.quiet()
             return False
         return found
 
@@ -214,16 +201,13 @@ class FastMachine(Machine):
     ) -> int:
         """Lets a policy play to the end; gives the number of decisions. The game must have begun."""
         form = self.form
-        takes, log, watch = form.takes, state.log, self.watch
+        takes, log = form.takes, state.log
         form.runtime.ready(state)
         self.chance = chance
         for count in range(limit):
             frame = state.frame
             if frame is None:
-                watch.end()
                 return count
-            if count % LOOKED_AT == 0:
-                watch.begin()
             before = len(log)
             try:
                 number, values = prefer[frame[0]](state, frame[1], below)
@@ -231,14 +215,11 @@ class FastMachine(Machine):
                 if going is not None:
                     self._go(form, state, going)
             except Exception:
-                watch.quiet()
                 self._back(state, before, frame)
                 form.runtime.ready(state)
                 number, values = prefer[frame[0]](state, frame[1], below)
                 self.take_plain(state, chance, number, values)
                 form.runtime.ready(state)
-                watch.begin()
-        watch.end()
         return limit
 
     def _go(self, form: Form, state: State, going: Any) -> None:
@@ -281,18 +262,12 @@ class FastMachine(Machine):
         index, number = self._sites[id(option)]
         count = 0
         try:
-            self.watch.begin()
             for found in form.options[index][number](state, env):
-                self.watch.end()
                 count += 1
                 yield found
-                self.watch.begin()
-            self.watch.end()
         except RuleFailure:
-            self.watch.quiet()
             raise
         except Exception:
-            self.watch.quiet()
             self.abandoned += 1
             rest = super().values(state, env, option)
             for _ in range(count):

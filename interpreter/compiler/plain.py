@@ -509,6 +509,7 @@ class Machine:
         )
         context = tuple((name, compile_(value)) for name, value in ask.context)
         site = AskSite(ask, stretch.procedure, compile_(ask.seat), context, options, bodies)
+        sure = any(option.guard is None and not option.variables and not option.tests for option in options)
         self.asks[index] = site
 
         def stop(state: State, env: Env, up: Any) -> Going | None:
@@ -518,7 +519,7 @@ class Machine:
             if (who := site.seat(state, env)) not in self._asked:
                 role = list(self.constants.model.roles)[self.constants.statics["seat.role"][who]]
                 raise RuleFailure(f"`{ask.name}` asks a `{role}`, which does not count", ask.span)
-            if not any(True for _ in self.options(state, env, site)):
+            if not sure and not any(True for _ in self.options(state, env, site)):
                 raise RuleFailure(f"`{ask.name}` leaves no choice", ask.span)
             return None
 

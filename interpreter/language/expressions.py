@@ -115,12 +115,10 @@ class Expressions:
         match node:
             case n.Not(value):
                 return self.facts(value, holds=not holds)
-            case n.Binary("and", left, right) if holds:
-                known = self.facts(left, holds=True)
+            case n.Binary(operator, left, right) if operator == ("and" if holds else "or"):
+                known = self.facts(left, holds=holds)
                 with self.frame.given(known):
-                    return {**known, **self.facts(right, holds=True)}
-            case n.Binary("or", left, right) if not holds:
-                return {**self.facts(left, holds=False), **self.facts(right, holds=False)}
+                    return {**known, **self.facts(right, holds=holds)}
             case n.Compare(operator, left, right) if operator in ("==", "!="):
                 if isinstance(left, n.NoneLiteral):
                     left, right = right, left
@@ -349,7 +347,7 @@ class Expressions:
             return self._cell(key, of, span, known)
         attributes = self.attributes(of.type)
         if name in attributes:
-            return c.Static(f"{self._owner_word(of.type)}.{name}", of, type=attributes[name], span=span)
+            return c.Static(f"{self._owner_word(of.type)}.{name}", of, type=known or attributes[name], span=span)
         if form == "pile" and name == "top":
             return c.Builtin("top", (of,), type=Type("card", of.type.name), span=span)
         return self._no_attribute(of.type, node, [*attributes, *self._group_names(of.type)])

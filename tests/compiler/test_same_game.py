@@ -127,7 +127,7 @@ def machines(name: str, players: int) -> tuple[FastMachine, FastMachine, State]:
     program = ruleset(name).program
     values = ruleset(name).settings({})
     plain, fast = set_table(program, players, values), set_table(program, players, values)
-    plain.machine.plain = True
+    fast.machine.plain = False
     assert plain.first.cells == fast.first.cells
     return plain.machine, fast.machine, fast.first
 

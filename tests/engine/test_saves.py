@@ -229,7 +229,13 @@ def test_what_is_no_save_is_refused(text: str) -> None:
 
 
 ODD: list[Any] = [
-    None, True, False, 0, -1, 1.5, 10**30, -(10**18), float("nan"), float("inf"), "", "x", "\x1b[2J", [], [[]], {}, {"a": 1}, [None] * 9,
+    None,
+    True,
+    False,
+    0,
+    -1,
+    1.5,
+    10**30, -(10**18), float("nan"), float("inf"), "", "x", "\x1b[2J", [], [[]], {}, {"a": 1}, [None] * 9,
 ]  # fmt: skip
 
 
