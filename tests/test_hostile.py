@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from interpreter.base.diagnostics import Diagnostic, render, to_json
+from interpreter.base.diagnostics import Diagnostic, RulesetError, render, to_json
 from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Examined, Ruleset, examine, find, load
@@ -80,6 +80,7 @@ result: {rank: [who.score]}
 MAP = """\
 language: 1
 map: small/isles
+players: 2..3
 nodes: |
   name | colour
   Ayr  | red
@@ -142,14 +143,15 @@ def played(game: Game, seed: int = 0, decisions: int = 200) -> None:
 
 def outcome(path: Path, people: int = 2) -> str:
     """What becomes of a ruleset: its errors, the failure that stops it, or `plays`."""
-    found = examined(path)
-    for diagnostic in found.diagnostics:
-        render(diagnostic)
-        to_json(diagnostic)
-    if found.errors:
-        return "\n".join(f"{d.code} {d.message}" for d in found.errors)
     try:
-        played(loaded(path).new_game(people))
+        ruleset = loaded(path)
+    except RulesetError as refused:
+        for diagnostic in refused.diagnostics:
+            assert render(diagnostic)
+            assert to_json(diagnostic)
+        return "\n".join(f"{d.code} {d.message}" for d in refused.diagnostics if d.severity == "error")
+    try:
+        played(ruleset.new_game(people))
     except RuleFailure as failure:
         return f"{failure.code} {failure.message}"
     return "plays"

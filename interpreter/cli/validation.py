@@ -10,6 +10,7 @@ from interpreter.base.diagnostics import Diagnostic
 from interpreter.cli.alone import check_alone
 from interpreter.cli.contents import files_of
 from interpreter.engine.ruleset import Examined, examine
+from interpreter.engine.scenario import Suite, read_scenarios
 from interpreter.language.policies import policies_in, policies_of
 from interpreter.reading.compose import words
 from interpreter.reading.files import KINDS, Document, Shelf, place_of, shelf_for
@@ -72,7 +73,7 @@ class _Validator:
                 self.report(found)
                 if document is not None:
                     self._alone(document)
-                    if kind in ("ruleset", "overlay", "policies"):
+                    if kind in ("ruleset", "overlay", "policies", "scenarios"):
                         self._in_rulesets(document)
 
     def path(self, path: Path, overlays: Iterable[str]) -> None:
@@ -114,7 +115,7 @@ class _Validator:
             case "ruleset":
                 self._examined(document, overlays)
             case "scenarios":
-                pass  # they are tests of rulesets, not parts of them
+                self._scenarios(document)
             case "policies":
                 self._policies(document)
             case _:
@@ -148,6 +149,14 @@ class _Validator:
             if examined.model is not None and not examined.errors:
                 self.report(policies_of(examined.model, examined.composition).diagnostics)
         return examined
+
+    def _scenarios(self, document: Document) -> None:
+        """Scenarios against each ruleset of which they speak; what is wrong with their form was told already."""
+        scenarios, _ = read_scenarios(document)
+        suite = Suite(self.shelf, scenarios)
+        for scenario, ruleset in suite.pairs:
+            suite.checked(scenario, ruleset)
+        self.report(suite.diagnostics)
 
     def _policies(self, document: Document) -> None:
         """Policies against each ruleset of the family. A decision that none of them has is a mistake."""

@@ -208,7 +208,8 @@ class Expressions:
             case c.Static(attribute, of):
                 return self._static(attribute, self.expression(of, scope))
             case c.FieldOf(of, number):
-                return q.expression("_0[_1]", self.expression(of, scope), q.constant(number))
+                record = self.expression(of, scope)
+                return self._part(record, number) or q.expression("_0[_1]", record, q.constant(number))
             case c.Element(of, index):
                 return q.call("item_of", [self.expression(of, scope), self.expression(index, scope)])
             case c.BagItem(of, kind):
@@ -348,6 +349,8 @@ class Expressions:
         if operator not in ("==", "!="):
             left, right = unsure(left), unsure(right)
         if is_constant(right) and value_of(right) is None and operator in ("==", "!="):
+            if isinstance(left, ast.Constant | ast.Tuple):
+                return self.quote.constant(operator == "!=")
             return self.quote.expression("_0 is None" if operator == "==" else "_0 is not None", left)
         return self.quote.placed(ast.Compare(left, [OPERATORS[operator]()], [right]))  # type: ignore[no-any-return]
 

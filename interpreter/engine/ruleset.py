@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b
@@ -20,9 +20,11 @@ from interpreter.engine.setup import Table, set_table
 from interpreter.engine.values import Names
 from interpreter.kernel.chance import ChanceSource
 from interpreter.kernel.state import Value
+from interpreter.language import core as c
 from interpreter.language.check import check
 from interpreter.language.model import Model
 from interpreter.language.policies import Checked, policies_of
+from interpreter.language.types import BOOL
 from interpreter.reading.citations import Statement, check_statements, statements_of
 from interpreter.reading.compose import Composition, compose
 from interpreter.reading.files import Document, Shelf, shelf_for
@@ -103,6 +105,7 @@ def _check_laws(model: Model, reach: Reach, composition: Composition) -> list[Di
         except RuleFailure as failure:
             found.append(Diagnostic("E414", f"with {people} players: {failure.message}", failure.span))
             continue
+        found.extend(_check_defaults(model, table, people))
         for name, law, size in model.laws:
             try:
                 holds = table.machine.expressions.compile(law)(table.first, [None] * size)
@@ -112,6 +115,23 @@ def _check_laws(model: Model, reach: Reach, composition: Composition) -> list[Di
             if not holds:
                 found.append(Diagnostic("E414", f"`{name}` breaks this law", law.span))
     return found
+
+
+def _check_defaults(model: Model, table: Table, people: int) -> Iterator[Diagnostic]:
+    """What a setting is where nobody sets it must pass the setting's own check."""
+    for setting in model.settings.values():
+        rule = model.rules.get(setting.check or "")
+        if rule is None or setting.default is None:
+            continue
+        default = c.Const(setting.default, type=setting.type)
+        passes = table.machine.expressions.compile(c.CallRule(rule.name, (default,), type=BOOL))
+        try:
+            if passes(table.first, []):
+                continue
+            why = f"`{rule.name}` refuses it"
+        except RuleFailure as failure:
+            why = f"`{rule.name}` fails: {failure.message}"
+        yield Diagnostic("E414", f"the default of `{setting.name}` with {people} players: {why}", setting.span)
 
 
 def default_settings(model: Model) -> dict[str, Value]:

@@ -378,13 +378,14 @@ class Steps:
     def _move_cards(self, node: n.Move) -> c.Step:
         assert node.what is not None
         cards = self.expressions.value(node.what)
-        form = cards.type.of.form if cards.type.form in ("list", "set") and cards.type.of else cards.type.form
+        moved = cards.type.of if cards.type.form in ("list", "set") and cards.type.of else cards.type
+        form = moved.form
         if cards.type.optional:
             self.expressions._maybe_none(node.what, cards.type)
         elif form not in ("card", "pile", "never"):
             helped = "say where from: `move amount from … to …`" if form in ("int", "bag") else None
             self.report(Diagnostic("E401", f"got {cards.type}, want cards", node.what.span, help=helped))
-        target = self._card_target(node, Type("card", cards.type.name if form == "card" else ""))
+        target = self._card_target(node, Type("card", moved.name))
         if cards.type.form != "pile" and form == "pile":
             cards = c.Builtin("cards of piles", (cards,), type=list_of(Type("card")), span=node.what.span)
         return c.MoveCards(cards, target, node.target.where, span=node.span)
@@ -397,10 +398,8 @@ class Steps:
             self._error(
                 "E410", f"got {found.type}, want {' or '.join(f'a {word}' for word in wanted)}", node.target.span
             )
-        elif (
-            found.type.form in ("zone", "piles", "pile") and found.type.name and card.name not in ("", found.type.name)
-        ):
-            self._error("E410", f"{found.type} takes no {card}", node.target.span)
+        elif found.type.form in ("zone", "piles", "pile") and found.type.name and card.name != found.type.name:
+            self._error("E410", f"{found.type} does not take every {card}", node.target.span)
         return found
 
     def _move_all(self, node: n.Move) -> c.Step:

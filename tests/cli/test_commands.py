@@ -98,6 +98,18 @@ def test_validate_tells_all_errors(run: Run, tmp_path: Path) -> None:
     assert first.endswith("title=E301::unknown name `haep`; did you mean `heap`?")
 
 
+def test_validate_scenarios_against_the_rulesets_of_which_they_speak(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "lone.yaml"
+    path.write_text(
+        "language: 1\nscenarios: folder/lone\nis:\n"
+        '  - {name: takes all, ruleset: pebbles, players: 2, then: ["heap[black] == 7 and haep == 1"]}\n',
+        encoding="utf-8",
+    )
+    result = run("validate", str(path))
+    assert result.exit_code == 1
+    assert "E301 unknown name `haep`" in result.stdout
+
+
 def test_validate_a_file_alone(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "lone.yaml"
     path.write_text("language: 1\nlibrary: folder/lone\nrules:\n  one:\n    does: |\n      let = 3\n", encoding="utf-8")

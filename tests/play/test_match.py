@@ -136,7 +136,7 @@ def test_games_in_numbers(pebbles: Ruleset) -> None:
     assert found["rounds"]["min"] <= found["rounds"]["mean"] <= found["rounds"]["max"]
     assert sum(seat["share"] for seat in found["seats"]) == pytest.approx(1)
     assert found["seats"][0]["wins"] > found["seats"][1]["wins"]
-    assert list(found["seats"][0]["keys"]) == ["count(who.taken)", "who.taken[black]"]
+    assert list(found["seats"][0]["keys"]) == ["count(who.taken)", "taken[black]"]
     means = [seat["mean"] for seat in found["measures"]["pebbles"]]
     assert means == [seat["keys"]["count(who.taken)"] for seat in found["seats"]]
     assert sum(means) == 14
