@@ -17,6 +17,7 @@ from interpreter.base.source import Span
 from interpreter.compiler import lower as l
 from interpreter.compiler.constants import Constants
 from interpreter.compiler.expressions import Expressions, Hoister, Scope, Unsupported
+from interpreter.compiler.motion import out_of_loops, short_tests
 from interpreter.compiler.preferences import PreferenceWriter
 from interpreter.compiler.quote import Quote, is_constant, value_of
 from interpreter.compiler.statements import Block, Statements, no_loop_in_iterable
@@ -35,6 +36,7 @@ __all__ = ["Emitted", "Emitter", "emit"]
 MOST_INLINED = 5
 MOST_STEPS_INLINED = 3
 LONG = (ast.ListComp, ast.GeneratorExp, ast.For, ast.While, ast.Lambda)
+LONG_CALLS = frozenset(("claims",))
 """What makes a function long enough to be remembered."""
 DROP = "drop_what_is_remembered"
 
@@ -168,9 +170,9 @@ class Emitter:
             used = {node.id for statement in body for node in ast.walk(statement) if isinstance(node, ast.Name)}
             kept = tuple(index for index in range(len(layer.parameters)) if scope.label(index) in used)
             function = self.quote.function(writing.name, [*cells, *(scope.label(index) for index in kept)], body)
-            if facts.heavy and any(isinstance(node, LONG) for node in ast.walk(function)):
+            if facts.heavy and any(_is_long(node) for node in ast.walk(function)):
                 function.decorator_list = [self.quote.name("remembered")]
-            writing.add(function)
+            writing.add(out_of_loops(function, self.quote))
         return writing.name, kept
 
     def outlined(self, label: str, parameters: list[str], value: ast.expr) -> str:
@@ -773,11 +775,8 @@ class Emitter:
                     found.append(q.assign(scope.label(place), q.expression("env[_0]", q.constant(place))))
             found.extend(q.assign(label, value) for label, value in zip(named, about, strict=True))
             values = q.name("values") if option.choices else q.constant(())
-            chosen = q.tuple([q.constant(option.name), q.constant(number), values])
-            site = q.expression("SITES[_0]", q.constant(index))
-            place_ = q.name(self.site(option.span))
-            parts = [q.constant(2), place_, q.name("frame"), actor, q.constant(ask.name), chosen, site, context]
-            record = q.tuple([*parts, q.tuple(seen), q.constant(ask.sealed)])
+            site = q.name(f"OPTION_{index}_{number}")
+            record = q.tuple([q.constant(2), site, q.name("frame"), actor, values, context, q.tuple(seen)])
             found.extend(q.statements("L.append(_0)", record))
             found.extend(self._chosen(index, stretch, number))
             writing.add(q.function(name, ["state", "frame", "values"], found))
@@ -891,6 +890,7 @@ class Emitter:
             _fill(body, self.done, self.constants.layout)
 
     def add(self, file: str, function: ast.FunctionDef) -> None:
+        short_tests(function)
         self.done.modules.setdefault(file, []).append(function)
 
 
@@ -968,6 +968,7 @@ def _head(function: ast.FunctionDef) -> None:
 
 def gathered(function: ast.FunctionDef, quote: Quote) -> ast.FunctionDef:
     """A function that changes nothing reads each cell once: what it reads more often becomes a local."""
+    out_of_loops(function, quote)
     finder = _Reads(function)
     head = 0
     for position, statement in enumerate(function.body):
@@ -1034,6 +1035,12 @@ class _Replace(ast.NodeTransformer):
         if name is not None:
             return ast.copy_location(ast.Name(name, ast.Load()), node)
         return self.generic_visit(node)
+
+
+def _is_long(node: ast.AST) -> bool:
+    if isinstance(node, ast.Call):
+        return isinstance(node.func, ast.Name) and node.func.id in LONG_CALLS
+    return isinstance(node, LONG)
 
 
 def _is_leave(stretch: l.Stretch) -> bool:

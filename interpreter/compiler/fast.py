@@ -28,6 +28,10 @@ MOST_STEPS = 2_000
 """So many returns to the loop between two decisions are left to the plain form, which counts them."""
 
 
+_Before = tuple[int, Any, tuple[int, int]]
+"""Where the machine can go back to: how long the log was, the frame, what was pending."""
+
+
 @dataclass(eq=False)
 class Form:
     """The functions of an emitted program, where they are looked up."""
@@ -36,6 +40,7 @@ class Form:
     stretches: list[Any]
     choices: dict[int, tuple[Any, ...]]
     takes: dict[int, tuple[Any, ...]]
+    taking: list[tuple[Any, ...]]
     accepts: dict[int, tuple[Any, ...]]
     options: dict[int, tuple[Any, ...]]
     space: dict[str, Any]
@@ -87,7 +92,8 @@ class FastMachine(Machine):
                 self._sites[id(option)] = (index, number)
         takes = {i: tuple(space[emitted.takes[i, n]] for n in range(len(s.bodies))) for i, s in self.asks.items()}
         accepts = {i: tuple(space[emitted.accepts[i, n]] for n in range(len(s.bodies))) for i, s in self.asks.items()}
-        return Form(runtime, runtime.functions, choices, takes, accepts, options, space)
+        taking = [takes.get(index, ()) for index in range(len(self.program.stretches))]
+        return Form(runtime, runtime.functions, choices, takes, taking, accepts, options, space)
 
     def whole(self, procedure: str) -> Any:
         """A procedure that cannot suspend, as a function of the state and its arguments."""
@@ -102,11 +108,12 @@ class FastMachine(Machine):
         self.chance = chance
         form = self.form
         form.runtime.ready(state)
-        before, frame = len(state.log), state.frame
+        before = self._now(state)
         try:
             self._go(form, state, (self.START, (), None))
+            self.constants.effects.settle_up(state, before[2])
         except Exception:
-            self._back(state, before, frame)
+            self._back(state, before)
             super().start(state, chance)
 
     def choose(self, state: State, chance: ChanceSource, option: int, values: Sequence[Value]) -> None:
@@ -120,13 +127,14 @@ class FastMachine(Machine):
         memo = state.memo
         if CACHES not in memo or len(memo) != 1:
             form.runtime.ready(state)
-        before = len(state.log)
+        before = self._now(state)
         try:
             going = form.choices[frame[0]][option](state, frame[1], frame[2], values)
             if going is not None:
                 self._go(form, state, going)
+            self.constants.effects.settle_up(state, before[2])
         except Exception:
-            self._back(state, before, frame)
+            self._back(state, before)
             super().choose(state, chance, option, values)
 
     def take(self, state: State, chance: ChanceSource, option: int, values: tuple[Value, ...]) -> None:
@@ -138,31 +146,30 @@ class FastMachine(Machine):
         memo = state.memo
         if CACHES not in memo or len(memo) != 1:
             form.runtime.ready(state)
-        before = len(state.log)
+        before = self._now(state)
         try:
             going = form.takes[frame[0]][option](state, frame, values)
             if going is not None:
                 self._go(form, state, going)
+            self.constants.effects.settle_up(state, before[2])
         except Exception:
-            self._back(state, before, frame)
+            self._back(state, before)
             self.take_plain(state, chance, option, values)
 
     def take_plain(self, state: State, chance: ChanceSource, option: int, values: tuple[Value, ...]) -> None:
         frame = state.frame
         assert frame is not None
-        before = len(state.log)
+        before = self._now(state)
         site = self.asks[frame[0]]
-        chosen, env = site.ask.options[option], list(frame[1])
+        chosen, env = site.options[option], list(frame[1])
         actor = site.seat(state, env)
         context = tuple(value(state, env) for _, value in site.context)
-        seen = self.visible_of_choice(state, site.ask, chosen, context, values)
-        what = (chosen.name, option, values)
-        record = (CHOICE, chosen.span, frame, actor, site.ask.name, what, site, context, seen, site.ask.sealed)
-        state.log.append(record)
+        seen = self.visible_of_choice(state, chosen, context, values)
+        state.log.append((CHOICE, chosen, frame, actor, values, context, seen))
         try:
             super().choose(state, chance, option, values)
         except RuleFailure:
-            self._back(state, before, frame)
+            self._back(state, before)
             raise
 
     # --- one choice
@@ -201,25 +208,31 @@ class FastMachine(Machine):
     ) -> int:
         """Lets a policy play to the end; gives the number of decisions. The game must have begun."""
         form = self.form
-        takes, log = form.takes, state.log
+        stretches, takes, log, cells = form.stretches, form.taking, state.log, state.cells
+        chosen = [prefer.get(index) for index in range(len(stretches))]
         form.runtime.ready(state)
         self.chance = chance
+        waiting = self.constants.effects.waiting(state)
         for count in range(limit):
             frame = state.frame
             if frame is None:
                 return count
-            before = len(log)
+            index = frame[0]
             try:
-                number, values = prefer[frame[0]](state, frame[1], below)
-                going = takes[frame[0]][number](state, frame, values)
+                number, values = chosen[index](state, frame[1], below)
+                going = takes[index][number](state, frame, values)
                 if going is not None:
                     self._go(form, state, going)
             except Exception:
-                self._back(state, before, frame)
+                self._back(state, (_choice_by(log, frame), frame, waiting))
                 form.runtime.ready(state)
-                number, values = prefer[frame[0]](state, frame[1], below)
+                number, values = chosen[index](state, frame[1], below)
                 self.take_plain(state, chance, number, values)
                 form.runtime.ready(state)
+                waiting = self.constants.effects.waiting(state)
+            if cells[self._pending] or waiting[0]:
+                self.constants.effects.settle_up(state, waiting)
+                waiting = self.constants.effects.waiting(state)
         return limit
 
     def _go(self, form: Form, state: State, going: Any) -> None:
@@ -231,15 +244,19 @@ class FastMachine(Machine):
             if steps > MOST_STEPS:
                 raise Abandoned
 
-    def _back(self, state: State, before: int, frame: Any) -> None:
-        """Takes back all that was done since the log was so long."""
+    def _now(self, state: State) -> _Before:
+        return len(state.log), state.frame, self.constants.effects.waiting(state)
+
+    def _back(self, state: State, before: _Before) -> None:
+        """Takes back all that was done since then."""
         self.abandoned += 1
         log = state.log
-        while len(log) > before:
+        length, state.frame, waiting = before
+        while len(log) > length:
             record = log.pop()
             if record[0] == PUT:
                 state.cells[record[2]] = record[3]
-        state.frame = frame
+        self.constants.effects.wait_again(state, waiting)
         state.memo.clear()
 
     # --- options
@@ -273,6 +290,14 @@ class FastMachine(Machine):
             for _ in range(count):
                 next(rest)
             yield from rest
+
+
+def _choice_by(log: list[tuple[Any, ...]], frame: Any) -> int:
+    """Where the record of the choice at a frame stands; the end where there is none yet."""
+    for place in range(len(log) - 1, -1, -1):
+        if log[place][0] == CHOICE:
+            return place if log[place][2] is frame else len(log)
+    return len(log)
 
 
 def _plainly(runtime: Runtime, index: int) -> Any:

@@ -183,25 +183,20 @@ class Statements:
             found.append(q.assign(new, value))
             value = q.name(new)
         change = q.statements("L.append((0, _1, _0, S[_0]))\nS[_0] = _2", where, site_, value)
-        change.extend(self.after(group, where, site_))
+        change.extend(self.after(group, where))
         if differs:
             found.extend(change)
         else:
             found.extend(q.statements("if S[_0] != _1:\n    body", where, value, body=change))
         return found
 
-    def after(self, group: str, where: ast.expr, site: ast.expr) -> Block:
+    def after(self, group: str, where: ast.expr) -> Block:
         """What a change of a group's cell brings with it: remembered values go, standing rules are woken."""
         q = self.quote
         found: Block = self.emitter.drops(group, where)
         bits = self.constants.effects.wakes[self.base[group]]
         if bits:
-            pending, woken = q.constant(self.base["pending"]), q.constant(bits)
-            found.extend(
-                q.statements(
-                    "if S[_0] | _1 != S[_0]:\n    L.append((0, _2, _0, S[_0]))\n    S[_0] |= _1", pending, woken, site
-                )
-            )
+            found.extend(q.statements("S[_0] |= _1", q.constant(self.base["pending"]), q.constant(bits)))
         return found
 
     def _group(self, node: c.Expression) -> str | None:
@@ -248,9 +243,9 @@ class Statements:
             capacity = q.constant(track.capacity(0))
             found.extend(q.statements("if S[_0] + _1 > _2:\n    give_up()", to, number, capacity))
         change = q.statements("L.append((0, _2, _1, S[_1]))\nS[_1] -= _0", number, away, site)
-        change.extend(self.after(source[0], away, site))
+        change.extend(self.after(source[0], away))
         change.extend(q.statements("L.append((0, _2, _1, S[_1]))\nS[_1] += _0", number, to, site))
-        change.extend(self.after(target[0], to, site))
+        change.extend(self.after(target[0], to))
         if is_constant(number) and value_of(number):
             return [*found, *change]
         return [*found, *q.statements("if _0:\n    body", number, body=change)]

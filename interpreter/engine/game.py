@@ -273,11 +273,10 @@ class Game:
         state, site = self.state, decision.site
         if len(state.log) > MAXIMUM_RECORDS:
             raise RuleFailure(f"more than {MAXIMUM_RECORDS:,} things happened in this game", site.ask.span, "R002")
-        option = site.ask.options[number]
-        record = (CHOICE, option.span, state.frame, decision.actor, decision.name, (option.name, number, values), site)
+        option = site.options[number]
         context = tuple(value(state, decision.env) for _, value in site.context)
-        seen = self.machine.visible_of_choice(state, site.ask, option, context, values)
-        state.log.append((*record, context, seen, site.ask.sealed))
+        seen = self.machine.visible_of_choice(state, option, context, values)
+        state.log.append((CHOICE, option, state.frame, decision.actor, values, context, seen))
         history = self.history
         self.history = (history, decision.actor, chosen.as_dict())
         self._decision = None
