@@ -24,7 +24,7 @@ from interpreter.compiler.statements import Block, Statements, no_loop_in_iterab
 from interpreter.compiler.values import Knowledge
 from interpreter.kernel.state import Layout
 from interpreter.language import core as c
-from interpreter.language.model import RuleLayer
+from interpreter.language.model import RuleLayer, StandingRule
 
 if TYPE_CHECKING:
     from interpreter.compiler.plain import Machine
@@ -815,7 +815,7 @@ class Emitter:
                 with self._write(rule.span, "W", "") as writing:
                     layer = self.program.reach.procedures[rule.procedure]
                     scope = Scope(layer.local_names)
-                    body = self._matches(rule.binders, 0, rule.test, scope)
+                    body = self._seen_matches(rule, scope) or self._matches(rule.binders, 0, rule.test, scope)
                     function = q.function(name, ["state"], [*body, *q.statements("return None")])
                     writing.add(gathered(function, q))
             except Unsupported:
@@ -824,6 +824,40 @@ class Emitter:
                     writing.add(q.function(name, ["state"], body))
             self.done.standing.append(name)
         _ = x
+
+    def _seen_matches(self, rule: StandingRule, scope: Scope) -> Block | None:
+        """A rule about each of a few things: no thing is looked at again while the cells that decide are the same."""
+        if len(rule.binders) != 1 or rule.test is None:
+            return None
+        ((index, items),) = rule.binders
+        q, number = self.quote, len(self._cached)
+        found = q.statements("seen = M[_0]", q.constant(number))
+        for item in self.expressions.short(items, scope) or ():
+            scope.names[index] = q.constant(item)
+            test = self.expressions.expression(rule.test, scope)
+            cells = _cells_read(test)
+            if not cells:
+                del scope.names[index]
+                return None
+            same = [q.expression("seen.get(_0) is not S[_0]", q.constant(cell)) for cell in cells]
+            known: Block = [
+                each for cell in cells for each in q.statements("seen[_0] = S[_0]", q.constant(cell))
+            ]
+            found.extend(
+                q.statements(
+                    "if _0:\n    if _1:\n        return _2\n    body",
+                    same[0] if len(same) == 1 else q.placed(ast.BoolOp(ast.Or(), same)),
+                    test,
+                    q.constant((item,)),
+                    body=known,
+                )
+            )
+        if index not in scope.names:
+            return None
+        del scope.names[index]
+        self._cached.append((rule.name, frozenset()))
+        assert number == len(self._cached) - 1
+        return found
 
     def _matches(
         self, binders: tuple[tuple[int, c.Expression], ...], position: int, test: c.Expression | None, scope: Scope
@@ -983,6 +1017,22 @@ def gathered(function: ast.FunctionDef, quote: Quote) -> ast.FunctionDef:
     _Replace(names).visit(function)
     function.body[head:head] = found
     return function
+
+
+def _cells_read(test: ast.expr) -> list[int]:
+    """The cells, known by number, that alone decide an expression; nothing where it reads the state otherwise."""
+    found: dict[int, None] = {}
+    inner: set[int] = set()
+    for node in ast.walk(test):
+        match node:
+            case ast.Subscript(ast.Name("S") as state, ast.Constant(int(cell))):
+                found[cell] = None
+                inner.add(id(state))
+            case ast.Name("S" | "M" | "L" | "state") if id(node) not in inner:
+                return []
+            case _:
+                pass
+    return list(found)
 
 
 class _Reads(ast.NodeVisitor):

@@ -7,6 +7,7 @@ fail stays where it stands, so that it is not worked out where a condition kept 
 from __future__ import annotations
 
 import ast
+from typing import Any
 
 from interpreter.compiler.quote import Quote
 
@@ -65,7 +66,8 @@ class _Mover:
         match statement:
             case ast.For(target, _, body):
                 bound = _stored(target, *body)
-                statement.body = [self._taken(each, bound, before) for each in body]
+                for each in body:
+                    self._taken(each, bound, before)
                 statement.body = self.block(statement.body)
             case ast.If() | ast.While():
                 statement.body = self.block(statement.body)
@@ -85,9 +87,9 @@ class _Mover:
         for clause in loop.generators:
             clause.ifs = [self._taken(test, bound, before) for test in clause.ifs]
 
-    def _taken(self, node: ast.AST, bound: set[str], before: list[ast.stmt]) -> ast.AST:
+    def _taken(self, node: Any, bound: set[str], before: list[ast.stmt]) -> Any:
         """The node, with names for its greatest parts that the loop does not change."""
-        return _Taker(self, bound, before).visit(node)  # type: ignore[no-any-return]
+        return _Taker(self, bound, before).visit(node)
 
     def named(self, value: ast.expr, before: list[ast.stmt]) -> ast.expr:
         wanted = ast.dump(value)

@@ -401,7 +401,7 @@ class Runtime:
         return self.constants.seen_by.get(state.cells[self.location + card])
 
     def room_on(self, track: int, present: Value, kind: int) -> int:
-        return self.full[track][kind] - (present[kind] if type(present) is tuple else present)
+        return self.full[track][kind] - int(present[kind] if type(present) is tuple else present)
 
     def price_on(self, track: int, present: Value, wanted: Value) -> int:
         return self.constants.tracks[track].price_of(_as_bag(present), _as_bag(wanted))
