@@ -203,10 +203,13 @@ class FastMachine(Machine):
         state: State,
         chance: ChanceSource,
         prefer: dict[int, Any],
-        below: Callable[[int], int],
+        draw: Callable[[], float],
         limit: int = 100_000,
     ) -> int:
-        """Lets a policy play to the end; gives the number of decisions. The game must have begun."""
+        """Lets a policy play to the end; gives the number of decisions. The game must have begun.
+
+        ``draw`` gives random numbers from 0 to 1.
+        """
         form = self.form
         stretches, takes, log, cells = form.stretches, form.taking, state.log, state.cells
         chosen = [prefer.get(index) for index in range(len(stretches))]
@@ -219,14 +222,14 @@ class FastMachine(Machine):
                 return count
             index = frame[0]
             try:
-                number, values = chosen[index](state, frame[1], below)
+                number, values = chosen[index](state, frame[1], draw)
                 going = takes[index][number](state, frame, values)
                 if going is not None:
                     self._go(form, state, going)
             except Exception:
                 self._back(state, (_choice_by(log, frame), frame, waiting))
                 form.runtime.ready(state)
-                number, values = chosen[index](state, frame[1], below)
+                number, values = chosen[index](state, frame[1], draw)
                 self.take_plain(state, chance, number, values)
                 form.runtime.ready(state)
                 waiting = self.constants.effects.waiting(state)

@@ -34,6 +34,7 @@ Going = tuple[int, tuple[Value, ...], Any]
 Special = Callable[[State, tuple[Value, ...], Any], "Going | None"]
 
 
+MOST_ANSWERS = 1_024
 MOST_BAGS_KNOWN = 1_000
 MOST_KINDS_SHARED = 8
 
@@ -142,6 +143,7 @@ class Runtime:
             "overflow_in": overflow_in,
             "space_in": space_in,
             "mixes": bags.mixes,
+            "ENDLESS": float("inf"),
             "remembered_order": once_each,
         }
         for name in (
@@ -165,7 +167,7 @@ class Runtime:
         if graph is not None:
             found["distances"] = lambda starts, within: graph.distances(starts, within, lengths)
             found["path"] = lambda starts, goal, within: graph.path(starts, goal, within, lengths)
-            found["connected"] = graph.connected
+            found["connected"] = lru_cache(MOST_ANSWERS)(graph.connected)
             found["neighbours"] = graph.neighbours
         return found
 
@@ -724,10 +726,11 @@ Sets = tuple[tuple[tuple[int, ...], int], ...]
 class Claims:
     """What sets of kinds can claim of some rooms: kinds that share no room one by one, then sets of those that do.
 
-    ``known`` remembers how much of a bag is left outside: the same few bags are asked for again and again.
+    ``known`` remembers how much of a bag is left outside, ``spaces`` how much of each kind has room beside it: the same
+    few bags are asked for again and again.
     """
 
-    __slots__ = ("alone", "known", "parts", "singles", "with_kind")
+    __slots__ = ("alone", "known", "parts", "singles", "spaces")
 
     def __init__(self, rooms: bags.Rooms, width: int) -> None:
         alone = [0] * width
@@ -738,10 +741,10 @@ class Claims:
             elif kinds:
                 mixed.append((frozenset(kinds), capacity))
         self.known: dict[bags.Bag, int] = {}
+        self.spaces: dict[bags.Bag, tuple[int, ...]] = {}
         self.alone = tuple(alone)
         self.singles: tuple[tuple[int, int], ...] = tuple(enumerate(alone))
         self.parts: tuple[Sets, ...] = ()
-        self.with_kind: tuple[Sets, ...] = ((),) * width
         if mixed:
             self._share(alone, mixed)
 
@@ -754,9 +757,6 @@ class Claims:
         shared = frozenset().union(*parts)
         self.singles = tuple((kind, capacity) for kind, capacity in self.singles if kind not in shared)
         self.parts = tuple(_sets(sorted(part), alone, mixed) for part in parts)
-        self.with_kind = tuple(
-            tuple(each for part in self.parts for each in part if kind in each[0]) for kind in range(len(alone))
-        )
 
 
 def _sets(kinds: list[int], alone: list[int], mixed: list[tuple[frozenset[int], int]]) -> Sets:
@@ -797,19 +797,28 @@ def overflow_in(bag: bags.Bag, claimed: Claims) -> int:
 
 def space_in(bag: bags.Bag, claimed: Claims, wanted: int) -> int:
     """As :func:`~interpreter.kernel.bags.space`."""
+    row = claimed.spaces.get(bag)
+    if row is None:
+        if len(claimed.spaces) >= MOST_BAGS_KNOWN:
+            claimed.spaces.clear()
+        row = claimed.spaces[bag] = _spaces(bag, claimed)
+    return row[wanted]
+
+
+def _spaces(bag: bags.Bag, claimed: Claims) -> tuple[int, ...]:
+    """For each kind how much more of it there is room for."""
     if overflow_in(bag, claimed):
-        return 0
-    sets = claimed.with_kind[wanted]
-    if not sets:
-        return claimed.alone[wanted] - bag[wanted]
-    least = -1
-    for kinds, capacity in sets:
-        left = capacity
-        for kind in kinds:
-            left -= bag[kind]
-        if least < 0 or left < least:
-            least = left
-    return least
+        return (0,) * len(bag)
+    found = [capacity - number for capacity, number in zip(claimed.alone, bag, strict=True)]
+    for part in claimed.parts:
+        for kind in part[-1][0]:
+            found[kind] = -1
+        for kinds, capacity in part:
+            left = capacity - sum([bag[kind] for kind in kinds])
+            for kind in kinds:
+                if found[kind] < 0 or left < found[kind]:
+                    found[kind] = left
+    return tuple(found)
 
 
 def once_each(codes: list[Value]) -> list[Value]:
