@@ -45,15 +45,14 @@ DROP = "drop_what_is_remembered"
 class Emitted:
     """The trees of each file, the values that they name, and where to find what.
 
-    ``stretches``: the function of a stretch; ``choices``: of a decision and option what goes on with it; ``options``:
-    what lists its values; ``standing``: what finds a match; ``readers``: for each group the caches that a change
+    ``stretches``: the function of a stretch; ``takes``: of a decision and option what records it and goes on;
+    ``accepts``: what says whether it is legal; ``options``: what lists its values; ``standing``: what finds a match; ``readers``: for each group the caches that a change
     empties; ``rows``: for each cache that is a row the places in it that a change of a cell makes stale.
     """
 
     modules: dict[str, list[ast.stmt]] = field(default_factory=dict)
     values: dict[str, Any] = field(default_factory=dict)
     stretches: dict[int, str] = field(default_factory=dict)
-    choices: dict[tuple[int, int], str] = field(default_factory=dict)
     takes: dict[tuple[int, int], str] = field(default_factory=dict)
     accepts: dict[tuple[int, int], str] = field(default_factory=dict)
     options: dict[tuple[int, int], str] = field(default_factory=dict)
@@ -391,7 +390,6 @@ class Emitter:
                 self.stretch(index)
                 for number in range(len(bodies)):
                     self._option(index, stretch, ask, number)
-                    self._choice(index, stretch, ask, number, bodies[number])
                     self._take(index, stretch, ask, number)
                     self._accepts(index, stretch, ask, number)
             case l.Calls(_, _, then) | l.SettlesThen(then) | l.TurnEnds(then):
@@ -724,32 +722,6 @@ class Emitter:
         found = [q.assign(name, what) for name, what in hoister.clauses]
         return [*found, q.placed(ast.For(q.store(variable), items, body or [q.placed(ast.Pass())], [], None))]
 
-    def _choice(self, index: int, stretch: l.Stretch, ask: c.Ask, number: int, body: int) -> None:
-        """Goes on after an option was chosen."""
-        option = ask.options[number]
-        name = self.named("G", option.name)
-        self.done.choices[index, number] = name
-        q = self.quote
-        try:
-            with self._write(option.span, "G", "") as writing:
-                scope = self._scope(stretch.procedure)
-                self._stack = []
-                found = self._unpack(stretch.procedure, scope)
-                if option.choices:
-                    targets: list[ast.expr] = [q.store(scope.label(choice.variable)) for choice in option.choices]
-                    bound = q.placed(ast.Tuple(targets, ast.Store()))
-                    found.append(q.placed(ast.Assign([bound], q.name("values"))))
-                found.extend(self._flow(body, scope))
-                function = q.function(name, ["state", "env", "up", "values"], found)
-                no_loop_in_iterable(function)
-                writing.add(function)
-        except Unsupported:
-            with self._write(option.span, "G", "") as writing:
-                found = q.statements(
-                    "return plain_choice(_0, _1, state, env, up, values)", q.constant(index), q.constant(number)
-                )
-                writing.add(q.function(name, ["state", "env", "up", "values"], found))
-
     def _take(self, index: int, stretch: l.Stretch, ask: c.Ask, number: int) -> None:
         """Records that an option was chosen, and goes on."""
         option = ask.options[number]
@@ -800,10 +772,9 @@ class Emitter:
                 no_loop_in_iterable(statement)
             return found
         except Unsupported:
-            call = q.call(
-                self.done.choices[index, number], [q.name("state"), q.name("env"), q.name("up"), q.name("values")]
+            return q.statements(
+                "return plain_choice(_0, _1, state, frame, values)", q.constant(index), q.constant(number)
             )
-            return q.statements("up = frame[2]\nreturn _0", call)
 
     # --- standing rules
 

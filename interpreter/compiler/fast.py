@@ -18,7 +18,7 @@ from interpreter.compiler.load import add_functions, code_of, functions_of
 from interpreter.compiler.plain import AskSite, Machine, OptionSite
 from interpreter.compiler.runtime import CACHES, Abandoned, Runtime
 from interpreter.kernel.chance import ChanceSource
-from interpreter.kernel.effects import CHOICE, PUT
+from interpreter.kernel.effects import CHOICE, take_back
 from interpreter.kernel.state import State, Value
 from interpreter.language.policies import Policy
 
@@ -38,9 +38,7 @@ class Form:
 
     runtime: Runtime
     stretches: list[Any]
-    choices: dict[int, tuple[Any, ...]]
-    takes: dict[int, tuple[Any, ...]]
-    taking: list[tuple[Any, ...]]
+    takes: list[tuple[Any, ...]]
     accepts: dict[int, tuple[Any, ...]]
     options: dict[int, tuple[Any, ...]]
     space: dict[str, Any]
@@ -54,7 +52,7 @@ class FastMachine(Machine):
     that one trusts may run in the fast form. ``abandoned`` counts what was done again in the plain form.
     """
 
-    plain: bool = True
+    plain: bool = False
     abandoned: int = 0
     _wholes: dict[str, Any] = field(default_factory=dict)
     _sites: dict[int, tuple[int, int]] = field(default_factory=dict)
@@ -85,7 +83,6 @@ class FastMachine(Machine):
         runtime.functions.extend([*stretches, *runtime.specials()])
         runtime.standing.extend(space[name] for name in emitted.standing)
         self._wholes.update((name, space[emitted_name]) for name, emitted_name in emitted.procedures.items())
-        choices = {i: tuple(space[emitted.choices[i, n]] for n in range(len(s.bodies))) for i, s in self.asks.items()}
         options = {i: tuple(space[emitted.options[i, n]] for n in range(len(s.bodies))) for i, s in self.asks.items()}
         for index, site in self.asks.items():
             for number, option in enumerate(site.options):
@@ -93,7 +90,7 @@ class FastMachine(Machine):
         takes = {i: tuple(space[emitted.takes[i, n]] for n in range(len(s.bodies))) for i, s in self.asks.items()}
         accepts = {i: tuple(space[emitted.accepts[i, n]] for n in range(len(s.bodies))) for i, s in self.asks.items()}
         taking = [takes.get(index, ()) for index in range(len(self.program.stretches))]
-        return Form(runtime, runtime.functions, choices, takes, taking, accepts, options, space)
+        return Form(runtime, runtime.functions, taking, accepts, options, space)
 
     def whole(self, procedure: str) -> Any:
         """A procedure that cannot suspend, as a function of the state and its arguments."""
@@ -116,29 +113,10 @@ class FastMachine(Machine):
             self._back(state, before)
             super().start(state, chance)
 
-    def choose(self, state: State, chance: ChanceSource, option: int, values: Sequence[Value]) -> None:
-        frame = state.frame
-        assert frame is not None
-        if self.plain:
-            super().choose(state, chance, option, values)
-            return
-        self.chance = chance
-        form = self.form
-        memo = state.memo
-        if CACHES not in memo or len(memo) != 1:
-            form.runtime.ready(state)
-        before = self._now(state)
-        try:
-            going = form.choices[frame[0]][option](state, frame[1], frame[2], values)
-            if going is not None:
-                self._go(form, state, going)
-            self.constants.effects.settle_up(state, before[2])
-        except Exception:
-            self._back(state, before)
-            super().choose(state, chance, option, values)
-
     def take(self, state: State, chance: ChanceSource, option: int, values: tuple[Value, ...]) -> None:
-        """Records a choice, which must be legal, and goes on. A failure takes both back."""
+        if self.plain:
+            super().take(state, chance, option, values)
+            return
         frame = state.frame
         assert frame is not None
         self.chance = chance
@@ -151,26 +129,11 @@ class FastMachine(Machine):
             going = form.takes[frame[0]][option](state, frame, values)
             if going is not None:
                 self._go(form, state, going)
-            self.constants.effects.settle_up(state, before[2])
+            if state.cells[self._pending] or before[2][0]:
+                self.constants.effects.settle_up(state, before[2])
         except Exception:
             self._back(state, before)
-            self.take_plain(state, chance, option, values)
-
-    def take_plain(self, state: State, chance: ChanceSource, option: int, values: tuple[Value, ...]) -> None:
-        frame = state.frame
-        assert frame is not None
-        before = self._now(state)
-        site = self.asks[frame[0]]
-        chosen, env = site.options[option], list(frame[1])
-        actor = site.seat(state, env)
-        context = tuple(value(state, env) for _, value in site.context)
-        seen = self.visible_of_choice(state, chosen, context, values)
-        state.log.append((CHOICE, chosen, frame, actor, values, context, seen))
-        try:
-            super().choose(state, chance, option, values)
-        except RuleFailure:
-            self._back(state, before)
-            raise
+            super().take(state, chance, option, values)
 
     # --- one choice
 
@@ -198,20 +161,30 @@ class FastMachine(Machine):
         add_functions(code_of(emitted), form.space)
         return {index: form.space[name] for index, name in names.items()}
 
+    def preferred(self, state: State, prefer: Any, below: Callable[[int], int]) -> tuple[int, tuple[Value, ...]] | None:
+        """What one of these functions chooses; nothing where the plain form must say why it cannot."""
+        if CACHES not in state.memo or len(state.memo) != 1:
+            self.form.runtime.ready(state)
+        assert state.frame is not None
+        try:
+            return prefer(state, state.frame[1], below)  # type: ignore[no-any-return]
+        except Exception:
+            return None
+
     def play(
         self,
         state: State,
         chance: ChanceSource,
         prefer: dict[int, Any],
-        draw: Callable[[], float],
+        below: Callable[[int], int],
         limit: int = 100_000,
     ) -> int:
         """Lets a policy play to the end; gives the number of decisions. The game must have begun.
 
-        ``draw`` gives random numbers from 0 to 1.
+        ``below`` gives a random number from 0 up to another.
         """
         form = self.form
-        stretches, takes, log, cells = form.stretches, form.taking, state.log, state.cells
+        stretches, takes, log, cells = form.stretches, form.takes, state.log, state.cells
         chosen = [prefer.get(index) for index in range(len(stretches))]
         form.runtime.ready(state)
         self.chance = chance
@@ -222,15 +195,15 @@ class FastMachine(Machine):
                 return count
             index = frame[0]
             try:
-                number, values = chosen[index](state, frame[1], draw)
+                number, values = chosen[index](state, frame[1], below)
                 going = takes[index][number](state, frame, values)
                 if going is not None:
                     self._go(form, state, going)
             except Exception:
                 self._back(state, (_choice_by(log, frame), frame, waiting))
                 form.runtime.ready(state)
-                number, values = chosen[index](state, frame[1], draw)
-                self.take_plain(state, chance, number, values)
+                number, values = chosen[index](state, frame[1], below)
+                super().take(state, chance, number, values)
                 form.runtime.ready(state)
                 waiting = self.constants.effects.waiting(state)
             if cells[self._pending] or waiting[0]:
@@ -253,14 +226,9 @@ class FastMachine(Machine):
     def _back(self, state: State, before: _Before) -> None:
         """Takes back all that was done since then."""
         self.abandoned += 1
-        log = state.log
         length, state.frame, waiting = before
-        while len(log) > length:
-            record = log.pop()
-            if record[0] == PUT:
-                state.cells[record[2]] = record[3]
+        take_back(state, length)
         self.constants.effects.wait_again(state, waiting)
-        state.memo.clear()
 
     # --- options
 

@@ -13,7 +13,7 @@ from interpreter.compiler.emit import Emitted
 __all__ = ["add_functions", "code_of", "functions_of"]
 
 MOST_REMEMBERED = 16_384
-BUILTINS = ("all", "any", "frozenset", "int", "len", "list", "max", "min", "next", "range", "set", "sorted", "sum", "tuple")
+BUILTINS = ("all", "any", "frozenset", "len", "list", "max", "min", "next", "range", "set", "sorted", "sum", "tuple")
 
 
 def code_of(emitted: Emitted) -> dict[str, CodeType]:

@@ -26,6 +26,7 @@ from interpreter.compiler.constants import (
 from interpreter.compiler.evaluate import Evaluator
 from interpreter.compiler.perform import Performer
 from interpreter.kernel.chance import ChanceSource, Seeded
+from interpreter.kernel.effects import CHOICE, take_back
 from interpreter.kernel.state import State, Value
 from interpreter.language import core as c
 from interpreter.language.model import RuleLayer, StandingRule
@@ -136,15 +137,27 @@ class Machine:
         """From the empty table to the first decision, or the end."""
         self.run(state, chance, (self.START, [], None))
 
-    def choose(self, state: State, chance: ChanceSource, option: int, values: Sequence[Value]) -> None:
-        """Goes on after a decision; the choice must be legal."""
-        assert state.frame is not None
-        index, locals_, up, _ = state.frame
-        site = self.asks[index]
-        env = list(locals_)
-        for variable, value in zip(site.options[option].variables, values, strict=True):
+    def take(self, state: State, chance: ChanceSource, option: int, values: tuple[Value, ...]) -> None:
+        """Records a choice, which must be legal, and goes on to the next decision. A failure takes all of it back."""
+        frame, effects = state.frame, self.constants.effects
+        assert frame is not None
+        length, waiting = len(state.log), effects.waiting(state)
+        site = self.asks[frame[0]]
+        chosen, env = site.options[option], list(frame[1])
+        self.meter.refill()
+        actor = site.seat(state, env)
+        context = tuple(value(state, env) for _, value in site.context)
+        seen = self.visible_of_choice(state, chosen, context, values)
+        state.log.append((CHOICE, chosen, frame, actor, values, context, seen))
+        for variable, value in zip(chosen.variables, values, strict=True):
             env[variable] = value
-        self.run(state, chance, (site.bodies[option], env, up))
+        try:
+            self.run(state, chance, (site.bodies[option], env, frame[2]))
+        except RuleFailure:
+            take_back(state, length)
+            state.frame = frame
+            effects.wait_again(state, waiting)
+            raise
 
     def perform(self, state: State, chance: ChanceSource, procedure: str, then: str = "") -> None:
         """Runs a procedure outside the rounds (a scenario's given), then goes on with a phase, or stops."""

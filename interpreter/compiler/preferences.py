@@ -46,7 +46,7 @@ class PreferenceWriter:
             for line in preferences.lines:
                 body.extend(self._line(line))
             body.extend(q.statements("give_up()"))
-            function = q.function(name, ["state", "env", "draw"], body)
+            function = q.function(name, ["state", "env", "below"], body)
             writing.add(emitter.read_once(function))
         return name
 
@@ -77,7 +77,7 @@ class PreferenceWriter:
         if line.chance is None:
             return found
         return q.statements(
-            "if draw() * _0 < _1:\n    body", q.constant(line.chance[1]), q.constant(line.chance[0]), body=found
+            "if below(_0) < _1:\n    body", q.constant(line.chance[1]), q.constant(line.chance[0]), body=found
         )
 
     def _by(self, patterns: list[Pattern]) -> Block:
@@ -99,7 +99,7 @@ class PreferenceWriter:
         names = [pattern.alternative for pattern in patterns]
         if "" in names or len(set(names)) < len(names):
             found.extend(q.statements("_0 = remembered_order(_0)", q.name(listed)))
-        found.extend(q.statements("if _0:\n    return _0[int(draw() * len(_0))] if len(_0) > 1 else _0[0]", q.name(listed)))
+        found.extend(q.statements("if _0:\n    return _0[below(len(_0))] if len(_0) > 1 else _0[0]", q.name(listed)))
         return found
 
     def _plain_alternative(self, pattern: Pattern) -> bool:

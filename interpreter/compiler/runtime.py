@@ -422,14 +422,12 @@ class Runtime:
         going = self.aside(state, run)
         return None if going is None else (going[0], tuple(going[1]), going[2])
 
-    def plain_choice(
-        self, index: int, number: int, state: State, env: tuple[Value, ...], up: Any, values: tuple[Value, ...]
-    ) -> Going | None:
+    def plain_choice(self, index: int, number: int, state: State, frame: Any, values: tuple[Value, ...]) -> Going:
         site = self.machine.asks[index]
-        locals_ = list(env)
+        locals_ = list(frame[1])
         for variable, value in zip(site.options[number].variables, values, strict=True):
             locals_[variable] = value
-        return site.bodies[number], tuple(locals_), up
+        return site.bodies[number], tuple(locals_), frame[2]
 
     def plain_values(
         self, index: int, number: int, state: State, env: tuple[Value, ...]

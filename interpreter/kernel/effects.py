@@ -22,7 +22,7 @@ from interpreter.kernel.chance import ChanceSource
 from interpreter.kernel.state import Layout, State, Value
 from interpreter.kernel.tracks import Track
 
-__all__ = ["CHOICE", "MARK", "NOTE", "PUT", "Effects", "Refused", "Site", "ZoneShape", "undo"]
+__all__ = ["CHOICE", "MARK", "NOTE", "PUT", "Effects", "Refused", "Site", "ZoneShape", "take_back", "undo"]
 
 PUT, NOTE, CHOICE, MARK = range(4)
 MAXIMUM_KEPT = 1_000
@@ -298,6 +298,16 @@ class Effects:
         state.log.append((MARK, None, word, number))
         if self.listener is not None:
             self.listener(state, word)
+
+
+def take_back(state: State, length: int) -> None:
+    """Takes back everything since the log was so long. The frame is the caller's to restore."""
+    log, cells = state.log, state.cells
+    while len(log) > length:
+        record = log.pop()
+        if record[0] == PUT:
+            cells[record[2]] = record[3]
+    state.memo.clear()
 
 
 def undo(state: State) -> tuple[Any, ...] | None:

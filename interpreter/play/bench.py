@@ -61,7 +61,7 @@ def bench(
         while (spent := clock() - start) < seconds:
             state, chance = table.first.clone(), Seeded(games)
             machine.start(state, chance)
-            decisions += machine.play(state, chance, prefer, draw)
+            decisions += machine.play(state, chance, prefer, lambda n: int(draw() * n))
             rounds += state.cells[machine.constants.layout.base["round"]]
             games += 1
     finally:

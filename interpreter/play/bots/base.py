@@ -46,4 +46,4 @@ class Bot(Protocol):
 
 def option_of(game: Game, decision: Decision, code: Code) -> Option:
     """The option of a code, by its public names."""
-    return game._option(decision.site, code)
+    return game.option(decision.site, code)
