@@ -46,8 +46,9 @@ class Emitted:
     """The trees of each file, the values that they name, and where to find what.
 
     ``stretches``: the function of a stretch; ``takes``: of a decision and option what records it and goes on;
-    ``accepts``: what says whether it is legal; ``options``: what lists its values; ``standing``: what finds a match; ``readers``: for each group the caches that a change
-    empties; ``rows``: for each cache that is a row the places in it that a change of a cell makes stale.
+    ``accepts``: what says whether it is legal; ``options``: what lists its values; ``standing``: what finds a match;
+    ``readers``: for each group the caches that a change empties; ``rows``: for each cache that is a row the places in it
+    that a change of a cell makes stale.
     """
 
     modules: dict[str, list[ast.stmt]] = field(default_factory=dict)
@@ -811,9 +812,7 @@ class Emitter:
                 del scope.names[index]
                 return None
             same = [q.expression("seen.get(_0) is not S[_0]", q.constant(cell)) for cell in cells]
-            known: Block = [
-                each for cell in cells for each in q.statements("seen[_0] = S[_0]", q.constant(cell))
-            ]
+            known: Block = [each for cell in cells for each in q.statements("seen[_0] = S[_0]", q.constant(cell))]
             found.extend(
                 q.statements(
                     "if _0:\n    if _1:\n        return _2\n    body",

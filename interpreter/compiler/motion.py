@@ -1,7 +1,7 @@
 """What Python's compiler leaves undone: work that a loop repeats without need is done before it, tests are made short.
 
-Only for functions that change nothing and only for work that cannot fail: comparisons, sums and reads of cells. What may
-fail stays where it stands, so that it is not worked out where a condition kept it from being worked out.
+Only for functions that change nothing and only for work that cannot fail: comparisons, sums and reads of cells. What
+may fail stays where it stands, so that it is not worked out where a condition kept it from being worked out.
 """
 
 from __future__ import annotations
@@ -78,9 +78,7 @@ class _Mover:
                     self._comprehension(loop, _stored(statement), before)
         return [*before, statement]
 
-    def _comprehension(
-        self, loop: ast.ListComp | ast.GeneratorExp, bound: set[str], before: list[ast.stmt]
-    ) -> None:
+    def _comprehension(self, loop: ast.ListComp | ast.GeneratorExp, bound: set[str], before: list[ast.stmt]) -> None:
         if any(isinstance(node, ast.Lambda) for node in ast.walk(loop)):
             return
         loop.elt = self._taken(loop.elt, bound, before)

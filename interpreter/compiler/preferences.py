@@ -224,9 +224,7 @@ class PreferenceWriter:
                     rank = q.name(mine)
                 first = "_1 < _2" if len(keys) == 1 else "_0 is None or _1 < _2"
                 body.extend(
-                    q.statements(
-                        f"if {first}:\n    _0 = _3\n    _2 = _1", q.name(target), rank, q.name(key), code
-                    )
+                    q.statements(f"if {first}:\n    _0 = _3\n    _2 = _1", q.name(target), rank, q.name(key), code)
                 )
         return self._if(x.all_of(tests), body)
 

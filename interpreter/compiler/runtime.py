@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect
 from collections.abc import Callable, Iterator
 from functools import lru_cache
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from interpreter.compiler.constants import MAXIMUM_NUMBER
@@ -84,6 +85,11 @@ class Runtime:
         }
         """Zones that are left to the plain form."""
         self.full = {cell: track.capacities() for cell, track in self.constants.tracks.items()}
+        self.sums = {
+            cell: tuple(tuple(accumulate(track.prices(kind), initial=0)) for kind in range(len(track.spaces)))
+            for cell, track in self.constants.tracks.items()
+        }
+        """What the first so many tokens of a full row cost."""
         self.functions: list[Special] = []
         self.standing: list[Callable[[State], tuple[Value, ...] | None]] = []
 
@@ -154,7 +160,6 @@ class Runtime:
                 "price_on",
                 "put",
                 "move_tokens",
-                "move_some",
                 "place_piece",
                 "take_piece",
                 "move_card",
@@ -163,6 +168,8 @@ class Runtime:
             *("plain_stretch", "plain_values", "plain_choice", "plain_match", "check_depth"),
         ):
             found[name] = getattr(self, name)
+        if len(self.machine._standing) == 1:
+            found["settle"] = self.settle_one
         found["visible_in"] = self.machine.visible_in
         if graph is not None:
             found["distances"] = lambda starts, within: graph.distances(starts, within, lengths)
@@ -313,33 +320,6 @@ class Runtime:
         self.put(state, source, left, site)
         self.put(state, target, more, site)
 
-    def move_some(self, state: State, number: int, kind: int, source: int, target: int, site: Any) -> None:
-        """Tokens of one kind, between holders of several kinds."""
-        cells, effects = state.cells, self.effects
-        before, there = cells[source], cells[target]
-        left, more = list(before), list(there)
-        left[kind] -= number
-        more[kind] += number
-        if number <= 0:
-            if number < 0:
-                raise Abandoned
-            return
-        if left[kind] < 0 and source not in effects.unlimited:
-            raise Abandoned
-        full = self.full.get(target)
-        if full is not None and more[kind] > full[kind]:
-            raise Abandoned
-        record = state.log.append
-        record((PUT, site, source, before))
-        record((PUT, site, target, there))
-        cells[source], cells[target] = tuple(left), tuple(more)
-        if self.changing[source]:
-            self.forget(state, source)
-        if self.changing[target]:
-            self.forget(state, target)
-        if woken := self.wakes[source] | self.wakes[target]:
-            cells[self.pending] |= woken
-
     def place_piece(self, state: State, number: int, stock: int, place: int, site: Any) -> None:
         cells = state.cells
         cell = self.piece + place
@@ -406,7 +386,14 @@ class Runtime:
         return self.full[track][kind] - int(present[kind] if type(present) is tuple else present)
 
     def price_on(self, track: int, present: Value, wanted: Value) -> int:
-        return self.constants.tracks[track].price_of(_as_bag(present), _as_bag(wanted))
+        sums, full, total = self.sums[track], self.full[track], 0
+        for kind, number in enumerate(_as_bag(wanted)):
+            if number:
+                free = full[kind] - _as_bag(present)[kind]
+                if number < 0 or free < 0:
+                    raise Abandoned
+                total += sums[kind][free + number] - sums[kind][free]
+        return total
 
     # --- what the plain form does here
 
@@ -454,6 +441,16 @@ class Runtime:
             return None
         state.cells[self.settling] = 1
         return self.enter(state, found[0], found[1], (self.machine.SETTLE, (), back, -1))
+
+    def settle_one(self, state: State, back: Any) -> Going | None:
+        """As ``settle``, where there is one standing rule."""
+        values = self.standing[0](state)
+        if values is None:
+            state.cells[self.pending] = 0
+            return None
+        state.cells[self.settling] = 1
+        name = self.machine._standing[0][0]
+        return self.enter(state, name, values, (self.machine.SETTLE, (), back, -1))
 
     def settle_on(self, state: State, env: tuple[Value, ...], up: Any) -> Going | None:
         found = self._next_match(state)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
 
 from interpreter.compiler.constants import RuleFailure
@@ -106,32 +105,43 @@ class Decision:
     ``actor`` is the seat (from 0), ``context`` the values shown with the decision, ``options`` all legal choices.
     """
 
+    __slots__ = ("_context", "_env", "_game", "_options", "actor", "frame", "site")
+
     def __init__(self, game: Game, frame: tuple[Any, ...]) -> None:
         self._game, self.frame = game, frame
         self.site: AskSite = game.machine.asks[frame[0]]
+        self._env: list[Value] | None = None
+        self._context: dict[str, Any] | None = None
+        self._options: Options | None = None
+        seat = self.site.ask.seat
+        known = type(seat) is c.Local
+        self.actor: int = frame[1][seat.index] if known else self.site.seat(game.state, self.env)  # type: ignore[union-attr]
 
     @property
     def name(self) -> str:
         return self.site.ask.name
 
-    @cached_property
+    @property
     def env(self) -> list[Value]:
         """The locals of the rule that asks."""
-        return list(self.frame[1])
+        if self._env is None:
+            self._env = list(self.frame[1])
+        return self._env
 
-    @cached_property
-    def actor(self) -> int:
-        return self.site.seat(self._game.state, self.env)  # type: ignore[no-any-return]
-
-    @cached_property
+    @property
     def context(self) -> dict[str, Any]:
-        names, state = self._game.ruleset.names, self._game.state
-        types = {name: value.type for name, value in self.site.ask.context}
-        return {name: names.public(value(state, self.env), types[name]) for name, value in self.site.context}
+        if self._context is None:
+            names, state = self._game.ruleset.names, self._game.state
+            types = {name: value.type for name, value in self.site.ask.context}
+            values = ((name, value(state, self.env)) for name, value in self.site.context)
+            self._context = {name: names.public(value, types[name]) for name, value in values}
+        return self._context
 
-    @cached_property
+    @property
     def options(self) -> Options:
-        return Options(self._game, self.site, self.env)
+        if self._options is None:
+            self._options = Options(self._game, self.site, self.env)
+        return self._options
 
     def __repr__(self) -> str:
         return f"<decision {self.name} of seat {self.actor}>"

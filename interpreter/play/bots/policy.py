@@ -74,7 +74,7 @@ class PolicyBot:
         return option_of(game, decision, code)
 
     def _at_once(self, game: Game, decision: Decision, random: Stream) -> Code | None:
-        """What the machine's own form of the policy chooses, with the same random numbers; nothing where it has none."""
+        """What the machine's own form of the policy chooses, with the same random numbers; nothing without one."""
         if game.machine.plain:
             return None
         if game.machine is not self._fast:
