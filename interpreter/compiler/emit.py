@@ -10,6 +10,7 @@ and records are those of the plain form, so a game can change from one form to t
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +39,7 @@ MOST_STEPS_INLINED = 3
 LONG = (ast.ListComp, ast.GeneratorExp, ast.For, ast.While, ast.Lambda)
 LONG_CALLS = frozenset(("claims",))
 """What makes a function long enough to be remembered."""
+OUTLINED = re.compile("Y[0-9]+_")
 DROP = "drop_what_is_remembered"
 
 
@@ -180,7 +182,7 @@ class Emitter:
         key = ("outlined", label, tuple(parameters), ast.dump(value))
         if key not in self._names:
             q = self.quote
-            name = self._names[key] = self.named("V", label)
+            name = self._names[key] = self.named("Y", label)
             function = q.function(name, parameters, [q.placed(ast.Return(value))])
             function.decorator_list = [q.name("remembered")]
             self.add(q.file, function)
@@ -1028,8 +1030,24 @@ class _Reads(ast.NodeVisitor):
         for statement in function.body:
             self.visit(statement)
 
+    def visit_Call(self, node: ast.Call) -> None:
+        """What is remembered is asked for once, too."""
+        steady = isinstance(node.func, ast.Name) and OUTLINED.match(node.func.id)
+        if steady and all(self._known(each) or self._is_read(each) for each in node.args):
+            self.reads.setdefault(ast.dump(node), []).append(node)
+        else:
+            self.generic_visit(node)
+
+    def _is_read(self, node: ast.expr) -> bool:
+        return (
+            isinstance(node, ast.Subscript)
+            and isinstance(node.value, ast.Name)
+            and node.value.id == "S"
+            and self._known(node.slice)
+        )
+
     def visit_Subscript(self, node: ast.Subscript) -> None:
-        if isinstance(node.value, ast.Name) and node.value.id == "S" and self._known(node.slice):
+        if self._is_read(node):
             self.reads.setdefault(ast.dump(node), []).append(node)
         else:
             self.generic_visit(node)
@@ -1051,6 +1069,12 @@ class _Replace(ast.NodeTransformer):
         self.names = names
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
+        return self._replaced(node)
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        return self._replaced(node)
+
+    def _replaced(self, node: ast.expr) -> Any:
         name = self.names.get(ast.dump(node))
         if name is not None:
             return ast.copy_location(ast.Name(name, ast.Load()), node)

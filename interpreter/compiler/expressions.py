@@ -8,6 +8,7 @@ machine then lets the plain form run the same step, which tells what is wrong.
 from __future__ import annotations
 
 import ast
+import copy
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -890,13 +891,23 @@ class Expressions:
         kind = self.constants.model.kinds.get(node.arguments[0].type.name)
         width = q.constant(len(kind.members)) if kind is not None else q.expression("len(_0)", bag)
         claims = q.call("claims", [rooms, width])
-        names = sorted(_free(claims) - KNOWN)
-        if kind is not None and scope.lifted is not None and not _free(claims) & {"S", "M", "state"}:
-            claims = q.call(self.emitter.outlined("claims", names, claims), [q.name(name) for name in names])
-        elif cheap(rooms):
-            claims = q.call("claims", [rooms, width])
+        if kind is not None:
+            claims = self._outlined("claims", claims)
         arguments = [bag, claims, *(self.expression(argument, scope) for argument in node.arguments[2:])]
         return q.call(f"{node.name}_in", arguments)
+
+    def _outlined(self, label: str, node: ast.expr) -> ast.expr:
+        """A call of a function of the cells and locals that an expression reads: what it gives is remembered."""
+        cells = _Cells()
+        body = cells.visit(copy.deepcopy(node))
+        free = _free(body)
+        if free & {"S", "M", "state"}:
+            return node
+        names = sorted(free - KNOWN - set(cells.names.values()))
+        given = [f"A_{number}" for number in range(len(names))]
+        _rename(body, dict(zip(names, given, strict=True)))
+        name = self.emitter.outlined(label, [*cells.names.values(), *given], body)
+        return self.quote.call(name, [*cells.reads, *(self.quote.name(each) for each in names)])
 
     def _price(self, node: c.Builtin, scope: Scope) -> ast.expr:
         """The price of some tokens of one kind is looked up, of a mix it is worked out."""
@@ -935,6 +946,33 @@ class Expressions:
         if not cheap(kind):
             raise Unsupported("a price of a kind that is worked out")
         return self.quote.expression("_0[_1][_2[_1]][_3]", table, kind, present, number)
+
+
+def _rename(body: ast.expr, names: dict[str, str]) -> None:
+    """New names for what a function is given and for its locals, so that equal functions look the same."""
+    for node in ast.walk(body):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id not in names:
+            names[node.id] = f"B_{len(names)}"
+    for node in ast.walk(body):
+        if isinstance(node, ast.Name):
+            node.id = names.get(node.id, node.id)
+
+
+class _Cells(ast.NodeTransformer):
+    """Puts names in place of the cells that an expression reads."""
+
+    def __init__(self) -> None:
+        self.names: dict[str, str] = {}
+        self.reads: list[ast.expr] = []
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        if not (isinstance(node.value, ast.Name) and node.value.id == "S" and cheap(node.slice)):
+            return self.generic_visit(node)
+        key = shown(node)
+        if key not in self.names:
+            self.names[key] = f"C_{len(self.names)}"
+            self.reads.append(node)
+        return ast.copy_location(ast.Name(self.names[key], ast.Load()), node)
 
 
 KNOWN = frozenset(
