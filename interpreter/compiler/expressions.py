@@ -230,7 +230,10 @@ class Expressions:
             case c.Arithmetic():
                 return self._arithmetic(node, scope)
             case c.Comparison(operator, left, right):
-                return self._comparison(operator, self.expression(left, scope), self.expression(right, scope))
+                first, second = self.expression(left, scope), self.expression(right, scope)
+                if operator == "<=" and is_constant(first) and self._at_least(right, value_of(first)):
+                    return q.constant(True)
+                return self._comparison(operator, first, second)
             case c.Logic(operator, left, right):
                 return self._logic(operator, self.expression(left, scope), right, scope)
             case c.Negation(value):
@@ -343,6 +346,15 @@ class Expressions:
         if cheap(bag):
             return self.quote.expression("_0[_1]", bag, self.quote.constant(index))
         return None
+
+    def _at_least(self, node: c.Expression, least: object) -> bool:
+        """Whether a number is surely no less: a holder never has less than nothing of a kind."""
+        if not isinstance(least, int) or least > 0 or not isinstance(node, c.BagItem) or not isinstance(node.of, c.Read):
+            return False
+        cell = self.knowledge.cell_of(node.of.cell)
+        if not isinstance(cell, c.Cell) or cell.type.form not in ("pool", "track"):
+            return False
+        return self.base[cell.group] not in self.constants.effects.unlimited
 
     def _comparison(self, operator: str, left: ast.expr, right: ast.expr) -> ast.expr:
         if is_constant(left) and is_constant(right):
