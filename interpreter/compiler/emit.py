@@ -10,6 +10,7 @@ and records are those of the plain form, so a game can change from one form to t
 from __future__ import annotations
 
 import ast
+import copy
 import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -40,6 +41,8 @@ LONG = (ast.ListComp, ast.GeneratorExp, ast.For, ast.While, ast.Lambda)
 LONG_CALLS = frozenset(("claims",))
 """What makes a function long enough to be remembered."""
 OUTLINED = re.compile("Y[0-9]+_")
+CONSTANT = re.compile("K[0-9]+_")
+STATEFUL = re.compile("[SE][0-9]+_")
 DROP = "drop_what_is_remembered"
 
 
@@ -50,7 +53,8 @@ class Emitted:
     ``stretches``: the function of a stretch; ``takes``: of a decision and option what records it and goes on;
     ``accepts``: what says whether it is legal; ``options``: what lists its values; ``standing``: what finds a match;
     ``readers``: for each group the caches that a change empties; ``rows``: for each cache that is a row the places in it
-    that a change of a cell makes stale.
+    that a change of a cell makes stale, unless the ``parts`` of the row that read the cell come to the same; ``through``:
+    for each row the caches that hold, key by key, as long as the row does.
     """
 
     modules: dict[str, list[ast.stmt]] = field(default_factory=dict)
@@ -64,6 +68,8 @@ class Emitted:
     caches: int = 0
     readers: dict[str, list[int]] = field(default_factory=dict)
     rows: dict[int, dict[int, tuple[int, ...]]] = field(default_factory=dict)
+    parts: dict[int, str] = field(default_factory=dict)
+    through: dict[int, list[int]] = field(default_factory=dict)
 
     def text(self) -> str:
         """All of it, to be read."""
@@ -96,6 +102,7 @@ class Emitter:
         self._entries = _joins(self.program)
         self._stack: list[int] = []
         self._cached: list[tuple[str, frozenset[str]]] = []
+        self._row_numbers: dict[str, int] = {}
         self.sealed = False
         """Set once the program is written: what is added later can no longer be remembered in the state."""
         base = self.constants.layout.base
@@ -208,6 +215,7 @@ class Emitter:
             if self.sealed:
                 writing.add(q.function(writing.name, ["S", "M", *parameters], body))
                 return writing.name
+            self._read_through(number, body, parameters)
             key = q.name(parameters[0]) if len(parameters) == 1 else q.tuple([q.name(name) for name in parameters])
             store, given = q.name("kept"), q.constant(number)
             before = q.statements("_0 = M[_1]\nif _2 in _0:\n    return _0[_2]", store, given, key)
@@ -221,6 +229,40 @@ class Emitter:
                 after = q.statements("found = _1\n_0[_2] = found\nreturn found", store, again, key)
                 writing.add(q.function(writing.name, ["S", "M", *parameters], [*before, *after]))
         return writing.name
+
+    def _read_through(self, number: int, body: Block, parameters: list[str]) -> None:
+        """A function that reads one row, by what it is given itself, and known cells: it holds as long as the row does."""
+        calls: dict[str, ast.Call] = {}
+        cells: set[int] = set()
+        inner: set[int] = set()
+        for statement in body:
+            for node in ast.walk(statement):
+                match node:
+                    case ast.Call(ast.Name(name)) if name in self._row_numbers:
+                        calls[ast.dump(node)] = node
+                        inner.update(id(each) for each in node.args)
+                    case ast.Call(ast.Name(name)) if STATEFUL.match(name):
+                        return
+                    case ast.Subscript(ast.Name("S") as state, ast.Constant(int(cell))):
+                        cells.add(cell)
+                        inner.add(id(state))
+                    case ast.Name("S" | "M" | "L" | "state") if id(node) not in inner:
+                        return
+                    case _:
+                        pass
+        if len(calls) != 1:
+            return
+        (call,) = calls.values()
+        assert isinstance(call.func, ast.Name)
+        if [each.id for each in call.args[2:] if isinstance(each, ast.Name)] != parameters:
+            return
+        row = self._row_numbers[call.func.id]
+        if row not in self.done.parts:
+            return
+        layout = self.constants.layout
+        groups = {layout.owner_of(cell)[0] for cell in cells}
+        self._cached[number] = (self._cached[number][0], self._cached[row][1] | groups)
+        self.done.through.setdefault(row, []).append(number)
 
     def row(
         self,
@@ -269,6 +311,11 @@ class Emitter:
             one = f"{writing.name}_one"
             body: Block = self._looked_for(tree, scope) or [q.placed(ast.Return(value))]
             writing.add(q.function(one, ["S", "M", scope.label(index), *given], body))
+            self._row_numbers[writing.name] = number
+            part = _part_of_one_cell(body, set(given))
+            if part is not None:
+                self.done.parts[number] = f"{writing.name}_part"
+                writing.add(q.function(f"{writing.name}_part", ["value", *given], [q.placed(ast.Return(part))]))
             key = q.name(given[0]) if len(given) == 1 else q.tuple([q.name(name) for name in given])
             each = q.call(one, [q.name("S"), q.name("M"), q.name("each"), *(q.name(name) for name in given)])
             body = q.statements(
@@ -858,10 +905,10 @@ class Emitter:
 
     # --- the end
 
-    def drops(self, group: str, where: ast.expr) -> Block:
+    def drops(self, group: str, where: ast.expr, record: int) -> Block:
         """A mark where remembered values must go; it is filled in once all that is remembered is known."""
         q = self.quote
-        return [q.placed(ast.Expr(q.call(DROP, [q.constant(group), where])))]
+        return [q.placed(ast.Expr(q.call(DROP, [q.constant(group), where, q.constant(record)])))]
 
     def read_once(self, function: ast.FunctionDef) -> ast.FunctionDef:
         return gathered(function, self.quote)
@@ -939,7 +986,7 @@ class _Filler(ast.NodeTransformer):
         for number in self.readers.get(str(group.value), ()):
             found.extend(quote.statements("M[_0] = {}", quote.constant(number)))
         if group.value in self.groups:
-            found.extend(quote.statements("make_stale(M, _0)", call.args[1]))
+            found.extend(quote.statements("make_stale(M, _0, L[_1][3], S[_0])", *call.args[1:]))
         return found
 
     def visit_If(self, node: ast.If) -> Any:
@@ -1005,6 +1052,40 @@ def _cells_read(test: ast.expr) -> list[int]:
             case _:
                 pass
     return list(found)
+
+
+def _part_of_one_cell(body: Block, given: set[str]) -> ast.expr | None:
+    """The part of some statements in which alone cells are read, if it reads one cell and depends on nothing else but
+    what is given: with ``value`` in the cell's place. Where it comes to the same, so do the statements."""
+    reads = [node for statement in body for node in ast.walk(statement) if _is_cell(node)]
+    if not reads or len({ast.dump(node) for node in reads}) > 1:
+        return None
+    wanted = {id(node) for node in reads}
+    part: ast.expr | None = None
+    for statement in body:
+        for node in ast.walk(statement):
+            if isinstance(node, ast.expr) and wanted <= {id(each) for each in ast.walk(node)}:
+                part = node  # the last one is the smallest: a walk goes from the outside to the inside
+    if part is None or _is_cell(part):
+        return None
+    found = _InPlace(wanted).visit(copy.deepcopy(part, {id(node): node for node in reads}))
+    free = {node.id for node in ast.walk(found) if isinstance(node, ast.Name)}
+    fine = all(name in given or name == "value" or CONSTANT.match(name) for name in free)
+    return found if fine and not any(isinstance(n, ast.Call | ast.NamedExpr) for n in ast.walk(found)) else None
+
+
+def _is_cell(node: ast.AST) -> bool:
+    return isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id == "S"
+
+
+class _InPlace(ast.NodeTransformer):
+    def __init__(self, wanted: set[int]) -> None:
+        self.wanted = wanted
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        if id(node) in self.wanted:
+            return ast.copy_location(ast.Name("value", ast.Load()), node)
+        return self.generic_visit(node)
 
 
 class _Reads(ast.NodeVisitor):

@@ -81,6 +81,8 @@ class FastMachine(Machine):
             if function is None:
                 stretches[index] = _plainly(runtime, index)
         runtime.functions.extend([*stretches, *runtime.specials()])
+        parts = {number: space[name] for number, name in emitted.parts.items()}
+        runtime.look_at_parts(parts, emitted.through)
         runtime.standing.extend(space[name] for name in emitted.standing)
         self._wholes.update((name, space[emitted_name]) for name, emitted_name in emitted.procedures.items())
         options = {i: tuple(space[emitted.options[i, n]] for n in range(len(s.bodies))) for i, s in self.asks.items()}

@@ -32,6 +32,8 @@ CACHES = 0
 with every change, so neither form ever reads what the other has made stale."""
 
 Going = tuple[int, tuple[Value, ...], Any]
+_Stale = tuple[int, tuple[int, ...], Callable[..., Value] | None, tuple[int, ...]]
+"""A row, its places that a cell can change, the part of it that reads the cell, and what holds as long as the row."""
 Special = Callable[[State, tuple[Value, ...], Any], "Going | None"]
 
 
@@ -55,8 +57,9 @@ class Runtime:
         rows: dict[int, dict[int, tuple[int, ...]]],
     ) -> None:
         self.machine = machine
-        self.stale: list[tuple[tuple[int, tuple[int, ...]], ...]] = [
-            tuple((number, places[cell]) for number, places in rows.items() if cell in places)
+        self.rows = rows
+        self.stale: list[tuple[_Stale, ...]] = [
+            tuple((number, places[cell], None, ()) for number, places in rows.items() if cell in places)
             for cell in range(machine.constants.layout.size)
         ]
         self.changing = [bool(a or b) for a, b in zip(readers, self.stale, strict=True)]
@@ -92,6 +95,13 @@ class Runtime:
         """What the first so many tokens of a full row cost."""
         self.functions: list[Special] = []
         self.standing: list[Callable[[State], tuple[Value, ...] | None]] = []
+
+    def look_at_parts(self, parts: dict[int, Callable[..., Value]], through: dict[int, list[int]]) -> None:
+        """From now on a change makes a row stale only where the part of it that reads the cell comes to another value."""
+        self.stale = [
+            tuple((number, places, parts.get(number), tuple(through.get(number, ()))) for number, places, _, _ in stale)
+            for stale in self.stale
+        ]
 
     def _order(self, cell: int) -> tuple[Any, ...] | None:
         """For each card the key by which a zone keeps it, where that is the same in every state."""
@@ -206,23 +216,31 @@ class Runtime:
         state.log.append((PUT, site, cell, old))
         cells[cell] = value
         if self.changing[cell]:
-            self.forget(state, cell)
+            self.forget(state, cell, old)
         if woken := self.wakes[cell]:
             cells[self.pending] |= woken
 
-    def forget(self, state: State, cell: int) -> None:
+    def forget(self, state: State, cell: int, old: Value) -> None:
         """Nothing that depends on a cell is remembered any longer."""
         caches = state.memo[CACHES]
         for number in self.readers[cell]:
             caches[number] = {}
         if self.stale[cell]:
-            self.make_stale(caches, cell)
+            self.make_stale(caches, cell, old, state.cells[cell])
 
-    def make_stale(self, caches: list[dict[Any, Any]], cell: int) -> None:
+    def make_stale(self, caches: list[dict[Any, Any]], cell: int, old: Value, new: Value) -> None:
         """What rows have at some places is to be worked out again."""
-        for number, places in self.stale[cell]:
-            for row in caches[number].values():
-                row[1].update(places)
+        for number, places, part, through in self.stale[cell]:
+            if part is None:
+                for row in caches[number].values():
+                    row[1].update(places)
+                continue
+            for key, row in caches[number].items():
+                given = key if type(key) is tuple else (key,)
+                if part(old, *given) != part(new, *given):
+                    row[1].update(places)
+                    for other in through:
+                        caches[other].pop(key, None)
 
     def move_card(self, state: State, card: int, zone: int, where: str, site: Any) -> None:
         cells = state.cells
@@ -247,11 +265,11 @@ class Runtime:
             cells[zone] = (*there[:at], card, *there[at:])
         cells[place] = zone
         if self.changing[source]:
-            self.forget(state, source)
+            self.forget(state, source, held)
         if self.changing[zone]:
-            self.forget(state, zone)
+            self.forget(state, zone, there)
         if self.changing[place]:
-            self.forget(state, place)
+            self.forget(state, place, source)
         if woken := self.wakes[source] | self.wakes[zone] | self.wakes[place]:
             cells[self.pending] |= woken
 
@@ -291,7 +309,7 @@ class Runtime:
             place = location + card
             cells[place] = zone
             if self.changing[place]:
-                self.forget(state, place)
+                self.forget(state, place, source)
             cells[self.pending] |= self.wakes[place]
         return True
 

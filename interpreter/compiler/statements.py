@@ -191,10 +191,13 @@ class Statements:
             found.extend(q.statements("if S[_0] != _1:\n    body", where, value, body=change))
         return found
 
-    def after(self, group: str, where: ast.expr) -> Block:
-        """What a change of a group's cell brings with it: remembered values go, standing rules are woken."""
+    def after(self, group: str, where: ast.expr, record: int = -1) -> Block:
+        """What a change of a group's cell brings with it: remembered values go, standing rules are woken.
+
+        ``record`` says where in the log the change stands, from its end.
+        """
         q = self.quote
-        found: Block = self.emitter.drops(group, where)
+        found: Block = self.emitter.drops(group, where, record)
         bits = self.constants.effects.wakes[self.base[group]]
         if bits:
             found.extend(q.statements("S[_0] |= _1", q.constant(self.base["pending"]), q.constant(bits)))
@@ -260,7 +263,7 @@ class Statements:
         change.extend(q.statements("L.append((0, _2, _0, _1))\nL.append((0, _2, _3, _4))", away, held, site, to, there))
         for cell, before, part in ((away, held, left), (to, there, more)):
             change.extend(q.statements("S[_0] = _1", cell, self._with_part(before, kind, part, size)))
-        change.extend(self.after(source[0], away))
+        change.extend(self.after(source[0], away, -2))
         change.extend(self.after(target[0], to))
         if is_constant(number) and value_of(number) > 0:
             return [*found, *change]
