@@ -52,9 +52,9 @@ class Emitted:
 
     ``stretches``: the function of a stretch; ``takes``: of a decision and option what records it and goes on;
     ``accepts``: what says whether it is legal; ``options``: what lists its values; ``standing``: what finds a match;
-    ``readers``: for each group the caches that a change empties; ``rows``: for each cache that is a row the places in it
-    that a change of a cell makes stale, unless the ``parts`` of the row that read the cell come to the same; ``through``:
-    for each row the caches that hold, key by key, as long as the row does.
+    ``readers``: for each group the caches that a change empties; ``rows``: for each cache that is a row the places in
+    it that a change of a cell makes stale, unless the ``parts`` of the row that read the cell come to the same;
+    ``through``: for each row the caches that hold, key by key, as long as the row does.
     """
 
     modules: dict[str, list[ast.stmt]] = field(default_factory=dict)
@@ -231,7 +231,7 @@ class Emitter:
         return writing.name
 
     def _read_through(self, number: int, body: Block, parameters: list[str]) -> None:
-        """A function that reads one row, by what it is given itself, and known cells: it holds as long as the row does."""
+        """A function that reads known cells and one row, by what it is given itself, holds as long as the row does."""
         calls: dict[str, ast.Call] = {}
         cells: set[int] = set()
         inner: set[int] = set()
@@ -1055,8 +1055,11 @@ def _cells_read(test: ast.expr) -> list[int]:
 
 
 def _part_of_one_cell(body: Block, given: set[str]) -> ast.expr | None:
-    """The part of some statements in which alone cells are read, if it reads one cell and depends on nothing else but
-    what is given: with ``value`` in the cell's place. Where it comes to the same, so do the statements."""
+    """The part of some statements in which alone cells are read, with ``value`` in the place of the cell.
+
+    Nothing where that is more than one cell, or where the part depends on more than what is given. Where the part comes
+    to the same, so do the statements.
+    """
     reads = [node for statement in body for node in ast.walk(statement) if _is_cell(node)]
     if not reads or len({ast.dump(node) for node in reads}) > 1:
         return None

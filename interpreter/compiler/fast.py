@@ -55,6 +55,7 @@ class FastMachine(Machine):
     plain: bool = False
     abandoned: int = 0
     _wholes: dict[str, Any] = field(default_factory=dict)
+    _preferring: dict[int, tuple[Policy, dict[int, Any]]] = field(default_factory=dict)
     _sites: dict[int, tuple[int, int]] = field(default_factory=dict)
 
     @cached_property
@@ -157,11 +158,16 @@ class FastMachine(Machine):
 
     def preferring(self, policy: Policy) -> dict[int, Any]:
         """For each decision that a policy can be written for, the function that chooses by it."""
+        known = self._preferring.get(id(policy))
+        if known is not None:
+            return known[1]
         form = self.form
         emitted, names = self.emitter.preferences(policy)
         form.space.update(emitted.values)
         add_functions(code_of(emitted), form.space)
-        return {index: form.space[name] for index, name in names.items()}
+        found = {index: form.space[name] for index, name in names.items()}
+        self._preferring[id(policy)] = (policy, found)
+        return found
 
     def preferred(self, state: State, prefer: Any, below: Callable[[int], int]) -> tuple[int, tuple[Value, ...]] | None:
         """What one of these functions chooses; nothing where the plain form must say why it cannot."""
