@@ -2,8 +2,9 @@
 
 Games are played by one policy on all seats, in two loops: the package's own, which reads options as codes, and one over
 :attr:`Game.decision` and :meth:`Game.apply`. Both keep all records. Python's search for cycles of objects is off
-meanwhile: states and logs have none, and looking costs more than the game. What runs beside it on the same machine is
-left to the caller: take several samples in turn and their medians.
+meanwhile: states and logs have none, and looking costs more than the game. Seconds are those of the processor, so that
+others on the machine count little; what is too short for its clock is the median of many. Several samples, taken in
+turn, are left to the caller.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
 from statistics import fmean, median
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 from interpreter.engine.game import Game
@@ -46,10 +47,10 @@ TURNS = 60_000
 
 FRESH = """
 import sys, time
-start = time.perf_counter()
+start = time.process_time()
 import interpreter
 ruleset = interpreter.load(sys.argv[1])
-spent = time.perf_counter() - start
+spent = time.process_time() - start
 from interpreter.play.bench import held
 print(spent, held(ruleset, int(sys.argv[2]), sys.argv[3]))
 """
@@ -147,7 +148,7 @@ class Subject:
 
     # --- the two loops
 
-    def package(self, seconds: float, clock: Callable[[], float] = perf_counter) -> Speed:
+    def package(self, seconds: float, clock: Callable[[], float] = process_time) -> Speed:
         """Games in the package's loop."""
         machine, draw = self.table.machine, random.Random(1).random
         base = machine.constants.layout.base["round"]
@@ -162,7 +163,7 @@ class Subject:
                 games += 1
         return Speed(games, decisions, rounds, spent, machine.abandoned - before)
 
-    def applied(self, seconds: float, clock: Callable[[], float] = perf_counter) -> Speed:
+    def applied(self, seconds: float, clock: Callable[[], float] = process_time) -> Speed:
         """Games through ``decision`` and ``apply``, as whoever uses the package plays them."""
         machine, bots = self.table.machine, self.bots
         base = machine.constants.layout.base["round"]
@@ -257,7 +258,7 @@ def bench(
     players: int,
     policy: str = POLICY,
     seconds: float = 1.0,
-    clock: Callable[[], float] = perf_counter,
+    clock: Callable[[], float] = process_time,
 ) -> Speed:
     """Plays games in the package's loop for so long. ``ValueError`` where the ruleset has no such policy."""
     return Subject(ruleset.id, players, policy, ruleset).package(seconds, clock)
@@ -291,7 +292,7 @@ def calibration(turns: int = TURNS) -> float:
 
 def _turns(turns: int) -> float:
     cells, seen, log, total = list(range(64)), {}, [], 0
-    start = perf_counter()
+    start = process_time()
     for turn in range(turns):
         place = (turn * 7 + total) & 63
         before = cells[place]
@@ -301,7 +302,7 @@ def _turns(turns: int) -> float:
         total += len([cell for cell in cells[:8] if cell > before])
         if len(log) > 500:
             log.clear()
-    return perf_counter() - start
+    return process_time() - start
 
 
 def _turned(cell: int, turn: int) -> int:

@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 
+from interpreter.play.baseline import FIGURES, read_report
 from interpreter.play.bench import Subject, bench, moments
 from tests.cli.conftest import Run
 from tests.play.toy import ROOT, changed
 
+TOP = Path(__file__).parents[2]
 SHORT = ("--seconds", "0.001", "--rounds", "1")
 SPEEDS, TIMES = ("games", "decisions", "applied"), ("clone", "undo", "digest", "load", "setup")
 
@@ -159,6 +161,14 @@ def test_a_file_that_keeps_no_figures(run: Run, tmp_path: Path, text: str) -> No
     path.write_text(text, encoding="utf-8")
     result = run("bench", "pebbles", *SHORT, "--baseline", str(path))
     assert (result.exit_code, str(path) in result.stderr, result.stdout) == (2, True, "")
+
+
+def test_the_figures_that_are_kept_here() -> None:
+    """Of all that is shipped: `regelwerk bench --save docs/performance.json` writes them anew."""
+    kept = read_report((TOP / "docs" / "performance.json").read_text(encoding="utf-8"))
+    shipped = {path.stem for path in (TOP / "rulesets").glob("*/*.yaml")}
+    assert {row["ruleset"] for row in kept["rows"]} <= shipped
+    assert all(row["relative"].keys() < FIGURES.keys() == row["figures"].keys() for row in kept["rows"])
 
 
 def test_a_ruleset_by_its_path(run: Run, tmp_path: Path) -> None:

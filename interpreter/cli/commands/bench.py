@@ -67,7 +67,8 @@ def command(
 
     `games/s` and `decisions/s` are those of the package's own loop, `applied/s` games through decision and apply;
     `free` decisions have more than one option. A clone, an undo and a digest are taken in round 6, or in the middle of
-    a shorter game; `load` is in a fresh process; `kB` is the most that a game holds, with its log.
+    a shorter game; `load` is in a fresh process; `kB` is the most that a game holds, with its log. Seconds are those of
+    the processor: others on the machine count little.
 
     Kept figures are in turns of a small loop of Python as well, so that machines can be compared.
 
