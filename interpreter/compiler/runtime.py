@@ -97,7 +97,7 @@ class Runtime:
         self.standing: list[Callable[[State], tuple[Value, ...] | None]] = []
 
     def look_at_parts(self, parts: dict[int, Callable[..., Value]], through: dict[int, list[int]]) -> None:
-        """From now on a change makes a row stale only where the part of it that reads the cell comes to another value."""
+        """From now on a row becomes stale only where the part of it that reads the cell comes to another value."""
         self.stale = [
             tuple((number, places, parts.get(number), tuple(through.get(number, ()))) for number, places, _, _ in stale)
             for stale in self.stale
