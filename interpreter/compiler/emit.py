@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 __all__ = ["Emitted", "Emitter", "emit"]
 
 MOST_INLINED = 5
+MOST_SHOWN = 160
+"""Values that are shown are cut here."""
 MOST_STEPS_INLINED = 3
 LONG = (ast.ListComp, ast.GeneratorExp, ast.For, ast.While, ast.Lambda)
 LONG_CALLS = frozenset(("claims",))
@@ -54,7 +56,8 @@ class Emitted:
     ``accepts``: what says whether it is legal; ``options``: what lists its values; ``standing``: what finds a match;
     ``readers``: for each group the caches that a change empties; ``rows``: for each cache that is a row the places in
     it that a change of a cell makes stale, unless the ``parts`` of the row that read the cell come to the same;
-    ``through``: for each row the caches that hold, key by key, as long as the row does.
+    ``through``: for each row the caches that hold, key by key, as long as the row does; ``cells``: name, first cell and
+    number of each group, to be shown.
     """
 
     modules: dict[str, list[ast.stmt]] = field(default_factory=dict)
@@ -70,14 +73,26 @@ class Emitted:
     rows: dict[int, dict[int, tuple[int, ...]]] = field(default_factory=dict)
     parts: dict[int, str] = field(default_factory=dict)
     through: dict[int, list[int]] = field(default_factory=dict)
+    cells: tuple[tuple[str, int, int], ...] = ()
 
     def text(self) -> str:
-        """All of it, to be read."""
-        parts = []
+        """All of it, to be read: what is known by name, then each function below the place that it comes from."""
+        parts = ["# --- the cells of a state\n#"]
+        for name, first, count in self.cells:
+            parts.append(f"# S[{first}]" + (f" to S[{first + count - 1}]" if count > 1 else "") + f"  {name}")
+        parts.append("\n# --- what is known of this table\n#")
+        parts.extend(f"# {name} = {_shortly(value)}" for name, value in self.values.items())
         for file, body in self.modules.items():
-            module = ast.fix_missing_locations(ast.Module(body, []))
-            parts.append(f"# --- {file}\n\n{ast.unparse(module)}\n")
-        return "\n".join(parts)
+            parts.append(f"\n# --- {file}")
+            for statement in body:
+                text = ast.unparse(ast.fix_missing_locations(ast.Module([statement], [])))
+                parts.append(f"\n# line {statement.lineno}\n{text}")
+        return "\n".join(parts) + "\n"
+
+
+def _shortly(value: Any) -> str:
+    text = str(value) if isinstance(value, Span) else repr(value)
+    return text if len(text) <= MOST_SHOWN else f"{text[: MOST_SHOWN - 1]}…"
 
 
 def emit(machine: Machine) -> Emitted:
@@ -91,7 +106,8 @@ class Emitter:
         self.machine = machine
         self.program = machine.program
         self.constants: Constants = machine.constants
-        self.done = Emitted()
+        layout = self.constants.layout
+        self.done = Emitted(cells=tuple((name, layout.base[name], count) for name, count in layout.groups if count))
         self.quote = Quote()
         self.knowledge = Knowledge(self.program, self.constants)
         self.expressions = Expressions(self, self.quote, self.knowledge, self.constants)

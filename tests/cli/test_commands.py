@@ -64,6 +64,15 @@ def test_show_interpretations_and_chance(run: Run) -> None:
     ]
 
 
+def test_show_what_is_emitted(run: Run) -> None:
+    text = run("show", "pebbles", "--emit", "--players", "2").stdout
+    compile(text, "emitted", "exec")
+    assert "# --- pebbles/family.yaml" in text
+    assert "def T" in text
+    assert json.loads(run("show", "pebbles", "--emit", "-o", "json").stdout)["python"].startswith("# ---")
+    assert run("show", "pebbles", "--players", "2").exit_code == 2
+
+
 # --- validate
 
 

@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from interpreter.cli.options import loaded, output_option, overlays_option, ruleset_argument
+from interpreter.cli.options import (
+    loaded,
+    output_option,
+    overlays_option,
+    players_for,
+    players_option,
+    ruleset_argument,
+    settings_for,
+    settings_option,
+)
 from interpreter.cli.output import aligned, as_json, say, styled
 
 if TYPE_CHECKING:
@@ -24,8 +33,18 @@ __all__ = ["command"]
 @click.option("--events", "view", flag_value="events", help="Events by phase: which triggers have a case.")
 @click.option("--interpretations", "view", flag_value="interpretations", help="Doubts, their readings, the one taken.")
 @click.option("--chance", "view", flag_value="chance", help="The names of chance, and what they shuffle or pick.")
+@click.option("--emit", "view", flag_value="emit", help="The Python functions that run the rules at one table.")
+@players_option
+@settings_option
 @output_option("text", "json")
-def command(ruleset: str, overlays: tuple[str, ...], view: str | None, output: str) -> None:
+def command(
+    ruleset: str,
+    overlays: tuple[str, ...],
+    view: str | None,
+    players: int | None,
+    settings: tuple[str, ...],
+    output: str,
+) -> None:
     """What a ruleset is composed of: its files in the order of their layers, and each part with the file it is from.
 
     \b
@@ -33,14 +52,31 @@ def command(ruleset: str, overlays: tuple[str, ...], view: str | None, output: s
       regelwerk show germany-2018
       regelwerk show germany-2018 --layers
       regelwerk show germany-2018 --events -o json
+      regelwerk show germany-2018 --emit --players 4
     """
     found = loaded(ruleset, overlays)
+    if view == "emit":
+        _tell_emitted(found, players, settings, output)
+        return
+    if players is not None or settings:
+        raise click.UsageError("--players and --set go with --emit")
     make, tell = _views()[view]
     data = make(found)
     if output == "json":
         as_json(data)
     else:
         tell(data)
+
+
+def _tell_emitted(ruleset: Ruleset, players: int | None, given: tuple[str, ...], output: str) -> None:
+    """What the compiler makes of the rules for so many players and these settings."""
+    people = players_for(ruleset, players)
+    settings = ruleset.settings(settings_for(ruleset, people, given))
+    emitted = ruleset.table(people, settings).machine.emitted
+    if output == "json":
+        as_json({"ruleset": ruleset.id, "players": people, "python": emitted.text()})
+    else:
+        say(emitted.text().rstrip("\n"))
 
 
 def _views() -> dict[str | None, tuple[Callable[[Ruleset], Any], Callable[[Any], None]]]:
