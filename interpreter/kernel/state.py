@@ -6,6 +6,7 @@ cell means is said by the :class:`Layout`: groups of cells, each with one cell o
 
 from __future__ import annotations
 
+import marshal
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -67,8 +68,11 @@ class State:
         return State(self.cells[:], self.frame)
 
     def digest(self) -> str:
-        """A fingerprint of cells and frame: equal states have equal digests, on every machine."""
-        return blake2b(repr((self.cells, self.frame)).encode(), digest_size=16).hexdigest()
+        """A fingerprint of cells and frame: equal states have equal digests, on every machine.
+
+        The bytes are those of ``marshal`` in its version 2, which writes values alone: no references, nothing interned.
+        """
+        return blake2b(marshal.dumps((self.cells, self.frame), 2), digest_size=16).hexdigest()
 
     def difference(self, other: State) -> list[int]:
         """The cells in which two states differ."""
