@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
 
+from interpreter.base.frozen import dataclass
 from interpreter.compiler.constants import RuleFailure
 from interpreter.compiler.plain import AskSite
 from interpreter.engine.refusal import IllegalMove, refuse

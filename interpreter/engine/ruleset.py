@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b
@@ -270,6 +272,11 @@ class Ruleset:
 
 def load(name: str | Path, overlays: Iterable[str] = (), shelf: Shelf | None = None) -> Ruleset:
     """The ruleset of an id or path, with overlays. Raises :class:`RulesetError` with everything that is wrong."""
+    with _collecting_later():
+        return _load(name, overlays, shelf)
+
+
+def _load(name: str | Path, overlays: Iterable[str], shelf: Shelf | None) -> Ruleset:
     shelf, document, diagnostics = find(name, shelf)
     if document is None:
         raise RulesetError(diagnostics)
@@ -285,6 +292,18 @@ def load(name: str | Path, overlays: Iterable[str] = (), shelf: Shelf | None = N
     return Ruleset(
         document.id, shelf, document, examined.composition, examined.model, program, examined.statements, warnings
     )
+
+
+@contextmanager
+def _collecting_later() -> Iterator[None]:
+    """No search for cycles while trees are built: nearly all that is made stays, and would be looked at many times."""
+    on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if on:
+            gc.enable()
 
 
 def find(name: str | Path, shelf: Shelf | None = None) -> tuple[Shelf, Document | None, list[Diagnostic]]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
+from interpreter.base.frozen import dataclass
 from interpreter.base.source import Span
 from interpreter.language import core
 from interpreter.language.types import Type

@@ -16,6 +16,7 @@ from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
 from interpreter.language import nodes
+from interpreter.language.tables import kept_parser
 
 if TYPE_CHECKING:
     from lark import Lark, Token, Tree
@@ -75,9 +76,15 @@ class CrookedError(Exception):
         self.place = place
 
 
+def grammar_text() -> str:
+    return files("interpreter.language").joinpath("grammar.lark").read_text(encoding="utf-8")
+
+
 @cache
-def grammar(*, strict: bool = False) -> Lark:
-    """The parser. ``strict`` also proves that no two terminals collide (slow; a test does it)."""
+def grammar(*, strict: bool = False, kept: bool = True) -> Lark:
+    """The parser: by the tables that are kept, where they hold. ``strict`` also proves that no two terminals collide
+    (slow; a test does it).
+    """
     from lark import Lark
     from lark.indenter import DedentError, Indenter
 
@@ -98,8 +105,9 @@ def grammar(*, strict: bool = False) -> Lark:
             except DedentError:
                 raise CrookedError(token.end_pos or 0) from None
 
-    text = files("interpreter.language").joinpath("grammar.lark").read_text(encoding="utf-8")
-    return Lark(
+    text = grammar_text()
+    parser = kept_parser(text, Layout()) if kept and not strict else None
+    return parser or Lark(
         text,
         parser="lalr",
         start=STARTS,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 from interpreter.base.diagnostics import Diagnostic, readable
+from interpreter.base.frozen import dataclass
 from interpreter.reading.files import Shelf
 
 __all__ = ["Statement", "check_statements", "statements_of"]
