@@ -10,17 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from interpreter.compiler.constants import Env, RuleFailure
-from interpreter.compiler.emit import Emitted, Emitter
-from interpreter.compiler.load import add_functions, code_of, functions_of
 from interpreter.compiler.plain import AskSite, Machine, OptionSite
 from interpreter.compiler.runtime import CACHES, Abandoned, Runtime
 from interpreter.kernel.chance import ChanceSource
 from interpreter.kernel.effects import CHOICE, PUT
 from interpreter.kernel.state import State, Value
-from interpreter.language.policies import Policy
+
+if TYPE_CHECKING:  # emitting is imported where it is done: a game in the plain form needs none of it
+    from interpreter.compiler.emit import Emitted, Emitter
+    from interpreter.language.policies import Policy
 
 __all__ = ["FastMachine"]
 
@@ -56,6 +57,8 @@ class FastMachine(Machine):
 
     @cached_property
     def emitter(self) -> Emitter:
+        from interpreter.compiler.emit import Emitter
+
         return Emitter(self)
 
     @cached_property
@@ -65,6 +68,8 @@ class FastMachine(Machine):
     @cached_property
     def form(self) -> Form:
         """The functions, made now."""
+        from interpreter.compiler.load import code_of, functions_of
+
         emitted = self.emitted
         layout = self.constants.layout
         readers: list[tuple[int, ...]] = [()] * layout.size
@@ -185,6 +190,8 @@ class FastMachine(Machine):
 
     def preferring(self, policy: Policy) -> dict[int, Any]:
         """For each decision that a policy can be written for, the function that chooses by it."""
+        from interpreter.compiler.load import add_functions, code_of
+
         form = self.form
         emitted, names = self.emitter.preferences(policy)
         form.space.update(emitted.values)
