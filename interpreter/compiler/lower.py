@@ -12,7 +12,7 @@ from functools import cached_property
 
 from interpreter.base.frozen import dataclass
 from interpreter.base.source import Span
-from interpreter.compiler.reach import Reach, target_of
+from interpreter.compiler.facts import Reach, target_of
 from interpreter.language import core as c
 from interpreter.language.model import Model, RuleLayer
 from interpreter.language.types import BOOL, INT, NOTHING, list_of

@@ -11,7 +11,6 @@ from interpreter.base.frozen import dataclass
 from interpreter.compiler.constants import RuleFailure
 from interpreter.compiler.plain import AskSite
 from interpreter.engine.refusal import IllegalMove, refuse
-from interpreter.engine.show import Line, lines_of
 from interpreter.kernel.chance import ChanceSource, Scripted, Seeded
 from interpreter.kernel.effects import CHOICE, undo
 from interpreter.kernel.invariants import broken
@@ -23,6 +22,7 @@ from interpreter.language.walk import descendants
 if TYPE_CHECKING:
     from interpreter.engine.ruleset import Ruleset
     from interpreter.engine.setup import Table
+    from interpreter.engine.show import Line
 
 __all__ = ["Decision", "Game", "Option", "Options", "Result"]
 
@@ -372,6 +372,8 @@ class Game:
 
     def log(self, player: int | None = None, language: str = "en") -> list[Line]:
         """What happened, as lines that the player may read, since this object was made."""
+        from interpreter.engine.show import lines_of
+
         return lines_of(self, player, language)
 
     # --- saves

@@ -27,8 +27,8 @@ from interpreter.reading.evidence import noted
 from interpreter.reading.players import PlayerRange
 
 if TYPE_CHECKING:  # what reads and checks is imported where it is called: a ruleset from the cache needs none of it
+    from interpreter.compiler.facts import Reach
     from interpreter.compiler.lower import Program
-    from interpreter.compiler.reach import Reach
     from interpreter.engine.game import Game
     from interpreter.language.policies import Checked
     from interpreter.reading.citations import Statement
@@ -244,7 +244,8 @@ class Ruleset:
         """The machine and first state for so many people, made once for equal settings."""
         key = (people, tuple(sorted(settings.items())))
         if key not in self._tables:
-            self._tables[key] = set_table(self.program, people, settings)
+            with _collecting_later():
+                self._tables[key] = set_table(self.program, people, settings)
         return self._tables[key]
 
     def new_game(
