@@ -89,7 +89,7 @@ def request_for(name: str | Path, overlays: tuple[str, ...], roots: Iterable[Pat
     is_path = isinstance(name, Path) or text.endswith((".yaml", ".yml")) or os.path.isfile(text)
     folders = [str(root) for root in (ruleset_roots() if roots is None else roots)]
     here = os.getcwd() if is_path or not all(map(os.path.isabs, folders)) else ""
-    asked = [text, is_path, here, list(overlays), roots is not None, folders]
+    asked = [text, is_path, here, list(map(str, overlays)), roots is not None, folders]
     return Request(found, digest_of("ruleset", _asker(), json.dumps(asked)))
 
 

@@ -161,8 +161,9 @@ def default_settings(model: Model) -> dict[str, Value]:
     return values
 
 
+_NOW = ("id", "players", "model", "program", "warnings")
 _LATE = ("shelf", "document", "composition", "statements")
-"""What of a ruleset from the cache is read when it is asked for."""
+"""What of a ruleset from the cache is there at once, and what is read when it is asked for."""
 
 
 @dataclass(frozen=True)
@@ -187,21 +188,26 @@ class Ruleset:
     def players(self) -> PlayerRange:
         return self.composition.players
 
+    def parts(self) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+        """What is kept of it: what a game needs, and what is read when it is asked for."""
+        return tuple(getattr(self, name) for name in _NOW), tuple(getattr(self, name) for name in _LATE)
+
     @classmethod
     def kept(cls, now: tuple[Any, ...], late: Late) -> Ruleset:
-        """A ruleset from the cache. What a game does not need is read when it is first asked for."""
+        """A ruleset from the cache, of which some fields are still to be read."""
         ruleset = cls.__new__(cls)
-        names = ("id", "players", "model", "program", "warnings")
-        vars(ruleset).update(zip(names, now, strict=True), _tables={}, _late=late)
+        vars(ruleset).update(zip(_NOW, now, strict=True), _tables={}, _late=late)
         return ruleset
 
-    def __getattr__(self, name: str) -> Any:
-        """A field that is still to be read; only then is it missing."""
-        late = vars(self).get("_late")
-        if name not in _LATE or late is None:
-            raise AttributeError(f"a ruleset has no `{name}`")
-        vars(self).update(zip(_LATE, late.read(), strict=True))
-        return vars(self)[name]
+    if not TYPE_CHECKING:  # who checks types shall know the fields, and no others
+
+        def __getattr__(self, name: str) -> Any:
+            """A field that is still to be read; only then is it missing."""
+            late = vars(self).get("_late")
+            if name not in _LATE or late is None:
+                raise AttributeError(f"a ruleset has no `{name}`")
+            vars(self).update(zip(_LATE, late.read(), strict=True))
+            return vars(self)[name]
 
     @cached_property
     def names(self) -> Names:
@@ -317,14 +323,14 @@ def load(name: str | Path, overlays: Iterable[str] = (), shelf: Shelf | None = N
     overlays = tuple(overlays)
     request = request_for(name, overlays, shelf.roots if shelf else None)
     with _collecting_later():
-        kept = request.kept() if request else None
+        if request is None:
+            return _load(name, overlays, shelf)
+        kept = request.kept()
         if kept is not None:
             return Ruleset.kept(*kept)
         with noted() as evidence:
             ruleset = _load(name, overlays, shelf)
-        if request is not None:
-            now = (ruleset.id, ruleset.players, ruleset.model, ruleset.program, ruleset.warnings)
-            request.keep(now, tuple(getattr(ruleset, name) for name in _LATE), evidence)
+        request.keep(*ruleset.parts(), evidence)
     return ruleset
 
 

@@ -115,7 +115,19 @@ def test_a_hit_is_the_same_ruleset(name: str, kept: Path, loads: list[str]) -> N
     assert second.shelf == first.shelf
     assert second == first
     with pytest.raises(AttributeError, match="a ruleset has no `other`"):
-        _ = second.other
+        _ = second.other  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("folder", sorted(path for path in (TOP / "tests" / "cases").iterdir() if path.is_dir()))
+def test_every_form_of_rules_comes_back(folder: Path, kept: Path, loads: list[str]) -> None:
+    for path in sorted(folder.glob("*.yaml")):
+        if "\nruleset:" not in path.read_text(encoding="utf-8"):
+            continue
+        loads.clear()
+        first, second = load(path), load(path)
+        assert len(loads) == 1
+        assert second == first
+        assert second.composition.sections == first.composition.sections
 
 
 def test_places_come_back(kept: Path, loads: list[str]) -> None:
