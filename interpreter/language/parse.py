@@ -16,7 +16,7 @@ from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
 from interpreter.language import nodes
-from interpreter.language.tables import kept_parser
+from interpreter.language.tables import keep_tables, kept_parser
 
 if TYPE_CHECKING:
     from lark import Lark, Token, Tree
@@ -105,17 +105,22 @@ def grammar(*, strict: bool = False, kept: bool = True) -> Lark:
             except DedentError:
                 raise CrookedError(token.end_pos or 0) from None
 
-    text = grammar_text()
-    parser = kept_parser(text, Layout()) if kept and not strict else None
-    return parser or Lark(
+    text, layout = grammar_text(), Layout()
+    found = kept_parser(text, layout) if kept and not strict else None
+    if found is not None:
+        return found
+    made = Lark(
         text,
         parser="lalr",
         start=STARTS,
-        postlex=Layout(),
+        postlex=layout,
         propagate_positions=True,
         maybe_placeholders=True,
         strict=strict,
     )
+    if kept and not strict:
+        keep_tables(text, made)
+    return made
 
 
 def parse_function(text: Text) -> tuple[nodes.Function | None, list[Diagnostic]]:

@@ -74,6 +74,17 @@ def _outcome(parser: lark.Lark, text: str, start: str) -> Any:
     return tree
 
 
+def test_tables_of_another_lark_are_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("REGELWERK_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(lark, "__version__", "0.1")
+    made, again = (p.grammar.__wrapped__() for _ in range(2))
+    assert made.source_path != "<deserialized>"
+    assert again.source_path == "<deserialized>"
+    assert again.parse("a + b\n", start="expression") == made.parse("a + b\n", start="expression")
+    monkeypatch.setattr(lark, "__version__", "0.2")
+    assert p.grammar.__wrapped__().source_path != "<deserialized>"
+
+
 def test_tables_of_something_else_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     layout = p.grammar().options.postlex
     assert layout is not None

@@ -47,7 +47,7 @@ def states(path: Path) -> Iterator[str]:
 
 @pytest.mark.parametrize(("what", "wanted"), [("file", 4), ("folder", 4), ("form", 3), ("place", 2)])
 def test_each_look_tells_a_change(what: str, wanted: int, tmp_path: Path) -> None:
-    seen = []
+    seen: list[str] = []
     for _ in states(tmp_path / "a"):
         with noted() as evidence:
             looked_at(what, tmp_path / "a")
