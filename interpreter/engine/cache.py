@@ -17,7 +17,7 @@ import sys
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
-from types import CodeType
+from types import CodeType, MethodWrapperType
 from typing import Any
 
 from interpreter.base.paths import ruleset_roots, schema_folder
@@ -25,7 +25,7 @@ from interpreter.base.source import SourceFile
 from interpreter.base.store import Store, digest_of, store
 from interpreter.reading.evidence import Evidence
 
-__all__ = ["Request", "keep_code", "kept_code", "request_for"]
+__all__ = ["Late", "Request", "keep_form", "kept_form", "request_for"]
 
 _SOURCES = (".py", ".lark", ".json")
 _WRONG = (pickle.PickleError, AttributeError, EOFError, ImportError, LookupError, RecursionError, TypeError, ValueError)
@@ -47,7 +47,7 @@ class Request:
             looks = {(what, path): found for what, path, found in json.loads(bytes(index))}
             if not Evidence(looks).holds():
                 return None
-            sources = [SourceFile(name, text) for name, text in marshal.loads(files)]
+            sources = _sources_in(files)
             return _unpickled(now, sources), Late(late, sources)
         except _WRONG:
             return None
@@ -62,9 +62,7 @@ class Request:
         except _WRONG:
             return
         index = json.dumps([(*look, found) for look, found in evidence.found.items()]).encode()
-        files = marshal.dumps([(file.name, file.text) for _, file in sources.values()])
-        parts = (index, files, *pickles)
-        self.store.put(self.key, b"".join(len(part).to_bytes(8, "little") + part for part in parts))
+        self.store.put(self.key, _joined(index, _files(sources), *pickles))
 
 
 class Late:
@@ -96,28 +94,36 @@ def request_for(name: str | Path, overlays: tuple[str, ...], roots: Iterable[Pat
 # -- emitted code ------------------------------------------------------------------------------------------------------
 
 
-def kept_code(*names: str) -> dict[str, CodeType] | None:
-    """Compiled code by file, kept under these names: the digest of a ruleset, the players, what it was made for."""
+def kept_form(*names: str) -> tuple[dict[str, CodeType], Any] | None:
+    """Compiled code by file, and what stands beside it, kept under these names."""
     found = store()
-    data = found.get(_code_key(names)) if found else None
+    data = found.get(_form_key(names)) if found else None
     if data is None:
         return None
     try:
-        code: dict[str, CodeType] = marshal.loads(data)
-    except (EOFError, TypeError, ValueError):
+        files, rest, code = _parts(data)
+        return marshal.loads(code), _unpickled(rest, _sources_in(files))
+    except _WRONG:
         return None
-    return code
 
 
-def keep_code(code: dict[str, CodeType], *names: str) -> None:
-    """Keeps compiled code under names that say all that it was made of."""
+def keep_form(code: dict[str, CodeType], rest: Any, *names: str) -> None:
+    """Keeps code that was emitted and compiled. The names must say all that it was made of: the digest of the ruleset,
+    the players, the settings, what the code is for.
+    """
     found = store()
-    if found is not None:
-        found.put(_code_key(names), marshal.dumps(code))
+    if found is None:
+        return
+    sources: dict[int, tuple[int, SourceFile]] = {}
+    try:
+        pickled = _pickled(rest, sources)
+    except _WRONG:
+        return
+    found.put(_form_key(names), _joined(_files(sources), pickled, marshal.dumps(code)))
 
 
-def _code_key(names: tuple[str, ...]) -> bytes:
-    return digest_of("code", _asker(), *names)
+def _form_key(names: tuple[str, ...]) -> bytes:
+    return digest_of("form", _asker(), *names)
 
 
 # -- who asks ----------------------------------------------------------------------------------------------------------
@@ -164,6 +170,16 @@ class _Pickler(pickle.Pickler):
             return None
         return self._sources.setdefault(id(obj), (len(self._sources), obj))[0]
 
+    def reducer_override(self, obj: Any) -> Any:
+        """A look into a table is the table."""
+        if type(obj) is MethodWrapperType and obj.__name__ == "__getitem__":
+            return _look_into, (obj.__self__,)
+        return NotImplemented
+
+
+def _look_into(table: Any) -> Any:
+    return table.__getitem__
+
 
 class _Unpickler(pickle.Unpickler):
     def __init__(self, data: memoryview, sources: list[SourceFile]) -> None:
@@ -195,6 +211,18 @@ def _pickled(value: Any, sources: dict[int, tuple[int, SourceFile]]) -> bytes:
 
 def _unpickled(data: memoryview, sources: list[SourceFile]) -> Any:
     return _Unpickler(data, sources).load()
+
+
+def _files(sources: dict[int, tuple[int, SourceFile]]) -> bytes:
+    return marshal.dumps([(file.name, file.text) for _, file in sources.values()])
+
+
+def _sources_in(files: memoryview) -> list[SourceFile]:
+    return [SourceFile(name, text) for name, text in marshal.loads(files)]
+
+
+def _joined(*parts: bytes) -> bytes:
+    return b"".join(len(part).to_bytes(8, "little") + part for part in parts)
 
 
 def _parts(data: bytes) -> list[memoryview]:

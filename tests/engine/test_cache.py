@@ -15,6 +15,7 @@ import pytest
 
 from interpreter.base import paths
 from interpreter.base.diagnostics import RulesetError
+from interpreter.compiler.load import code_of, functions_of
 from interpreter.engine import cache
 from interpreter.engine import ruleset as rulesets
 from interpreter.engine.explain import explain
@@ -456,19 +457,34 @@ def test_many_processes_at_once(kept: Path, own: Path) -> None:
 # -- emitted code ------------------------------------------------------------------------------------------------------
 
 
-def test_code_is_kept_under_all_its_names(kept: Path) -> None:
-    code = {"a.yaml": compile("found = 6 * 7", "a.yaml", "exec")}
-    cache.keep_code(code, "digest", "4", "fast")
-    again = cache.kept_code("digest", "4", "fast")
-    assert again is not None
-    space: dict[str, Any] = {}
-    exec(again["a.yaml"], space)
-    assert space["found"] == 42
-    assert again["a.yaml"].co_filename == "a.yaml"
-    for others in (("digest", "5", "fast"), ("digest", "4"), ("digest4", "", "fast")):
-        assert cache.kept_code(*others) is None
+def test_emitted_code_comes_back_with_what_it_names(kept: Path) -> None:
+    """All that the fast form is made of can be kept, and another machine of the ruleset runs it."""
+    machine = load("germany-2018").new_game(4, 7).machine
+    emitted = machine.emitted
+    code = code_of(emitted)
+    beside = {name: value for name, value in vars(emitted).items() if name != "modules"}
+    cache.keep_form(code, beside, "digest", "4", "fast")
+    found = cache.kept_form("digest", "4", "fast")
+    assert found is not None
+    assert found[0] == code
+    values, others = found[1].pop("values"), beside.pop("values")
+    assert found[1] == beside
+    assert list(values) == list(others)
+    looks = {name for name, value in others.items() if callable(value)}
+    assert all(values[name].__self__ == others[name].__self__ for name in looks)
+    assert all(values[name] == others[name] for name in set(others) - looks)
+    assert set(functions_of(found[0], values)) == set(functions_of(code, others))
+    for names in (("digest", "5", "fast"), ("digest", "4"), ("digest4", "", "fast")):
+        assert cache.kept_form(*names) is None
+
+
+def test_damaged_code_does_not_come_back(kept: Path) -> None:
+    cache.keep_form({"a.yaml": compile("found = 6 * 7", "a.yaml", "exec")}, (), "digest")
+    (path,) = entries(kept)
+    path.write_bytes(path.read_bytes()[:-1] + b"!")
+    assert cache.kept_form("digest") is None
 
 
 def test_code_is_not_kept_where_the_cache_is_off() -> None:
-    cache.keep_code({"a": compile("1", "a", "exec")}, "digest")
-    assert cache.kept_code("digest") is None
+    cache.keep_form({"a": compile("1", "a", "exec")}, (), "digest")
+    assert cache.kept_form("digest") is None
