@@ -35,7 +35,7 @@ def rare(game: Game) -> Counts:
             word = record[2].removeprefix("start of ")
             phase = word if word in model.phases else phase
             rounds += record[2] == "start of round"
-        elif record[0] == CHOICE and record[4] == "discard":
+        elif record[0] == CHOICE and record[1].ask.name == "discard":
             found["owner chooses what to lose"] += 1
         elif record[0] == NOTE:
             event = record[2]

@@ -614,7 +614,7 @@ def story(ruleset: Ruleset, seed: int, *, plain: bool) -> list[str]:
             site = machine.asks[state.frame[0]]
             options = list(islice(machine.options(state, list(state.frame[1]), site), 300))
             found.append(repr(options))
-            machine.choose(state, source, *chance.choice(options))
+            machine.take(state, source, *chance.choice(options))
     except RuleFailure as failure:
         found.append(str(failure))
     return found

@@ -21,6 +21,7 @@ COMMANDS: dict[str, str] = {
     "run": "A whole game by bots, line by line.",
     "replay": "A kept game again, checked choice by choice.",
     "simulate": "Many games by bots, in numbers.",
+    "bench": "How fast rulesets are played, and whether they were faster before.",
     "play": "A game at the keyboard, against bots.",
     "try": "The value of an expression on a fresh or kept game.",
     "test": "The scenarios of rulesets.",

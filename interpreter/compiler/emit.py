@@ -10,6 +10,8 @@ and records are those of the plain form, so a game can change from one form to t
 from __future__ import annotations
 
 import ast
+import copy
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -17,13 +19,14 @@ from interpreter.base.source import Span
 from interpreter.compiler import lower as l
 from interpreter.compiler.constants import Constants
 from interpreter.compiler.expressions import Expressions, Hoister, Scope, Unsupported
+from interpreter.compiler.motion import out_of_loops, short_tests
 from interpreter.compiler.preferences import PreferenceWriter
 from interpreter.compiler.quote import Quote, is_constant, value_of
 from interpreter.compiler.statements import Block, Statements, no_loop_in_iterable
 from interpreter.compiler.values import Knowledge
 from interpreter.kernel.state import Layout
 from interpreter.language import core as c
-from interpreter.language.model import RuleLayer
+from interpreter.language.model import RuleLayer, StandingRule
 
 if TYPE_CHECKING:
     from interpreter.compiler.plain import Machine
@@ -35,7 +38,11 @@ __all__ = ["Emitted", "Emitter", "emit"]
 MOST_INLINED = 5
 MOST_STEPS_INLINED = 3
 LONG = (ast.ListComp, ast.GeneratorExp, ast.For, ast.While, ast.Lambda)
+LONG_CALLS = frozenset(("claims",))
 """What makes a function long enough to be remembered."""
+OUTLINED = re.compile("Y[0-9]+_")
+CONSTANT = re.compile("K[0-9]+_")
+STATEFUL = re.compile("[SE][0-9]+_")
 DROP = "drop_what_is_remembered"
 
 
@@ -43,15 +50,16 @@ DROP = "drop_what_is_remembered"
 class Emitted:
     """The trees of each file, the values that they name, and where to find what.
 
-    ``stretches``: the function of a stretch; ``choices``: of a decision and option what goes on with it; ``options``:
-    what lists its values; ``standing``: what finds a match; ``readers``: for each group the caches that a change
-    empties; ``rows``: for each cache that is a row the places in it that a change of a cell makes stale.
+    ``stretches``: the function of a stretch; ``takes``: of a decision and option what records it and goes on;
+    ``accepts``: what says whether it is legal; ``options``: what lists its values; ``standing``: what finds a match;
+    ``readers``: for each group the caches that a change empties; ``rows``: for each cache that is a row the places in
+    it that a change of a cell makes stale, unless the ``parts`` of the row that read the cell come to the same;
+    ``through``: for each row the caches that hold, key by key, as long as the row does.
     """
 
     modules: dict[str, list[ast.stmt]] = field(default_factory=dict)
     values: dict[str, Any] = field(default_factory=dict)
     stretches: dict[int, str] = field(default_factory=dict)
-    choices: dict[tuple[int, int], str] = field(default_factory=dict)
     takes: dict[tuple[int, int], str] = field(default_factory=dict)
     accepts: dict[tuple[int, int], str] = field(default_factory=dict)
     options: dict[tuple[int, int], str] = field(default_factory=dict)
@@ -60,6 +68,8 @@ class Emitted:
     caches: int = 0
     readers: dict[str, list[int]] = field(default_factory=dict)
     rows: dict[int, dict[int, tuple[int, ...]]] = field(default_factory=dict)
+    parts: dict[int, str] = field(default_factory=dict)
+    through: dict[int, list[int]] = field(default_factory=dict)
 
     def text(self) -> str:
         """All of it, to be read."""
@@ -92,6 +102,7 @@ class Emitter:
         self._entries = _joins(self.program)
         self._stack: list[int] = []
         self._cached: list[tuple[str, frozenset[str]]] = []
+        self._row_numbers: dict[str, int] = {}
         self.sealed = False
         """Set once the program is written: what is added later can no longer be remembered in the state."""
         base = self.constants.layout.base
@@ -168,9 +179,9 @@ class Emitter:
             used = {node.id for statement in body for node in ast.walk(statement) if isinstance(node, ast.Name)}
             kept = tuple(index for index in range(len(layer.parameters)) if scope.label(index) in used)
             function = self.quote.function(writing.name, [*cells, *(scope.label(index) for index in kept)], body)
-            if facts.heavy and any(isinstance(node, LONG) for node in ast.walk(function)):
+            if facts.heavy and any(_is_long(node) for node in ast.walk(function)):
                 function.decorator_list = [self.quote.name("remembered")]
-            writing.add(function)
+            writing.add(out_of_loops(function, self.quote))
         return writing.name, kept
 
     def outlined(self, label: str, parameters: list[str], value: ast.expr) -> str:
@@ -178,7 +189,7 @@ class Emitter:
         key = ("outlined", label, tuple(parameters), ast.dump(value))
         if key not in self._names:
             q = self.quote
-            name = self._names[key] = self.named("V", label)
+            name = self._names[key] = self.named("Y", label)
             function = q.function(name, parameters, [q.placed(ast.Return(value))])
             function.decorator_list = [q.name("remembered")]
             self.add(q.file, function)
@@ -204,6 +215,7 @@ class Emitter:
             if self.sealed:
                 writing.add(q.function(writing.name, ["S", "M", *parameters], body))
                 return writing.name
+            self._read_through(number, body, parameters)
             key = q.name(parameters[0]) if len(parameters) == 1 else q.tuple([q.name(name) for name in parameters])
             store, given = q.name("kept"), q.constant(number)
             before = q.statements("_0 = M[_1]\nif _2 in _0:\n    return _0[_2]", store, given, key)
@@ -217,6 +229,40 @@ class Emitter:
                 after = q.statements("found = _1\n_0[_2] = found\nreturn found", store, again, key)
                 writing.add(q.function(writing.name, ["S", "M", *parameters], [*before, *after]))
         return writing.name
+
+    def _read_through(self, number: int, body: Block, parameters: list[str]) -> None:
+        """A function that reads known cells and one row, by what it is given itself, holds as long as the row does."""
+        calls: dict[str, ast.Call] = {}
+        cells: set[int] = set()
+        inner: set[int] = set()
+        for statement in body:
+            for node in ast.walk(statement):
+                match node:
+                    case ast.Call(ast.Name(name)) if name in self._row_numbers:
+                        calls[ast.dump(node)] = node
+                        inner.update(id(each) for each in node.args)
+                    case ast.Call(ast.Name(name)) if STATEFUL.match(name):
+                        return
+                    case ast.Subscript(ast.Name("S") as state, ast.Constant(int(cell))):
+                        cells.add(cell)
+                        inner.add(id(state))
+                    case ast.Name("S" | "M" | "L" | "state") if id(node) not in inner:
+                        return
+                    case _:
+                        pass
+        if len(calls) != 1:
+            return
+        (call,) = calls.values()
+        assert isinstance(call.func, ast.Name)
+        if [each.id for each in call.args[2:] if isinstance(each, ast.Name)] != parameters:
+            return
+        row = self._row_numbers[call.func.id]
+        if row not in self.done.parts:
+            return
+        layout = self.constants.layout
+        groups = {layout.owner_of(cell)[0] for cell in cells}
+        self._cached[number] = (self._cached[number][0], self._cached[row][1] | groups)
+        self.done.through.setdefault(row, []).append(number)
 
     def row(
         self,
@@ -265,6 +311,11 @@ class Emitter:
             one = f"{writing.name}_one"
             body: Block = self._looked_for(tree, scope) or [q.placed(ast.Return(value))]
             writing.add(q.function(one, ["S", "M", scope.label(index), *given], body))
+            self._row_numbers[writing.name] = number
+            part = _part_of_one_cell(body, set(given))
+            if part is not None:
+                self.done.parts[number] = f"{writing.name}_part"
+                writing.add(q.function(f"{writing.name}_part", ["value", *given], [q.placed(ast.Return(part))]))
             key = q.name(given[0]) if len(given) == 1 else q.tuple([q.name(name) for name in given])
             each = q.call(one, [q.name("S"), q.name("M"), q.name("each"), *(q.name(name) for name in given)])
             body = q.statements(
@@ -389,7 +440,6 @@ class Emitter:
                 self.stretch(index)
                 for number in range(len(bodies)):
                     self._option(index, stretch, ask, number)
-                    self._choice(index, stretch, ask, number, bodies[number])
                     self._take(index, stretch, ask, number)
                     self._accepts(index, stretch, ask, number)
             case l.Calls(_, _, then) | l.SettlesThen(then) | l.TurnEnds(then):
@@ -722,32 +772,6 @@ class Emitter:
         found = [q.assign(name, what) for name, what in hoister.clauses]
         return [*found, q.placed(ast.For(q.store(variable), items, body or [q.placed(ast.Pass())], [], None))]
 
-    def _choice(self, index: int, stretch: l.Stretch, ask: c.Ask, number: int, body: int) -> None:
-        """Goes on after an option was chosen."""
-        option = ask.options[number]
-        name = self.named("G", option.name)
-        self.done.choices[index, number] = name
-        q = self.quote
-        try:
-            with self._write(option.span, "G", "") as writing:
-                scope = self._scope(stretch.procedure)
-                self._stack = []
-                found = self._unpack(stretch.procedure, scope)
-                if option.choices:
-                    targets: list[ast.expr] = [q.store(scope.label(choice.variable)) for choice in option.choices]
-                    bound = q.placed(ast.Tuple(targets, ast.Store()))
-                    found.append(q.placed(ast.Assign([bound], q.name("values"))))
-                found.extend(self._flow(body, scope))
-                function = q.function(name, ["state", "env", "up", "values"], found)
-                no_loop_in_iterable(function)
-                writing.add(function)
-        except Unsupported:
-            with self._write(option.span, "G", "") as writing:
-                found = q.statements(
-                    "return plain_choice(_0, _1, state, env, up, values)", q.constant(index), q.constant(number)
-                )
-                writing.add(q.function(name, ["state", "env", "up", "values"], found))
-
     def _take(self, index: int, stretch: l.Stretch, ask: c.Ask, number: int) -> None:
         """Records that an option was chosen, and goes on."""
         option = ask.options[number]
@@ -773,11 +797,8 @@ class Emitter:
                     found.append(q.assign(scope.label(place), q.expression("env[_0]", q.constant(place))))
             found.extend(q.assign(label, value) for label, value in zip(named, about, strict=True))
             values = q.name("values") if option.choices else q.constant(())
-            chosen = q.tuple([q.constant(option.name), q.constant(number), values])
-            site = q.expression("SITES[_0]", q.constant(index))
-            place_ = q.name(self.site(option.span))
-            parts = [q.constant(2), place_, q.name("frame"), actor, q.constant(ask.name), chosen, site, context]
-            record = q.tuple([*parts, q.tuple(seen), q.constant(ask.sealed)])
+            site = q.name(f"OPTION_{index}_{number}")
+            record = q.tuple([q.constant(2), site, q.name("frame"), actor, values, context, q.tuple(seen)])
             found.extend(q.statements("L.append(_0)", record))
             found.extend(self._chosen(index, stretch, number))
             writing.add(q.function(name, ["state", "frame", "values"], found))
@@ -801,10 +822,9 @@ class Emitter:
                 no_loop_in_iterable(statement)
             return found
         except Unsupported:
-            call = q.call(
-                self.done.choices[index, number], [q.name("state"), q.name("env"), q.name("up"), q.name("values")]
+            return q.statements(
+                "return plain_choice(_0, _1, state, frame, values)", q.constant(index), q.constant(number)
             )
-            return q.statements("up = frame[2]\nreturn _0", call)
 
     # --- standing rules
 
@@ -816,7 +836,7 @@ class Emitter:
                 with self._write(rule.span, "W", "") as writing:
                     layer = self.program.reach.procedures[rule.procedure]
                     scope = Scope(layer.local_names)
-                    body = self._matches(rule.binders, 0, rule.test, scope)
+                    body = self._seen_matches(rule, scope) or self._matches(rule.binders, 0, rule.test, scope)
                     function = q.function(name, ["state"], [*body, *q.statements("return None")])
                     writing.add(gathered(function, q))
             except Unsupported:
@@ -825,6 +845,38 @@ class Emitter:
                     writing.add(q.function(name, ["state"], body))
             self.done.standing.append(name)
         _ = x
+
+    def _seen_matches(self, rule: StandingRule, scope: Scope) -> Block | None:
+        """A rule about each of a few things: no thing is looked at again while the cells that decide are the same."""
+        if len(rule.binders) != 1 or rule.test is None:
+            return None
+        ((index, items),) = rule.binders
+        q, number = self.quote, len(self._cached)
+        found = q.statements("seen = M[_0]", q.constant(number))
+        for item in self.expressions.short(items, scope) or ():
+            scope.names[index] = q.constant(item)
+            test = self.expressions.expression(rule.test, scope)
+            cells = _cells_read(test)
+            if not cells:
+                del scope.names[index]
+                return None
+            same = [q.expression("seen.get(_0) is not S[_0]", q.constant(cell)) for cell in cells]
+            known: Block = [each for cell in cells for each in q.statements("seen[_0] = S[_0]", q.constant(cell))]
+            found.extend(
+                q.statements(
+                    "if _0:\n    if _1:\n        return _2\n    body",
+                    same[0] if len(same) == 1 else q.placed(ast.BoolOp(ast.Or(), same)),
+                    test,
+                    q.constant((item,)),
+                    body=known,
+                )
+            )
+        if index not in scope.names:
+            return None
+        del scope.names[index]
+        self._cached.append((rule.name, frozenset()))
+        assert number == len(self._cached) - 1
+        return found
 
     def _matches(
         self, binders: tuple[tuple[int, c.Expression], ...], position: int, test: c.Expression | None, scope: Scope
@@ -853,10 +905,10 @@ class Emitter:
 
     # --- the end
 
-    def drops(self, group: str, where: ast.expr) -> Block:
+    def drops(self, group: str, where: ast.expr, record: int) -> Block:
         """A mark where remembered values must go; it is filled in once all that is remembered is known."""
         q = self.quote
-        return [q.placed(ast.Expr(q.call(DROP, [q.constant(group), where])))]
+        return [q.placed(ast.Expr(q.call(DROP, [q.constant(group), where, q.constant(record)])))]
 
     def read_once(self, function: ast.FunctionDef) -> ast.FunctionDef:
         return gathered(function, self.quote)
@@ -891,6 +943,7 @@ class Emitter:
             _fill(body, self.done, self.constants.layout)
 
     def add(self, file: str, function: ast.FunctionDef) -> None:
+        short_tests(function)
         self.done.modules.setdefault(file, []).append(function)
 
 
@@ -933,7 +986,7 @@ class _Filler(ast.NodeTransformer):
         for number in self.readers.get(str(group.value), ()):
             found.extend(quote.statements("M[_0] = {}", quote.constant(number)))
         if group.value in self.groups:
-            found.extend(quote.statements("make_stale(M, _0)", call.args[1]))
+            found.extend(quote.statements("make_stale(M, _0, L[_1][3], S[_0])", *call.args[1:]))
         return found
 
     def visit_If(self, node: ast.If) -> Any:
@@ -968,6 +1021,7 @@ def _head(function: ast.FunctionDef) -> None:
 
 def gathered(function: ast.FunctionDef, quote: Quote) -> ast.FunctionDef:
     """A function that changes nothing reads each cell once: what it reads more often becomes a local."""
+    out_of_loops(function, quote)
     finder = _Reads(function)
     head = 0
     for position, statement in enumerate(function.body):
@@ -982,6 +1036,59 @@ def gathered(function: ast.FunctionDef, quote: Quote) -> ast.FunctionDef:
     _Replace(names).visit(function)
     function.body[head:head] = found
     return function
+
+
+def _cells_read(test: ast.expr) -> list[int]:
+    """The cells, known by number, that alone decide an expression; nothing where it reads the state otherwise."""
+    found: dict[int, None] = {}
+    inner: set[int] = set()
+    for node in ast.walk(test):
+        match node:
+            case ast.Subscript(ast.Name("S") as state, ast.Constant(int(cell))):
+                found[cell] = None
+                inner.add(id(state))
+            case ast.Name("S" | "M" | "L" | "state") if id(node) not in inner:
+                return []
+            case _:
+                pass
+    return list(found)
+
+
+def _part_of_one_cell(body: Block, given: set[str]) -> ast.expr | None:
+    """The part of some statements in which alone cells are read, with ``value`` in the place of the cell.
+
+    Nothing where that is more than one cell, or where the part depends on more than what is given. Where the part comes
+    to the same, so do the statements.
+    """
+    reads = [node for statement in body for node in ast.walk(statement) if _is_cell(node)]
+    if not reads or len({ast.dump(node) for node in reads}) > 1:
+        return None
+    wanted = {id(node) for node in reads}
+    part: ast.expr | None = None
+    for statement in body:
+        for node in ast.walk(statement):
+            if isinstance(node, ast.expr) and wanted <= {id(each) for each in ast.walk(node)}:
+                part = node  # the last one is the smallest: a walk goes from the outside to the inside
+    if part is None or _is_cell(part):
+        return None
+    found = _InPlace(wanted).visit(copy.deepcopy(part, {id(node): node for node in reads}))
+    free = {node.id for node in ast.walk(found) if isinstance(node, ast.Name)}
+    fine = all(name in given or name == "value" or CONSTANT.match(name) for name in free)
+    return found if fine and not any(isinstance(n, ast.Call | ast.NamedExpr) for n in ast.walk(found)) else None
+
+
+def _is_cell(node: ast.AST) -> bool:
+    return isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id == "S"
+
+
+class _InPlace(ast.NodeTransformer):
+    def __init__(self, wanted: set[int]) -> None:
+        self.wanted = wanted
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        if id(node) in self.wanted:
+            return ast.copy_location(ast.Name("value", ast.Load()), node)
+        return self.generic_visit(node)
 
 
 class _Reads(ast.NodeVisitor):
@@ -1007,8 +1114,24 @@ class _Reads(ast.NodeVisitor):
         for statement in function.body:
             self.visit(statement)
 
+    def visit_Call(self, node: ast.Call) -> None:
+        """What is remembered is asked for once, too."""
+        steady = isinstance(node.func, ast.Name) and OUTLINED.match(node.func.id)
+        if steady and all(self._known(each) or self._is_read(each) for each in node.args):
+            self.reads.setdefault(ast.dump(node), []).append(node)
+        else:
+            self.generic_visit(node)
+
+    def _is_read(self, node: ast.expr) -> bool:
+        return (
+            isinstance(node, ast.Subscript)
+            and isinstance(node.value, ast.Name)
+            and node.value.id == "S"
+            and self._known(node.slice)
+        )
+
     def visit_Subscript(self, node: ast.Subscript) -> None:
-        if isinstance(node.value, ast.Name) and node.value.id == "S" and self._known(node.slice):
+        if self._is_read(node):
             self.reads.setdefault(ast.dump(node), []).append(node)
         else:
             self.generic_visit(node)
@@ -1030,10 +1153,22 @@ class _Replace(ast.NodeTransformer):
         self.names = names
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
+        return self._replaced(node)
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        return self._replaced(node)
+
+    def _replaced(self, node: ast.expr) -> Any:
         name = self.names.get(ast.dump(node))
         if name is not None:
             return ast.copy_location(ast.Name(name, ast.Load()), node)
         return self.generic_visit(node)
+
+
+def _is_long(node: ast.AST) -> bool:
+    if isinstance(node, ast.Call):
+        return isinstance(node.func, ast.Name) and node.func.id in LONG_CALLS
+    return isinstance(node, LONG)
 
 
 def _is_leave(stretch: l.Stretch) -> bool:

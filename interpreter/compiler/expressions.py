@@ -8,6 +8,7 @@ machine then lets the plain form run the same step, which tells what is wrong.
 from __future__ import annotations
 
 import ast
+import copy
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -229,7 +230,10 @@ class Expressions:
             case c.Arithmetic():
                 return self._arithmetic(node, scope)
             case c.Comparison(operator, left, right):
-                return self._comparison(operator, self.expression(left, scope), self.expression(right, scope))
+                first, second = self.expression(left, scope), self.expression(right, scope)
+                if operator == "<=" and is_constant(first) and self._at_least(right, value_of(first)):
+                    return q.constant(True)
+                return self._comparison(operator, first, second)
             case c.Logic(operator, left, right):
                 return self._logic(operator, self.expression(left, scope), right, scope)
             case c.Negation(value):
@@ -342,6 +346,20 @@ class Expressions:
         if cheap(bag):
             return self.quote.expression("_0[_1]", bag, self.quote.constant(index))
         return None
+
+    def _at_least(self, node: c.Expression, least: object) -> bool:
+        """Whether a number is surely no less: a holder never has less than nothing of a kind."""
+        if (
+            not isinstance(least, int)
+            or least > 0
+            or not isinstance(node, c.BagItem)
+            or not isinstance(node.of, c.Read)
+        ):
+            return False
+        cell = self.knowledge.cell_of(node.of.cell)
+        if not isinstance(cell, c.Cell) or cell.type.form not in ("pool", "track"):
+            return False
+        return self.base[cell.group] not in self.constants.effects.unlimited
 
     def _comparison(self, operator: str, left: ast.expr, right: ast.expr) -> ast.expr:
         if is_constant(left) and is_constant(right):
@@ -890,13 +908,23 @@ class Expressions:
         kind = self.constants.model.kinds.get(node.arguments[0].type.name)
         width = q.constant(len(kind.members)) if kind is not None else q.expression("len(_0)", bag)
         claims = q.call("claims", [rooms, width])
-        names = sorted(_free(claims) - KNOWN)
-        if kind is not None and scope.lifted is not None and not _free(claims) & {"S", "M", "state"}:
-            claims = q.call(self.emitter.outlined("claims", names, claims), [q.name(name) for name in names])
-        elif cheap(rooms):
-            claims = q.call("claims", [rooms, width])
+        if kind is not None:
+            claims = self._outlined("claims", claims)
         arguments = [bag, claims, *(self.expression(argument, scope) for argument in node.arguments[2:])]
         return q.call(f"{node.name}_in", arguments)
+
+    def _outlined(self, label: str, node: ast.expr) -> ast.expr:
+        """A call of a function of the cells and locals that an expression reads: what it gives is remembered."""
+        cells = _Cells()
+        body = cells.visit(copy.deepcopy(node))
+        free = _free(body)
+        if free & {"S", "M", "state"}:
+            return node
+        names = sorted(free - KNOWN - set(cells.names.values()))
+        given = [f"A_{number}" for number in range(len(names))]
+        _rename(body, dict(zip(names, given, strict=True)))
+        name = self.emitter.outlined(label, [*cells.names.values(), *given], body)
+        return self.quote.call(name, [*cells.reads, *(self.quote.name(each) for each in names)])
 
     def _price(self, node: c.Builtin, scope: Scope) -> ast.expr:
         """The price of some tokens of one kind is looked up, of a mix it is worked out."""
@@ -935,6 +963,33 @@ class Expressions:
         if not cheap(kind):
             raise Unsupported("a price of a kind that is worked out")
         return self.quote.expression("_0[_1][_2[_1]][_3]", table, kind, present, number)
+
+
+def _rename(body: ast.expr, names: dict[str, str]) -> None:
+    """New names for what a function is given and for its locals, so that equal functions look the same."""
+    for node in ast.walk(body):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id not in names:
+            names[node.id] = f"B_{len(names)}"
+    for node in ast.walk(body):
+        if isinstance(node, ast.Name):
+            node.id = names.get(node.id, node.id)
+
+
+class _Cells(ast.NodeTransformer):
+    """Puts names in place of the cells that an expression reads."""
+
+    def __init__(self) -> None:
+        self.names: dict[str, str] = {}
+        self.reads: list[ast.expr] = []
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        if not (isinstance(node.value, ast.Name) and node.value.id == "S" and cheap(node.slice)):
+            return self.generic_visit(node)
+        key = shown(node)
+        if key not in self.names:
+            self.names[key] = f"C_{len(self.names)}"
+            self.reads.append(node)
+        return ast.copy_location(ast.Name(self.names[key], ast.Load()), node)
 
 
 KNOWN = frozenset(

@@ -2,12 +2,13 @@
 
 It is a :class:`~interpreter.compiler.plain.Machine` with the same stretches, frames, cells and records. What goes wrong
 in an emitted function, whatever it is, is taken back to the last choice and done again in the plain form, which raises
-the failure with its place and chain. The functions are made when the first game begins.
+the failure with its place and chain. The functions are made when the first choice is: a game that only begins needs
+none of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,7 @@ from interpreter.compiler.constants import Env, RuleFailure
 from interpreter.compiler.plain import AskSite, Machine, OptionSite
 from interpreter.compiler.runtime import CACHES, Abandoned, Runtime
 from interpreter.kernel.chance import ChanceSource
-from interpreter.kernel.effects import CHOICE, PUT
+from interpreter.kernel.effects import CHOICE, take_back
 from interpreter.kernel.state import State, Value
 
 if TYPE_CHECKING:  # emitting is imported where it is done: a game in the plain form needs none of it
@@ -29,14 +30,17 @@ MOST_STEPS = 2_000
 """So many returns to the loop between two decisions are left to the plain form, which counts them."""
 
 
+_Before = tuple[int, Any, tuple[int, int]]
+"""Where the machine can go back to: how long the log was, the frame, what was pending."""
+
+
 @dataclass(eq=False)
 class Form:
     """The functions of an emitted program, where they are looked up."""
 
     runtime: Runtime
     stretches: list[Any]
-    choices: dict[int, tuple[Any, ...]]
-    takes: dict[int, tuple[Any, ...]]
+    takes: list[tuple[Any, ...]]
     accepts: dict[int, tuple[Any, ...]]
     options: dict[int, tuple[Any, ...]]
     space: dict[str, Any]
@@ -50,9 +54,10 @@ class FastMachine(Machine):
     that one trusts may run in the fast form. ``abandoned`` counts what was done again in the plain form.
     """
 
-    plain: bool = True
+    plain: bool = False
     abandoned: int = 0
     _wholes: dict[str, Any] = field(default_factory=dict)
+    _preferring: dict[int, tuple[Policy, dict[int, Any]]] = field(default_factory=dict)
     _sites: dict[int, tuple[int, int]] = field(default_factory=dict)
 
     @cached_property
@@ -83,16 +88,18 @@ class FastMachine(Machine):
             if function is None:
                 stretches[index] = _plainly(runtime, index)
         runtime.functions.extend([*stretches, *runtime.specials()])
+        parts = {number: space[name] for number, name in emitted.parts.items()}
+        runtime.look_at_parts(parts, emitted.through)
         runtime.standing.extend(space[name] for name in emitted.standing)
         self._wholes.update((name, space[emitted_name]) for name, emitted_name in emitted.procedures.items())
-        choices = {i: tuple(space[emitted.choices[i, n]] for n in range(len(s.bodies))) for i, s in self.asks.items()}
         options = {i: tuple(space[emitted.options[i, n]] for n in range(len(s.bodies))) for i, s in self.asks.items()}
         for index, site in self.asks.items():
             for number, option in enumerate(site.options):
                 self._sites[id(option)] = (index, number)
         takes = {i: tuple(space[emitted.takes[i, n]] for n in range(len(s.bodies))) for i, s in self.asks.items()}
         accepts = {i: tuple(space[emitted.accepts[i, n]] for n in range(len(s.bodies))) for i, s in self.asks.items()}
-        return Form(runtime, runtime.functions, choices, takes, accepts, options, space)
+        taking = [takes.get(index, ()) for index in range(len(self.program.stretches))]
+        return Form(runtime, runtime.functions, taking, accepts, options, space)
 
     def whole(self, procedure: str) -> Any:
         """A procedure that cannot suspend, as a function of the state and its arguments."""
@@ -100,42 +107,30 @@ class FastMachine(Machine):
 
     # --- running
 
+    @property
+    def stays_plain(self) -> bool:
+        """Whether the plain form does it: always, or as long as nobody chose anything and no function was made yet."""
+        return self.plain or "form" not in vars(self)
+
     def start(self, state: State, chance: ChanceSource) -> None:
-        if self.plain:
+        if self.stays_plain:
             super().start(state, chance)
             return
         self.chance = chance
         form = self.form
         form.runtime.ready(state)
-        before, frame = len(state.log), state.frame
+        before = self._now(state)
         try:
             self._go(form, state, (self.START, (), None))
+            self.constants.effects.settle_up(state, before[2])
         except Exception:
-            self._back(state, before, frame)
+            self._back(state, before)
             super().start(state, chance)
 
-    def choose(self, state: State, chance: ChanceSource, option: int, values: Sequence[Value]) -> None:
-        frame = state.frame
-        assert frame is not None
-        if self.plain:
-            super().choose(state, chance, option, values)
-            return
-        self.chance = chance
-        form = self.form
-        memo = state.memo
-        if CACHES not in memo or len(memo) != 1:
-            form.runtime.ready(state)
-        before = len(state.log)
-        try:
-            going = form.choices[frame[0]][option](state, frame[1], frame[2], values)
-            if going is not None:
-                self._go(form, state, going)
-        except Exception:
-            self._back(state, before, frame)
-            super().choose(state, chance, option, values)
-
     def take(self, state: State, chance: ChanceSource, option: int, values: tuple[Value, ...]) -> None:
-        """Records a choice, which must be legal, and goes on. A failure takes both back."""
+        if self.plain:
+            super().take(state, chance, option, values)
+            return
         frame = state.frame
         assert frame is not None
         self.chance = chance
@@ -143,32 +138,16 @@ class FastMachine(Machine):
         memo = state.memo
         if CACHES not in memo or len(memo) != 1:
             form.runtime.ready(state)
-        before = len(state.log)
+        before = self._now(state)
         try:
             going = form.takes[frame[0]][option](state, frame, values)
             if going is not None:
                 self._go(form, state, going)
+            if state.cells[self._pending] or before[2][0]:
+                self.constants.effects.settle_up(state, before[2])
         except Exception:
-            self._back(state, before, frame)
-            self.take_plain(state, chance, option, values)
-
-    def take_plain(self, state: State, chance: ChanceSource, option: int, values: tuple[Value, ...]) -> None:
-        frame = state.frame
-        assert frame is not None
-        before = len(state.log)
-        site = self.asks[frame[0]]
-        chosen, env = site.ask.options[option], list(frame[1])
-        actor = site.seat(state, env)
-        context = tuple(value(state, env) for _, value in site.context)
-        seen = self.visible_of_choice(state, site.ask, chosen, context, values)
-        what = (chosen.name, option, values)
-        record = (CHOICE, chosen.span, frame, actor, site.ask.name, what, site, context, seen, site.ask.sealed)
-        state.log.append(record)
-        try:
-            super().choose(state, chance, option, values)
-        except RuleFailure:
-            self._back(state, before, frame)
-            raise
+            self._back(state, before)
+            super().take(state, chance, option, values)
 
     # --- one choice
 
@@ -190,13 +169,28 @@ class FastMachine(Machine):
 
     def preferring(self, policy: Policy) -> dict[int, Any]:
         """For each decision that a policy can be written for, the function that chooses by it."""
+        known = self._preferring.get(id(policy))
+        if known is not None:
+            return known[1]
         from interpreter.compiler.load import add_functions, code_of
 
         form = self.form
         emitted, names = self.emitter.preferences(policy)
         form.space.update(emitted.values)
         add_functions(code_of(emitted), form.space)
-        return {index: form.space[name] for index, name in names.items()}
+        found = {index: form.space[name] for index, name in names.items()}
+        self._preferring[id(policy)] = (policy, found)
+        return found
+
+    def preferred(self, state: State, prefer: Any, below: Callable[[int], int]) -> tuple[int, tuple[Value, ...]] | None:
+        """What one of these functions chooses; nothing where the plain form must say why it cannot."""
+        if CACHES not in state.memo or len(state.memo) != 1:
+            self.form.runtime.ready(state)
+        assert state.frame is not None
+        try:
+            return prefer(state, state.frame[1], below)  # type: ignore[no-any-return]
+        except Exception:
+            return None
 
     def play(
         self,
@@ -206,27 +200,36 @@ class FastMachine(Machine):
         below: Callable[[int], int],
         limit: int = 100_000,
     ) -> int:
-        """Lets a policy play to the end; gives the number of decisions. The game must have begun."""
+        """Lets a policy play to the end; gives the number of decisions. The game must have begun.
+
+        ``below`` gives a random number from 0 up to another.
+        """
         form = self.form
-        takes, log = form.takes, state.log
+        stretches, takes, log, cells = form.stretches, form.takes, state.log, state.cells
+        chosen = [prefer.get(index) for index in range(len(stretches))]
         form.runtime.ready(state)
         self.chance = chance
+        waiting = self.constants.effects.waiting(state)
         for count in range(limit):
             frame = state.frame
             if frame is None:
                 return count
-            before = len(log)
+            index = frame[0]
             try:
-                number, values = prefer[frame[0]](state, frame[1], below)
-                going = takes[frame[0]][number](state, frame, values)
+                number, values = chosen[index](state, frame[1], below)
+                going = takes[index][number](state, frame, values)
                 if going is not None:
                     self._go(form, state, going)
             except Exception:
-                self._back(state, before, frame)
+                self._back(state, (_choice_by(log, frame), frame, waiting))
                 form.runtime.ready(state)
-                number, values = prefer[frame[0]](state, frame[1], below)
-                self.take_plain(state, chance, number, values)
+                number, values = chosen[index](state, frame[1], below)
+                super().take(state, chance, number, values)
                 form.runtime.ready(state)
+                waiting = self.constants.effects.waiting(state)
+            if cells[self._pending] or waiting[0]:
+                self.constants.effects.settle_up(state, waiting)
+                waiting = self.constants.effects.waiting(state)
         return limit
 
     def _go(self, form: Form, state: State, going: Any) -> None:
@@ -238,21 +241,20 @@ class FastMachine(Machine):
             if steps > MOST_STEPS:
                 raise Abandoned
 
-    def _back(self, state: State, before: int, frame: Any) -> None:
-        """Takes back all that was done since the log was so long."""
+    def _now(self, state: State) -> _Before:
+        return len(state.log), state.frame, self.constants.effects.waiting(state)
+
+    def _back(self, state: State, before: _Before) -> None:
+        """Takes back all that was done since then."""
         self.abandoned += 1
-        log = state.log
-        while len(log) > before:
-            record = log.pop()
-            if record[0] == PUT:
-                state.cells[record[2]] = record[3]
-        state.frame = frame
-        state.memo.clear()
+        length, state.frame, waiting = before
+        take_back(state, length)
+        self.constants.effects.wait_again(state, waiting)
 
     # --- options
 
     def options(self, state: State, env: Env, site: AskSite) -> Iterator[tuple[int, tuple[Value, ...]]]:
-        if self.plain:
+        if self.stays_plain:
             yield from super().options(state, env, site)
             return
         for number, option in enumerate(site.options):
@@ -260,7 +262,7 @@ class FastMachine(Machine):
                 yield number, values
 
     def values(self, state: State, env: Env, option: OptionSite) -> Iterator[tuple[Value, ...]]:
-        if self.plain:
+        if self.stays_plain:
             yield from super().values(state, env, option)
             return
         form = self.form
@@ -280,6 +282,14 @@ class FastMachine(Machine):
             for _ in range(count):
                 next(rest)
             yield from rest
+
+
+def _choice_by(log: list[tuple[Any, ...]], frame: Any) -> int:
+    """Where the record of the choice at a frame stands; the end where there is none yet."""
+    for place in range(len(log) - 1, -1, -1):
+        if log[place][0] == CHOICE:
+            return place if log[place][2] is frame else len(log)
+    return len(log)
 
 
 def _plainly(runtime: Runtime, index: int) -> Any:

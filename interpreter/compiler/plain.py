@@ -26,6 +26,7 @@ from interpreter.compiler.constants import (
 from interpreter.compiler.evaluate import Evaluator
 from interpreter.compiler.perform import Performer
 from interpreter.kernel.chance import ChanceSource, Seeded
+from interpreter.kernel.effects import CHOICE, take_back
 from interpreter.kernel.state import State, Value
 from interpreter.language import core as c
 from interpreter.language.model import RuleLayer, StandingRule
@@ -38,14 +39,19 @@ MAXIMUM_DEPTH = 200
 
 @dataclass(frozen=True, slots=True)
 class OptionSite:
-    """An alternative, ready to be listed: its guard, its choices in order, and its tests."""
+    """An alternative, ready to be listed: its guard, its choices in order, and its tests; and whose it is."""
 
-    name: str
+    ask: c.Ask
+    procedure: str
     guard: Evaluate | None
     variables: tuple[int, ...]
     items: tuple[Evaluate, ...]
     tests: tuple[Evaluate, ...]
     core: c.Option
+
+    @property
+    def name(self) -> str:
+        return self.core.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,15 +137,27 @@ class Machine:
         """From the empty table to the first decision, or the end."""
         self.run(state, chance, (self.START, [], None))
 
-    def choose(self, state: State, chance: ChanceSource, option: int, values: Sequence[Value]) -> None:
-        """Goes on after a decision; the choice must be legal."""
-        assert state.frame is not None
-        index, locals_, up, _ = state.frame
-        site = self.asks[index]
-        env = list(locals_)
-        for variable, value in zip(site.options[option].variables, values, strict=True):
+    def take(self, state: State, chance: ChanceSource, option: int, values: tuple[Value, ...]) -> None:
+        """Records a choice, which must be legal, and goes on to the next decision. A failure takes all of it back."""
+        frame, effects = state.frame, self.constants.effects
+        assert frame is not None
+        length, waiting = len(state.log), effects.waiting(state)
+        site = self.asks[frame[0]]
+        chosen, env = site.options[option], list(frame[1])
+        self.meter.refill()
+        actor = site.seat(state, env)
+        context = tuple(value(state, env) for _, value in site.context)
+        seen = self.visible_of_choice(state, chosen, context, values)
+        state.log.append((CHOICE, chosen, frame, actor, values, context, seen))
+        for variable, value in zip(chosen.variables, values, strict=True):
             env[variable] = value
-        self.run(state, chance, (site.bodies[option], env, up))
+        try:
+            self.run(state, chance, (site.bodies[option], env, frame[2]))
+        except RuleFailure:
+            take_back(state, length)
+            state.frame = frame
+            effects.wait_again(state, waiting)
+            raise
 
     def perform(self, state: State, chance: ChanceSource, procedure: str, then: str = "") -> None:
         """Runs a procedure outside the rounds (a scenario's given), then goes on with a phase, or stops."""
@@ -153,9 +171,10 @@ class Machine:
 
     def run(self, state: State, chance: ChanceSource, going: Going | None) -> None:
         self.chance = chance
-        stretches = self._stretches
+        stretches, effects = self._stretches, self.constants.effects
         passes = 0
         self.meter.refill()
+        before = effects.waiting(state)
         try:
             while going is not None:
                 index, env, up = going
@@ -167,11 +186,14 @@ class Machine:
                 for step in steps:
                     step(state, env)
                 going = end(state, env, up)
+            effects.settle_up(state, before)
         except RuleFailure as failure:
             self._name_chain(failure, state, going)
+            effects.wait_again(state, before)
             raise
         except RecursionError:
             place = self._place(state, going[0]) if going is not None else None
+            effects.wait_again(state, before)
             raise RuleFailure("rules call each other too deeply", place, "R002") from None
 
     def _place(self, state: State, index: int) -> Span | None:
@@ -208,10 +230,10 @@ class Machine:
         return tuple(sorted(set.intersection(*masks))) if masks else None
 
     def visible_of_choice(
-        self, state: State, ask: c.Ask, option: c.Option, context: Sequence[Value], values: Sequence[Value]
+        self, state: State, option: OptionSite, context: Sequence[Value], values: Sequence[Value]
     ) -> tuple[tuple[int, ...] | None, ...]:
         """Who may know each value of a decision's context, and of a choice in it."""
-        types = [*(value.type for _, value in ask.context), *(choice.type for choice in option.choices)]
+        types = [*(value.type for _, value in option.ask.context), *(choice.type for choice in option.core.choices)]
         return tuple(self.visible_in(state, v, t) for v, t in zip((*context, *values), types, strict=True))
 
     # --- the frame of a game: set-up, rounds, phases
@@ -327,23 +349,23 @@ class Machine:
         """Settle, then go on with the frame."""
         if not state.cells[self._pending] or state.cells[self._settling]:
             return back[0], list(back[1]), back[2]
-        self.constants.effects.put(state, self._settling, 1, None)
+        state.cells[self._settling] = 1
         return self.SETTLE, [], back
 
     def _settle(self, state: State, env: Env, up: Any) -> Going | None:
         """One match of the first standing rule that has one; when none is left, back."""
-        effects = self.constants.effects
+        cells = state.cells
         while True:
-            pending = state.cells[self._pending]
+            pending = cells[self._pending]
             if not pending:
-                effects.put(state, self._settling, 0, None)
+                cells[self._settling] = 0
                 return self._leave(up, None)
             number = (pending & -pending).bit_length() - 1
             name, match = self._standing[number]
             values = match(state)
             if values is not None:
                 return self._enter(name, values, (self.SETTLE, (), up, -1), state)
-            effects.put(state, self._pending, pending & ~(1 << number), None)
+            cells[self._pending] = pending & ~(1 << number)
 
     def _standing_rule(self, rule: StandingRule) -> tuple[str, Callable[[State], tuple[Value, ...] | None]]:
         each = effort(rule.test)
@@ -498,7 +520,8 @@ class Machine:
         compile_ = self.expressions.compile
         options = tuple(
             OptionSite(
-                option.name,
+                ask,
+                stretch.procedure,
                 compile_(option.guard) if option.guard is not None else None,
                 tuple(choice.variable for choice in option.choices),
                 tuple(self.looked_through(choice.items, effort(option.tests)) for choice in option.choices),

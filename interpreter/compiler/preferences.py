@@ -83,7 +83,7 @@ class PreferenceWriter:
     def _by(self, patterns: list[Pattern]) -> Block:
         q = self.quote
         best, key = self.expressions.fresh("best"), self.expressions.fresh("key")
-        found = [q.assign(best, q.constant(None)), q.assign(key, q.constant(None))]
+        found = [q.assign(best, q.constant(None)), q.assign(key, q.name("ENDLESS"))]
         for pattern in patterns:
             found.extend(self._pattern(pattern, "by", best, key))
         return [*found, *q.statements("if _0 is not None:\n    return _0", q.name(best))]
@@ -96,7 +96,8 @@ class PreferenceWriter:
         found = q.statements("_0 = []", q.name(listed))
         for pattern in patterns:
             found.extend(self._pattern(pattern, "random", listed))
-        if len(patterns) > 1:
+        names = [pattern.alternative for pattern in patterns]
+        if "" in names or len(set(names)) < len(names):
             found.extend(q.statements("_0 = remembered_order(_0)", q.name(listed)))
         found.extend(q.statements("if _0:\n    return _0[below(len(_0))] if len(_0) > 1 else _0[0]", q.name(listed)))
         return found
@@ -216,17 +217,15 @@ class PreferenceWriter:
             case _:
                 keys = [self._told(tests, x.expression(each, own)) for each in pattern.keys]
                 rank = keys[0] if len(keys) == 1 else q.tuple(keys)
-                mine = x.fresh("mine")
-                body = [
-                    q.assign(mine, rank),
-                    *q.statements(
-                        "if _0 is None or _1 < _2:\n    _0 = _3\n    _2 = _1",
-                        q.name(target),
-                        q.name(mine),
-                        q.name(key),
-                        code,
-                    ),
-                ]
+                body = []
+                if not isinstance(rank, ast.Name | ast.Constant):
+                    mine = x.fresh("mine")
+                    body.append(q.assign(mine, rank))
+                    rank = q.name(mine)
+                first = "_1 < _2" if len(keys) == 1 else "_0 is None or _1 < _2"
+                body.extend(
+                    q.statements(f"if {first}:\n    _0 = _3\n    _2 = _1", q.name(target), rank, q.name(key), code)
+                )
         return self._if(x.all_of(tests), body)
 
     def _told(self, tests: list[ast.expr], key: ast.expr) -> ast.expr:

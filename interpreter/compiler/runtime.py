@@ -6,9 +6,10 @@ Effects leave the same records as :class:`~interpreter.kernel.effects.Effects`. 
 
 from __future__ import annotations
 
-from bisect import insort
+from bisect import bisect
 from collections.abc import Callable, Iterator
 from functools import lru_cache
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from interpreter.compiler.constants import MAXIMUM_NUMBER
@@ -31,7 +32,14 @@ CACHES = 0
 with every change, so neither form ever reads what the other has made stale."""
 
 Going = tuple[int, tuple[Value, ...], Any]
+_Stale = tuple[int, tuple[int, ...], Callable[..., Value] | None, tuple[int, ...]]
+"""A row, its places that a cell can change, the part of it that reads the cell, and what holds as long as the row."""
 Special = Callable[[State, tuple[Value, ...], Any], "Going | None"]
+
+
+MOST_ANSWERS = 1_024
+MOST_BAGS_KNOWN = 1_000
+MOST_KINDS_SHARED = 8
 
 
 class Abandoned(Exception):
@@ -49,8 +57,9 @@ class Runtime:
         rows: dict[int, dict[int, tuple[int, ...]]],
     ) -> None:
         self.machine = machine
-        self.stale: list[tuple[tuple[int, tuple[int, ...]], ...]] = [
-            tuple((number, places[cell]) for number, places in rows.items() if cell in places)
+        self.rows = rows
+        self.stale: list[tuple[_Stale, ...]] = [
+            tuple((number, places[cell], None, ()) for number, places in rows.items() if cell in places)
             for cell in range(machine.constants.layout.size)
         ]
         self.changing = [bool(a or b) for a, b in zip(readers, self.stale, strict=True)]
@@ -64,16 +73,44 @@ class Runtime:
         self.location, self.piece = base["location"], base.get("piece", 0)
         self.pending, self.settling, self.kept = base["pending"], base["settling"], base["kept"]
         self.chance = base["chance"]
+        self.phase = base["phase"]
+        model = self.constants.model
+        self.phases = [model.rules[name].top.id for name in model.phases]
+        """The procedure of each phase."""
+        self.starts = [(MARK, None, f"start of {name}", number) for number, name in enumerate(model.phases)]
+        self.ends = [(MARK, None, f"end of {name}", number) for number, name in enumerate(model.phases)]
         self.owners = [self.constants.layout.owner_of(cell)[1] for cell in range(self.constants.layout.size)]
-        self.ranks = {cell: self._ranks(cell) for cell in self.effects.zones}
+        self.order = {cell: self._order(cell) for cell in self.effects.zones}
+        """Zones whose cards lie in no other order than that in which they came have none."""
+        self.odd = {
+            cell: shape.piles or (shape.rank is not None and self.order[cell] is None)
+            for cell, shape in self.effects.zones.items()
+        }
+        """Zones that are left to the plain form."""
+        self.full = {cell: track.capacities() for cell, track in self.constants.tracks.items()}
+        self.sums = {
+            cell: tuple(tuple(accumulate(track.prices(kind), initial=0)) for kind in range(len(track.spaces)))
+            for cell, track in self.constants.tracks.items()
+        }
+        """What the first so many tokens of a full row cost."""
         self.functions: list[Special] = []
         self.standing: list[Callable[[State], tuple[Value, ...] | None]] = []
 
-    def _ranks(self, cell: int) -> tuple[Any, ...] | None:
-        """The rank of each card in a zone, where it is the same in every state."""
+    def look_at_parts(self, parts: dict[int, Callable[..., Value]], through: dict[int, list[int]]) -> None:
+        """From now on a row becomes stale only where the part of it that reads the cell comes to another value."""
+        self.stale = [
+            tuple((number, places, parts.get(number), tuple(through.get(number, ()))) for number, places, _, _ in stale)
+            for stale in self.stale
+        ]
+
+    def _order(self, cell: int) -> tuple[Any, ...] | None:
+        """For each card the key by which a zone keeps it, where that is the same in every state."""
         shape = self.effects.zones[cell]
-        if shape.rank is None:
+        cards = range(len(self.machine.program.model.cards))
+        if shape.order == "kept":
             return None
+        if shape.rank is None:
+            return tuple(cards)
         program = self.machine.program
         group = program.model.groups[shape.name]
         for node in descendants(group.rank):
@@ -83,11 +120,11 @@ class Runtime:
                 return None
         state = State([None] * self.constants.layout.size)
         found: list[Any] = []
-        for card in range(len(program.model.cards)):
+        for card in cards:
             try:
-                found.append(shape.rank(state, card))
+                found.append((shape.rank(state, card), card))
             except Exception:
-                found.append(None)
+                found.append(None)  # such a card cannot be compared, and the plain form says why
         return tuple(found)
 
     def names(self) -> dict[str, Any]:
@@ -95,7 +132,11 @@ class Runtime:
         graph, lengths = self.constants.graph, self.constants.lengths
         found: dict[str, Any] = {
             "F": self.functions,
-            "SITES": self.machine.asks,
+            **{
+                f"OPTION_{index}_{number}": option
+                for index, site in self.machine.asks.items()
+                for number, option in enumerate(site.options)
+            },
             "SEEN": self.constants.seen_by,
             "WATCHED": self.effects,
             "give_up": give_up,
@@ -114,10 +155,11 @@ class Runtime:
             "sure": sure,
             "position_or_none": position_or_none,
             "without": without,
-            "claims": claims,
+            "claims": Claims,
             "overflow_in": overflow_in,
             "space_in": space_in,
             "mixes": bags.mixes,
+            "ENDLESS": float("inf"),
             "remembered_order": once_each,
         }
         for name in (
@@ -128,7 +170,6 @@ class Runtime:
                 "price_on",
                 "put",
                 "move_tokens",
-                "move_some",
                 "place_piece",
                 "take_piece",
                 "move_card",
@@ -137,11 +178,13 @@ class Runtime:
             *("plain_stretch", "plain_values", "plain_choice", "plain_match", "check_depth"),
         ):
             found[name] = getattr(self, name)
+        if len(self.machine._standing) == 1:
+            found["settle"] = self.settle_one
         found["visible_in"] = self.machine.visible_in
         if graph is not None:
             found["distances"] = lambda starts, within: graph.distances(starts, within, lengths)
             found["path"] = lambda starts, goal, within: graph.path(starts, goal, within, lengths)
-            found["connected"] = graph.connected
+            found["connected"] = lru_cache(MOST_ANSWERS)(graph.connected)
             found["neighbours"] = graph.neighbours
         return found
 
@@ -173,61 +216,102 @@ class Runtime:
         state.log.append((PUT, site, cell, old))
         cells[cell] = value
         if self.changing[cell]:
-            self.forget(state, cell)
-        woken = self.effects.wakes[cell]
-        if woken:
-            pending = cells[self.pending]
-            if pending | woken != pending:
-                state.log.append((PUT, site, self.pending, pending))
-                cells[self.pending] = pending | woken
+            self.forget(state, cell, old)
+        if woken := self.wakes[cell]:
+            cells[self.pending] |= woken
 
-    def forget(self, state: State, cell: int) -> None:
+    def forget(self, state: State, cell: int, old: Value) -> None:
         """Nothing that depends on a cell is remembered any longer."""
         caches = state.memo[CACHES]
         for number in self.readers[cell]:
             caches[number] = {}
         if self.stale[cell]:
-            self.make_stale(caches, cell)
+            self.make_stale(caches, cell, old, state.cells[cell])
 
-    def make_stale(self, caches: list[dict[Any, Any]], cell: int) -> None:
+    def make_stale(self, caches: list[dict[Any, Any]], cell: int, old: Value, new: Value) -> None:
         """What rows have at some places is to be worked out again."""
-        for number, places in self.stale[cell]:
-            for row in caches[number].values():
-                row[1].update(places)
+        for number, places, part, through in self.stale[cell]:
+            if part is None:
+                for row in caches[number].values():
+                    row[1].update(places)
+                continue
+            for key, row in caches[number].items():
+                given = key if type(key) is tuple else (key,)
+                if part(old, *given) != part(new, *given):
+                    row[1].update(places)
+                    for other in through:
+                        caches[other].pop(key, None)
 
     def move_card(self, state: State, card: int, zone: int, where: str, site: Any) -> None:
         cells = state.cells
-        source = cells[self.location + card]
-        shape = self.zones[zone]
-        if shape.piles or self.zones[source].piles:
-            self.aside(state, lambda: self.effects.move_cards(state, (card,), zone, where, site))
-            return
+        place = self.location + card
+        source = cells[place]
         held = cells[source]
+        if source == zone or self.odd[source] or self.odd[zone]:
+            self._move_card_slowly(state, card, zone, where, site)
+            return
         at = held.index(card)
-        self._changed(state, source, held[:at] + held[at + 1 :], site)
-        held = cells[zone]
-        ranks = self.ranks[zone]
-        after: tuple[Any, ...]
-        if shape.rank is not None and ranks is None:
-            raise Abandoned
-        if shape.order == "kept":
-            after = (card, *held) if where == "top" else (*held, card)
-        elif ranks is None:
-            after = tuple(sorted((*held, card)))
+        there = cells[zone]
+        order = self.order[zone]
+        record = state.log.append
+        record((PUT, site, source, held))
+        record((PUT, site, zone, there))
+        record((PUT, site, place, source))
+        cells[source] = held[:at] + held[at + 1 :]
+        if order is None:
+            cells[zone] = (card, *there) if where == "top" else (*there, card)
         else:
-            keyed = [(ranks[c], c) for c in held]
-            insort(keyed, (ranks[card], card))
-            after = tuple([c for _, c in keyed])
-        self._changed(state, zone, after, site)
-        if source != zone:
-            self._changed(state, self.location + card, zone, site)
+            at = bisect(there, order[card], key=order.__getitem__)
+            cells[zone] = (*there[:at], card, *there[at:])
+        cells[place] = zone
+        if self.changing[source]:
+            self.forget(state, source, held)
+        if self.changing[zone]:
+            self.forget(state, zone, there)
+        if self.changing[place]:
+            self.forget(state, place, source)
+        if woken := self.wakes[source] | self.wakes[zone] | self.wakes[place]:
+            cells[self.pending] |= woken
+
+    def _move_card_slowly(self, state: State, card: int, zone: int, where: str, site: Any) -> None:
+        if self.zones[zone].rank is not None and self.order[zone] is None:
+            raise Abandoned
+        self.aside(state, lambda: self.effects.move_cards(state, (card,), zone, where, site))
 
     def move_cards(self, state: State, cards: tuple[int, ...], zone: int, where: str, site: Any) -> None:
         if where == "new pile":
             self.aside(state, lambda: self.effects.move_cards(state, cards, zone, where, site))
             return
+        if len(cards) > 1 and self._move_together(state, cards, zone, where, site):
+            return
         for card in cards if where != "top" else reversed(cards):
             self.move_card(state, card, zone, where, site)
+
+    def _move_together(self, state: State, cards: tuple[int, ...], zone: int, where: str, site: Any) -> bool:
+        """As in :class:`~interpreter.kernel.effects.Effects`."""
+        cells, location = state.cells, self.location
+        source = cells[location + cards[0]]
+        moved = frozenset(cards)
+        if source == zone or self.odd[source] or self.odd[zone] or len(moved) < len(cards):
+            return False
+        for card in cards:
+            if cells[location + card] != source:
+                return False
+        there, order = cells[zone], self.order[zone]
+        if order is None:
+            after = (*cards, *there) if where == "top" else (*there, *cards)
+        else:
+            after = tuple(sorted((*there, *cards), key=order.__getitem__))
+        self.put(state, source, tuple([card for card in cells[source] if card not in moved]), site)
+        self.put(state, zone, after, site)
+        state.log.extend([(PUT, site, location + card, source) for card in cards])
+        for card in cards:
+            place = location + card
+            cells[place] = zone
+            if self.changing[place]:
+                self.forget(state, place, source)
+            cells[self.pending] |= self.wakes[place]
+        return True
 
     def move_to_pile(self, state: State, cards: tuple[int, ...], pile: tuple[int, ...], where: str, site: Any) -> None:
         self.aside(state, lambda: self.effects.move_to_pile(state, cards, pile, where, site))
@@ -253,38 +337,6 @@ class Runtime:
             raise Abandoned
         self.put(state, source, left, site)
         self.put(state, target, more, site)
-
-    def move_some(self, state: State, number: int, kind: int, source: int, target: int, site: Any) -> None:
-        """Tokens of one kind, between holders of several kinds."""
-        cells, effects = state.cells, self.effects
-        left, more = list(cells[source]), list(cells[target])
-        left[kind] -= number
-        more[kind] += number
-        if number <= 0:
-            if number < 0:
-                raise Abandoned
-            return
-        if left[kind] < 0 and source not in effects.unlimited:
-            raise Abandoned
-        track = effects.tracks.get(target)
-        if track is not None and more[kind] > track.capacity(kind):
-            raise Abandoned
-        self._changed(state, source, tuple(left), site)
-        self._changed(state, target, tuple(more), site)
-
-    def _changed(self, state: State, cell: int, value: Value, site: Any) -> None:
-        """As ``put``, of a value that is not the old one."""
-        cells, log = state.cells, state.log
-        log.append((PUT, site, cell, cells[cell]))
-        cells[cell] = value
-        if self.changing[cell]:
-            self.forget(state, cell)
-        woken = self.wakes[cell]
-        if woken:
-            pending = cells[self.pending]
-            if pending | woken != pending:
-                log.append((PUT, site, self.pending, pending))
-                cells[self.pending] = pending | woken
 
     def place_piece(self, state: State, number: int, stock: int, place: int, site: Any) -> None:
         cells = state.cells
@@ -349,10 +401,17 @@ class Runtime:
         return self.constants.seen_by.get(state.cells[self.location + card])
 
     def room_on(self, track: int, present: Value, kind: int) -> int:
-        return self.constants.tracks[track].room(kind, _as_bag(present)[kind])
+        return self.full[track][kind] - int(present[kind] if type(present) is tuple else present)
 
     def price_on(self, track: int, present: Value, wanted: Value) -> int:
-        return self.constants.tracks[track].price_of(_as_bag(present), _as_bag(wanted))
+        sums, full, total = self.sums[track], self.full[track], 0
+        for kind, number in enumerate(_as_bag(wanted)):
+            if number:
+                free = full[kind] - _as_bag(present)[kind]
+                if number < 0 or free < 0:
+                    raise Abandoned
+                total += sums[kind][free + number] - sums[kind][free]
+        return total
 
     # --- what the plain form does here
 
@@ -368,14 +427,12 @@ class Runtime:
         going = self.aside(state, run)
         return None if going is None else (going[0], tuple(going[1]), going[2])
 
-    def plain_choice(
-        self, index: int, number: int, state: State, env: tuple[Value, ...], up: Any, values: tuple[Value, ...]
-    ) -> Going | None:
+    def plain_choice(self, index: int, number: int, state: State, frame: Any, values: tuple[Value, ...]) -> Going:
         site = self.machine.asks[index]
-        locals_ = list(env)
+        locals_ = list(frame[1])
         for variable, value in zip(site.options[number].variables, values, strict=True):
             locals_[variable] = value
-        return site.bodies[number], tuple(locals_), up
+        return site.bodies[number], tuple(locals_), frame[2]
 
     def plain_values(
         self, index: int, number: int, state: State, env: tuple[Value, ...]
@@ -397,33 +454,39 @@ class Runtime:
 
     def settle(self, state: State, back: Any) -> Going | None:
         """Looks at the standing rules. Nothing where none has a match: then the caller goes on itself."""
-        cells, log = state.cells, state.log
-        log.append((PUT, None, self.settling, cells[self.settling]))
-        cells[self.settling] = 1
+        found = self._next_match(state)
+        if found is None:
+            return None
+        state.cells[self.settling] = 1
+        return self.enter(state, found[0], found[1], (self.machine.SETTLE, (), back, -1))
+
+    def settle_one(self, state: State, back: Any) -> Going | None:
+        """As ``settle``, where there is one standing rule."""
+        values = self.standing[0](state)
+        if values is None:
+            state.cells[self.pending] = 0
+            return None
+        state.cells[self.settling] = 1
+        name = self.machine._standing[0][0]
+        return self.enter(state, name, values, (self.machine.SETTLE, (), back, -1))
+
+    def settle_on(self, state: State, env: tuple[Value, ...], up: Any) -> Going | None:
+        found = self._next_match(state)
+        if found is None:
+            state.cells[self.settling] = 0
+            return self.back(up)
+        return self.enter(state, found[0], found[1], (self.machine.SETTLE, (), up, -1))
+
+    def _next_match(self, state: State) -> tuple[str, tuple[Value, ...]] | None:
+        """The procedure and values of the first pending rule that has a match; those before it are pending no more."""
+        cells = state.cells
         while pending := cells[self.pending]:
             number = (pending & -pending).bit_length() - 1
             values = self.standing[number](state)
             if values is not None:
-                return self.enter(state, self.machine._standing[number][0], values, (self.machine.SETTLE, (), back, -1))
-            log.append((PUT, None, self.pending, pending))
+                return self.machine._standing[number][0], values
             cells[self.pending] = pending & ~(1 << number)
-        log.append((PUT, None, self.settling, 1))
-        cells[self.settling] = 0
         return None
-
-    def settle_on(self, state: State, env: tuple[Value, ...], up: Any) -> Going | None:
-        cells = state.cells
-        while True:
-            pending = cells[self.pending]
-            if not pending:
-                self.put(state, self.settling, 0, None)
-                return self.back(up)
-            number = (pending & -pending).bit_length() - 1
-            values = self.standing[number](state)
-            if values is not None:
-                name = self.machine._standing[number][0]
-                return self.enter(state, name, values, (self.machine.SETTLE, (), up, -1))
-            self.put(state, self.pending, pending & ~(1 << number), None)
 
     def back(self, up: Any) -> Going:
         index, env, further, into = up
@@ -436,7 +499,7 @@ class Runtime:
         if lowered.steps is not None:
             self.machine.whole(procedure)(state, *values)
             return self.back(up)
-        return lowered.entry, (*values, *([None] * (lowered.local_count - len(values)))), up
+        return lowered.entry, (*values, *((None,) * (lowered.local_count - len(values)))), up
 
     def settled(self, state: State, back: Any) -> Going | None:
         if not state.cells[self.pending] or state.cells[self.settling]:
@@ -458,8 +521,10 @@ class Runtime:
             self.put(state, self.kept, due, None)
 
     def reset(self, state: State, lasts: str) -> None:
+        cells = state.cells
         for cell, start in self.machine.resets.get(lasts, ()):
-            self.put(state, cell, start, None)
+            if cells[cell] is not start:
+                self.put(state, cell, start, None)
 
     def stop(self, state: State) -> None:
         self.put(state, self.base["over"], True, None)
@@ -500,23 +565,24 @@ class Runtime:
         return self._next_phase(state, (), None)
 
     def _next_phase(self, state: State, env: tuple[Value, ...], up: Any) -> Going | None:
-        phases = self.constants.model.phases
-        number = state.cells[self.base["phase"]] + 1
-        if number >= len(phases):
+        cells = state.cells
+        number = cells[self.phase] + 1
+        if number >= len(self.phases):
             return self._round_over(state, (), None)
-        self.put(state, self.base["phase"], number, None)
-        self.mark(state, f"start of {phases[number]}", number)
-        self.fall_due(state, "phase")
+        self.put(state, self.phase, number, None)
+        state.log.append(self.starts[number])
+        if self.effects.listener is not None:
+            self.heard(state, self.starts[number][2])
+        if cells[self.kept]:
+            self.fall_due(state, "phase")
         return self._phase_begin(state, (), None)
 
     def _phase_begin(self, state: State, env: tuple[Value, ...], up: Any) -> Going | None:
-        machine = self.machine
-        kept = self.take_kept(state, "due", "round") or self.take_kept(state, "due", "phase")
-        if kept is not None:
-            return self.enter(state, kept[2], kept[3], (machine.PHASE_BEGIN, (), None, -1))
-        model = self.constants.model
-        top = model.rules[model.phases[state.cells[self.base["phase"]]]].top.id
-        return self.enter(state, top, (), (machine.PHASE_OVER, (), None, -1))
+        if state.cells[self.kept]:
+            kept = self.take_kept(state, "due", "round") or self.take_kept(state, "due", "phase")
+            if kept is not None:
+                return self.enter(state, kept[2], kept[3], (self.machine.PHASE_BEGIN, (), None, -1))
+        return self.enter(state, self.phases[state.cells[self.phase]], (), (self.machine.PHASE_OVER, (), None, -1))
 
     def _phase_over(self, state: State, env: tuple[Value, ...], up: Any) -> Going | None:
         cells = state.cells
@@ -531,9 +597,11 @@ class Runtime:
         return self.settled(state, (self.machine.PHASE_DONE, (), None, -1))
 
     def _phase_done(self, state: State, env: tuple[Value, ...], up: Any) -> Going | None:
-        number = state.cells[self.base["phase"]]
+        number = state.cells[self.phase]
         self.reset(state, "phase")
-        self.mark(state, f"end of {self.constants.model.phases[number]}", number)
+        state.log.append(self.ends[number])
+        if self.effects.listener is not None:
+            self.heard(state, self.ends[number][2])
         return self._next_phase(state, (), None)
 
     def _round_over(self, state: State, env: tuple[Value, ...], up: Any) -> Going | None:
@@ -667,29 +735,46 @@ def position_or_none(item: Value, items: Value) -> Value:
 Sets = tuple[tuple[tuple[int, ...], int], ...]
 """Sets of kinds, each with what the rooms that take one of them hold in all."""
 
-Claims = tuple[tuple[tuple[int, int], ...], tuple[Sets, ...]]
 
+class Claims:
+    """What sets of kinds can claim of some rooms: kinds that share no room one by one, then sets of those that do.
 
-def claims(rooms: bags.Rooms, width: int) -> Claims:
-    """What sets of kinds can claim of some rooms: kinds that share no room one by one, then sets of those that do."""
-    alone = [0] * width
-    mixed = []
-    for kinds, capacity in rooms:
-        if len(kinds) == 1:
-            alone[kinds[0]] += capacity
-        elif kinds:
-            mixed.append((frozenset(kinds), capacity))
-    parts: list[frozenset[int]] = []
-    for together, _ in mixed:
-        touched = [part for part in parts if part & together]
-        parts = [part for part in parts if not part & together]
-        parts.append(together.union(*touched))
-    shared = frozenset().union(*parts)
-    singles = tuple((kind, alone[kind]) for kind in range(width) if kind not in shared)
-    return singles, tuple(_sets(sorted(part), alone, mixed) for part in parts)
+    ``known`` remembers how much of a bag is left outside, ``spaces`` how much of each kind has room beside it: the same
+    few bags are asked for again and again.
+    """
+
+    __slots__ = ("alone", "known", "parts", "singles", "spaces")
+
+    def __init__(self, rooms: bags.Rooms, width: int) -> None:
+        alone = [0] * width
+        mixed = []
+        for kinds, capacity in rooms:
+            if len(kinds) == 1:
+                alone[kinds[0]] += capacity
+            elif kinds:
+                mixed.append((frozenset(kinds), capacity))
+        self.known: dict[bags.Bag, int] = {}
+        self.spaces: dict[bags.Bag, tuple[int, ...]] = {}
+        self.alone = tuple(alone)
+        self.singles: tuple[tuple[int, int], ...] = tuple(enumerate(alone))
+        self.parts: tuple[Sets, ...] = ()
+        if mixed:
+            self._share(alone, mixed)
+
+    def _share(self, alone: list[int], mixed: list[tuple[frozenset[int], int]]) -> None:
+        parts: list[frozenset[int]] = []
+        for together, _ in mixed:
+            touched = [part for part in parts if part & together]
+            parts = [part for part in parts if not part & together]
+            parts.append(together.union(*touched))
+        shared = frozenset().union(*parts)
+        self.singles = tuple((kind, capacity) for kind, capacity in self.singles if kind not in shared)
+        self.parts = tuple(_sets(sorted(part), alone, mixed) for part in parts)
 
 
 def _sets(kinds: list[int], alone: list[int], mixed: list[tuple[frozenset[int], int]]) -> Sets:
+    if len(kinds) > MOST_KINDS_SHARED:
+        raise Abandoned
     found = []
     for chosen in range(1, 1 << len(kinds)):
         members = tuple(kind for i, kind in enumerate(kinds) if chosen >> i & 1)
@@ -701,12 +786,14 @@ def _sets(kinds: list[int], alone: list[int], mixed: list[tuple[frozenset[int], 
 
 def overflow_in(bag: bags.Bag, claimed: Claims) -> int:
     """As :func:`~interpreter.kernel.bags.overflow`."""
-    singles, parts = claimed
+    known = claimed.known
+    if bag in known:
+        return known[bag]
     total = 0
-    for kind, capacity in singles:
+    for kind, capacity in claimed.singles:
         if bag[kind] > capacity:
             total += bag[kind] - capacity
-    for part in parts:
+    for part in claimed.parts:
         most = 0
         for kinds, capacity in part:
             tokens = -capacity
@@ -715,29 +802,36 @@ def overflow_in(bag: bags.Bag, claimed: Claims) -> int:
             if tokens > most:
                 most = tokens
         total += most
+    if len(known) >= MOST_BAGS_KNOWN:
+        known.clear()
+    known[bag] = total
     return total
 
 
 def space_in(bag: bags.Bag, claimed: Claims, wanted: int) -> int:
     """As :func:`~interpreter.kernel.bags.space`."""
-    singles, parts = claimed
-    least = -1
-    for kind, capacity in singles:
-        left = capacity - bag[kind]
-        if left < 0:
-            return 0
-        if kind == wanted:
-            least = left
-    for part in parts:
+    row = claimed.spaces.get(bag)
+    if row is None:
+        if len(claimed.spaces) >= MOST_BAGS_KNOWN:
+            claimed.spaces.clear()
+        row = claimed.spaces[bag] = _spaces(bag, claimed)
+    return row[wanted]
+
+
+def _spaces(bag: bags.Bag, claimed: Claims) -> tuple[int, ...]:
+    """For each kind how much more of it there is room for."""
+    if overflow_in(bag, claimed):
+        return (0,) * len(bag)
+    found = [capacity - number for capacity, number in zip(claimed.alone, bag, strict=True)]
+    for part in claimed.parts:
+        for kind in part[-1][0]:
+            found[kind] = -1
         for kinds, capacity in part:
-            left = capacity
+            left = capacity - sum([bag[kind] for kind in kinds])
             for kind in kinds:
-                left -= bag[kind]
-            if left < 0:
-                return 0
-            if wanted in kinds and (least < 0 or left < least):
-                least = left
-    return least if least > 0 else 0
+                if found[kind] < 0 or left < found[kind]:
+                    found[kind] = left
+    return tuple(found)
 
 
 def once_each(codes: list[Value]) -> list[Value]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from interpreter.compiler.constants import MAXIMUM_PASSES
 from interpreter.compiler.expressions import Expressions, Scope, Unsupported, cheap
 from interpreter.compiler.quote import is_constant, value_of
+from interpreter.compiler.values import MOST_UNROLLED
 from interpreter.language import core as c
 from interpreter.language.types import Type, has_cards
 
@@ -183,25 +184,23 @@ class Statements:
             found.append(q.assign(new, value))
             value = q.name(new)
         change = q.statements("L.append((0, _1, _0, S[_0]))\nS[_0] = _2", where, site_, value)
-        change.extend(self.after(group, where, site_))
+        change.extend(self.after(group, where))
         if differs:
             found.extend(change)
         else:
             found.extend(q.statements("if S[_0] != _1:\n    body", where, value, body=change))
         return found
 
-    def after(self, group: str, where: ast.expr, site: ast.expr) -> Block:
-        """What a change of a group's cell brings with it: remembered values go, standing rules are woken."""
+    def after(self, group: str, where: ast.expr, record: int = -1) -> Block:
+        """What a change of a group's cell brings with it: remembered values go, standing rules are woken.
+
+        ``record`` says where in the log the change stands, from its end.
+        """
         q = self.quote
-        found: Block = self.emitter.drops(group, where)
+        found: Block = self.emitter.drops(group, where, record)
         bits = self.constants.effects.wakes[self.base[group]]
         if bits:
-            pending, woken = q.constant(self.base["pending"]), q.constant(bits)
-            found.extend(
-                q.statements(
-                    "if S[_0] | _1 != S[_0]:\n    L.append((0, _2, _0, S[_0]))\n    S[_0] |= _1", pending, woken, site
-                )
-            )
+            found.extend(q.statements("S[_0] |= _1", q.constant(self.base["pending"]), q.constant(bits)))
         return found
 
     def _group(self, node: c.Expression) -> str | None:
@@ -221,23 +220,72 @@ class Statements:
             return self._move_number(x.expression(amount, scope), (taken, away), (given, to), site)
         if isinstance(amount, c.AmountOf):
             number, kind = x.expression(amount.number, scope), x.expression(amount.kind, scope)
-            return [q.placed(ast.Expr(q.call("move_some", [state, number, kind, away, to, site])))]
+            return self._move_some(number, kind, amount.size, (taken, away), (given, to), site)
         return [q.placed(ast.Expr(q.call("move_tokens", [state, x.expression(amount, scope), away, to, site])))]
+
+    def _named(self, parts: dict[str, ast.expr]) -> tuple[Block, list[ast.expr]]:
+        """The parts by names, where they are more than that."""
+        found: Block = []
+        names: list[ast.expr] = []
+        for label, part in parts.items():
+            if not isinstance(part, ast.Name | ast.Constant):
+                fresh = self.expressions.fresh(label)
+                found.append(self.quote.assign(fresh, part))
+                part = self.quote.name(fresh)
+            names.append(part)
+        return found, names
+
+    def _move_some(
+        self,
+        number: ast.expr,
+        kind: ast.expr,
+        size: int,
+        source: tuple[str, ast.expr],
+        target: tuple[str, ast.expr],
+        site: ast.expr,
+    ) -> Block:
+        """Tokens of one kind from one holder of several kinds to another; the groups are known and not the same."""
+        q, x = self.quote, self.expressions
+        parts = {"amount": number, "kind": kind, "source": source[1], "target": target[1]}
+        found, (number, kind, away, to) = self._named(parts)
+        held, there, left, more = (q.name(x.fresh(label)) for label in ("held", "there", "left", "more"))
+        change = q.statements("_0 = S[_1]\n_2 = S[_3]", held, away, there, to)
+        change.extend(q.statements("_0 = _1[_3] - _2\n_4 = _5[_3] + _2", left, held, number, kind, more, there))
+        if self.base[source[0]] not in self.constants.effects.unlimited:
+            change.extend(q.statements("if _0 < 0:\n    give_up()", left))
+        track = self.constants.effects.tracks.get(self.base[target[0]])
+        if track is not None:
+            full = q.name(self.emitter.bind(f"full {target[0]}", track.capacities()))
+            limit = (
+                q.constant(track.capacity(value_of(kind))) if is_constant(kind) else q.expression("_0[_1]", full, kind)
+            )
+            change.extend(q.statements("if _0 > _1:\n    give_up()", more, limit))
+        change.extend(q.statements("L.append((0, _2, _0, _1))\nL.append((0, _2, _3, _4))", away, held, site, to, there))
+        for cell, before, part in ((away, held, left), (to, there, more)):
+            change.extend(q.statements("S[_0] = _1", cell, self._with_part(before, kind, part, size)))
+        change.extend(self.after(source[0], away, -2))
+        change.extend(self.after(target[0], to))
+        if is_constant(number) and value_of(number) > 0:
+            return [*found, *change]
+        return [
+            *found,
+            *q.statements("if _0 > 0:\n    body\nelif _0:\n    give_up()", number, body=change),
+        ]
+
+    def _with_part(self, bag: ast.expr, kind: ast.expr, part: ast.expr, size: int) -> ast.expr:
+        """A bag in which one kind is another number."""
+        q = self.quote
+        if is_constant(kind) and size <= MOST_UNROLLED:
+            each = [part if i == value_of(kind) else q.expression("_0[_1]", bag, q.constant(i)) for i in range(size)]
+            return q.tuple(each)
+        return q.expression("(*_0[:_1], _2, *_0[_1 + 1:])", bag, kind, part)
 
     def _move_number(
         self, amount: ast.expr, source: tuple[str, ast.expr], target: tuple[str, ast.expr], site: ast.expr
     ) -> Block:
         """A number of tokens from one holder to another; both groups are known and are not the same."""
-        q, x = self.quote, self.expressions
-        found: Block = []
-        names = []
-        for label, part in (("amount", amount), ("source", source[1]), ("target", target[1])):
-            if not isinstance(part, ast.Name | ast.Constant):
-                fresh = x.fresh(label)
-                found.append(q.assign(fresh, part))
-                part = q.name(fresh)
-            names.append(part)
-        number, away, to = names
+        q = self.quote
+        found, (number, away, to) = self._named({"amount": amount, "source": source[1], "target": target[1]})
         unlimited = self.base[source[0]] in self.constants.effects.unlimited
         sure = is_constant(number) and value_of(number) >= 0
         check = "_0 < 0" if unlimited else ("S[_1] < _0" if sure else "not 0 <= _0 <= S[_1]")
@@ -248,9 +296,9 @@ class Statements:
             capacity = q.constant(track.capacity(0))
             found.extend(q.statements("if S[_0] + _1 > _2:\n    give_up()", to, number, capacity))
         change = q.statements("L.append((0, _2, _1, S[_1]))\nS[_1] -= _0", number, away, site)
-        change.extend(self.after(source[0], away, site))
+        change.extend(self.after(source[0], away))
         change.extend(q.statements("L.append((0, _2, _1, S[_1]))\nS[_1] += _0", number, to, site))
-        change.extend(self.after(target[0], to, site))
+        change.extend(self.after(target[0], to))
         if is_constant(number) and value_of(number):
             return [*found, *change]
         return [*found, *q.statements("if _0:\n    body", number, body=change)]

@@ -62,11 +62,13 @@ class Knowledge:
         nodes = [*descendants(layer.body), *(descendants(layer.when) if layer.when is not None else ())]
         below = self.below(layer)
         heavy = any(self._is_heavy(node) for node in nodes)
+        whole = (layer.body, layer.when)
+        long = any(self._is_heavy(node) for node in _outside_rooms(whole) if not _is_about_rooms(node))
         steps = isinstance(layer.body, tuple) and layer.form != "permits"
         binds = any(isinstance(node, c.Requirement) and node.bind is not None for node in nodes)
         size = sum(1 for node in nodes if not isinstance(node, c.Const | c.Local))
         limit = SMALL_VERDICT if layer.form == "permits" else SMALL_EXPRESSION
-        inline = not steps and not binds and not heavy and size <= limit
+        inline = not steps and not binds and not long and size <= limit
         uses = tuple(
             sum(1 for node in nodes if isinstance(node, c.Local) and node.index == index) + (1 if below else 0)
             for index in range(len(layer.parameters))
@@ -268,6 +270,23 @@ class Knowledge:
         if found is None or not all(isinstance(items, tuple) for items in found):
             return None
         return frozenset(item for items in found for item in items)
+
+
+def _is_about_rooms(node: Any) -> bool:
+    return isinstance(node, c.Builtin) and node.name in ("overflow", "space")
+
+
+def _outside_rooms(tree: Any) -> Iterator[Any]:
+    """All nodes of a tree but those of rooms: what these claim is a function of its own."""
+    if _is_about_rooms(tree):
+        yield tree
+        for argument in (tree.arguments[0], *tree.arguments[2:]):
+            yield from _outside_rooms(argument)
+        return
+    if isinstance(tree, c.Core):
+        yield tree
+    for child in _children(tree):
+        yield from _outside_rooms(child)
 
 
 def _children(node: Any) -> Iterator[Any]:

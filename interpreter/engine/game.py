@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, overload
 
 from interpreter.base.frozen import dataclass
 from interpreter.compiler.constants import RuleFailure
-from interpreter.compiler.plain import AskSite
+from interpreter.compiler.plain import AskSite, OptionSite
 from interpreter.engine.refusal import IllegalMove, refuse
 from interpreter.kernel.chance import ChanceSource, Scripted, Seeded
-from interpreter.kernel.effects import CHOICE, undo
+from interpreter.kernel.effects import undo
 from interpreter.kernel.invariants import broken
 from interpreter.kernel.state import State, Value, as_json
 from interpreter.language import core as c
-from interpreter.language.types import Type
+from interpreter.language.types import Type, has_cards
 from interpreter.language.walk import descendants
 
 if TYPE_CHECKING:
@@ -30,6 +30,8 @@ SAVE_VERSION = 1
 MAXIMUM_SAVE = 50_000_000
 MAXIMUM_RECORDS = 1_000_000
 """So many changes, events and choices may the log of one game hold."""
+MAXIMUM_OPTIONS = 20_000
+"""So many options are known by their public names before they are made anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,8 @@ class Option:
     do: str
     values: tuple[tuple[str, Any], ...]
     code: tuple[int, tuple[Value, ...]]
+    site: OptionSite | None = field(default=None, repr=False, compare=False)
+    """Where the game itself made it: there its code is surely what its names say."""
 
     def as_dict(self) -> dict[str, Any]:
         return {"do": self.do, **dict(self.values)}
@@ -64,7 +68,7 @@ class Options(Sequence[Option]):
             if code is None:
                 self._more = None
             else:
-                self._found.append(self._game._option(self._site, code))
+                self._found.append(self._game.option(self._site, code))
 
     @overload
     def __getitem__(self, index: int) -> Option: ...
@@ -102,20 +106,43 @@ class Decision:
     ``actor`` is the seat (from 0), ``context`` the values shown with the decision, ``options`` all legal choices.
     """
 
-    def __init__(self, game: Game, site: AskSite, env: list[Value]) -> None:
-        self._game, self.site, self.env = game, site, env
-        self.name = site.ask.name
-        self.actor: int = site.seat(game.state, env)
+    __slots__ = ("_context", "_env", "_game", "_options", "actor", "frame", "site")
 
-    @cached_property
+    def __init__(self, game: Game, frame: tuple[Any, ...]) -> None:
+        self._game, self.frame = game, frame
+        self.site: AskSite = game.machine.asks[frame[0]]
+        self._env: list[Value] | None = None
+        self._context: dict[str, Any] | None = None
+        self._options: Options | None = None
+        seat = self.site.ask.seat
+        known = type(seat) is c.Local
+        self.actor: int = frame[1][seat.index] if known else self.site.seat(game.state, self.env)  # type: ignore[union-attr]
+
+    @property
+    def name(self) -> str:
+        return self.site.ask.name
+
+    @property
+    def env(self) -> list[Value]:
+        """The locals of the rule that asks."""
+        if self._env is None:
+            self._env = list(self.frame[1])
+        return self._env
+
+    @property
     def context(self) -> dict[str, Any]:
-        names, state = self._game.ruleset.names, self._game.state
-        types = {name: value.type for name, value in self.site.ask.context}
-        return {name: names.public(value(state, self.env), types[name]) for name, value in self.site.context}
+        if self._context is None:
+            names, state = self._game.ruleset.names, self._game.state
+            types = {name: value.type for name, value in self.site.ask.context}
+            values = ((name, value(state, self.env)) for name, value in self.site.context)
+            self._context = {name: names.public(value, types[name]) for name, value in values}
+        return self._context
 
-    @cached_property
+    @property
     def options(self) -> Options:
-        return Options(self._game, self.site, self.env)
+        if self._options is None:
+            self._options = Options(self._game, self.site, self.env)
+        return self._options
 
     def __repr__(self) -> str:
         return f"<decision {self.name} of seat {self.actor}>"
@@ -225,16 +252,33 @@ class Game:
         if self.state.frame is None:
             return None
         if self._decision is None:
-            index, locals_, _, _ = self.state.frame
             self.machine.meter.refill()
-            self._decision = Decision(self, self.machine.asks[index], list(locals_))
+            self._decision = Decision(self, self.state.frame)
         return self._decision
 
-    def _option(self, site: AskSite, code: tuple[int, tuple[Value, ...]]) -> Option:
-        names = self.ruleset.names
-        option = site.ask.options[code[0]]
-        pairs = zip(option.choices, code[1], strict=True)
-        return Option(option.name, tuple((choice.name, names.public(v, choice.type)) for choice, v in pairs), code)
+    def option(self, site: AskSite, code: tuple[int, tuple[Value, ...]]) -> Option:
+        """The option of an alternative's number and values. Equal ones are one object, as long as few are known."""
+        number, values = code
+        option = site.options[number]
+        known, key = self.table.options, (id(option), values)
+        found = known.get(key)
+        if found is None:
+            if len(known) >= MAXIMUM_OPTIONS:
+                known.clear()
+            names = self.ruleset.names
+            pairs = zip(option.core.choices, values, strict=True)
+            public = tuple((choice.name, names.public(v, choice.type)) for choice, v in pairs)
+            types = [choice.type for choice in option.core.choices]
+            sure = all(map(self._is_named, values, types))
+            found = known[key] = Option(option.name, public, code, option if sure else None)
+        return found
+
+    def _is_named(self, value: Value, type_: Type) -> bool:
+        """Whether a value has a public name of its own: cards without a key share that of their kind."""
+        model = self.ruleset.model
+        if type_.form == "card":
+            return value is None or model.cards[value].key is not None
+        return not has_cards(type_, model.records)
 
     def accepts(self, choice: Option | Mapping[str, Any]) -> bool:
         """Whether a choice is legal now."""
@@ -247,46 +291,27 @@ class Game:
     def apply(self, choice: Option | Mapping[str, Any]) -> None:
         """Makes a choice and goes on to the next decision. Raises :class:`IllegalMove`, which changes nothing, or
         :class:`RuleFailure`, after which the state is as before the choice."""
-        decision = self.decision
-        if decision is not None and isinstance(choice, Option) and self._offers(decision.site, choice):
-            self._apply(decision, *choice.code, choice)
-            return
+        frame = self.state.frame
+        if frame is not None and isinstance(choice, Option) and choice.site is not None:
+            number, values = choice.code
+            options = self.machine.asks[frame[0]].options
+            here = number < len(options) and options[number] is choice.site
+            if here and self.machine.accepts(self.state, number, values):
+                self._apply(number, values, choice)
+                return
         number, values = self._legal(choice)
-        assert decision is not None
-        self._apply(decision, number, values, self._option(decision.site, (number, values)))
+        assert frame is not None
+        self._apply(number, values, self.option(self.machine.asks[frame[0]], (number, values)))
 
-    def _offers(self, site: AskSite, option: Option) -> bool:
-        """Whether an option of this decision is legal: the short way for what was listed. Its code must be the one that
-        its public names lead to, so that a replay by names is the same game."""
-        number, values = option.code
-        ask = site.ask.options[number] if number < len(site.ask.options) else None
-        if ask is None or ask.name != option.do or not self.machine.accepts(self.state, number, values):
-            return False
-        from interpreter.engine.refusal import _decode
-
-        try:
-            return _decode(self, site, option.as_dict()) == option.code
-        except IllegalMove:
-            return False
-
-    def _apply(self, decision: Decision, number: int, values: tuple[Value, ...], chosen: Option) -> None:
-        state, site = self.state, decision.site
-        if len(state.log) > MAXIMUM_RECORDS:
-            raise RuleFailure(f"more than {MAXIMUM_RECORDS:,} things happened in this game", site.ask.span, "R002")
-        option = site.ask.options[number]
-        record = (CHOICE, option.span, state.frame, decision.actor, decision.name, (option.name, number, values), site)
-        context = tuple(value(state, decision.env) for _, value in site.context)
-        seen = self.machine.visible_of_choice(state, site.ask, option, context, values)
-        state.log.append((*record, context, seen, site.ask.sealed))
-        history = self.history
-        self.history = (history, decision.actor, chosen.as_dict())
+    def _apply(self, number: int, values: tuple[Value, ...], chosen: Option) -> None:
+        log = self.state.log
+        before = len(log)
+        if before > MAXIMUM_RECORDS:
+            place = chosen.site.core.span if chosen.site is not None else None
+            raise RuleFailure(f"more than {MAXIMUM_RECORDS:,} things happened in this game", place, "R002")
+        self.machine.take(self.state, self.chance, number, values)
+        self.history = (self.history, log[before][3], chosen)
         self._decision = None
-        try:
-            self.machine.choose(state, self.chance, number, values)
-        except RuleFailure:
-            undo(state)
-            self.history = history
-            raise
 
     def _legal(self, choice: Option | Mapping[str, Any]) -> tuple[int, tuple[Value, ...]]:
         from interpreter.engine.refusal import legal_choice
@@ -299,8 +324,8 @@ class Game:
         found = []
         history = self.history
         while history is not None:
-            history, actor, choice = history
-            found.append((actor, choice))
+            history, actor, option = history
+            found.append((actor, option.as_dict()))
         return found[::-1]
 
     def unused_chance(self) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from interpreter.base.diagnostics import Diagnostic, RulesetError
@@ -32,6 +32,8 @@ class Table:
     first: State
     seats: int
     census: Census
+    options: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
+    """Options by their public names, as the game has made them: see :meth:`Game.option`."""
 
 
 def set_table(program: Program, people: int, settings: dict[str, Value]) -> Table:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from interpreter.base.frozen import dataclass
-from interpreter.compiler.plain import AskSite
+from interpreter.compiler.plain import OptionSite
 from interpreter.kernel.effects import CHOICE, MARK, NOTE
 from interpreter.kernel.state import Value
 from interpreter.language import core as c
@@ -58,7 +58,7 @@ def lines_since(game: Game, start: int, player: int | None = None, language: str
     waiting: list[tuple[Any, ...]] = []
     for record in log[start:]:
         if record[0] == CHOICE:
-            if record[9] and player != record[3]:
+            if record[1].ask.sealed and player != record[3]:
                 waiting.append(record)
                 yield _choice(game, record, player, language, hidden=True)
             else:
@@ -83,8 +83,9 @@ def _choice(
     hidden: bool = False,
     revealed: bool = False,
 ) -> Line:
-    _, span, _, actor, decision, (option, _number, values), site, context, seen, _ = record
-    assert isinstance(site, AskSite)
+    _, site, _, actor, values, context, seen = record
+    assert isinstance(site, OptionSite)
+    decision, option = site.ask.name, site.core.name
     key = f"{decision}.{option}"
     types = [t for _, t in game.ruleset.model.alternatives[key]]
     names = [name for name, _ in game.ruleset.model.alternatives[key]]
@@ -100,7 +101,7 @@ def _choice(
         text = said if phrase else _plain_choice(game, actor, option, public, names, context)
     layer = game.ruleset.program.reach.procedures[site.procedure]
     cites = game.ruleset.own_cites(layer.cites)
-    return Line("choice", decision if hidden else key, text, public, actor, layer.spoken, cites, str(span))
+    return Line("choice", decision if hidden else key, text, public, actor, layer.spoken, cites, str(site.core.span))
 
 
 def _plain_choice(game: Game, actor: int, option: str, public: dict[str, Any], names: list[str], context: Any) -> str:

@@ -16,13 +16,16 @@ from typing import Protocol, TypeGuard, TypeVar
 
 from interpreter.base.frozen import dataclass
 
-__all__ = ["ChanceError", "ChanceSource", "Scripted", "Seeded", "bounded", "drawn", "mix", "shuffled"]
+__all__ = ["ChanceError", "ChanceSource", "Scripted", "Seeded", "bounded", "drawn", "draws", "mix", "shuffled"]
 
 T = TypeVar("T")
 
 _MASK = (1 << 64) - 1
 _STEP = 0x9E3779B97F4A7C15
 """The odd step of SplitMix64: 2**64 divided by the golden ratio."""
+_FIRST, _SECOND = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
+_RARE = 1 << 32
+"""Numbers so near to the end of the range may have to be drawn anew; hardly ever is one met."""
 
 
 def mix(seed: int, name: str, counter: int) -> int:
@@ -67,6 +70,28 @@ def shuffled(items: tuple[T, ...], seed: int, name: str, counter: int) -> tuple[
 def drawn(n: int, seed: int, name: str, counter: int) -> int:
     """A random index below ``n``; ``ValueError`` where ``n`` is below 1."""
     return bounded(_stream(mix(seed, name, counter)), n)
+
+
+def draws(seed: int, name: str) -> Callable[[int, int], int]:
+    """``drawn`` for one seed and name, as a function of ``n`` and the counter.
+
+    The mixing is written out, for who draws at every step.
+    """
+    start = _finalise(_finalise((seed + _STEP) & _MASK) ^ _fnv1a(name))
+
+    def draw(n: int, counter: int) -> int:
+        z = (start + (counter + 1) * _STEP) & _MASK
+        z = ((z ^ (z >> 30)) * _FIRST) & _MASK
+        z = ((z ^ (z >> 27)) * _SECOND) & _MASK
+        z = ((z ^ (z >> 31)) + _STEP) & _MASK
+        z = ((z ^ (z >> 30)) * _FIRST) & _MASK
+        z = ((z ^ (z >> 27)) * _SECOND) & _MASK
+        z ^= z >> 31
+        if not 0 < n < _RARE or z > _MASK - _RARE:
+            return drawn(n, seed, name, counter)
+        return z % n
+
+    return draw
 
 
 class ChanceError(Exception):
@@ -181,8 +206,8 @@ def _is_sequence(value: object) -> TypeGuard[Sequence[int]]:
 
 def _finalise(z: int) -> int:
     """The output function of SplitMix64: a bijection of the numbers of 64 bits that spreads every bit over all."""
-    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
-    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & _MASK
+    z = ((z ^ (z >> 30)) * _FIRST) & _MASK
+    z = ((z ^ (z >> 27)) * _SECOND) & _MASK
     return z ^ (z >> 31)
 
 

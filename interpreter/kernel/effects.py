@@ -4,7 +4,8 @@ Each leaves records in the log. A record is a tuple that begins with its sort:
 
 - ``(PUT, site, cell, old)``: a cell changed; with the old value the change can be taken back;
 - ``(NOTE, site, event, values, seen)``: an event happened; ``seen`` are the seats that may see each value (none: all);
-- ``(CHOICE, site, frame, actor, decision, option, sealed)``: a decision was answered; what follows is undone with it;
+- ``(CHOICE, option, frame, actor, values, context, seen)``: a decision was answered with values of an alternative, and
+  ``context`` is what it was about; ``seen`` are the seats that may see each of both; what follows is undone with it;
 - ``(MARK, word, number)``: a round, phase or turn began or ended.
 
 ``site`` is the place of the statement, for explaining.
@@ -22,7 +23,7 @@ from interpreter.kernel.chance import ChanceSource
 from interpreter.kernel.state import Layout, State, Value
 from interpreter.kernel.tracks import Track
 
-__all__ = ["CHOICE", "MARK", "NOTE", "PUT", "Effects", "Refused", "Site", "ZoneShape", "undo"]
+__all__ = ["CHOICE", "MARK", "NOTE", "PUT", "Effects", "Refused", "Site", "ZoneShape", "take_back", "undo"]
 
 PUT, NOTE, CHOICE, MARK = range(4)
 MAXIMUM_KEPT = 1_000
@@ -49,8 +50,9 @@ class ZoneShape:
 class Effects:
     """The effects on the states of one program: what its cells are and how they are kept.
 
-    ``wakes`` has, for each cell, the standing rules (as bits) that read it; ``pending`` is the cell of the rules that
-    must be looked at.
+    ``wakes`` has, for each cell, the standing rules (as bits) that read it. The rules that must be looked at are a cell
+    too, ``pending``. It changes with every other cell and is nothing again at nearly every decision, so no record is
+    made of each change: see :meth:`settle_up`.
     """
 
     layout: Layout
@@ -66,6 +68,7 @@ class Effects:
 
     def __post_init__(self) -> None:
         self._pending = self.layout.base["pending"]
+        self._settling = self.layout.base["settling"]
         self._location = self.layout.base.get("location", 0)
         self._piece = self.layout.base.get("piece", 0)
         self._chance = self.layout.base["chance"]
@@ -85,10 +88,7 @@ class Effects:
             state.memo.clear()
         woken = self.wakes[cell]
         if woken:
-            pending = cells[self._pending]
-            if pending | woken != pending:
-                state.log.append((PUT, site, self._pending, pending))
-                cells[self._pending] = pending | woken
+            cells[self._pending] |= woken
 
     # --- move
 
@@ -100,9 +100,37 @@ class Effects:
         if where == "new pile":
             self._lay_pile(state, cards, zone, site)
             return
+        if len(cards) > 1 and self._move_together(state, cards, zone, where, site):
+            return
         for card in cards if where != "top" else reversed(cards):
             self._take_out(state, card, site)
             self._lay(state, card, zone, where, site)
+
+    def _move_together(self, state: State, cards: Sequence[int], zone: int, where: str, site: Site) -> bool:
+        """Different cards that lie in one other zone move at once; piles, and cards from here and there, do not."""
+        cells = state.cells
+        sources = {cells[self._location + card] for card in cards}
+        moved = frozenset(cards)
+        if len(sources) > 1 or len(moved) < len(cards):
+            return False
+        (source,) = sources
+        shape = self.zones[zone]
+        if source == zone or shape.piles or self.zones[source].piles:
+            return False
+        held = cells[zone]
+        after: tuple[int, ...]
+        if shape.order == "kept":
+            after = (*cards, *held) if where == "top" else (*held, *cards)
+        elif shape.rank is None:
+            after = tuple(sorted((*held, *cards)))
+        else:
+            rank = shape.rank
+            after = tuple(card for _, card in sorted((rank(state, card), card) for card in (*held, *cards)))
+        self.put(state, source, tuple(card for card in cells[source] if card not in moved), site)
+        self.put(state, zone, after, site)
+        for card in cards:
+            self.put(state, self._location + card, zone, site)
+        return True
 
     def _take_out(self, state: State, card: int, site: Site) -> None:
         zone = state.cells[self._location + card]
@@ -239,6 +267,22 @@ class Effects:
         self.put(state, cell, count + 1, site)
         return items[index]
 
+    # --- what is pending
+
+    def waiting(self, state: State) -> tuple[int, int]:
+        """The standing rules that must be looked at, and whether that goes on."""
+        return state.cells[self._pending], state.cells[self._settling]
+
+    def settle_up(self, state: State, before: tuple[int, int]) -> None:
+        """Records how ``waiting`` has changed from one decision to the next, if it has."""
+        for cell, old in zip((self._pending, self._settling), before, strict=True):
+            if state.cells[cell] != old:
+                state.log.append((PUT, None, cell, old))
+
+    def wait_again(self, state: State, before: tuple[int, int]) -> None:
+        """``waiting`` is as it was before what is taken back."""
+        state.cells[self._pending], state.cells[self._settling] = before
+
     # --- schedule, note, mark
 
     def keep(self, state: State, block: tuple[Any, ...], site: Site) -> None:
@@ -255,6 +299,16 @@ class Effects:
         state.log.append((MARK, None, word, number))
         if self.listener is not None:
             self.listener(state, word)
+
+
+def take_back(state: State, length: int) -> None:
+    """Takes back everything since the log was so long. The frame is the caller's to restore."""
+    log, cells = state.log, state.cells
+    while len(log) > length:
+        record = log.pop()
+        if record[0] == PUT:
+            cells[record[2]] = record[3]
+    state.memo.clear()
 
 
 def undo(state: State) -> tuple[Any, ...] | None:

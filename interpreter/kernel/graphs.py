@@ -31,7 +31,7 @@ class _Within:
     a question with one start more than a late one needs only one row more.
     """
 
-    __slots__ = ("answers", "joined", "nodes", "paths", "recent", "rows", "ways")
+    __slots__ = ("answers", "joined", "nodes", "orders", "paths", "recent", "rows", "ways")
 
     def __init__(self, nodes: frozenset[int], joined: bool) -> None:
         self.nodes, self.joined = nodes, joined
@@ -39,6 +39,7 @@ class _Within:
         self.answers: dict[tuple[int, ...], _Distances] = {}
         self.recent: list[tuple[frozenset[int], _Distances]] = []
         self.ways: dict[int, _Ways] = {}
+        self.orders: dict[int, tuple[int, ...]] = {}
         self.paths: dict[tuple[int, int], tuple[int, ...]] = {}
 
 
@@ -164,13 +165,13 @@ class Graph:
         if not isinstance(lengths, tuple):
             return self._walk(starts, goal, self._ways_to(goal, within, lengths), lengths)
         known = self._memory.within(self, within, lengths)
-        ways = known.ways.get(goal)
-        if ways is None:
+        if goal not in known.ways:
             ways = known.ways[goal] = self._ways_to(goal, within, lengths)
-        ends = [(*way, start) for start in starts if (way := ways[start]) is not None]
-        if not ends:
+            known.orders[goal] = _order(ways)
+        ways = known.ways[goal]
+        start = min(starts, key=known.orders[goal].__getitem__, default=None)
+        if start is None or ways[start] is None:
             return None
-        start = min(ends)[2]
         found = known.paths.get((start, goal))
         if found is None:
             walked = self._walk((start,), goal, ways, lengths)
@@ -260,6 +261,15 @@ class Graph:
         for node in within:
             allowed[node] = True
         return allowed
+
+
+def _order(ways: _Ways) -> tuple[int, ...]:
+    """For each node its place among all, those with the best way first; nodes without a way come last."""
+    best = sorted(range(len(ways)), key=lambda node: (ways[node] is None, ways[node] or (), node))
+    places = [0] * len(best)
+    for place, node in enumerate(best):
+        places[node] = place
+    return tuple(places)
 
 
 def _check_lengths(lengths: Sequence[int]) -> None:

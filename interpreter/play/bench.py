@@ -1,25 +1,59 @@
-"""How fast a ruleset is played: games and decisions a second, and what copies, undo and digests cost.
+"""How fast a ruleset is played: games and decisions a second, and what copies, undo, set-up and loading cost.
 
-Games are played by one policy on all seats, in the package's own loop: it reads options as codes and keeps all records.
-Python's search for cycles of objects is off meanwhile: states and logs have none, and looking costs more than the game.
+Games are played by one policy on all seats, in two loops: the package's own, which reads options as codes, and one over
+:attr:`Game.decision` and :meth:`Game.apply`. Both keep all records. Python's search for cycles of objects is off
+meanwhile: states and logs have none, and looking costs more than the game. Seconds are those of the processor, so that
+others on the machine count little; what is too short for its clock is the median of many. Several samples, taken in
+turn, are left to the caller.
 """
 
 from __future__ import annotations
 
 import gc
+import os
 import random
-from collections.abc import Callable
+import subprocess
+import sys
+import tracemalloc
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from time import perf_counter
+from functools import cached_property, partial
+from itertools import islice
+from pathlib import Path
+from statistics import fmean, median
+from time import perf_counter, process_time
+from typing import Any
 
 from interpreter.engine.game import Game
-from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.ruleset import Ruleset, load
 from interpreter.kernel.chance import Seeded
-from interpreter.play.bots.named import policies_for
+from interpreter.play.bots.base import Bot
+from interpreter.play.bots.named import RANDOM, bots_of, policies_for
+from interpreter.play.match import MAXIMUM_DECISIONS, Match, streams_for
 
-__all__ = ["Speed", "bench", "moments"]
+__all__ = ["Sample", "Speed", "Subject", "bench", "calibration", "held", "moments"]
 
-MOST_MOMENTS = 300
+POLICY = "bench"
+"""What plays where nothing is said and the family has it."""
+MOMENT = 6
+"""Copies, undo and digests are measured in this round, or in the middle of a game that does not come so far."""
+MOMENTS, AT_ONCE = 30, 30
+UNDOS = 300
+SET_UPS = 50
+COUNTED = 30
+"""So many games tell how long a game is."""
+TURNS = 60_000
+
+FRESH = """
+import sys, time
+start = time.process_time()
+import interpreter
+ruleset = interpreter.load(sys.argv[1])
+spent = time.process_time() - start
+from interpreter.play.bench import held
+print(spent, held(ruleset, int(sys.argv[2]), sys.argv[3]))
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,63 +75,271 @@ class Speed:
         return self.decisions / self.seconds
 
 
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One measurement of everything: figures by name (:data:`interpreter.play.baseline.FIGURES`), and how fast the
+    machine was then."""
+
+    figures: dict[str, float]
+    calibration: float
+
+
+class Subject:
+    """A ruleset with so many players and one policy on all seats, ready to be measured.
+
+    ``name`` is what it is loaded by. The random bot plays where the policy has no compiled form for some decision;
+    ``policy`` says what plays. ``ValueError`` for players that the ruleset does not allow, or an unknown policy.
+    """
+
+    def __init__(self, name: str, players: int, policy: str | None = None, ruleset: Ruleset | None = None) -> None:
+        self.name, self.players = name, players
+        self.ruleset = ruleset or load(name)
+        self.ruleset.check_players(players)
+        self.table = self.ruleset.table(players, self.ruleset.settings({}))
+        known = policies_for(self.ruleset)
+        wanted = (POLICY if POLICY in known else RANDOM) if policy is None else policy
+        bots_of(wanted, self.ruleset, players)
+        compiled = self._compiled(wanted)
+        self.policy = RANDOM if compiled is None else wanted
+        self.prefer: dict[int, Any] = self._random() if compiled is None else compiled
+
+    def _compiled(self, policy: str) -> dict[int, Any] | None:
+        """A function for each decision; nothing where the policy has none for some decision."""
+        found = policies_for(self.ruleset).get(policy)
+        prefer = self.table.machine.preferring(found) if found is not None else {}
+        return prefer if prefer.keys() >= self.table.machine.asks.keys() else None
+
+    def _random(self) -> dict[int, Any]:
+        """All options are as likely as each other: every one is listed."""
+        machine = self.table.machine
+
+        def at(index: int) -> Any:
+            def choose(state: Any, env: Sequence[Any], below: Callable[[int], int]) -> Any:
+                codes = list(machine.options(state, list(env), machine.asks[index]))
+                return codes[below(len(codes))]
+
+            return choose
+
+        return {index: at(index) for index in machine.asks}
+
+    @property
+    def bots(self) -> list[Bot]:
+        return bots_of(self.policy, self.ruleset, self.players)
+
+    def sample(self, seconds: float) -> Sample:
+        """Everything once; each of the two loops for so long."""
+        moments = self.moments()  # the first game is played in the loop that tells best what is wrong
+        free, rounds = self.lengths
+        before = calibration()
+        own, applied = self.package(seconds), self.applied(seconds)
+        load_time, memory = self.fresh()
+        figures = {
+            "games": own.games_a_second,
+            "decisions": own.decisions_a_second,
+            "applied": applied.games_a_second,
+            "free": free,
+            "rounds": rounds,
+            **moments,
+            "load": load_time,
+            "setup": self.set_up(),
+            "memory": memory,
+        }
+        return Sample(figures, (before + calibration()) / 2)
+
+    # --- the two loops
+
+    def package(self, seconds: float, clock: Callable[[], float] = process_time) -> Speed:
+        """Games in the package's loop."""
+        machine, draw = self.table.machine, random.Random(1).random
+        base = machine.constants.layout.base["round"]
+        games = decisions = rounds = 0
+        with _alone(), self._fast():
+            before, start = machine.abandoned, clock()
+            while (spent := clock() - start) < seconds or not games:
+                state, chance = self.table.first.clone(), Seeded(games)
+                machine.start(state, chance)
+                decisions += machine.play(state, chance, self.prefer, lambda n: int(draw() * n))
+                rounds += state.cells[base]
+                games += 1
+        return Speed(games, decisions, rounds, spent, machine.abandoned - before)
+
+    def applied(self, seconds: float, clock: Callable[[], float] = process_time) -> Speed:
+        """Games through ``decision`` and ``apply``, as whoever uses the package plays them."""
+        machine, bots = self.table.machine, self.bots
+        base = machine.constants.layout.base["round"]
+        games = decisions = rounds = 0
+        with _alone():
+            before, start = machine.abandoned, clock()
+            while (spent := clock() - start) < seconds or not games:
+                game, streams = self.ruleset.new_game(self.players, games), streams_for(games, self.players)
+                for _ in range(MAXIMUM_DECISIONS):
+                    decision = game.decision
+                    if decision is None:
+                        break
+                    game.apply(bots[decision.actor].choose(game, decision, streams[decision.actor]))
+                    decisions += 1
+                rounds += game.state.cells[base]
+                games += 1
+        return Speed(games, decisions, rounds, spent, machine.abandoned - before)
+
+    @contextmanager
+    def _fast(self) -> Iterator[None]:
+        """Inside, the machine runs emitted functions."""
+        machine = self.table.machine
+        before, machine.plain = machine.plain, False
+        try:
+            yield
+        finally:
+            machine.plain = before
+
+    @cached_property
+    def lengths(self) -> tuple[float, float]:
+        """Decisions with more than one option and rounds, in the mean of some games: the same on every machine."""
+        machine, draw = self.table.machine, random.Random(1).random
+        free, rounds = 0, []
+
+        def watched(index: int) -> Any:
+            def choose(state: Any, env: Sequence[Any], below: Callable[[int], int]) -> Any:
+                nonlocal free
+                free += len(list(islice(machine.options(state, list(env), machine.asks[index]), 2))) > 1
+                return self.prefer[index](state, env, below)
+
+            return choose
+
+        prefer = {index: watched(index) for index in self.prefer}
+        with self._fast():
+            for seed in range(COUNTED):
+                state, chance = self.table.first.clone(), Seeded(seed)
+                machine.start(state, chance)
+                machine.play(state, chance, prefer, lambda n: int(draw() * n))
+                rounds.append(state.cells[machine.constants.layout.base["round"]])
+        return free / COUNTED, fmean(rounds)
+
+    # --- single things
+
+    def moments(self) -> dict[str, float]:
+        """Seconds for a clone, an undo and a digest."""
+        game = self._midway
+        with _alone():
+            return {"clone": _each(game.clone), "undo": _undo(game), "digest": _each(game.digest)}
+
+    @cached_property
+    def _midway(self) -> Game:
+        """A game in the round of the moments, with all of its log; the middle of a game that is over before."""
+        match = Match(self.ruleset, self.bots, 1)
+        base = self.table.machine.constants.layout.base["round"]
+        while match.game.state.cells[base] < MOMENT and match.step():
+            pass
+        if not match.game.is_over:
+            return match.game
+        half = Match(self.ruleset, self.bots, 1)
+        for _ in range(match.decisions // 2):
+            half.step()
+        return half.game
+
+    def set_up(self) -> float:
+        """Seconds from a set table to the first decision."""
+        with _alone():
+            return median(_spent(partial(self.ruleset.new_game, self.players, seed)) for seed in range(SET_UPS))
+
+    def fresh(self) -> tuple[float, float]:
+        """In a fresh process: seconds to import the package and load the ruleset from its files, and bytes that a game
+        takes.
+        """
+        path = os.pathsep.join([str(Path(__file__).parents[2]), *filter(None, [os.environ.get("PYTHONPATH")])])
+        command = [sys.executable, "-P", "-c", FRESH, self.name, str(self.players), self.policy]
+        environment = {**os.environ, "PYTHONPATH": path, "REGELWERK_CACHE": "off"}
+        done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
+        spent, memory = done.stdout.split()
+        return float(spent), float(memory)
+
+
 def bench(
     ruleset: Ruleset,
     players: int,
-    policy: str = "bench",
+    policy: str = POLICY,
     seconds: float = 1.0,
-    clock: Callable[[], float] = perf_counter,
+    clock: Callable[[], float] = process_time,
 ) -> Speed:
-    """Plays games in the package's loop for so long. ``KeyError`` where the ruleset has no such policy."""
-    table = ruleset.table(players, ruleset.settings({}))
-    machine = table.machine
-    prefer = machine.preferring(policies_for(ruleset)[policy])
-    draw = random.Random(1).random
-    before, games, decisions, rounds = machine.abandoned, 0, 0, 0
+    """Plays games in the package's loop for so long. ``ValueError`` where the ruleset has no such policy."""
+    return Subject(ruleset.id, players, policy, ruleset).package(seconds, clock)
+
+
+def moments(ruleset: Ruleset, players: int, policy: str | None = None) -> dict[str, float]:
+    """Microseconds for a clone, an undo and a digest, with the log present."""
+    found = Subject(ruleset.id, players, policy, ruleset).moments()
+    return {name: spent * 1e6 for name, spent in found.items()}
+
+
+def held(ruleset: Ruleset, players: int, policy: str) -> int:
+    """The most bytes that a game holds from its set-up to its end, its log among them. What all games of a table share
+    is there before: one game is played first."""
+    bots = bots_of(policy, ruleset, players)
+    Match(ruleset, bots).play()
+    gc.collect()
+    tracemalloc.start()
+    try:
+        Match(ruleset, bots).play()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def calibration(turns: int = TURNS) -> float:
+    """Turns a second of a small loop of Python that does what games do; it must not change. The best of three."""
+    with _alone():
+        return max(turns / _turns(turns) for _ in range(3))
+
+
+def _turns(turns: int) -> float:
+    cells, seen, log, total = list(range(64)), {}, [], 0
+    start = process_time()
+    for turn in range(turns):
+        place = (turn * 7 + total) & 63
+        before = cells[place]
+        cells[place] = _turned(before, turn)
+        seen[place, turn & 3] = before
+        log.append((turn, place, before))
+        total += len([cell for cell in cells[:8] if cell > before])
+        if len(log) > 500:
+            log.clear()
+    return process_time() - start
+
+
+def _turned(cell: int, turn: int) -> int:
+    return (cell + turn) % 97 if turn & 1 else cell ^ 5
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """Inside, nobody looks for cycles of objects."""
     collecting = gc.isenabled()
+    gc.collect()
     gc.disable()
     try:
-        start = clock()
-        while (spent := clock() - start) < seconds:
-            state, chance = table.first.clone(), Seeded(games)
-            machine.start(state, chance)
-            decisions += machine.play(state, chance, prefer, lambda n: int(draw() * n))
-            rounds += state.cells[machine.constants.layout.base["round"]]
-            games += 1
+        yield
     finally:
         if collecting:
             gc.enable()
-    return Speed(games, decisions, rounds, spent, machine.abandoned - before)
 
 
-def moments(ruleset: Ruleset, players: int, round_: int = 6, seed: int = 1) -> dict[str, float]:
-    """Microseconds for a clone, an undo and a digest in a round, with the log present."""
-    game = ruleset.new_game(players, seed)
-    base = game.machine.constants.layout.base["round"]
-    while game.state.cells[base] < round_ and game.decision is not None:
-        game.apply(game.decision.options[0])
-    return {
-        "clone": _each(game.clone),
-        "undo": _undo(game),
-        "digest": _each(game.digest),
-    }
+def _spent(do: Callable[[], object], times: int = 1) -> float:
+    start = perf_counter()
+    for _ in range(times):
+        do()
+    return (perf_counter() - start) / times
 
 
 def _each(do: Callable[[], object]) -> float:
-    start = perf_counter()
-    for _ in range(MOST_MOMENTS):
-        do()
-    return (perf_counter() - start) / MOST_MOMENTS * 1e6
+    """Seconds of one of many: a median, since others use the machine too."""
+    return median(_spent(do, AT_ONCE) for _ in range(MOMENTS))
 
 
 def _undo(game: Game) -> float:
-    spent = 0.0
-    for _ in range(MOST_MOMENTS):
+    def applied() -> float:
         decision = game.decision
-        if decision is None:
-            return 0.0
+        assert decision is not None
         game.apply(decision.options[0])
-        start = perf_counter()
-        game.undo()
-        spent += perf_counter() - start
-    return spent / MOST_MOMENTS * 1e6
+        return _spent(game.undo)
+
+    return median(applied() for _ in range(UNDOS))

@@ -100,10 +100,13 @@ class Match:
 
     def take(self, option: Option | Mapping[str, Any]) -> None:
         """Makes a choice. Raises as :meth:`Game.apply` does."""
+        if not self.watchers:
+            self.game.apply(option)
+            return
         decision = self.game.decision
         with self._listening():
             self.game.apply(option)
-        if decision is not None and self.watchers:
+        if decision is not None:
             made = option if isinstance(option, Option) else _as_option(self.game)
             for watcher in self.watchers:
                 watcher.chosen(self.game, decision, made)
@@ -123,5 +126,6 @@ def _shown(ruleset: Ruleset, table: Table, state: State, values: dict[str, Any])
 def _as_option(game: Game) -> Option:
     """The choice that was made last."""
     assert game.history is not None
-    choice = dict(game.history[2])
-    return Option(choice.pop("do"), tuple(choice.items()), (0, ()))
+    option = game.history[2]
+    assert isinstance(option, Option)
+    return option

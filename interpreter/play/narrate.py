@@ -51,7 +51,7 @@ def _sealed(log: list[tuple[Any, ...]]) -> bool:
     """Whether choices wait to be revealed."""
     waiting = False
     for record in log:
-        if record[0] == CHOICE and record[9]:
+        if record[0] == CHOICE and record[1].ask.sealed:
             waiting = True
         elif record[0] == MARK and record[2] == "reveal":
             waiting = False

@@ -11,7 +11,7 @@ from interpreter.cli.main import COMMANDS
 from tests.cli.conftest import Run
 from tests.play.toy import ROOT, changed
 
-MINE = ("list", "show", "validate", "help", "run", "replay", "simulate", "play", "try")
+MINE = ("list", "show", "validate", "help", "run", "replay", "simulate", "bench", "play", "try")
 
 
 @pytest.mark.parametrize("name", MINE)

@@ -36,7 +36,9 @@ print("loaded", *sorted({{name.partition(".")[0] for name in sys.modules}}))
     return HEAVY & set(out.splitlines()[-1].split())
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["run", "--help"], ["play", "--help"]])
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["--version"], ["run", "--help"], ["play", "--help"], ["bench", "--help"]]
+)
 def test_help_loads_nothing_but_click(arguments: list[str]) -> None:
     assert loaded(*arguments) == {"click"}
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from interpreter.kernel import chance
-from interpreter.kernel.chance import ChanceError, ChanceSource, Scripted, Seeded, bounded, drawn, mix, shuffled
+from interpreter.kernel.chance import ChanceError, ChanceSource, Scripted, Seeded, bounded, drawn, draws, mix, shuffled
 
 ANY_SEED = st.integers(-(2**70), 2**70)
 
@@ -169,3 +169,8 @@ def test_a_script_is_a_value() -> None:
 def test_errors_can_be_pickled() -> None:
     error = pickle.loads(pickle.dumps(ChanceError("die", 2, "no")))
     assert str(error) == "`die`, use 3: no"
+
+
+@given(seed=st.integers(-(2**70), 2**70), n=st.integers(1, 2**64), counter=st.integers(0, 10**6))
+def test_draws_are_the_numbers_that_are_drawn(seed: int, n: int, counter: int) -> None:
+    assert draws(seed, "bot seat 1")(n, counter) == drawn(n, seed, "bot seat 1", counter)

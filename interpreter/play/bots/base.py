@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from interpreter.engine.game import Decision, Game, Option
-from interpreter.kernel.chance import drawn
+from interpreter.kernel.chance import draws
 from interpreter.kernel.state import Value
 
 __all__ = ["Bot", "Code", "Stream", "option_of"]
@@ -22,12 +22,13 @@ class Stream:
     """
 
     def __init__(self, seed: int, name: str) -> None:
-        self.seed, self.name, self.used = seed, f"bot {name}", 0
+        self.draw = draws(seed, f"bot {name}")
+        self.used = 0
 
     def below(self, n: int) -> int:
         """A number from 0 to ``n - 1``."""
-        self.used += 1
-        return drawn(n, self.seed, self.name, self.used - 1)
+        self.used = used = self.used + 1
+        return self.draw(n, used - 1)
 
 
 class Bot(Protocol):
@@ -46,4 +47,4 @@ class Bot(Protocol):
 
 def option_of(game: Game, decision: Decision, code: Code) -> Option:
     """The option of a code, by its public names."""
-    return game._option(decision.site, code)
+    return game.option(decision.site, code)

@@ -8,6 +8,7 @@ from itertools import chain
 from typing import Any
 
 from interpreter.compiler.constants import Env, Evaluate, RuleFailure
+from interpreter.compiler.fast import FastMachine
 from interpreter.compiler.plain import AskSite, Machine, OptionSite
 from interpreter.engine.game import Decision, Game, Option
 from interpreter.kernel.state import State, Value
@@ -54,9 +55,14 @@ class PolicyBot:
         self.policy, self.table = policy, table
         self.name = policy.name
         self._machine: Machine | None = None
+        self._fast: FastMachine | None = None
+        self._prefer: dict[int, Any] = {}
         self._ways: dict[int, tuple[_Way, ...]] = {}
 
     def choose(self, game: Game, decision: Decision, random: Stream) -> Option:
+        code = self._at_once(game, decision, random)
+        if code is not None:
+            return option_of(game, decision, code)
         way = self._way(game, decision)
         code = self._preferred(game, decision, way, None, random)
         if code is None:
@@ -66,6 +72,21 @@ class PolicyBot:
                 raise RuleFailure(f"{message}; a last line `any` takes what there is", last.span)
             code = next(game.machine.options(game.state, decision.env, decision.site))
         return option_of(game, decision, code)
+
+    def _at_once(self, game: Game, decision: Decision, random: Stream) -> Code | None:
+        """What the machine's own form of the policy chooses, with the same random numbers; nothing without one."""
+        if game.machine.plain:
+            return None
+        if game.machine is not self._fast:
+            self._fast, self._prefer = game.machine, game.machine.preferring(self.policy)
+        prefer = self._prefer.get(decision.frame[0])
+        if prefer is None:
+            return None
+        used = random.used
+        code = game.machine.preferred(game.state, prefer, random.below)
+        if code is None:
+            random.used = used
+        return code
 
     def among(self, game: Game, decision: Decision, codes: Sequence[Code], random: Stream) -> Code:
         """By its own preferences for this decision, without asking on; the first where it has none."""

@@ -1,0 +1,221 @@
+"""``regelwerk bench``: how fast rulesets are played, and whether they were faster before."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from interpreter import __version__
+from interpreter.cli.options import loaded, output_option, players_for
+from interpreter.cli.output import aligned, as_json, notice, say
+
+if TYPE_CHECKING:
+    from interpreter.engine.ruleset import Ruleset
+    from interpreter.play.baseline import Change
+    from interpreter.play.bench import Sample, Subject
+
+__all__ = ["command"]
+
+USUAL = 4
+"""So many play where nothing is said, or the next number that is allowed."""
+
+
+@click.command("bench")
+@click.argument("rulesets", nargs=-1, metavar="[RULESET]...")
+@click.option(
+    "--players",
+    "-p",
+    type=click.IntRange(min=1),
+    multiple=True,
+    metavar="N",
+    help="How many play; several times for several rows.  [default: 4, or the next that is allowed]",
+)
+@click.option(
+    "--bots", metavar="POLICY", help="The policy of all seats.  [default: bench where there is one, else random]"
+)
+@click.option(
+    "--seconds",
+    type=click.FloatRange(min=0, min_open=True),
+    default=1.0,
+    show_default=True,
+    help="How long each loop is run.",
+)
+@click.option("--rounds", type=click.IntRange(min=1), default=5, show_default=True, help="Runs; medians are told.")
+@click.option(
+    "--baseline",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    help="Compare with kept figures; exit status 1 where one is worse by more than 15 %.",
+)
+@click.option("--save", type=click.Path(path_type=Path, dir_okay=False), help="Keep the figures.")
+@output_option("text", "json")
+def command(
+    rulesets: tuple[str, ...],
+    players: tuple[int, ...],
+    bots: str | None,
+    seconds: float,
+    rounds: int,
+    baseline: Path | None,
+    save: Path | None,
+    output: str,
+) -> None:
+    """Measures rulesets; without arguments, all that there are.
+
+    `games/s` and `decisions/s` are those of the package's own loop, `applied/s` games through decision and apply;
+    `free` decisions have more than one option. A clone, an undo and a digest are taken in round 6, or in the middle of
+    a shorter game; `load` is in a fresh process; `kB` is the most that a game holds, with its log. Seconds are those of
+    the processor: others on the machine count little.
+
+    Kept figures are in turns of a small loop of Python as well, so that machines can be compared.
+
+    \b
+    Examples:
+      regelwerk bench
+      regelwerk bench germany-2018 --players 3 --players 6 --bots greedy
+      regelwerk bench goofspiel --seconds 0.2 --rounds 3 -o json
+      regelwerk bench --save before.json
+      regelwerk bench --baseline before.json
+    """
+    from interpreter.play.baseline import changes, report
+
+    kept = _kept(baseline) if baseline is not None else None
+    subjects = list(_subjects(rulesets, players, bots))
+    if not subjects:
+        raise click.UsageError("no ruleset is for so many players")
+    data = report(__version__, subjects, _samples(subjects, seconds, rounds), seconds)
+    found = list(changes(kept, data)) if kept is not None else []
+    if output == "json":
+        as_json(data if kept is None else {**data, "changes": [_as_dict(change) for change in found]})
+    else:
+        _text(data)
+        if kept is not None:
+            _compared(kept, data, found)
+    if save is not None:
+        save.write_text(json.dumps(data, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+    if any(change.worse for change in found):
+        raise click.exceptions.Exit(1)
+
+
+def _kept(path: Path) -> dict[str, Any]:
+    from interpreter.play.baseline import read_report
+
+    try:
+        return read_report(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise click.UsageError(f"{path}: {error}") from None
+
+
+# --- what is measured
+
+
+def _subjects(rulesets: Sequence[str], players: Sequence[int], bots: str | None) -> Iterator[Subject]:
+    """A row for each ruleset and number of players; of all that there are, those that allow the number."""
+    from interpreter.reading.files import shelf_for
+
+    for name in rulesets or shelf_for().ids("ruleset"):
+        ruleset = loaded(name)
+        allowed = ruleset.composition.players
+        for number in players or (min(max(USUAL, allowed.low), allowed.high),):
+            if rulesets:
+                players_for(ruleset, number)
+            elif number not in allowed:
+                notice(f"{name}: not for {number} players")
+                continue
+            yield _subject(ruleset, name, number, bots)
+
+
+def _subject(ruleset: Ruleset, name: str, players: int, bots: str | None) -> Subject:
+    from interpreter.play.bench import Subject
+
+    try:
+        subject = Subject(name, players, bots, ruleset)
+    except ValueError as error:
+        raise click.BadParameter(f"{name}: {error}", param_hint="--bots") from None
+    if bots is not None and subject.policy != bots:
+        notice(f"{name}: `{bots}` has no compiled form for some decision; `{subject.policy}` plays")
+    return subject
+
+
+def _samples(subjects: Sequence[Subject], seconds: float, rounds: int) -> list[list[Sample]]:
+    """Subjects take turns, so that what slows the machine for a while slows them all."""
+    samples: list[list[Sample]] = [[] for _ in subjects]
+    for number in _watched(range(rounds * len(subjects))):
+        place = number % len(subjects)
+        samples[place].append(subjects[place].sample(seconds))
+    return samples
+
+
+def _watched(numbers: Sequence[int]) -> Iterable[int]:
+    """The numbers, with a progress bar on a terminal."""
+    if not sys.stderr.isatty():
+        return numbers
+    from rich.console import Console
+    from rich.progress import track
+
+    return track(numbers, "runs", console=Console(stderr=True), transient=True)
+
+
+# --- what is told
+
+
+def _text(data: dict[str, Any]) -> None:
+    from interpreter.play.baseline import FIGURES
+
+    rows = [
+        (row["ruleset"], str(row["players"]), row["policy"], *(_number(row["figures"][name]) for name in FIGURES))
+        for row in data["rows"]
+    ]
+    for line in aligned(("ruleset", "players", "bot", *(figure.title for figure in FIGURES.values())), rows):
+        say(line)
+
+
+def _compared(kept: dict[str, Any], data: dict[str, Any], found: Sequence[Change]) -> None:
+    from interpreter.play.baseline import FIGURES, LIMIT
+
+    compared = {(change.ruleset, change.players) for change in found}
+    for row in data["rows"]:
+        if (row["ruleset"], row["players"]) not in compared:
+            notice(f"{row['ruleset']}, {row['players']} players, {row['policy']}: nothing to compare with")
+    if kept.get("python") != data["python"]:
+        notice(f"the kept figures are of Python {kept.get('python')}, these of {data['python']}")
+    changed = {change.ruleset for change in found if FIGURES[change.figure].sort == "count" and change.percent}
+    for name in sorted(changed):
+        notice(f"{name}: games are of another length than they were, so games a second say little")
+    say()
+    rows = [
+        (
+            change.ruleset,
+            str(change.players),
+            FIGURES[change.figure].title,
+            _number(change.before),
+            _number(change.now),
+            "-" if change.percent is None else f"{change.percent:.1f}%",
+            "worse" if change.worse else "",
+        )
+        for change in found
+    ]
+    for line in aligned(("ruleset", "players", "figure", "before", "now", "change", ""), rows):
+        say(line)
+    worse = sum(change.worse for change in found)
+    say(f"{worse} of {len(found)} figures worse by more than {LIMIT:.0f} %")
+
+
+def _as_dict(change: Change) -> dict[str, Any]:
+    return {
+        "ruleset": change.ruleset,
+        "players": change.players,
+        "figure": change.figure,
+        "before": change.before,
+        "now": change.now,
+        "percent": None if change.percent is None else round(change.percent, 2),
+        "worse": change.worse,
+    }
+
+
+def _number(number: float) -> str:
+    """Three digits, or all that stand before the point."""
+    return f"{number:.0f}" if abs(number) >= 100 else f"{number:.1f}" if abs(number) >= 10 else f"{number:.2f}"

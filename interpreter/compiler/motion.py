@@ -1,0 +1,144 @@
+"""What Python's compiler leaves undone: work that a loop repeats without need is done before it, tests are made short.
+
+Only for functions that change nothing and only for work that cannot fail: comparisons, sums and reads of cells. What
+may fail stays where it stands, so that it is not worked out where a condition kept it from being worked out.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from interpreter.compiler.quote import Quote
+
+__all__ = ["out_of_loops", "short_tests"]
+
+_SAFE_OPERATORS = (ast.Add, ast.Sub)
+
+
+def out_of_loops(function: ast.FunctionDef, quote: Quote) -> ast.FunctionDef:
+    """Takes what does not change in a loop, or in a comprehension, out of it."""
+    function.body = _Mover(quote).block(function.body)
+    return function
+
+
+def short_tests(function: ast.FunctionDef) -> ast.FunctionDef:
+    """Where only the truth of a value counts, an empty list need not be compared with another."""
+    for node in ast.walk(function):
+        match node:
+            case ast.If() | ast.While() | ast.IfExp():
+                node.test = _truth(node.test)
+            case ast.comprehension():
+                node.ifs = [_truth(test) for test in node.ifs]
+            case _:
+                pass
+    return function
+
+
+def _truth(test: ast.expr) -> ast.expr:
+    match test:
+        case ast.BoolOp(_, values):
+            test.values = [_truth(value) for value in values]
+        case ast.UnaryOp(ast.Not(), operand):
+            test.operand = _truth(operand)
+        case ast.Compare(left, [ast.NotEq()], [ast.Constant(())]):
+            return left
+        case ast.Compare(left, [ast.Eq()], [ast.Constant(())]):
+            return ast.copy_location(ast.UnaryOp(ast.Not(), left), test)
+        case _:
+            pass
+    return test
+
+
+class _Mover:
+    def __init__(self, quote: Quote) -> None:
+        self.quote = quote
+        self.count = 0
+
+    def block(self, body: list[ast.stmt]) -> list[ast.stmt]:
+        found: list[ast.stmt] = []
+        for statement in body:
+            found.extend(self.statement(statement))
+        return found
+
+    def statement(self, statement: ast.stmt) -> list[ast.stmt]:
+        before: list[ast.stmt] = []
+        match statement:
+            case ast.For(target, _, body):
+                bound = _stored(target, *body)
+                for each in body:
+                    self._taken(each, bound, before)
+                statement.body = self.block(statement.body)
+            case ast.If() | ast.While():
+                statement.body = self.block(statement.body)
+                statement.orelse = self.block(statement.orelse)
+                return [statement]
+            case _:
+                for loop in [n for n in ast.walk(statement) if isinstance(n, ast.ListComp | ast.GeneratorExp)]:
+                    self._comprehension(loop, _stored(statement), before)
+        return [*before, statement]
+
+    def _comprehension(self, loop: ast.ListComp | ast.GeneratorExp, bound: set[str], before: list[ast.stmt]) -> None:
+        if any(isinstance(node, ast.Lambda) for node in ast.walk(loop)):
+            return
+        loop.elt = self._taken(loop.elt, bound, before)
+        for clause in loop.generators:
+            clause.ifs = [self._taken(test, bound, before) for test in clause.ifs]
+
+    def _taken(self, node: Any, bound: set[str], before: list[ast.stmt]) -> Any:
+        """The node, with names for its greatest parts that the loop does not change."""
+        return _Taker(self, bound, before).visit(node)
+
+    def named(self, value: ast.expr, before: list[ast.stmt]) -> ast.expr:
+        wanted = ast.dump(value)
+        for statement in before:
+            if isinstance(statement, ast.Assign) and ast.dump(statement.value) == wanted:
+                (target,) = statement.targets
+                assert isinstance(target, ast.Name)
+                return self.quote.name(target.id)
+        name = f"steady_M{self.count}"
+        self.count += 1
+        before.append(self.quote.assign(name, value))
+        return self.quote.name(name)
+
+
+class _Taker(ast.NodeTransformer):
+    def __init__(self, mover: _Mover, bound: set[str], before: list[ast.stmt]) -> None:
+        self.mover, self.bound, self.before = mover, bound, before
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        if isinstance(node, ast.Compare | ast.BinOp | ast.Subscript | ast.BoolOp | ast.UnaryOp) and self._steady(node):
+            return self.mover.named(node, self.before)
+        if isinstance(node, ast.Lambda):
+            return node
+        return self.generic_visit(node)
+
+    def _steady(self, node: ast.expr) -> bool:
+        """Whether it is always the same in the loop, and cannot fail."""
+        match node:
+            case ast.Constant():
+                return True
+            case ast.Name(name):
+                return name not in self.bound
+            case ast.Compare(left, operators, others):
+                fine = not any(isinstance(each, ast.In | ast.NotIn) for each in operators)
+                return fine and all(self._steady(each) for each in (left, *others))
+            case ast.BinOp(left, operator, right):
+                return isinstance(operator, _SAFE_OPERATORS) and self._steady(left) and self._steady(right)
+            case ast.Subscript(ast.Name("S"), index):
+                return self._steady(index)
+            case ast.BoolOp(_, values):
+                return all(self._steady(value) for value in values)
+            case ast.UnaryOp(ast.Not(), operand):
+                return self._steady(operand)
+            case _:
+                return False
+
+
+def _stored(*nodes: ast.AST) -> set[str]:
+    return {
+        node.id
+        for tree in nodes
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }
