@@ -1,4 +1,4 @@
-"""How the properties are tried: in continuous integration always the same examples, so that a red run repeats."""
+"""How the tests are run: properties always by the same examples in continuous integration, and no cache of a user's."""
 
 from __future__ import annotations
 
@@ -9,3 +9,5 @@ from hypothesis import settings
 settings.register_profile("ci", derandomize=True, deadline=None)
 settings.register_profile("here", deadline=None)
 settings.load_profile("ci" if os.environ.get("CI") else "here")
+
+os.environ["REGELWERK_CACHE"] = "off"  # tests of the cache name a folder of their own

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Literal
 
+from interpreter.base.frozen import dataclass
 from interpreter.base.source import Span
 
 __all__ = ["Diagnostic", "Note", "RulesetError", "Severity", "readable", "render", "to_json"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 from itertools import islice
 
 __all__ = ["did_you_mean"]
@@ -14,6 +13,8 @@ MOST_COMPARED = 200
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """``; did you mean `x`?`` for the nearest known name, or nothing where none is near."""
+    from difflib import get_close_matches
+
     name, names = name[:MOST_LETTERS], sorted(set(known))
     if len(names) > MOST_COMPARED:  # to compare is slow: of many, those that begin alike and are about as long
         alike = (each for each in names if each[:1] == name[:1] and abs(len(each) - len(name)) <= 2)

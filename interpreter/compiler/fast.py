@@ -2,7 +2,8 @@
 
 It is a :class:`~interpreter.compiler.plain.Machine` with the same stretches, frames, cells and records. What goes wrong
 in an emitted function, whatever it is, is taken back to the last choice and done again in the plain form, which raises
-the failure with its place and chain. The functions are made when the first game begins.
+the failure with its place and chain. The functions are made when the first choice is: a game that only begins needs
+none of them.
 """
 
 from __future__ import annotations
@@ -10,17 +11,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from interpreter.compiler.constants import Env, RuleFailure
-from interpreter.compiler.emit import Emitted, Emitter
-from interpreter.compiler.load import add_functions, code_of, functions_of
 from interpreter.compiler.plain import AskSite, Machine, OptionSite
 from interpreter.compiler.runtime import CACHES, Abandoned, Runtime
 from interpreter.kernel.chance import ChanceSource
 from interpreter.kernel.effects import CHOICE, take_back
 from interpreter.kernel.state import State, Value
-from interpreter.language.policies import Policy
+
+if TYPE_CHECKING:  # emitting is imported where it is done: a game in the plain form needs none of it
+    from interpreter.compiler.emit import Emitted, Emitter
+    from interpreter.language.policies import Policy
 
 __all__ = ["FastMachine"]
 
@@ -60,6 +62,8 @@ class FastMachine(Machine):
 
     @cached_property
     def emitter(self) -> Emitter:
+        from interpreter.compiler.emit import Emitter
+
         return Emitter(self)
 
     @cached_property
@@ -69,6 +73,8 @@ class FastMachine(Machine):
     @cached_property
     def form(self) -> Form:
         """The functions, made now."""
+        from interpreter.compiler.load import code_of, functions_of
+
         emitted = self.emitted
         layout = self.constants.layout
         readers: list[tuple[int, ...]] = [()] * layout.size
@@ -101,8 +107,13 @@ class FastMachine(Machine):
 
     # --- running
 
+    @property
+    def stays_plain(self) -> bool:
+        """Whether the plain form does it: always, or as long as nobody chose anything and no function was made yet."""
+        return self.plain or "form" not in vars(self)
+
     def start(self, state: State, chance: ChanceSource) -> None:
-        if self.plain:
+        if self.stays_plain:
             super().start(state, chance)
             return
         self.chance = chance
@@ -161,6 +172,8 @@ class FastMachine(Machine):
         known = self._preferring.get(id(policy))
         if known is not None:
             return known[1]
+        from interpreter.compiler.load import add_functions, code_of
+
         form = self.form
         emitted, names = self.emitter.preferences(policy)
         form.space.update(emitted.values)
@@ -241,7 +254,7 @@ class FastMachine(Machine):
     # --- options
 
     def options(self, state: State, env: Env, site: AskSite) -> Iterator[tuple[int, tuple[Value, ...]]]:
-        if self.plain:
+        if self.stays_plain:
             yield from super().options(state, env, site)
             return
         for number, option in enumerate(site.options):
@@ -249,7 +262,7 @@ class FastMachine(Machine):
                 yield number, values
 
     def values(self, state: State, env: Env, option: OptionSite) -> Iterator[tuple[Value, ...]]:
-        if self.plain:
+        if self.stays_plain:
             yield from super().values(state, env, option)
             return
         form = self.form

@@ -7,13 +7,16 @@ are told here in simpler terms, once, for whoever runs them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import cached_property
 
+from interpreter.base.frozen import dataclass
 from interpreter.base.source import Span
-from interpreter.compiler.reach import Reach, target_of
+from interpreter.compiler.facts import Reach, target_of
 from interpreter.language import core as c
 from interpreter.language.model import Model, RuleLayer
 from interpreter.language.types import BOOL, INT, NOTHING, list_of
+from interpreter.language.walk import descendants
 
 __all__ = [
     "Advances",
@@ -145,6 +148,12 @@ class Program:
 
     def target(self, call: c.CallRule | c.CallBase) -> str:
         return target_of(self.model, call)
+
+    @cached_property
+    def chances(self) -> tuple[str, ...]:
+        """The names of all chances that the rules speak of, in order of the alphabet."""
+        nodes = (node for layer in self.reach.procedures.values() for node in descendants(layer.body))
+        return tuple(sorted({node.chance for node in nodes if isinstance(node, c.Shuffles | c.Picks)}))
 
 
 def lower(model: Model, reach: Reach) -> Program:

@@ -8,50 +8,17 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 
 from interpreter.base.diagnostics import Diagnostic, Note
+from interpreter.compiler.facts import Facts, Reach, target_of
 from interpreter.language import core as c
 from interpreter.language.model import CheckedTrigger, Model, RuleLayer, StandingRule
 from interpreter.language.walk import descendants
 
-__all__ = ["Reach", "check_reach", "procedures_of", "reach_of"]
+__all__ = ["check_reach", "procedures_of", "reach_of"]
 
 
 MAXIMUM_CALLS = 60
-
-
-@dataclass
-class Facts:
-    """Of one procedure or function, without what it calls."""
-
-    calls: set[str] = field(default_factory=set)
-    reads: set[str] = field(default_factory=set)
-    writes: set[str] = field(default_factory=set)
-    holders: set[str] = field(default_factory=set)
-    events: set[str] = field(default_factory=set)
-    keeps: set[str] = field(default_factory=set)
-    suspends: bool = False
-    asks: set[str] = field(default_factory=set)
-    dynamic_targets: set[str] = field(default_factory=set)
-
-
-@dataclass
-class Reach:
-    """Facts of all procedures, with what they call."""
-
-    procedures: dict[str, RuleLayer]
-    own: dict[str, Facts]
-    all: dict[str, Facts]
-    standing_reads: dict[str, frozenset[str]]
-    phase_facts: dict[str, Facts]
-
-    def suspends(self, procedure: str) -> bool:
-        return self.all[procedure].suspends
-
-    def wakes(self, group: str) -> list[str]:
-        """Standing rules that read a group of cells."""
-        return [name for name, reads in self.standing_reads.items() if group in reads]
 
 
 def procedures_of(model: Model) -> dict[str, RuleLayer]:
@@ -59,14 +26,6 @@ def procedures_of(model: Model) -> dict[str, RuleLayer]:
     found = {layer.id: layer for rule in model.rules.values() for layer in rule.layers}
     found.update(dict(model.blocks.items()))
     return found
-
-
-def target_of(model: Model, call: c.CallRule | c.CallBase) -> str:
-    """The id of the procedure that a call runs."""
-    if isinstance(call, c.CallBase):
-        return f"{call.rule}@{call.layer}"
-    rule = model.rules.get(call.rule)
-    return rule.top.id if rule else call.rule
 
 
 def reach_of(model: Model) -> Reach:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from interpreter.base.diagnostics import Diagnostic
-from interpreter.compiler.reach import Reach, target_of
+from interpreter.compiler.facts import Reach, target_of
 from interpreter.language import core as c
 from interpreter.language.model import Model, Phrase
 from interpreter.language.policies import Policy

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, overload
 
+from interpreter.base.frozen import dataclass
 from interpreter.compiler.constants import RuleFailure
 from interpreter.compiler.plain import AskSite, OptionSite
 from interpreter.engine.refusal import IllegalMove, refuse
-from interpreter.engine.show import Line, lines_of
 from interpreter.kernel.chance import ChanceSource, Scripted, Seeded
 from interpreter.kernel.effects import undo
 from interpreter.kernel.invariants import broken
@@ -22,6 +22,7 @@ from interpreter.language.walk import descendants
 if TYPE_CHECKING:
     from interpreter.engine.ruleset import Ruleset
     from interpreter.engine.setup import Table
+    from interpreter.engine.show import Line
 
 __all__ = ["Decision", "Game", "Option", "Options", "Result"]
 
@@ -393,6 +394,8 @@ class Game:
 
     def log(self, player: int | None = None, language: str = "en") -> list[Line]:
         """What happened, as lines that the player may read, since this object was made."""
+        from interpreter.engine.show import lines_of
+
         return lines_of(self, player, language)
 
     # --- saves

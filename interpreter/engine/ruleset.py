@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b
@@ -13,25 +15,25 @@ from typing import TYPE_CHECKING, Any
 from interpreter.base.diagnostics import Diagnostic, RulesetError
 from interpreter.base.suggest import did_you_mean
 from interpreter.compiler.constants import RuleFailure
-from interpreter.compiler.lower import Program, lower
-from interpreter.compiler.reach import Reach, check_reach, reach_of
-from interpreter.compiler.unused import unused
+from interpreter.engine.cache import Late, request_for
 from interpreter.engine.setup import Table, set_table
 from interpreter.engine.values import Names
 from interpreter.kernel.chance import ChanceSource
 from interpreter.kernel.state import Value
 from interpreter.language import core as c
-from interpreter.language.check import check
 from interpreter.language.model import Model
-from interpreter.language.policies import Checked, policies_of
 from interpreter.language.types import BOOL
-from interpreter.reading.citations import Statement, check_statements, statements_of
-from interpreter.reading.compose import Composition, compose
-from interpreter.reading.files import Document, Shelf, shelf_for
-from interpreter.reading.yaml import MAX_BYTES
+from interpreter.reading.evidence import noted
+from interpreter.reading.players import PlayerRange
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # what reads and checks is imported where it is called: a ruleset from the cache needs none of it
+    from interpreter.compiler.facts import Reach
+    from interpreter.compiler.lower import Program
     from interpreter.engine.game import Game
+    from interpreter.language.policies import Checked
+    from interpreter.reading.citations import Statement
+    from interpreter.reading.compose import Composition
+    from interpreter.reading.files import Document, Shelf
 
 __all__ = ["Examined", "Ruleset", "default_settings", "examine", "find", "load"]
 
@@ -53,6 +55,12 @@ class Examined:
 
 def examine(shelf: Shelf, document: Document, overlays: Iterable[str] = ()) -> Examined:
     """All passes up to the lowering, without raising: compose, check, reach, laws."""
+    from interpreter.compiler.reach import check_reach, reach_of
+    from interpreter.language.check import check
+    from interpreter.language.policies import policies_of
+    from interpreter.reading.citations import check_statements, statements_of
+    from interpreter.reading.compose import compose
+
     statements = statements_of(shelf)
     composition, diagnostics = compose(shelf, document, overlays)
     diagnostics.extend(check_statements(shelf))
@@ -74,13 +82,20 @@ def examine(shelf: Shelf, document: Document, overlays: Iterable[str] = ()) -> E
 
 def _check_used(model: Model, reach: Reach, policies: Checked, composition: Composition) -> list[Diagnostic]:
     """What nothing uses, here or in another file of the family. Libraries are there for others to use."""
+    from interpreter.compiler.unused import unused
+    from interpreter.reading.evidence import looked_at
+    from interpreter.reading.files import files_below
+
     libraries = {document.id for document in composition.documents if document.kind == "library"}
     found = [each for each in unused(model, reach, policies.policies.values()) if each[1] not in libraries]
     if not found:
         return []
     here = {document.path.resolve() for document in composition.documents}
     folders = {document.path.parent for document in composition.documents if document.kind == "family"}
-    others = [path for folder in folders for path in sorted(folder.rglob("*.yaml")) if path.resolve() not in here]
+    others = [path for folder in folders for path in files_below(folder, "*.yaml") if path.resolve() not in here]
+    for path in others:
+        looked_at("file", path)
+        looked_at("place", path)
     elsewhere = " ".join(path.read_text(encoding="utf-8", errors="replace") for path in others if _is_readable(path))
     spoken_of = set(re.findall(r"\w+", elsewhere))
     return [diagnostic for name, _, diagnostic in found if name not in spoken_of]
@@ -88,11 +103,15 @@ def _check_used(model: Model, reach: Reach, policies: Checked, composition: Comp
 
 def _is_readable(path: Path) -> bool:
     """Whether it is a file in its own folder that is no larger than files may be."""
+    from interpreter.reading.yaml import MAX_BYTES
+
     return path.is_file() and not path.is_symlink() and path.stat().st_size <= MAX_BYTES
 
 
 def _check_laws(model: Model, reach: Reach, composition: Composition) -> list[Diagnostic]:
     """The laws of tables hold, and a table can be set for every number of players."""
+    from interpreter.compiler.lower import lower
+
     program = lower(model, reach)
     found: list[Diagnostic] = []
     defaults = default_settings(model)
@@ -142,6 +161,11 @@ def default_settings(model: Model) -> dict[str, Value]:
     return values
 
 
+_NOW = ("id", "players", "model", "program", "warnings")
+_LATE = ("shelf", "document", "composition", "statements")
+"""What of a ruleset from the cache is there at once, and what is read when it is asked for."""
+
+
 @dataclass(frozen=True)
 class Ruleset:
     """A runnable composition. Loading it found no error; ``warnings`` are what its author may want to know."""
@@ -159,6 +183,31 @@ class Ruleset:
     @property
     def title(self) -> str:
         return self.composition.title
+
+    @cached_property
+    def players(self) -> PlayerRange:
+        return self.composition.players
+
+    def parts(self) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+        """What is kept of it: what a game needs, and what is read when it is asked for."""
+        return tuple(getattr(self, name) for name in _NOW), tuple(getattr(self, name) for name in _LATE)
+
+    @classmethod
+    def kept(cls, now: tuple[Any, ...], late: Late) -> Ruleset:
+        """A ruleset from the cache, of which some fields are still to be read."""
+        ruleset = cls.__new__(cls)
+        vars(ruleset).update(zip(_NOW, now, strict=True), _tables={}, _late=late)
+        return ruleset
+
+    if not TYPE_CHECKING:  # who checks types shall know the fields, and no others
+
+        def __getattr__(self, name: str) -> Any:
+            """A field that is still to be read; only then is it missing."""
+            late = vars(self).get("_late")
+            if name not in _LATE or late is None:
+                raise AttributeError(f"a ruleset has no `{name}`")
+            vars(self).update(zip(_LATE, late.read(), strict=True))
+            return vars(self)[name]
 
     @cached_property
     def names(self) -> Names:
@@ -201,7 +250,8 @@ class Ruleset:
         """The machine and first state for so many people, made once for equal settings."""
         key = (people, tuple(sorted(settings.items())))
         if key not in self._tables:
-            self._tables[key] = set_table(self.program, people, settings)
+            with _collecting_later():
+                self._tables[key] = set_table(self.program, people, settings)
         return self._tables[key]
 
     def new_game(
@@ -223,7 +273,7 @@ class Ruleset:
         return Game.begin(self, players, seed, values, chance)
 
     def check_players(self, players: int) -> None:
-        allowed = self.composition.players
+        allowed = self.players
         if players not in allowed:
             many = f"{allowed.low} to {allowed.high}" if allowed.low != allowed.high else str(allowed.low)
             reason = f": {allowed.otherwise}" if allowed.otherwise else ""
@@ -270,6 +320,23 @@ class Ruleset:
 
 def load(name: str | Path, overlays: Iterable[str] = (), shelf: Shelf | None = None) -> Ruleset:
     """The ruleset of an id or path, with overlays. Raises :class:`RulesetError` with everything that is wrong."""
+    overlays = tuple(overlays)
+    request = request_for(name, overlays, shelf.roots if shelf else None)
+    with _collecting_later():
+        if request is None:
+            return _load(name, overlays, shelf)
+        kept = request.kept()
+        if kept is not None:
+            return Ruleset.kept(*kept)
+        with noted() as evidence:
+            ruleset = _load(name, overlays, shelf)
+        request.keep(*ruleset.parts(), evidence)
+    return ruleset
+
+
+def _load(name: str | Path, overlays: tuple[str, ...], shelf: Shelf | None) -> Ruleset:
+    from interpreter.compiler.lower import lower
+
     shelf, document, diagnostics = find(name, shelf)
     if document is None:
         raise RulesetError(diagnostics)
@@ -287,8 +354,22 @@ def load(name: str | Path, overlays: Iterable[str] = (), shelf: Shelf | None = N
     )
 
 
+@contextmanager
+def _collecting_later() -> Iterator[None]:
+    """No search for cycles while trees are built: nearly all that is made stays, and would be looked at many times."""
+    on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if on:
+            gc.enable()
+
+
 def find(name: str | Path, shelf: Shelf | None = None) -> tuple[Shelf, Document | None, list[Diagnostic]]:
     """The file of an id or a path, and the shelf on which its neighbours stand."""
+    from interpreter.reading.files import shelf_for
+
     text = str(name)
     if isinstance(name, Path) or text.endswith((".yaml", ".yml")) or Path(text).is_file():
         shelf = shelf or shelf_for(Path(text))

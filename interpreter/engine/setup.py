@@ -16,9 +16,7 @@ from interpreter.kernel.graphs import Graph
 from interpreter.kernel.invariants import Census, Holdings
 from interpreter.kernel.state import Layout, State, Value
 from interpreter.kernel.tracks import Track
-from interpreter.language import core as c
 from interpreter.language.model import Group, Model
-from interpreter.language.walk import descendants
 
 __all__ = ["Table", "set_table"]
 
@@ -76,7 +74,7 @@ def set_table(program: Program, people: int, settings: dict[str, Value]) -> Tabl
         tracks=tracks,
         card_kind=tuple(row.kind for row in model.cards),
         pieces=model.pieces,
-        chance_names={name: index for index, name in enumerate(chance_names(program))},
+        chance_names={name: index for index, name in enumerate(program.chances)},
         role_seats={role: roles.index(role) for role in model.roles if role in roles},
         seen_by=_seen_by(model, layout),
     )
@@ -118,16 +116,6 @@ def roles_of(model: Model, people: int) -> list[str]:
     return found
 
 
-def chance_names(program: Program) -> list[str]:
-    """The names of all chances that the rules speak of, in order of the alphabet."""
-    found: set[str] = set()
-    for layer in program.reach.procedures.values():
-        for node in descendants(layer.body):
-            if isinstance(node, c.Shuffles | c.Picks):
-                found.add(node.chance)
-    return sorted(found)
-
-
 def _layout(program: Program, seats: int) -> Layout:
     model = program.model
     graph = model.graph
@@ -142,7 +130,7 @@ def _layout(program: Program, seats: int) -> Layout:
     groups = [(name, owners[group.owner]) for name, group in model.groups.items()]
     groups.extend((word, 1) for word in ("phase", "turn", "pending", "settling", "kept", "over"))
     groups.append(("location", len(model.cards)))
-    groups.append(("chance", max(1, len(chance_names(program)))))
+    groups.append(("chance", max(1, len(program.chances))))
     return Layout(tuple(groups))
 
 

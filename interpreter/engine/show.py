@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from interpreter.base.frozen import dataclass
 from interpreter.compiler.plain import OptionSite
 from interpreter.kernel.effects import CHOICE, MARK, NOTE
 from interpreter.kernel.state import Value

@@ -11,9 +11,10 @@ Values are those of the running game (mostly ints); what a person wrote is turne
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Protocol, TypeGuard, TypeVar
+
+from interpreter.base.frozen import dataclass
 
 __all__ = ["ChanceError", "ChanceSource", "Scripted", "Seeded", "bounded", "drawn", "draws", "mix", "shuffled"]
 

@@ -15,9 +15,10 @@ from __future__ import annotations
 
 from bisect import insort
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from interpreter.base.frozen import dataclass
 from interpreter.kernel.chance import ChanceSource
 from interpreter.kernel.state import Layout, State, Value
 from interpreter.kernel.tracks import Track

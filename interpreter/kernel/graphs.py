@@ -7,8 +7,10 @@ stands on a node, which nodes a rule may use and what a length means is left to 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from heapq import heapify, heappop, heappush
+
+from interpreter.base.frozen import dataclass
 
 __all__ = ["Graph"]
 

@@ -7,8 +7,8 @@ thing that is wrong. How games are declared and what cells mean beyond that is l
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from interpreter.base.frozen import dataclass
 from interpreter.kernel.state import Layout, State, Value
 from interpreter.kernel.tracks import Track
 

@@ -7,8 +7,10 @@ Where that count is kept, and who pays, is left to others.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import accumulate
+
+from interpreter.base.frozen import dataclass
 
 __all__ = ["Track"]
 

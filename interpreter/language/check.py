@@ -16,7 +16,7 @@ from interpreter.base.suggest import did_you_mean
 from interpreter.language import core as c
 from interpreter.language import nodes as n
 from interpreter.language.declare import Declared, declare
-from interpreter.language.expressions import Expressions, Signature, Signatures
+from interpreter.language.expressions import Expressions
 from interpreter.language.model import (
     Board,
     CheckedRule,
@@ -26,6 +26,8 @@ from interpreter.language.model import (
     Model,
     Phrase,
     RuleLayer,
+    Signature,
+    Signatures,
     StandingRule,
     Table,
     TriggerCase,

@@ -6,9 +6,10 @@ and tuples of these. A holder (a zone, a pool, a track, a stock, a place) is the
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
+from interpreter.base.frozen import dataclass
 from interpreter.base.source import NOWHERE, Span
 from interpreter.language.types import INT, Type
 

@@ -14,7 +14,7 @@ from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
 from interpreter.language import core as c
 from interpreter.language import nodes as n
-from interpreter.language.model import Model
+from interpreter.language.model import Model, Signature, Signatures
 from interpreter.language.scope import Frame, path_of
 from interpreter.language.signatures import FUNCTIONS, Function
 from interpreter.language.types import (
@@ -33,24 +33,10 @@ from interpreter.language.types import (
     read_type,
 )
 
-__all__ = ["Expressions", "Signature", "Signatures"]
+__all__ = ["Expressions"]
 
 ROLE = Type("kind", "role")
 MAXIMUM_NESTING = 6
-
-
-class Signature:
-    """What a call of a rule needs and gives. ``form`` tells functions and verdicts from procedures."""
-
-    __slots__ = ("form", "name", "parameters", "result", "span")
-
-    def __init__(
-        self, name: str, form: str, parameters: tuple[tuple[str, Type], ...], result: Type, span: Span
-    ) -> None:
-        self.name, self.form, self.parameters, self.result, self.span = name, form, parameters, result, span
-
-
-Signatures = dict[str, Signature]
 
 
 class Expressions:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
+from interpreter.base.frozen import dataclass
 from interpreter.base.source import Span
 from interpreter.language import core
 from interpreter.language.types import Type
@@ -31,6 +32,8 @@ __all__ = [
     "Role",
     "RuleLayer",
     "Setting",
+    "Signature",
+    "Signatures",
     "StandingRule",
     "Table",
     "TriggerCase",
@@ -283,6 +286,20 @@ class CheckedRule:
 
 
 @dataclass(frozen=True, slots=True)
+class Signature:
+    """What a call of a rule needs and gives. ``form`` tells functions and verdicts from procedures."""
+
+    name: str
+    form: str
+    parameters: tuple[tuple[str, Type], ...]
+    result: Type
+    span: Span
+
+
+Signatures = dict[str, Signature]
+
+
+@dataclass(frozen=True, slots=True)
 class TriggerCase:
     """What a trigger does in some phases; without phases, in every other one."""
 
@@ -381,4 +398,4 @@ class Model:
     laws: list[tuple[str, core.Expression, int]] = field(default_factory=list)
     picture: dict[str, core.Expression] = field(default_factory=dict)
     alternatives: dict[str, list[tuple[str, Type]]] = field(default_factory=dict)
-    signatures: dict[str, Any] = field(default_factory=dict)
+    signatures: Signatures = field(default_factory=dict)

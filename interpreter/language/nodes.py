@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
+from interpreter.base.frozen import dataclass
 from interpreter.base.source import NOWHERE, Span
 
 __all__ = [

@@ -16,6 +16,7 @@ from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
 from interpreter.language import nodes
+from interpreter.language.tables import keep_tables, kept_parser
 
 if TYPE_CHECKING:
     from lark import Lark, Token, Tree
@@ -75,9 +76,15 @@ class CrookedError(Exception):
         self.place = place
 
 
+def grammar_text() -> str:
+    return files("interpreter.language").joinpath("grammar.lark").read_text(encoding="utf-8")
+
+
 @cache
-def grammar(*, strict: bool = False) -> Lark:
-    """The parser. ``strict`` also proves that no two terminals collide (slow; a test does it)."""
+def grammar(*, strict: bool = False, kept: bool = True) -> Lark:
+    """The parser: by the tables that are kept, where they hold. ``strict`` also proves that no two terminals collide
+    (slow; a test does it).
+    """
     from lark import Lark
     from lark.indenter import DedentError, Indenter
 
@@ -98,16 +105,22 @@ def grammar(*, strict: bool = False) -> Lark:
             except DedentError:
                 raise CrookedError(token.end_pos or 0) from None
 
-    text = files("interpreter.language").joinpath("grammar.lark").read_text(encoding="utf-8")
-    return Lark(
+    text, layout = grammar_text(), Layout()
+    found = kept_parser(text, layout) if kept and not strict else None
+    if found is not None:
+        return found
+    made = Lark(
         text,
         parser="lalr",
         start=STARTS,
-        postlex=Layout(),
+        postlex=layout,
         propagate_positions=True,
         maybe_placeholders=True,
         strict=strict,
     )
+    if kept and not strict:
+        keep_tables(text, made)
+    return made
 
 
 def parse_function(text: Text) -> tuple[nodes.Function | None, list[Diagnostic]]:

@@ -8,11 +8,12 @@ line names. Nothing here chooses: that is done by whoever plays.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import takewhile
 from typing import Literal
 
 from interpreter.base.diagnostics import Diagnostic, Note
+from interpreter.base.frozen import dataclass
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
 from interpreter.language import core as c

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from interpreter.base.frozen import dataclass
 from interpreter.language import nodes as n
 from interpreter.language.types import Type
 

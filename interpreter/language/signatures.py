@@ -7,7 +7,7 @@ too: ``item`` is an item of the list, ``bags`` a list of bags of the kind that t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from interpreter.base.frozen import dataclass
 
 __all__ = ["FUNCTIONS", "Function"]
 

@@ -13,8 +13,8 @@ from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
 from interpreter.language import core as c
 from interpreter.language import nodes as n
-from interpreter.language.expressions import MAXIMUM_NESTING, Expressions, Signatures
-from interpreter.language.model import Model, RuleLayer
+from interpreter.language.expressions import MAXIMUM_NESTING, Expressions
+from interpreter.language.model import Model, RuleLayer, Signatures
 from interpreter.language.scope import Frame, Variable, path_of
 from interpreter.language.types import BOOL, INT, NEVER, NOTHING, SEAT, Type, bag_of, list_of
 from interpreter.language.walk import descendants

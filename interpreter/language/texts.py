@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeVar, cast
 
 from interpreter.base.diagnostics import Diagnostic
+from interpreter.base.frozen import dataclass
 from interpreter.base.source import Span
 from interpreter.language import nodes as n
 from interpreter.language.parse import Text, parse_condition, parse_expression, parse_type

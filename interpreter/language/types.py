@@ -7,8 +7,10 @@ things lie; read as a value, a zone is a list, a pool or track a bag (or a numbe
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
+
+from interpreter.base.frozen import dataclass
 
 __all__ = [
     "BOOL",

@@ -243,12 +243,13 @@ class Subject:
             return median(_spent(partial(self.ruleset.new_game, self.players, seed)) for seed in range(SET_UPS))
 
     def fresh(self) -> tuple[float, float]:
-        """In a fresh process: seconds to import the package and load the ruleset, and bytes that a game takes."""
+        """In a fresh process: seconds to import the package and load the ruleset from its files, and bytes that a game
+        takes.
+        """
         path = os.pathsep.join([str(Path(__file__).parents[2]), *filter(None, [os.environ.get("PYTHONPATH")])])
         command = [sys.executable, "-P", "-c", FRESH, self.name, str(self.players), self.policy]
-        done = subprocess.run(
-            command, env={**os.environ, "PYTHONPATH": path}, stdout=subprocess.PIPE, text=True, check=True
-        )
+        environment = {**os.environ, "PYTHONPATH": path, "REGELWERK_CACHE": "off"}
+        done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
         spent, memory = done.stdout.split()
         return float(spent), float(memory)
 

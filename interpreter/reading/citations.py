@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
+from io import StringIO
 from pathlib import Path
 
 from interpreter.base.diagnostics import Diagnostic, readable
-from interpreter.reading.files import Shelf
+from interpreter.base.frozen import dataclass
+from interpreter.reading.evidence import digest, looked_at
+from interpreter.reading.files import Shelf, files_at
 
 __all__ = ["Statement", "check_statements", "statements_of"]
 
@@ -43,30 +45,39 @@ def check_statements(shelf: Shelf) -> list[Diagnostic]:
 
 def _files(shelf: Shelf) -> Iterator[tuple[Path, str]]:
     for root in shelf.roots:
-        for path in sorted(root.glob("*/statements/*.csv")):
+        for path in files_at(root, "*/statements/*.csv"):
             yield path, path.relative_to(root).as_posix()
 
 
-@lru_cache(maxsize=64)
 def _read(path: Path) -> tuple[tuple[Statement, ...], str]:
     """The statements of a file, and why it cannot be read where it cannot."""
     try:
-        with path.open(encoding="utf-8", newline="") as file:
-            reader = csv.DictReader(file)
-            missing = [name for name in ("id", "kind", "statement") if name not in (reader.fieldnames or ())]
-            if missing:
-                return (), f"the first line names no column `{missing[0]}`"
-            return tuple(_statement(row, path) for row in reader), ""
+        data = path.read_bytes()
+    except OSError as error:
+        looked_at("file", path)
+        return (), (error.strerror or str(error)).lower()
+    looked_at("file", path, digest(data))
+    return _statements(path.stem, data)
+
+
+@lru_cache(maxsize=64)
+def _statements(stem: str, data: bytes) -> tuple[tuple[Statement, ...], str]:
+    try:
+        reader = csv.DictReader(StringIO(data.decode("utf-8"), newline=""))
+        missing = [name for name in ("id", "kind", "statement") if name not in (reader.fieldnames or ())]
+        if missing:
+            return (), f"the first line names no column `{missing[0]}`"
+        return tuple(_statement(row, stem) for row in reader), ""
     except UnicodeDecodeError:
         return (), "it is not UTF-8"
-    except (OSError, csv.Error) as error:
-        return (), (getattr(error, "strerror", None) or str(error)).lower()
+    except csv.Error as error:
+        return (), str(error).lower()
 
 
-def _statement(row: dict[str, str | None], path: Path) -> Statement:
+def _statement(row: dict[str, str | None], stem: str) -> Statement:
     def cell(name: str) -> str:
         return row.get(name) or ""
 
-    book = cell("book") or path.stem
+    book = cell("book") or stem
     texts = (cell("id"), book, cell("kind"), cell("phase"), cell("statement"), cell("reading"))
     return Statement(*map(readable, texts))

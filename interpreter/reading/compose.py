@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import pairwise
 
 from interpreter.base.diagnostics import Diagnostic, Note
+from interpreter.base.frozen import dataclass
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
 from interpreter.reading.files import KINDS, Document, Shelf, place_of
+from interpreter.reading.players import PlayerRange
 from interpreter.reading.schema import check_schema
 from interpreter.reading.yaml import Entry as YamlEntry
 from interpreter.reading.yaml import Mapping, Scalar, Sequence, Value
@@ -88,18 +90,6 @@ class Entry:
             if isinstance(value, Scalar):
                 return how, value.text, value.span
         return None
-
-
-@dataclass(frozen=True, slots=True)
-class PlayerRange:
-    """How many people may play, and why not another number."""
-
-    low: int
-    high: int
-    otherwise: str = ""
-
-    def __contains__(self, players: int) -> bool:
-        return self.low <= players <= self.high
 
 
 @dataclass(frozen=True)

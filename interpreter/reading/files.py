@@ -8,17 +8,19 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from fnmatch import fnmatch
 from pathlib import Path
 
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.paths import ruleset_roots
 from interpreter.base.source import SourceFile, Span
 from interpreter.base.suggest import did_you_mean
+from interpreter.reading.evidence import digest, looked_at
 from interpreter.reading.yaml import MAX_BYTES, Mapping, Scalar, decode, read_yaml, too_large
 
-__all__ = ["KINDS", "Document", "Shelf", "place_of", "read_document", "shelf_for"]
+__all__ = ["KINDS", "Document", "Shelf", "files_at", "files_below", "place_of", "read_document", "shelf_for"]
 
 # Where a file of each kind lies below a folder of rulesets. The folder of a ruleset is not part of its id.
 KINDS: dict[str, str] = {
@@ -55,7 +57,8 @@ class Document:
 
 
 _Read = tuple[Document | None, list[Diagnostic]]
-_cache: dict[tuple[str, Path], tuple[tuple[int, int], _Read]] = {}
+_known: dict[tuple[str, Path], tuple[str, _Read]] = {}
+"""What was read already, with the digest of the bytes that it was read from."""
 
 
 def place_of(kind: str, id: str) -> str | None:
@@ -80,7 +83,7 @@ class Shelf:
         """The ids of all files of a kind."""
         found = set()
         for root in self.roots:
-            for path in _glob(root, KINDS[kind].format(folder="*", name="*")):
+            for path in files_at(root, KINDS[kind].format(folder="*", name="*")):
                 id = _id_at(kind, path.relative_to(root))
                 if id and _is_below(root, path) and (kind not in ("ruleset", "library") or _kind_of(path) == kind):
                     found.add(id)
@@ -119,7 +122,7 @@ class Shelf:
         if place is None:
             return
         for root in self.roots:
-            for path in _glob(root, place):
+            for path in files_at(root, place):
                 if kind not in ("ruleset", "library") or _kind_of(path) in (kind, None):
                     yield root, path
 
@@ -216,21 +219,19 @@ def _read_file(path: Path, name: str, at: Span | None) -> _Read:
             return None, [_unreadable(f"`{name}` is no regular file", at)]
         if about.st_size > MAX_BYTES:
             return None, [too_large(SourceFile(name, ""))]
-        stamp = (about.st_mtime_ns, about.st_size)
-        key = (name, Path(os.path.abspath(path)))
-        kept = _cache.get(key)
-        if kept and kept[0] == stamp:
-            return kept[1][0], list(kept[1][1])
         data = path.read_bytes()
     except FileNotFoundError:
         return None, [_unreadable(f"no file `{name}`{_near(path)}", at)]
     except (OSError, ValueError) as error:
         reason = (getattr(error, "strerror", None) or str(error)).lower()
         return None, [_unreadable(f"cannot read `{name}`: {reason}", at)]
-    file, found = decode(name, data)
-    read = (None, found) if found else read_document(file, path)
-    _cache[key] = (stamp, read)
-    return read[0], list(read[1])
+    key, now = (name, Path(os.path.abspath(path))), digest(data)
+    looked_at("file", path, now)
+    if key not in _known or _known[key][0] != now:
+        file, found = decode(name, data)
+        _known[key] = (now, (None, found) if found else read_document(file, path))
+    document, found = _known[key][1]
+    return document, list(found)
 
 
 def _unreadable(message: str, at: Span | None) -> Diagnostic:
@@ -245,15 +246,41 @@ def _near(path: Path) -> str:
         return ""
 
 
-def _glob(root: Path, place: str) -> Iterable[Path]:
+def files_at(root: Path, place: str) -> list[Path]:
+    """The files below a root whose path matches a pattern, in which `*` stands for any part of a name."""
+    *above, last = place.split("/")
+    folders = [root]
+    for pattern in above:
+        folders = [folder / name for folder in folders for name in _names(folder, pattern)]
+    found = [folder / name for folder in folders for name in _names(folder, last)]
+    return sorted(path for path in found if os.path.isfile(path))
+
+
+def files_below(folder: Path, pattern: str) -> list[Path]:
+    """The files of a folder and of all folders in it whose name matches a pattern."""
+    found: list[Path] = []
+    for place, folders, _ in os.walk(folder):
+        found.extend(Path(place, name) for name in _names(Path(place), pattern))
+        folders.sort()
+    return sorted(found)
+
+
+def _names(folder: Path, pattern: str) -> list[str]:
+    """The names in a folder that match a pattern. One without `*` matches itself, whether it is there or not."""
+    if "*" not in pattern:
+        looked_at("form", folder / pattern)
+        return [pattern]
+    looked_at("folder", folder)
     try:
-        return sorted(path for path in root.glob(place) if os.path.isfile(path))
-    except OSError:
+        return [name for name in os.listdir(folder) if fnmatch(name, pattern)]
+    except (OSError, ValueError):
         return []
 
 
 def _is_below(root: Path, path: Path) -> bool:
     """Whether a path, with all links followed, stays below its root."""
+    looked_at("place", root)
+    looked_at("place", path)
     return _resolved(path).is_relative_to(_resolved(root))
 
 
@@ -274,6 +301,7 @@ def _id_at(kind: str, place: Path) -> str | None:
 
 def _headers(path: Path) -> dict[str, str]:
     """Keys and ids that look like headers, without reading a whole file."""
+    looked_at("file", path)
     try:
         with path.open("rb") as stream:
             text = stream.read(1 << 16).decode("utf-8", errors="replace")
@@ -292,6 +320,7 @@ def _kind_of(path: Path) -> str | None:
 
 def _own_root(path: Path) -> Path:
     """The folder of rulesets that a file lies in, by its header; else its own folder."""
+    looked_at("form", path)
     if not os.path.isfile(path):
         return path.parent
     kind = _kind_of(path)
@@ -306,4 +335,4 @@ def _own_root(path: Path) -> Path:
 def _is_root(folder: Path) -> bool:
     """Whether a folder looks like one of rulesets: a folder in it holds a family or files of another kind."""
     places = {KINDS[kind].format(folder="*", name="*") for kind in KINDS if kind not in ("ruleset", "library")}
-    return any(_glob(folder, place) for place in sorted(places))
+    return any(files_at(folder, place) for place in sorted(places))

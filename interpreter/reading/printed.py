@@ -6,9 +6,10 @@ What the cells mean (keys, numbers, names, a hole) is left to those who know the
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from interpreter.base.diagnostics import Diagnostic, Note
+from interpreter.base.frozen import dataclass
 from interpreter.base.source import Span
 from interpreter.reading.yaml import Excerpt
 

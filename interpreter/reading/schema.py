@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from interpreter.base.diagnostics import Diagnostic, unique
+from interpreter.base.frozen import dataclass
 from interpreter.base.paths import schema_folder
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
+from interpreter.reading.valid import passes
 from interpreter.reading.yaml import Entry, Mapping, Sequence, Value, plain
 
 if TYPE_CHECKING:
@@ -27,8 +28,11 @@ __all__ = ["check_schema"]
 
 def check_schema(kind: str, document: Mapping) -> list[Diagnostic]:
     """Everything in a file that the schema of its kind does not allow."""
+    value = plain(document)
+    if passes(kind, value):
+        return []
     found: list[Diagnostic] = []
-    for error in _validator(kind).iter_errors(plain(document)):
+    for error in _validator(kind).iter_errors(value):
         found.extend(_worded(_error(error), _Place(document)))
     return unique(found)
 

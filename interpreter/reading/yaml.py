@@ -11,11 +11,12 @@ import codecs
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from interpreter.base.diagnostics import Diagnostic, Note
+from interpreter.base.frozen import dataclass
 from interpreter.base.source import SourceFile, Span
 
 if TYPE_CHECKING:

@@ -1,0 +1,132 @@
+"""Dataclasses that are quick to define: no text is compiled for a class when its module is imported.
+
+``dataclass(frozen=True, slots=True)`` makes six methods out of text, for each class anew; with two hundred classes of
+nodes that was half of the start of the program. Here ``__init__`` is one function for each number of fields, given
+their names, and ``__repr__``, ``__eq__`` and ``__hash__`` are those of :mod:`dataclasses`, made when first called.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import cache
+from types import CodeType, FunctionType
+from typing import TYPE_CHECKING, Any, NoReturn
+
+__all__ = ["dataclass"]
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass
+else:
+
+    def dataclass(cls: type | None = None, /, **options: bool) -> Any:
+        """The decorator of that name, with short work for frozen classes with slots."""
+        if options == {"frozen": True, "slots": True}:
+            return _define
+        return dataclasses.dataclass(cls, **options)
+
+
+_LATER = ("__repr__", "__eq__", "__hash__")
+
+
+def _define(plain: type) -> type:
+    if any(isinstance(value, dataclasses.Field) and not _is_given(value) for value in vars(plain).values()):
+        return dataclasses.dataclass(frozen=True, slots=True)(plain)
+    own = {name for name, value in vars(plain).items() if value is not None}
+    if plain.__doc__ is None:
+        plain.__doc__ = plain.__name__  # else the signature is worked out for it
+    cls: Any = dataclasses.dataclass(init=False, repr=False, eq=False, slots=True)(plain)
+    fields = dataclasses.fields(cls)
+    placed = tuple(field for field in fields if not field.kw_only)
+    named = tuple(field for field in fields if field.kw_only)
+    cls.__init__ = _init(cls, placed, named)
+    for name in _LATER:
+        if name not in own:
+            setattr(cls, name, _first_call(cls, name))
+    cls.__setattr__ = _refuse_set
+    cls.__delattr__ = _refuse_delete
+    if "__reduce__" not in own:
+        cls.__reduce__ = _reduce
+        _places[cls] = tuple(field.name for field in placed), tuple(field.name for field in named)
+    return cls  # type: ignore[no-any-return]
+
+
+def _is_given(field: dataclasses.Field[Any]) -> bool:
+    """Whether a field is a parameter whose default, where it has one, is a value."""
+    return field.init and field.default_factory is dataclasses.MISSING
+
+
+# -- making them -------------------------------------------------------------------------------------------------------
+
+
+def _init(cls: Any, placed: tuple[dataclasses.Field[Any], ...], named: tuple[dataclasses.Field[Any], ...]) -> Any:
+    """The template of so many fields, with their names, their slots and what they are where nothing is given."""
+    names = [field.name for field in (*placed, *named)]
+    after = hasattr(cls, "__post_init__")
+    code = _template(len(placed), len(named), after).replace(
+        co_varnames=("self", *names), co_qualname=f"{cls.__qualname__}.__init__"
+    )
+    missing = dataclasses.MISSING
+    function = FunctionType(code, {f"set_{i}": getattr(cls, name).__set__ for i, name in enumerate(names)})
+    function.__defaults__ = tuple(field.default for field in placed if field.default is not missing)
+    function.__kwdefaults__ = {field.name: field.default for field in named if field.default is not missing}
+    return function
+
+
+@cache
+def _template(placed: int, named: int, after: bool) -> CodeType:
+    """``__init__`` for so many parameters. No name of a class comes into its text."""
+    parameters = ["self", *(f"x{i}" for i in range(placed)), *["*"][: 1 if named else 0]]
+    parameters.extend(f"x{i}" for i in range(placed, placed + named))
+    lines = [f"set_{i}(self, x{i})" for i in range(placed + named)] + ["self.__post_init__()"] * after
+    space: dict[str, Any] = {}
+    exec(f"def __init__({', '.join(parameters)}):\n " + "\n ".join(lines or ["pass"]), space)
+    code: CodeType = space["__init__"].__code__
+    return code
+
+
+def _first_call(cls: type, name: str) -> Any:
+    """A method that puts the one of the dataclass into its place and then does what it was called for."""
+
+    def method(*arguments: Any) -> Any:
+        made = vars(_whole(cls))[name]
+        setattr(cls, name, made)
+        return made(*arguments)
+
+    return method
+
+
+@cache
+def _whole(cls: type) -> type:
+    """The frozen dataclass with the same fields."""
+    fields = {field.name: field for field in dataclasses.fields(cls)}
+    about = {"__module__": cls.__module__, "__qualname__": cls.__qualname__, "__doc__": cls.__doc__}
+    annotations = {name: field.type for name, field in fields.items()}
+    bare = type(cls.__name__, (), {**about, "__annotations__": annotations, **fields})
+    return dataclasses.dataclass(frozen=True, init=False)(bare)
+
+
+def _refuse_set(self: object, name: str, value: object) -> NoReturn:
+    raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
+
+
+def _refuse_delete(self: object, name: str) -> NoReturn:
+    raise dataclasses.FrozenInstanceError(f"cannot delete field {name!r}")
+
+
+# -- copies and pickles ------------------------------------------------------------------------------------------------
+
+_places: dict[type, tuple[tuple[str, ...], tuple[str, ...]]] = {}
+"""Of each class, the fields that are given by position, and those that are given by name."""
+
+
+def _reduce(self: Any) -> tuple[Any, ...]:
+    cls = type(self)
+    placed, named = _places[cls]
+    values = tuple([getattr(self, name) for name in placed])
+    if not named:
+        return cls, values
+    return _made_again, (cls, tuple([getattr(self, name) for name in named]), *values)
+
+
+def _made_again(cls: type, named: tuple[Any, ...], *values: Any) -> Any:
+    return cls(*values, **dict(zip(_places[cls][1], named, strict=True)))

@@ -1,0 +1,51 @@
+"""What is known of procedures: what each does itself, and what with all that it calls. ``reach.py`` finds it out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from interpreter.language import core as c
+from interpreter.language.model import Model, RuleLayer
+
+__all__ = ["Facts", "Reach", "target_of"]
+
+
+@dataclass
+class Facts:
+    """Of one procedure or function, without what it calls."""
+
+    calls: set[str] = field(default_factory=set)
+    reads: set[str] = field(default_factory=set)
+    writes: set[str] = field(default_factory=set)
+    holders: set[str] = field(default_factory=set)
+    events: set[str] = field(default_factory=set)
+    keeps: set[str] = field(default_factory=set)
+    suspends: bool = False
+    asks: set[str] = field(default_factory=set)
+    dynamic_targets: set[str] = field(default_factory=set)
+
+
+@dataclass
+class Reach:
+    """Facts of all procedures, with what they call."""
+
+    procedures: dict[str, RuleLayer]
+    own: dict[str, Facts]
+    all: dict[str, Facts]
+    standing_reads: dict[str, frozenset[str]]
+    phase_facts: dict[str, Facts]
+
+    def suspends(self, procedure: str) -> bool:
+        return self.all[procedure].suspends
+
+    def wakes(self, group: str) -> list[str]:
+        """Standing rules that read a group of cells."""
+        return [name for name, reads in self.standing_reads.items() if group in reads]
+
+
+def target_of(model: Model, call: c.CallRule | c.CallBase) -> str:
+    """The id of the procedure that a call runs."""
+    if isinstance(call, c.CallBase):
+        return f"{call.rule}@{call.layer}"
+    rule = model.rules.get(call.rule)
+    return rule.top.id if rule else call.rule

@@ -1,0 +1,236 @@
+"""Rulesets that were loaded without error, kept between runs as long as nothing that the load looked at has changed.
+
+An entry is found by what was asked for and by who asks: this source, this Python. It tells first what was looked at
+(:mod:`interpreter.reading.evidence`); only where all that is as it was is the rest read. What a game needs is unpickled
+at once, the files' values and the statements when they are asked for. Where entries lie, and why they can be trusted
+with being unpickled, is told in :mod:`interpreter.base.store`.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import marshal
+import os
+import pickle
+import sys
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from types import CodeType, MethodWrapperType
+from typing import Any
+
+from interpreter.base.paths import ruleset_roots, schema_folder
+from interpreter.base.source import SourceFile
+from interpreter.base.store import Store, digest_of, store
+from interpreter.reading.evidence import Evidence
+
+__all__ = ["Late", "Request", "keep_form", "kept_form", "request_for"]
+
+_SOURCES = (".py", ".lark", ".json")
+_WRONG = (pickle.PickleError, AttributeError, EOFError, ImportError, LookupError, RecursionError, TypeError, ValueError)
+
+
+class Request:
+    """What is asked for, in words that lead to its entry."""
+
+    def __init__(self, kept_in: Store, key: bytes) -> None:
+        self.store, self.key = kept_in, key
+
+    def kept(self) -> tuple[Any, Late] | None:
+        """What a game needs, and the way to the rest; nothing where there is no entry that holds."""
+        data = self.store.get(self.key)
+        if data is None:
+            return None
+        try:
+            index, files, now, late = _parts(data)
+            looks = {(what, path): found for what, path, found in json.loads(bytes(index))}
+            if not Evidence(looks).holds():
+                return None
+            sources = _sources_in(files)
+            return _unpickled(now, sources), Late(late, sources)
+        except _WRONG:
+            return None
+
+    def keep(self, now: Any, late: Any, evidence: Evidence) -> None:
+        """Keeps what a game needs and the rest, if it is still what the files say."""
+        if not evidence.steady:
+            return
+        sources: dict[int, tuple[int, SourceFile]] = {}
+        try:
+            pickles = [_pickled(each, sources) for each in (now, late)]
+        except _WRONG:
+            return
+        index = json.dumps([(*look, found) for look, found in evidence.found.items()]).encode()
+        self.store.put(self.key, _joined(index, _files(sources), *pickles))
+
+
+class Late:
+    """A part of an entry that is unpickled when it is asked for."""
+
+    def __init__(self, data: memoryview, sources: list[SourceFile]) -> None:
+        self._data, self._sources = data, sources
+
+    def read(self) -> Any:
+        return _unpickled(self._data, self._sources)
+
+
+def request_for(name: str | Path, overlays: tuple[str, ...], roots: Iterable[Path] | None) -> Request | None:
+    """The entry of an id or path with overlays, looked for in these folders of rulesets or in the common ones.
+
+    Nothing where the cache is off.
+    """
+    found = store()
+    if found is None:
+        return None
+    text = str(name)
+    is_path = isinstance(name, Path) or text.endswith((".yaml", ".yml")) or os.path.isfile(text)
+    folders = [str(root) for root in (ruleset_roots() if roots is None else roots)]
+    here = os.getcwd() if is_path or not all(map(os.path.isabs, folders)) else ""
+    asked = [text, is_path, here, list(map(str, overlays)), roots is not None, folders]
+    return Request(found, digest_of("ruleset", _asker(), json.dumps(asked)))
+
+
+# -- emitted code ------------------------------------------------------------------------------------------------------
+
+
+def kept_form(*names: str) -> tuple[dict[str, CodeType], Any] | None:
+    """Compiled code by file, and what stands beside it, kept under these names."""
+    found = store()
+    data = found.get(_form_key(names)) if found else None
+    if data is None:
+        return None
+    try:
+        files, rest, code = _parts(data)
+        return marshal.loads(code), _unpickled(rest, _sources_in(files))
+    except _WRONG:
+        return None
+
+
+def keep_form(code: dict[str, CodeType], rest: Any, *names: str) -> None:
+    """Keeps code that was emitted and compiled. The names must say all that it was made of: the digest of the ruleset,
+    the players, the settings, what the code is for.
+    """
+    found = store()
+    if found is None:
+        return
+    sources: dict[int, tuple[int, SourceFile]] = {}
+    try:
+        pickled = _pickled(rest, sources)
+    except _WRONG:
+        return
+    found.put(_form_key(names), _joined(_files(sources), pickled, marshal.dumps(code)))
+
+
+def _form_key(names: tuple[str, ...]) -> bytes:
+    return digest_of("form", _asker(), *names)
+
+
+# -- who asks ----------------------------------------------------------------------------------------------------------
+
+
+@cache
+def _asker() -> bytes:
+    """This source, by its version and the place, size and time of its files, and this Python."""
+    package = Path(__file__).resolve().parent.parent
+    version = _version(package)
+    files = sorted({*_sources(str(package)), *_sources(str(schema_folder()))})
+    return digest_of(version, sys.version, str(sys.implementation.cache_tag), repr(files))
+
+
+def _version(package: Path) -> bytes:
+    """The file that says the version, as a package may be unpacked with times that tell nothing."""
+    return (package / "__init__.py").read_bytes()
+
+
+def _sources(folder: str) -> list[tuple[str, int, int]]:
+    found = []
+    with os.scandir(folder) as listed:
+        for entry in listed:
+            if entry.is_dir():
+                found.extend([] if entry.name in ("__pycache__", "rulesets", "docs") else _sources(entry.path))
+            elif entry.name.endswith(_SOURCES):
+                about = entry.stat()
+                found.append((entry.path, about.st_size, about.st_mtime_ns))
+    return found
+
+
+# -- pickles -----------------------------------------------------------------------------------------------------------
+
+
+class _Pickler(pickle.Pickler):
+    """Leaves out the texts of files: they stand once in the entry, and are named by number."""
+
+    def __init__(self, file: io.BytesIO, sources: dict[int, tuple[int, SourceFile]]) -> None:
+        super().__init__(file, protocol=5)
+        self._sources = sources
+
+    def persistent_id(self, obj: Any) -> int | None:
+        if type(obj) is not SourceFile:
+            return None
+        return self._sources.setdefault(id(obj), (len(self._sources), obj))[0]
+
+    def reducer_override(self, obj: Any) -> Any:
+        """A look into a table is the table."""
+        if type(obj) is MethodWrapperType and obj.__name__ == "__getitem__":
+            return _look_into, (obj.__self__,)
+        return NotImplemented
+
+
+def _look_into(table: Any) -> Any:
+    return table.__getitem__
+
+
+class _Unpickler(pickle.Unpickler):
+    def __init__(self, data: memoryview, sources: list[SourceFile]) -> None:
+        super().__init__(io.BytesIO(data))
+        self._sources = sources
+
+    def persistent_load(self, pid: int) -> SourceFile:
+        return self._sources[pid]
+
+    def find_class(self, module: str, name: str) -> Any:
+        """Classes of this package and a few plain ones. That entries are ours is made sure before; this is a fence."""
+        if module.startswith("interpreter.") or (module, name) in _OTHERS:
+            return super().find_class(module, name)
+        raise pickle.UnpicklingError(f"{module}.{name} has no place in a ruleset")
+
+
+_OTHERS = frozenset(
+    {("builtins", name) for name in ("frozenset", "range", "set")}
+    | {("pathlib", name) for name in ("PosixPath", "WindowsPath")}
+    | {("pathlib._local", name) for name in ("PosixPath", "WindowsPath")}
+)
+
+
+def _pickled(value: Any, sources: dict[int, tuple[int, SourceFile]]) -> bytes:
+    file = io.BytesIO()
+    _Pickler(file, sources).dump(value)
+    return file.getvalue()
+
+
+def _unpickled(data: memoryview, sources: list[SourceFile]) -> Any:
+    return _Unpickler(data, sources).load()
+
+
+def _files(sources: dict[int, tuple[int, SourceFile]]) -> bytes:
+    return marshal.dumps([(file.name, file.text) for _, file in sources.values()])
+
+
+def _sources_in(files: memoryview) -> list[SourceFile]:
+    return [SourceFile(name, text) for name, text in marshal.loads(files)]
+
+
+def _joined(*parts: bytes) -> bytes:
+    return b"".join(len(part).to_bytes(8, "little") + part for part in parts)
+
+
+def _parts(data: bytes) -> list[memoryview]:
+    """The parts of an entry, each behind its length."""
+    rest = memoryview(data)
+    found = []
+    while rest:
+        end = 8 + int.from_bytes(rest[:8], "little")
+        found.append(rest[8:end])
+        rest = rest[end:]
+    return found

@@ -1,0 +1,100 @@
+"""The tables of the parser, kept beside the grammar as JSON: working them out takes longer than loading a ruleset.
+
+They hold for one grammar and one version of Lark. With any other they are worked out anew, which is only slower, and
+kept where rulesets are kept. ``python -m interpreter.language.tables`` writes those beside the grammar; a test says
+when that is due.
+"""
+
+from __future__ import annotations
+
+import json
+from hashlib import blake2b
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from interpreter.base.store import digest_of, store
+
+if TYPE_CHECKING:
+    from lark import Lark
+    from lark.lark import PostLex
+
+__all__ = ["FILE", "keep_tables", "kept_parser", "tables_of"]
+
+FILE = "grammar.json"
+
+
+def kept_parser(grammar: str, layout: PostLex) -> Lark | None:
+    """The parser of the kept tables, where they are those of this grammar and of the Lark that is installed."""
+    from lark import Lark
+
+    kept = _shipped(grammar) or _kept(grammar)
+    if kept is None:
+        return None
+    data, memo = kept["data"], {int(key): value for key, value in kept["memo"].items()}
+    table = data["parser"]["parser"]  # JSON has texts for keys; the tokens of a state are looked up as such
+    table["states"] = {int(key): value for key, value in table["states"].items()}
+    parser: Lark = Lark._load_from_dict(data, memo, postlex=layout)  # type: ignore[no-untyped-call]
+    return parser
+
+
+def keep_tables(grammar: str, parser: Lark) -> None:
+    """Keeps the tables of a parser that had to work them out."""
+    found = store()
+    if found is not None:
+        found.put(_key(grammar), tables_of(grammar, parser).encode())
+
+
+def _shipped(grammar: str) -> dict[str, Any] | None:
+    try:
+        text = files("interpreter.language").joinpath(FILE).read_text(encoding="utf-8")
+    except OSError:
+        return None
+    return _fitting(text, grammar)
+
+
+def _kept(grammar: str) -> dict[str, Any] | None:
+    found = store()
+    data = found.get(_key(grammar)) if found else None
+    return _fitting(data.decode(), grammar) if data else None
+
+
+def _fitting(text: str, grammar: str) -> dict[str, Any] | None:
+    """Tables, if they are those of this grammar and of the Lark that is installed."""
+    try:
+        tables = json.loads(text)
+    except ValueError:
+        return None
+    return tables if isinstance(tables, dict) and tables.get("of") == _of(grammar) else None
+
+
+def _key(grammar: str) -> bytes:
+    return digest_of("tables", json.dumps(_of(grammar)))
+
+
+def tables_of(grammar: str, parser: Lark) -> str:
+    """What is kept of a parser."""
+    from lark.grammar import Rule
+    from lark.lexer import TerminalDef
+
+    data, memo = parser.memo_serialize([TerminalDef, Rule])
+    data["options"]["postlex"] = None
+    return json.dumps({"of": _of(grammar), "data": data, "memo": memo}, separators=(",", ":")) + "\n"
+
+
+def _of(grammar: str) -> dict[str, Any]:
+    import lark
+
+    return {"lark": lark.__version__, "grammar": blake2b(grammar.encode(), digest_size=16).hexdigest()}
+
+
+def _write() -> None:
+    from pathlib import Path
+
+    from interpreter.language.parse import grammar, grammar_text
+
+    tables = tables_of(grammar_text(), grammar(kept=False))
+    Path(__file__).with_name(FILE).write_text(tables, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    _write()

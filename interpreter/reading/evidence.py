@@ -1,0 +1,101 @@
+"""What reading looked at: files with their bytes, folders with the names in them, paths with what they lead to.
+
+As long as all that is as it was, reading would find the same. Who reads says what it looks at; nothing is noted unless
+somebody asks for it with :func:`noted`.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from hashlib import blake2b
+
+__all__ = ["Evidence", "digest", "looked_at", "noted"]
+
+
+MOST_BYTES = 8 * 1024 * 1024
+"""Larger files, of which nobody reads more than the beginning, are told by their size and time."""
+
+
+def digest(data: bytes) -> str:
+    return blake2b(data, digest_size=16).hexdigest()
+
+
+class Evidence:
+    """What was found where. ``steady`` as long as nothing was found changed when it was looked at again."""
+
+    def __init__(self, found: dict[tuple[str, str], str] | None = None) -> None:
+        self.found = found or {}
+        self.steady = True
+
+    def add(self, what: str, path: str, found: str) -> None:
+        self.steady &= self.found.setdefault((what, path), found) == found
+
+    def holds(self) -> bool:
+        """Whether all is still as it was found."""
+        return self.steady and all(_LOOKS[what](path) == found for (what, path), found in self.found.items())
+
+
+_now: ContextVar[Evidence | None] = ContextVar("evidence", default=None)
+
+
+@contextmanager
+def noted() -> Iterator[Evidence]:
+    """All that is looked at from here on."""
+    evidence = Evidence()
+    token = _now.set(evidence)
+    try:
+        yield evidence
+    finally:
+        _now.reset(token)
+
+
+def looked_at(what: str, path: str | os.PathLike[str], found: str | None = None) -> None:
+    """Notes what is at a path: the digest of a ``file`` (as ``found``, where it was read already), the names in a
+    ``folder``, the ``form`` of what is there, or the ``place`` that it leads to.
+    """
+    evidence = _now.get()
+    if evidence is not None:
+        path = os.path.abspath(path)
+        evidence.add(what, path, _LOOKS[what](path) if found is None else found)
+
+
+def _file(path: str) -> str:
+    try:
+        about = os.stat(path)
+        if not stat.S_ISREG(about.st_mode):
+            return ""
+        if about.st_size > MOST_BYTES:
+            return f"{about.st_size} bytes of {about.st_mtime_ns}"
+        with open(path, "rb") as file:
+            return digest(file.read())
+    except (OSError, ValueError):
+        return ""
+
+
+def _folder(path: str) -> str:
+    try:
+        return digest("\0".join(sorted(os.listdir(path))).encode("utf-8", "surrogateescape"))
+    except (OSError, ValueError):
+        return ""
+
+
+def _form(path: str) -> str:
+    try:
+        mode = os.stat(path).st_mode
+    except (OSError, ValueError):
+        return ""
+    return "file" if stat.S_ISREG(mode) else "folder" if stat.S_ISDIR(mode) else "other"
+
+
+def _place(path: str) -> str:
+    try:
+        return os.path.realpath(path)
+    except (OSError, ValueError):
+        return ""
+
+
+_LOOKS: dict[str, Callable[[str], str]] = {"file": _file, "folder": _folder, "form": _form, "place": _place}

@@ -1,0 +1,96 @@
+"""Bytes that are kept between runs. What rulesets make of it is tried in ``tests/engine/test_cache.py``."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from interpreter.base import store as stores
+from interpreter.base.store import Store, digest_of, store
+
+
+def test_what_is_put_is_got(tmp_path: Path) -> None:
+    kept = Store(tmp_path / "new" / "cache")
+    assert kept.get(digest_of("a")) is None
+    kept.put(digest_of("a"), b"first")
+    kept.put(digest_of("b"), b"")
+    kept.put(digest_of("a"), b"second")
+    assert kept.get(digest_of("a")) == b"second"
+    assert kept.get(digest_of("b")) == b""
+    assert len(list(kept.folder.iterdir())) == 2
+
+
+def test_too_much_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stores, "MOST_BYTES", 10)
+    kept = Store(tmp_path / "cache")
+    kept.put(digest_of("a"), b"x" * 11)
+    assert not kept.folder.exists()
+
+
+def test_the_oldest_are_dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stores, "MOST_ENTRIES", 3)
+    kept = Store(tmp_path / "cache")
+    now = time.time()
+    for number in range(3):
+        kept.put(digest_of(str(number)), b"x")
+        os.utime(kept._path(digest_of(str(number))), (now - 100 + number, now - 100 + number))
+    kept.put(digest_of("3"), b"x")
+    assert [kept.get(digest_of(str(number))) for number in range(4)] == [None, b"x", b"x", b"x"]
+
+
+def test_what_is_used_grows_young(tmp_path: Path) -> None:
+    kept = Store(tmp_path / "cache")
+    kept.put(digest_of("a"), b"x")
+    path = kept._path(digest_of("a"))
+    os.utime(path, (1000, 1000))
+    assert kept.get(digest_of("a")) == b"x"
+    assert path.stat().st_mtime > time.time() - 1000
+
+
+def test_what_was_left_unfinished_goes_after_a_day(tmp_path: Path) -> None:
+    kept = Store(tmp_path / "cache")
+    kept.put(digest_of("a"), b"x")
+    old, new, foreign = (kept.folder / name for name in ("old.part", "new.part", "notes.txt"))
+    for path in (old, new, foreign):
+        path.write_text("")
+    os.utime(old, (1000, 1000))
+    os.utime(foreign, (1000, 1000))
+    kept.put(digest_of("b"), b"x")
+    assert [path.exists() for path in (old, new, foreign)] == [False, True, True]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    kept = Store(tmp_path / "cache")
+    kept.put(digest_of("a"), b"x")
+    path = kept._path(digest_of("a"))
+    path.unlink()
+    os.mkfifo(path)
+    assert kept.get(digest_of("a")) is None
+
+
+def test_parts_of_a_key_are_told_apart() -> None:
+    assert digest_of("ab", "c") != digest_of("a", "bc")
+    assert digest_of("a") == digest_of(b"a")
+
+
+@pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="folders of another system")
+def test_where_it_lies(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def place() -> Path | None:
+        found = store()
+        return found.folder if found else None
+
+    monkeypatch.delenv("REGELWERK_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert place() == tmp_path / "regelwerk"
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert place() == tmp_path / ".cache" / "regelwerk"
+    monkeypatch.setenv("REGELWERK_CACHE", "/somewhere")
+    assert place() == Path("/somewhere")
+    monkeypatch.setenv("REGELWERK_CACHE", "off")
+    assert place() is None

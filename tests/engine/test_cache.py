@@ -1,0 +1,490 @@
+"""A ruleset from the cache is the one that the files give, and is taken from there only while they are unchanged."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from interpreter.base import paths
+from interpreter.base.diagnostics import RulesetError
+from interpreter.compiler.load import code_of, functions_of
+from interpreter.engine import cache
+from interpreter.engine import ruleset as rulesets
+from interpreter.engine.explain import explain
+from interpreter.engine.ruleset import Ruleset, load
+from interpreter.reading.files import Shelf
+
+TOP = Path(__file__).parents[2]
+OVERLAY = """\
+language: 1
+overlay: goofspiel/half
+over: [goofspiel/classic]
+rules:
+  points:
+    replaces: goofspiel
+    is: |
+      (who: seat) -> int: sum(p.value for p in who.won) div 2
+"""
+WITH_AN_IDLE_RULE = ("  points:\n    is:", "  idle:\n    is: |\n      () -> int: 1\n  points:\n    is:")
+LIBRARY = """\
+language: 1
+library: goofspiel/more
+rules:
+  nothing:
+    is: |
+      (who: seat) -> int: 0
+"""
+
+
+@pytest.fixture
+def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder for the cache."""
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("REGELWERK_CACHE", str(folder))
+    return folder
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of rulesets with a copy of a small shipped one and an overlay."""
+    root = tmp_path / "own"
+    shutil.copytree(TOP / "rulesets" / "goofspiel", root / "goofspiel")
+    (root / "goofspiel" / "overlays").mkdir()
+    (root / "goofspiel" / "overlays" / "half.yaml").write_text(OVERLAY, encoding="utf-8")
+    monkeypatch.setenv("REGELWERK_PATH", str(root))
+    return root
+
+
+@pytest.fixture(autouse=True)
+def loads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What was read and checked, and did not come from the cache."""
+    found: list[str] = []
+    thorough = rulesets._load
+
+    def counted(name: str | Path, *rest: Any) -> Ruleset:
+        found.append(str(name))
+        return thorough(name, *rest)
+
+    monkeypatch.setattr(rulesets, "_load", counted)
+    return found
+
+
+def entries(folder: Path) -> list[Path]:
+    return sorted(folder.glob("*.kept"))
+
+
+def played(ruleset: Ruleset, players: int = 3, seed: int = 5) -> Any:
+    """A game in which always the last option is taken, as a save tells it."""
+    game = ruleset.new_game(players, seed)
+    for _ in range(60):
+        if game.decision is None:
+            break
+        game.apply(list(game.decision.options)[-1])
+    return json.loads(game.to_json())
+
+
+def change(path: Path, old: str, new: str) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), encoding="utf-8")
+
+
+# -- what comes back ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["goofspiel", "germany-2018"])
+def test_a_hit_is_the_same_ruleset(name: str, kept: Path, loads: list[str]) -> None:
+    first, second = load(name), load(name)
+    assert loads == [name]
+    assert first is not second
+    assert second.digest == first.digest
+    assert played(second) == played(first)
+    assert second.program.model is second.model
+    assert (second.id, second.title, second.players) == (first.id, first.title, first.players)
+    assert second.warnings == first.warnings
+    assert second.statements == first.statements
+    assert second.composition == first.composition
+    assert second.document == first.document
+    assert second.shelf == first.shelf
+    assert second == first
+    with pytest.raises(AttributeError, match="a ruleset has no `other`"):
+        _ = second.other  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("folder", sorted(path for path in (TOP / "tests" / "cases").iterdir() if path.is_dir()))
+def test_every_form_of_rules_comes_back(folder: Path, kept: Path, loads: list[str]) -> None:
+    for path in sorted(folder.glob("*.yaml")):
+        if "\nruleset:" not in path.read_text(encoding="utf-8"):
+            continue
+        loads.clear()
+        first, second = load(path), load(path)
+        assert len(loads) == 1
+        assert second == first
+        assert second.composition.sections == first.composition.sections
+
+
+def test_places_come_back(kept: Path, loads: list[str]) -> None:
+    """Spans know their file, and there is one file for all of them."""
+    first, second = load("goofspiel"), load("goofspiel")
+    assert loads == ["goofspiel"]
+    span, same = (each.model.rules["points"].layers[0].span for each in (first, second))
+    assert (str(span), span.text) == (str(same), same.text)
+    assert second.composition.sections["rules"]["points"][0].span.file is same.file
+    assert explain(second, "points") == explain(first, "points")
+
+
+def test_a_game_from_the_cache_reads_no_file(kept: Path, own: Path) -> None:
+    script = """
+import sys, resource, interpreter
+interpreter.load("goofspiel").new_game(3, 1)
+heavy = {"yaml", "lark", "jsonschema", "interpreter.language.check", "interpreter.reading.yaml"}
+print(sorted(heavy & set(sys.modules)))
+"""
+    outputs = [
+        subprocess.run([sys.executable, "-c", script], cwd=TOP, capture_output=True, text=True, check=True).stdout
+        for _ in range(2)
+    ]
+    assert "yaml" in outputs[0]
+    assert outputs[1] == "[]\n"
+
+
+def test_warnings_come_back(kept: Path, own: Path, loads: list[str]) -> None:
+    change(own / "goofspiel" / "family.yaml", *WITH_AN_IDLE_RULE)
+    first, second = load("goofspiel"), load("goofspiel")
+    assert loads == ["goofspiel"]
+    assert [warning.code for warning in second.warnings] == ["W701"]
+    assert second.warnings == first.warnings
+
+
+def test_errors_are_not_kept(kept: Path, own: Path, loads: list[str]) -> None:
+    change(own / "goofspiel" / "family.yaml", "sum(p.value for p in who.won)", "sum(p.worth for p in who.won)")
+    for _ in range(2):
+        with pytest.raises(RulesetError, match="E304"):
+            load("goofspiel")
+    assert loads == ["goofspiel", "goofspiel"]
+    assert not entries(kept)
+
+
+# -- when it does not --------------------------------------------------------------------------------------------------
+
+
+def test_each_question_has_its_own_entry(kept: Path, own: Path, loads: list[str]) -> None:
+    path = own / "goofspiel" / "goofspiel.yaml"
+    asked: list[tuple[Any, ...]] = [
+        ("goofspiel",),
+        ("goofspiel", ["goofspiel/half"]),
+        (path,),
+        ("goofspiel", (), Shelf([TOP / "rulesets"])),
+    ]
+    digests = [load(*each).digest for each in asked]
+    assert len(loads) == 4
+    assert [load(*each).digest for each in asked] == digests
+    assert len(loads) == 4
+    assert len(set(digests)) == 2
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [
+        ("goofspiel.yaml", "title: Goofspiel", "title: Goof and spiel"),
+        ("family.yaml", "sum(p.value for p in who.won)", "sum(p.value for p in who.won) + 1"),
+        ("editions/classic.yaml", "language: 1", "language:  1"),
+        ("decks/five-suits.yaml", "    13\n", "    13\n    14\n"),
+        ("overlays/half.yaml", "div 2", "div 3"),
+    ],
+)
+def test_a_changed_file_is_read(file: str, old: str, new: str, kept: Path, own: Path, loads: list[str]) -> None:
+    def ask() -> str:
+        return load("goofspiel", ["goofspiel/half"]).digest
+
+    path = own / "goofspiel" / file
+    ask()
+    before = path.stat()
+    change(path, old, new)
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))  # the time alone tells nothing
+    ask()
+    assert len(loads) == 2
+    ask()
+    assert len(loads) == 2
+
+
+def test_a_file_that_was_only_touched_is_not_read(kept: Path, own: Path, loads: list[str]) -> None:
+    load("goofspiel")
+    os.utime(own / "goofspiel" / "family.yaml", (1, 1))
+    load("goofspiel")
+    assert len(loads) == 1
+
+
+@pytest.mark.parametrize(
+    ("place", "text"),
+    [
+        ("another/goofspiel.yaml", "language: 1\nruleset: goofspiel\n"),  # it is found first, by its folder's name
+        ("goofspiel/statements/rules.csv", "id,kind,statement\nGS-1,rule,Bids are spent\n"),
+    ],
+)
+def test_a_new_file_is_seen(place: str, text: str, kept: Path, own: Path, loads: list[str]) -> None:
+    load("goofspiel")
+    (own / place).parent.mkdir(exist_ok=True)
+    (own / place).write_text(text, encoding="utf-8")
+    if place.startswith("another"):
+        with pytest.raises(RulesetError):
+            load("goofspiel")
+    else:
+        assert "GS-1" in load("goofspiel").statements
+    assert len(loads) == 2
+
+
+def test_what_others_of_the_family_use_is_looked_at(kept: Path, own: Path, loads: list[str]) -> None:
+    """A rule that nothing uses is no more warned of when another file of the family speaks of it."""
+    change(own / "goofspiel" / "family.yaml", *WITH_AN_IDLE_RULE)
+    assert load("goofspiel").warnings
+    (own / "goofspiel" / "more.yaml").write_text(LIBRARY.replace(": 0", ": idle()"), encoding="utf-8")
+    assert not load("goofspiel").warnings
+    assert len(loads) == 2
+
+
+def test_a_missing_file_is_missed(kept: Path, own: Path) -> None:
+    load("goofspiel", ["goofspiel/half"])
+    (own / "goofspiel" / "overlays" / "half.yaml").unlink()
+    with pytest.raises(RulesetError, match="E031"):
+        load("goofspiel", ["goofspiel/half"])
+
+
+def test_a_link_that_leads_elsewhere_now_is_seen(kept: Path, own: Path, tmp_path: Path) -> None:
+    path = own / "goofspiel" / "decks" / "five-suits.yaml"
+    load("goofspiel")
+    path.rename(tmp_path / "deck.yaml")
+    path.symlink_to(tmp_path / "deck.yaml")
+    with pytest.raises(RulesetError, match="E033"):
+        load("goofspiel")
+
+
+def test_another_interpreter_asks_anew(
+    kept: Path, loads: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def ask() -> int:
+        cache._asker.cache_clear()
+        load("goofspiel")
+        return len(loads)
+
+    assert [ask(), ask()] == [1, 1]
+    with monkeypatch.context() as patch:
+        patch.setattr(cache, "_version", lambda package: b"0.0.0")
+        assert ask() == 2
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "version", "4.0.0")
+        assert ask() == 3
+    sources = cache._sources
+    with monkeypatch.context() as patch:
+        patch.setattr(cache, "_sources", lambda folder: [*sources(folder), ("check.py", 1, 1)])
+        assert ask() == 4
+    assert ask() == 4
+
+
+def test_all_of_the_source_is_told_apart() -> None:
+    names = {os.path.basename(path) for path, _, _ in cache._sources(str(TOP / "interpreter"))}
+    assert {"check.py", "grammar.lark", "grammar.json", "cache.py", "try_.py"} <= names
+    assert {"deck.schema.json"} <= {os.path.basename(path) for path, _, _ in cache._sources(str(paths.schema_folder()))}
+
+
+def test_it_can_be_turned_off(kept: Path, loads: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    load("goofspiel")
+    for off in ("off", "OFF", "", " "):
+        monkeypatch.setenv("REGELWERK_CACHE", off)
+        load("goofspiel")
+    assert len(loads) == 5
+    assert len(entries(kept)) == 1
+
+
+def test_files_that_change_meanwhile_are_not_kept(
+    kept: Path, own: Path, monkeypatch: pytest.MonkeyPatch, loads: list[str]
+) -> None:
+    thorough = rulesets._load
+
+    def disturbed(name: str | Path, *rest: Any) -> Ruleset:
+        found = thorough(name, *rest)
+        change(own / "goofspiel" / "decks" / "five-suits.yaml", "language: 1", "language: 1 ")
+        thorough(name, *rest)
+        return found
+
+    monkeypatch.setattr(rulesets, "_load", disturbed)
+    load("goofspiel")
+    assert not entries(kept)
+
+
+# -- entries that must not be used -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def unread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing may be unpickled."""
+
+    def refuse(data: object, sources: object) -> None:
+        raise AssertionError("this must not be unpickled")
+
+    monkeypatch.setattr(cache, "_unpickled", refuse)
+
+
+def test_no_damaged_byte_is_read(kept: Path, loads: list[str], unread: None) -> None:
+    load("goofspiel")
+    (path,) = entries(kept)
+    whole = path.read_bytes()
+    places = [*range(0, 120), *range(120, len(whole), len(whole) // 20), len(whole) - 1]
+    for number, place in enumerate(places, 2):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+        load("goofspiel")
+        assert len(loads) == number, place
+        assert entries(kept) == [path]
+        assert len(path.read_bytes()) == len(whole)
+
+
+@pytest.mark.parametrize("size", [0, 5, 40, 100, 1000, -1])
+def test_nothing_cut_off_is_read(size: int, kept: Path, loads: list[str], unread: None) -> None:
+    load("goofspiel")
+    (path,) = entries(kept)
+    path.write_bytes(path.read_bytes()[:size])
+    load("goofspiel")
+    assert len(loads) == 2
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="no owners here")
+def test_what_others_can_write_is_not_read(
+    kept: Path, loads: list[str], unread: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load("goofspiel")
+    (path,) = entries(kept)
+    for number, mode in enumerate((0o666, 0o620, 0o602), 2):
+        path.chmod(mode)
+        load("goofspiel")
+        assert len(loads) == number
+        assert path.stat().st_mode & 0o777 == 0o600  # it was replaced
+    for mode in (0o777, 0o770, 0o702):
+        kept.chmod(mode)
+        before = path.read_bytes()
+        load("goofspiel")
+        assert path.read_bytes() == before
+    kept.chmod(0o700)
+    me = os.geteuid()
+    monkeypatch.setattr(os, "geteuid", lambda: me + 1)
+    load("goofspiel")
+    assert len(loads) == 8
+
+
+def test_links_are_not_followed(kept: Path, loads: list[str], unread: None, tmp_path: Path) -> None:
+    load("goofspiel")
+    (path,) = entries(kept)
+    path.rename(tmp_path / "elsewhere")
+    path.symlink_to(tmp_path / "elsewhere")
+    load("goofspiel")
+    assert len(loads) == 2
+    assert not path.is_symlink()
+    kept.rename(tmp_path / "other")
+    kept.symlink_to(tmp_path / "other")
+    load("goofspiel")
+    assert len(loads) == 3
+
+
+def test_an_entry_of_another_name_is_not_read(kept: Path, own: Path, loads: list[str], unread: None) -> None:
+    load("goofspiel")
+    (path,) = entries(kept)
+    load("goofspiel", ["goofspiel/half"])
+    (other,) = set(entries(kept)) - {path}
+    shutil.copy(path, other)
+    load("goofspiel", ["goofspiel/half"])
+    assert len(loads) == 3
+
+
+@pytest.mark.parametrize("evil", ["posix.system", "builtins.eval", "interpreter.base.store.sys.exit"])
+def test_an_entry_names_no_foreign_function(evil: str) -> None:
+    module, _, name = evil.rpartition(".")
+    data = f"c{module}\n{name}\n(S'1'\ntR.".encode()
+    with pytest.raises((pickle.UnpicklingError, ImportError)):
+        cache._unpickled(memoryview(data), [])
+
+
+# -- writing -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_folder_that_cannot_be_written_does_no_harm(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, loads: list[str]
+) -> None:
+    (tmp_path / "file").write_text("")
+    for place in (tmp_path / "file", tmp_path / "file" / "below", Path("/proc/no-such-place")):
+        monkeypatch.setenv("REGELWERK_CACHE", str(place))
+        load("goofspiel")
+    assert len(loads) == 3
+    assert (tmp_path / "file").read_text() == ""
+
+
+def test_a_thing_in_the_way_does_no_harm(kept: Path, loads: list[str]) -> None:
+    load("goofspiel")
+    (path,) = entries(kept)
+    path.unlink()
+    path.mkdir()
+    load("goofspiel")
+    load("goofspiel")
+    assert len(loads) == 3
+    assert [entry.name for entry in kept.iterdir()] == [path.name]
+
+
+def test_the_folder_is_private(kept: Path) -> None:
+    load("goofspiel")
+    (path,) = entries(kept)
+    if hasattr(os, "geteuid"):
+        assert kept.stat().st_mode & 0o777 == 0o700
+        assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_many_processes_at_once(kept: Path, own: Path) -> None:
+    script = "import interpreter; r = interpreter.load('goofspiel'); print(r.digest, len(r.statements))"
+    running = [
+        subprocess.Popen([sys.executable, "-c", script], cwd=TOP, stdout=subprocess.PIPE, text=True) for _ in range(4)
+    ]
+    outputs = {process.communicate(timeout=120)[0] for process in running}
+    assert [process.returncode for process in running] == [0, 0, 0, 0]
+    assert len(outputs) == 1
+    assert [entry.suffix for entry in kept.iterdir()] == [".kept"]
+
+
+# -- emitted code ------------------------------------------------------------------------------------------------------
+
+
+def test_emitted_code_comes_back_with_what_it_names(kept: Path) -> None:
+    """All that the fast form is made of can be kept, and another machine of the ruleset runs it."""
+    machine = load("germany-2018").new_game(4, 7).machine
+    emitted = machine.emitted
+    code = code_of(emitted)
+    beside = {name: value for name, value in vars(emitted).items() if name != "modules"}
+    cache.keep_form(code, beside, "digest", "4", "fast")
+    found = cache.kept_form("digest", "4", "fast")
+    assert found is not None
+    assert found[0] == code
+    values, others = found[1].pop("values"), beside.pop("values")
+    assert found[1] == beside
+    assert list(values) == list(others)
+    looks = {name for name, value in others.items() if callable(value)}
+    assert all(values[name].__self__ == others[name].__self__ for name in looks)
+    assert all(values[name] == others[name] for name in set(others) - looks)
+    assert set(functions_of(found[0], values)) == set(functions_of(code, others))
+    for names in (("digest", "5", "fast"), ("digest", "4"), ("digest4", "", "fast")):
+        assert cache.kept_form(*names) is None
+
+
+def test_damaged_code_does_not_come_back(kept: Path) -> None:
+    cache.keep_form({"a.yaml": compile("found = 6 * 7", "a.yaml", "exec")}, (), "digest")
+    (path,) = entries(kept)
+    path.write_bytes(path.read_bytes()[:-1] + b"!")
+    assert cache.kept_form("digest") is None
+
+
+def test_code_is_not_kept_where_the_cache_is_off() -> None:
+    cache.keep_form({"a": compile("1", "a", "exec")}, (), "digest")
+    assert cache.kept_form("digest") is None

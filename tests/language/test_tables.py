@@ -1,0 +1,96 @@
+"""The tables that are kept beside the grammar are those of the grammar."""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import lark
+import pytest
+
+from interpreter.base.source import SourceFile
+from interpreter.language import parse as p
+from interpreter.language import tables
+from interpreter.reading.yaml import Excerpt, Mapping, Scalar, Sequence, Value, excerpt, read_yaml
+
+RULESETS = Path(__file__).parents[2] / "rulesets"
+REMEDY = "write them anew: python -m interpreter.language.tables"
+
+
+def kept() -> dict[str, Any]:
+    text = files("interpreter.language").joinpath(tables.FILE).read_text(encoding="utf-8")
+    found: dict[str, Any] = json.loads(text)
+    return found["of"]  # type: ignore[no-any-return]
+
+
+def texts(value: Value) -> list[str]:
+    """All literal blocks below a value: most of them are rule text."""
+    match value:
+        case Scalar():
+            found = excerpt(value)
+            return [found.text] if value.style == "literal" and isinstance(found, Excerpt) else []
+        case Sequence():
+            return [text for item in value.items for text in texts(item)]
+        case Mapping():
+            return [text for _, item in value.items() for text in texts(item)]
+
+
+def test_they_are_of_this_grammar() -> None:
+    assert kept()["grammar"] == tables._of(p.grammar_text())["grammar"], REMEDY
+
+
+def test_they_are_of_the_lark_that_the_constraints_name() -> None:
+    pinned = (RULESETS.parent / "constraints.txt").read_text(encoding="utf-8")
+    assert f"lark=={kept()['lark']}\n" in pinned, REMEDY
+
+
+@pytest.mark.skipif(kept()["lark"] != lark.__version__, reason="another Lark than the tables are of")
+def test_they_parse_as_the_grammar_does() -> None:
+    quick, whole = p.grammar(), p.grammar(kept=False)
+    assert quick.source_path == "<deserialized>"
+    assert whole.source_path != "<deserialized>"
+    seen = set()
+    for path in sorted(RULESETS.rglob("*.yaml")):
+        root, _ = read_yaml(SourceFile(path.name, path.read_text(encoding="utf-8")))
+        for text in texts(root) if root else []:
+            for start in p.STARTS:
+                outcomes = [_outcome(parser, text, start) for parser in (quick, whole)]
+                assert outcomes[0] == outcomes[1]
+                if isinstance(outcomes[0], lark.Tree):
+                    seen.add(start)
+    assert {"procedure", "function"} <= seen
+
+
+def _outcome(parser: lark.Lark, text: str, start: str) -> Any:
+    """The tree with its places, or the error with what was wanted."""
+    try:
+        tree = parser.parse(text.rstrip() + "\n", start=start)
+    except lark.UnexpectedToken as error:
+        return error.pos_in_stream, str(error.token), error.accepts
+    except (lark.UnexpectedCharacters, p.CrookedError) as error:
+        return type(error), str(error).splitlines()[0]
+    return tree
+
+
+def test_tables_of_another_lark_are_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("REGELWERK_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(lark, "__version__", "0.1")
+    made, again = (p.grammar.__wrapped__() for _ in range(2))
+    assert made.source_path != "<deserialized>"
+    assert again.source_path == "<deserialized>"
+    assert again.parse("a + b\n", start="expression") == made.parse("a + b\n", start="expression")
+    monkeypatch.setattr(lark, "__version__", "0.2")
+    assert p.grammar.__wrapped__().source_path != "<deserialized>"
+
+
+def test_tables_of_something_else_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    layout = p.grammar().options.postlex
+    assert layout is not None
+    assert tables.kept_parser(p.grammar_text(), layout) is not None
+    assert tables.kept_parser(p.grammar_text() + "\n", layout) is None
+    monkeypatch.setattr(lark, "__version__", "0.1")
+    assert tables.kept_parser(p.grammar_text(), layout) is None
+    monkeypatch.setattr(tables, "FILE", "no-such-file.json")
+    assert tables.kept_parser(p.grammar_text(), layout) is None
