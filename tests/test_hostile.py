@@ -123,8 +123,8 @@ def loaded(path: Path) -> Ruleset:
     return load(path, shelf=Shelf([path.parent.parent]))
 
 
-def played(game: Game, seed: int = 0, decisions: int = 200) -> None:
-    """A play at random; everything that can be shown is shown on the way."""
+def played(game: Game, seed: int = 0, decisions: int = 200) -> str:
+    """A play at random; everything that can be shown is shown on the way. Gives the state at its end."""
     chance = random.Random(seed)
     for _ in range(decisions):
         decision = game.decision
@@ -139,10 +139,11 @@ def played(game: Game, seed: int = 0, decisions: int = 200) -> None:
         board_of(game, board)
     assert game.check() == []
     assert (game.result is not None) >= game.is_over
+    return game.digest()
 
 
 def outcome(path: Path, people: int = 2) -> str:
-    """What becomes of a ruleset: its errors, the failure that stops it, or `plays`."""
+    """What becomes of a ruleset: its errors, the failure that stops it, or `plays`. It is the same in both forms."""
     try:
         ruleset = loaded(path)
     except RulesetError as refused:
@@ -150,11 +151,18 @@ def outcome(path: Path, people: int = 2) -> str:
             assert render(diagnostic)
             assert to_json(diagnostic)
         return "\n".join(f"{d.code} {d.message}" for d in refused.diagnostics if d.severity == "error")
+    fast, plain = (told(ruleset, people, plain=plain) for plain in (False, True))
+    assert fast == plain
+    return fast[0]
+
+
+def told(ruleset: Ruleset, people: int, *, plain: bool) -> tuple[str, str]:
+    """How a play in one of the forms ends, and in which state."""
+    ruleset.table(people, ruleset.settings({})).machine.plain = plain
     try:
-        played(ruleset.new_game(people))
+        return "plays", played(ruleset.new_game(people))
     except RuleFailure as failure:
-        return f"{failure.code} {failure.message}"
-    return "plays"
+        return f"{failure.code} {failure.message}", str(failure)
 
 
 def memory() -> float:

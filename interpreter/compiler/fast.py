@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from interpreter.compiler.budget import DECISION, LITTLE
 from interpreter.compiler.constants import Env, RuleFailure
 from interpreter.compiler.emit import Emitted, Emitter
 from interpreter.compiler.load import add_functions, code_of, functions_of
@@ -39,17 +40,19 @@ class Form:
     accepts: dict[int, tuple[Any, ...]]
     options: dict[int, tuple[Any, ...]]
     space: dict[str, Any]
+    left: list[int]
+    """What may be used up: see :mod:`interpreter.compiler.budget`."""
 
 
 @dataclass(eq=False)
 class FastMachine(Machine):
     """Runs emitted functions, or, as long as ``plain`` is said, the plain form.
 
-    Games run in the plain form unless ``plain`` is set to false: emitted loops count no steps yet, so only rulesets
-    that one trusts may run in the fast form. ``abandoned`` counts what was done again in the plain form.
+    Emitted functions pay for what they do, and give up where nothing is left (:mod:`interpreter.compiler.budget`), so
+    any ruleset may run in the fast form. ``abandoned`` counts what was done again in the plain form.
     """
 
-    plain: bool = True
+    plain: bool = False
     abandoned: int = 0
     _wholes: dict[str, Any] = field(default_factory=dict)
     _sites: dict[int, tuple[int, int]] = field(default_factory=dict)
@@ -71,7 +74,7 @@ class FastMachine(Machine):
         for group, caches in emitted.readers.items():
             for i in range(layout.count(group)):
                 readers[layout.base[group] + i] = tuple(caches)
-        runtime = Runtime(self, readers, emitted.caches, emitted.rows)
+        runtime = Runtime(self, readers, emitted.caches, emitted.rows, self.emitter.sizes.longest)
         space = functions_of(code_of(emitted), {**emitted.values, **runtime.names()})
         stretches: list[Any] = [space.get(emitted.stretches.get(i, "")) for i in range(len(self.program.stretches))]
         for index, function in enumerate(stretches):
@@ -87,7 +90,16 @@ class FastMachine(Machine):
                 self._sites[id(option)] = (index, number)
         takes = {i: tuple(space[emitted.takes[i, n]] for n in range(len(s.bodies))) for i, s in self.asks.items()}
         accepts = {i: tuple(space[emitted.accepts[i, n]] for n in range(len(s.bodies))) for i, s in self.asks.items()}
-        return Form(runtime, runtime.functions, choices, takes, accepts, options, space)
+        runtime.budget.forgets(space.values(), self.emitter.costs.remembered)
+        return Form(runtime, runtime.functions, choices, takes, accepts, options, space, runtime.budget.left)
+
+    @cached_property
+    def is_written(self) -> bool:
+        """Whether there is a fast form at all: a ruleset that is too large or too deep for it runs in the plain one."""
+        try:
+            return self.form is not None
+        except Exception:
+            return False
 
     def whole(self, procedure: str) -> Any:
         """A procedure that cannot suspend, as a function of the state and its arguments."""
@@ -96,14 +108,17 @@ class FastMachine(Machine):
     # --- running
 
     def start(self, state: State, chance: ChanceSource) -> None:
-        if self.plain:
+        if self.plain or not self.is_written:
             super().start(state, chance)
             return
         self.chance = chance
         form = self.form
-        form.runtime.ready(state)
         before, frame = len(state.log), state.frame
         try:
+            form.left[0] -= LITTLE
+            if form.left[0] < DECISION:
+                form.runtime.budget.refill(state)
+            form.runtime.ready(state)
             self._go(form, state, (self.START, (), None))
         except Exception:
             self._back(state, before, frame)
@@ -112,16 +127,19 @@ class FastMachine(Machine):
     def choose(self, state: State, chance: ChanceSource, option: int, values: Sequence[Value]) -> None:
         frame = state.frame
         assert frame is not None
-        if self.plain:
+        if self.plain or not self.is_written:
             super().choose(state, chance, option, values)
             return
         self.chance = chance
         form = self.form
         memo = state.memo
-        if CACHES not in memo or len(memo) != 1:
-            form.runtime.ready(state)
         before = len(state.log)
         try:
+            form.left[0] -= LITTLE
+            if form.left[0] < DECISION:
+                form.runtime.budget.refill(state)
+            if CACHES not in memo or len(memo) != 1:
+                form.runtime.ready(state)
             going = form.choices[frame[0]][option](state, frame[1], frame[2], values)
             if going is not None:
                 self._go(form, state, going)
@@ -136,10 +154,13 @@ class FastMachine(Machine):
         self.chance = chance
         form = self.form
         memo = state.memo
-        if CACHES not in memo or len(memo) != 1:
-            form.runtime.ready(state)
         before = len(state.log)
         try:
+            form.left[0] -= LITTLE
+            if form.left[0] < DECISION:
+                form.runtime.budget.refill(state)
+            if CACHES not in memo or len(memo) != 1:
+                form.runtime.ready(state)
             going = form.takes[frame[0]][option](state, frame, values)
             if going is not None:
                 self._go(form, state, going)
@@ -170,12 +191,15 @@ class FastMachine(Machine):
     def accepts(self, state: State, number: int, values: tuple[Value, ...]) -> bool:
         """Whether an alternative with these values, as the machine lists them, is surely legal now."""
         frame = state.frame
-        if frame is None or self.plain:
+        if frame is None or self.plain or not self.is_written:
             return False
         form = self.form
-        if CACHES not in state.memo:
-            form.runtime.ready(state)
         try:
+            form.left[0] -= LITTLE
+            if form.left[0] < DECISION:
+                form.runtime.budget.refill(state)
+            if CACHES not in state.memo:
+                form.runtime.ready(state)
             found: bool = form.accepts[frame[0]][number](state, frame[1], values)
         except Exception:
             return False
@@ -187,8 +211,11 @@ class FastMachine(Machine):
         """For each decision that a policy can be written for, the function that chooses by it."""
         form = self.form
         emitted, names = self.emitter.preferences(policy)
+        known = set(form.space)
         form.space.update(emitted.values)
         add_functions(code_of(emitted), form.space)
+        added = [form.space[name] for name in set(form.space) - known]
+        form.runtime.budget.forgets(added, self.emitter.costs.remembered)
         return {index: form.space[name] for index, name in names.items()}
 
     def play(
@@ -201,7 +228,7 @@ class FastMachine(Machine):
     ) -> int:
         """Lets a policy play to the end; gives the number of decisions. The game must have begun."""
         form = self.form
-        takes, log = form.takes, state.log
+        takes, log, left = form.takes, state.log, form.left
         form.runtime.ready(state)
         self.chance = chance
         for count in range(limit):
@@ -210,6 +237,10 @@ class FastMachine(Machine):
                 return count
             before = len(log)
             try:
+                left[0] -= LITTLE
+                if left[0] < DECISION:
+                    form.runtime.budget.refill(state)
+                    form.runtime.ready(state)
                 number, values = prefer[frame[0]](state, frame[1], below)
                 going = takes[frame[0]][number](state, frame, values)
                 if going is not None:
@@ -223,12 +254,12 @@ class FastMachine(Machine):
         return limit
 
     def _go(self, form: Form, state: State, going: Any) -> None:
-        stretches = form.stretches
+        stretches, left = form.stretches, form.left
         steps = 0
         while going is not None:
             going = stretches[going[0]](state, going[1], going[2])
             steps += 1
-            if steps > MOST_STEPS:
+            if steps > MOST_STEPS or left[0] < 0:
                 raise Abandoned
 
     def _back(self, state: State, before: int, frame: Any) -> None:
@@ -245,7 +276,7 @@ class FastMachine(Machine):
     # --- options
 
     def options(self, state: State, env: Env, site: AskSite) -> Iterator[tuple[int, tuple[Value, ...]]]:
-        if self.plain:
+        if self.plain or not self.is_written:
             yield from super().options(state, env, site)
             return
         for number, option in enumerate(site.options):
@@ -253,15 +284,19 @@ class FastMachine(Machine):
                 yield number, values
 
     def values(self, state: State, env: Env, option: OptionSite) -> Iterator[tuple[Value, ...]]:
-        if self.plain:
+        if self.plain or not self.is_written:
             yield from super().values(state, env, option)
             return
         form = self.form
-        if CACHES not in state.memo:
-            form.runtime.ready(state)
         index, number = self._sites[id(option)]
         count = 0
         try:
+            form.left[0] -= LITTLE
+            if form.left[0] < DECISION:
+                form.runtime.budget.refill(state)
+            if CACHES not in state.memo:
+                form.runtime.ready(state)
+            form.runtime.budget.fits(env)
             for found in form.options[index][number](state, env):
                 count += 1
                 yield found

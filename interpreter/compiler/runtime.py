@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from interpreter.compiler.budget import Abandoned, Budget
 from interpreter.compiler.constants import MAXIMUM_NUMBER
-from interpreter.compiler.evaluate import MAXIMUM_ITEMS
+from interpreter.compiler.plain import MAXIMUM_DEPTH, Machine
 from interpreter.kernel import bags
 from interpreter.kernel.chance import Seeded, mix
 from interpreter.kernel.chance import shuffled as chance_shuffled
@@ -30,12 +31,11 @@ CACHES = 0
 """The key in a state's memo under which the fast form keeps what it remembers. The plain form empties all of the memo
 with every change, so neither form ever reads what the other has made stale."""
 
+ENTERED = 1_000
+"""The units that it costs when the machine begins a procedure."""
+
 Going = tuple[int, tuple[Value, ...], Any]
 Special = Callable[[State, tuple[Value, ...], Any], "Going | None"]
-
-
-class Abandoned(Exception):
-    """The fast form cannot go on here."""
 
 
 class Runtime:
@@ -47,8 +47,10 @@ class Runtime:
         readers: list[tuple[int, ...]],
         caches: int,
         rows: dict[int, dict[int, tuple[int, ...]]],
+        longest: int,
     ) -> None:
         self.machine = machine
+        self.budget = Budget(machine.constants, longest)
         self.stale: list[tuple[tuple[int, tuple[int, ...]], ...]] = [
             tuple((number, places[cell]) for number, places in rows.items() if cell in places)
             for cell in range(machine.constants.layout.size)
@@ -99,9 +101,7 @@ class Runtime:
             "SEEN": self.constants.seen_by,
             "WATCHED": self.effects,
             "give_up": give_up,
-            "numbers": numbers,
             "item_of": item_of,
-            "joined": joined,
             "product": product,
             "single": single,
             "bag_sum": bags.add,
@@ -117,7 +117,7 @@ class Runtime:
             "claims": claims,
             "overflow_in": overflow_in,
             "space_in": space_in,
-            "mixes": bags.mixes,
+            **self.budget.names(),
             "remembered_order": once_each,
         }
         for name in (
@@ -148,7 +148,11 @@ class Runtime:
     # --- what is remembered
 
     def ready(self, state: State) -> None:
-        """The caches of a state, new where it has none; what the plain form remembered goes."""
+        """The caches of a state, new where it has none; what the plain form remembered goes.
+
+        The plain form may have made what is too long for the fast one.
+        """
+        self.budget.check(state)
         caches = state.memo.get(CACHES)
         state.memo.clear()
         state.memo[CACHES] = caches if caches is not None else [{} for _ in range(self.caches)]
@@ -356,6 +360,17 @@ class Runtime:
 
     # --- what the plain form does here
 
+    def paid(self, state: State, call: Callable[[], Any]) -> Any:
+        """Something of the plain form, which counts its steps; what it leaves must suit the fast form."""
+        meter = self.machine.meter
+        meter.refill()
+        try:
+            found = self.aside(state, call)
+        finally:
+            self.budget.pay_for(meter)
+        self.budget.check(state)
+        return found
+
     def plain_stretch(self, index: int, state: State, env: tuple[Value, ...], up: Any) -> Going | None:
         steps, end, _ = self.machine._stretches[index]
 
@@ -365,8 +380,11 @@ class Runtime:
                 step(state, locals_)
             return end(state, locals_, up)
 
-        going = self.aside(state, run)
-        return None if going is None else (going[0], tuple(going[1]), going[2])
+        going = self.paid(state, run)
+        if going is None:
+            return None
+        self.budget.fits(going[1])
+        return going[0], tuple(going[1]), going[2]
 
     def plain_choice(
         self, index: int, number: int, state: State, env: tuple[Value, ...], up: Any, values: tuple[Value, ...]
@@ -380,17 +398,23 @@ class Runtime:
     def plain_values(
         self, index: int, number: int, state: State, env: tuple[Value, ...]
     ) -> Iterator[tuple[Value, ...]]:
-        return iter(list(self.machine.values(state, list(env), self.machine.asks[index].options[number])))
+        option = self.machine.asks[index].options[number]
+        found = self.paid(state, lambda: list(Machine.values(self.machine, state, list(env), option)))
+        self.budget.fits(found)
+        return iter(found)
 
     def plain_match(self, number: int, state: State) -> tuple[Value, ...] | None:
-        return self.aside(state, lambda: self.machine._standing[number][1](state))  # type: ignore[no-any-return]
+        found: tuple[Value, ...] | None = self.paid(state, lambda: self.machine._standing[number][1](state))
+        self.budget.fits(found or ())
+        return found
 
     def check_depth(self, up: Any) -> None:
-        depth = 0
+        """As the plain form does for the frame that is made next."""
+        depth = 1
         while up is not None:
             up = up[2]
             depth += 1
-        if depth > 200:
+        if depth > MAXIMUM_DEPTH:
             raise Abandoned
 
     # --- how a game goes: as in the plain form
@@ -433,9 +457,11 @@ class Runtime:
 
     def enter(self, state: State, procedure: str, values: tuple[Value, ...], up: Any) -> Going | None:
         lowered = self.machine.program.procedures[procedure]
+        self.budget.left[0] -= ENTERED
         if lowered.steps is not None:
             self.machine.whole(procedure)(state, *values)
             return self.back(up)
+        self.check_depth(up[2])
         return lowered.entry, (*values, *([None] * (lowered.local_count - len(values)))), up
 
     def settled(self, state: State, back: Any) -> Going | None:
@@ -600,25 +626,12 @@ def give_up() -> None:
     raise Abandoned
 
 
-def numbers(first: int, last: int) -> range:
-    found = range(first, last + 1)
-    if len(found) > MAXIMUM_ITEMS:
-        raise Abandoned
-    return found
-
-
 def product(left: int, right: int) -> int:
     """Two numbers that grow with each other can grow so fast that nothing can stop them."""
     found = left * right
     if not -MAXIMUM_NUMBER < found < MAXIMUM_NUMBER:
         raise Abandoned
     return found
-
-
-def joined(left: Value, right: Value) -> Value:
-    if len(left) + len(right) > MAXIMUM_ITEMS:
-        raise Abandoned
-    return (*left, *right)
 
 
 def item_of(items: Value, at: int) -> Value:
@@ -685,6 +698,8 @@ def claims(rooms: bags.Rooms, width: int) -> Claims:
         parts = [part for part in parts if not part & together]
         parts.append(together.union(*touched))
     shared = frozenset().union(*parts)
+    if any(len(part) > bags.MOST_GROUPS for part in parts):
+        raise Abandoned  # the plain form takes kinds together that the same rooms take
     singles = tuple((kind, alone[kind]) for kind in range(width) if kind not in shared)
     return singles, tuple(_sets(sorted(part), alone, mixed) for part in parts)
 
