@@ -288,7 +288,11 @@ class Costs:
                 return MOST_OF_STANDING // len(self.sizes.model.standing)
             case letter if letter in ONCE:
                 return LITTLE
-            case letter if letter in "SE" or function.decorator_list:
+            case "E":
+                return MOST_OF_STANDING  # besides what is stale, which is paid for one by one
+            case "S":
+                return MOST_REMEMBERED
+            case _ if function.decorator_list:
                 return MOST_REMEMBERED
             case _:
                 return MOST
@@ -451,7 +455,8 @@ class Costs:
         if isinstance(items, ast.Call) and isinstance(items.func, ast.Name) and items.func.id[0] == "O":
             return items, own + each
         length = self._length(items)
-        if length is not None and length * each <= MOST and not some:
+        most = 2 * MOST if self._open[-1][0] in ONCE else MOST
+        if length is not None and length * each <= most and not some:
             return items, own + length * each
         call = ast.Call(ast.Name("spent", ast.Load()), [items, ast.Constant(each)], [])
         for node in (call, call.func, call.args[1]):

@@ -209,6 +209,8 @@ class FastMachine(Machine):
 
     def preferring(self, policy: Policy) -> dict[int, Any]:
         """For each decision that a policy can be written for, the function that chooses by it."""
+        if not self.is_written:
+            raise RuleFailure("this ruleset is too large for the fast form", None, "R002")
         form = self.form
         emitted, names = self.emitter.preferences(policy)
         known = set(form.space)
@@ -229,7 +231,7 @@ class FastMachine(Machine):
         """Lets a policy play to the end; gives the number of decisions. The game must have begun."""
         form = self.form
         takes, log, left = form.takes, state.log, form.left
-        form.runtime.ready(state)
+        self._begin_play(form, state)
         self.chance = chance
         for count in range(limit):
             frame = state.frame
@@ -237,21 +239,30 @@ class FastMachine(Machine):
                 return count
             before = len(log)
             try:
-                left[0] -= LITTLE
-                if left[0] < DECISION:
-                    form.runtime.budget.refill(state)
-                    form.runtime.ready(state)
+                if not count & 15:
+                    left[0] -= 16 * LITTLE
+                    if left[0] < DECISION:
+                        form.runtime.budget.refill(state)
+                        form.runtime.ready(state)
                 number, values = prefer[frame[0]](state, frame[1], below)
                 going = takes[frame[0]][number](state, frame, values)
                 if going is not None:
                     self._go(form, state, going)
             except Exception:
                 self._back(state, before, frame)
-                form.runtime.ready(state)
+                form.runtime.budget.refill(state)
+                self._begin_play(form, state)
                 number, values = prefer[frame[0]](state, frame[1], below)
                 self.take_plain(state, chance, number, values)
-                form.runtime.ready(state)
+                self._begin_play(form, state)
         return limit
+
+    def _begin_play(self, form: Form, state: State) -> None:
+        """A policy in the fast form cannot be asked in a state that is left to the plain one."""
+        try:
+            form.runtime.ready(state)
+        except Abandoned:
+            raise RuleFailure("the lists of this game are too long for the fast form", None, "R002") from None
 
     def _go(self, form: Form, state: State, going: Any) -> None:
         stretches, left = form.stretches, form.left

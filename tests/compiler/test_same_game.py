@@ -127,7 +127,8 @@ def machines(name: str, players: int) -> tuple[FastMachine, FastMachine, State]:
     program = ruleset(name).program
     values = ruleset(name).settings({})
     plain, fast = set_table(program, players, values), set_table(program, players, values)
-    fast.machine.plain = False
+    plain.machine.plain, fast.machine.plain = True, False
+    assert fast.machine.is_written
     assert plain.first.cells == fast.first.cells
     return plain.machine, fast.machine, fast.first
 
