@@ -19,6 +19,7 @@ import pytest
 
 from interpreter.base.diagnostics import Diagnostic, RulesetError, render, to_json
 from interpreter.compiler.constants import RuleFailure
+from interpreter.compiler.fast import FastMachine
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Examined, Ruleset, examine, find, load
 from interpreter.engine.show import board_of
@@ -123,8 +124,8 @@ def loaded(path: Path) -> Ruleset:
     return load(path, shelf=Shelf([path.parent.parent]))
 
 
-def played(game: Game, seed: int = 0, decisions: int = 200) -> None:
-    """A play at random; everything that can be shown is shown on the way."""
+def played(game: Game, seed: int = 0, decisions: int = 200) -> str:
+    """A play at random; everything that can be shown is shown on the way. Gives the state at its end."""
     chance = random.Random(seed)
     for _ in range(decisions):
         decision = game.decision
@@ -139,10 +140,11 @@ def played(game: Game, seed: int = 0, decisions: int = 200) -> None:
         board_of(game, board)
     assert game.check() == []
     assert (game.result is not None) >= game.is_over
+    return game.digest()
 
 
 def outcome(path: Path, people: int = 2) -> str:
-    """What becomes of a ruleset: its errors, the failure that stops it, or `plays`."""
+    """What becomes of a ruleset: its errors, the failure that stops it, or `plays`. It is the same in both forms."""
     try:
         ruleset = loaded(path)
     except RulesetError as refused:
@@ -150,11 +152,18 @@ def outcome(path: Path, people: int = 2) -> str:
             assert render(diagnostic)
             assert to_json(diagnostic)
         return "\n".join(f"{d.code} {d.message}" for d in refused.diagnostics if d.severity == "error")
+    fast, plain = (told(ruleset, people, plain=plain) for plain in (False, True))
+    assert fast == plain
+    return fast[0]
+
+
+def told(ruleset: Ruleset, people: int, *, plain: bool) -> tuple[str, str]:
+    """How a play in one of the forms ends, and in which state."""
+    ruleset.table(people, ruleset.settings({})).machine.plain = plain
     try:
-        played(ruleset.new_game(people))
+        return "plays", played(ruleset.new_game(people))
     except RuleFailure as failure:
-        return f"{failure.code} {failure.message}"
-    return "plays"
+        return f"{failure.code} {failure.message}", str(failure)
 
 
 def memory() -> float:
@@ -548,6 +557,211 @@ def test_blocks_that_keep_blocks(tmp_path: Path) -> None:
         tried(tmp_path, "R001|R002", "keep_on()", f"keep_on:\n  does: |\n    at {when}:\n      keep_on()\n")
     doubled = "keep_on:\n  does: |\n    at start of next round:\n      keep_on()\n      keep_on()\n"
     tried(tmp_path, "R001|R002", "keep_on()", doubled)
+
+
+# --- against the fast form: what it does not count while it is done ---------------------------------------------------
+
+FOREVER = "for each x in 1 .. 19999:\n  for each y in 1 .. 19999:\n    "
+
+
+def doubling(name: str, form: str, call: str, last: str, number: int) -> str:
+    """Rules that each call the one below them twice."""
+    rules = "".join(
+        f"{name}{i}:\n  {form.replace('CALL', call.replace('BELOW', f'{name}{i - 1}'))}\n" for i in range(1, number)
+    )
+    return f"{name}0:\n  {last}\n{rules}"
+
+
+MAYBE = "maybe:\n  does: |\n    (n: int):\n      if n < 0:\n        choose a by seats[0]:\n          b\n"
+TWICE = "twice:\n  does: |\n    (n: int, m: int):\n      if m > 0:\n        twice(n + n, m - 1)\n      amount = n\n"
+FRAMES = (
+    "deep:\n  does: |\n    (n: int):\n      if n < 190:\n        deep(n + 1)\n      choose a by seats[0]:\n        b\n"
+)
+CHAIN = "c0:\n  does: |\n    (n: int):\n      choose a by seats[0]:\n        b\n" + "".join(
+    f"c{i}:\n  does: |\n    (n: int):\n      c{i - 1}(n)\n      amount = n\n" for i in range(1, 260)
+)
+LOOPS = {
+    "a list in a list": (
+        "let a = [x for x in 1 .. 9999]\namount = count(x in a where count(y in a where y == x) > 1)",
+        "",
+    ),
+    "three times the same list": (
+        "let a = [x for x in 1 .. 200]\namount = count(x in a where any(y in a where any(z in a where x + y + z < 0)))",
+        "",
+    ),
+    "ranges in ranges": (
+        "amount = count(x in 1 .. 3000 where any(y in 1 .. x where any(z in 1 .. y where z < 0)))",
+        "",
+    ),
+    "functions that are written in place": (
+        "amount = f49(1)",
+        doubling("f", "is: '(n: int) -> int: CALL'", "BELOW(n) + BELOW(n)", "is: '(n: int) -> int: n + amount'", 50),
+    ),
+    "functions that look through something": (
+        "amount = f49(1)",
+        doubling(
+            "f",
+            "is: '(n: int) -> int: CALL'",
+            "BELOW(n * 2 mod 100003) + BELOW(n * 2 mod 100003 + amount)",
+            "is: '(n: int) -> int: count(x in 1 .. n mod 20000 where x > 3)'",
+            50,
+        ),
+    ),
+    "procedures that each call the next one twice": (
+        "w29(1)",
+        doubling(
+            "w",
+            "does: |\n    (n: int):\n      CALL",
+            "BELOW(n)\n      BELOW(n)",
+            "does: |\n    (n: int):\n      amount = n",
+            30,
+        ),
+    ),
+    "loops over seats that are written out": (
+        f"if {''.join(f'any(a{i} in seats where ' for i in range(25))}amount < 0{')' * 25}:\n  amount = 2",
+        "",
+    ),
+    "a key that looks through the list": (
+        "let a = [x for x in 1 .. 2000]\nrow = sorted(x in a by count(y in a where y < x), as listed)",
+        "",
+    ),
+    "a test of a while that is long": (
+        "while count(x in 1 .. 9999 where x > amount) > 5 at most 199999 times:\n  amount = 1",
+        "",
+    ),
+    "long lists that are compared": (
+        "let a = [x for x in 1 .. 19999]\nlet b = [x for x in 1 .. 19999]\namount = count(x in a where a == b)",
+        "",
+    ),
+    "lists of lists that are compared": (
+        "let a = [[x for x in 1 .. 19999] for y in 1 .. 2]\nlet b = [[x for x in 1 .. 19999] for y in 1 .. 2]\n"
+        "amount = count(x in 1 .. 19999 where a == b)",
+        "",
+    ),
+    "a list that is looked for among lists": (
+        "let a = [[x for x in 1 .. 19999] for y in 1 .. 2]\nlet b = [[x for x in 1 .. 19998] + [y] for y in 1 .. 3]\n"
+        "amount = count(x in 1 .. 19999 where b[0] in a)",
+        "",
+    ),
+    "an item at the end of a list": (
+        "let a = [x for x in 1 .. 19999]\namount = count(x in 1 .. 19999 where position(19999, a) > 99999)",
+        "",
+    ),
+    "a function that is remembered by a long list": (
+        "let a = [x for x in 1 .. 19999]\namount = count(x in a where f(a) > 3)",
+        "f:\n  is: |\n    (a: list of int) -> int:\n      return first(a)\n",
+    ),
+    "a function that is remembered by lists of lists": (
+        f"let a = [[x for x in 1 .. 19999] for y in 1 .. 2]\n{FOREVER}amount = f(a)",
+        "f:\n  is: '(a: list of list of int) -> int: count(x in a where count(x) > 3)'\n",
+    ),
+    "a function that is remembered by large numbers": (
+        "for each x in 1 .. 19999:\n  amount = f(x * 99999999999 + amount * 7) mod 1000",
+        "f:\n  is: '(n: int) -> int: count(y in 1 .. 3 where y < n) + n'\n",
+    ),
+    "options that take long": (
+        "choose act by seats[0]:\n  go a in 1 .. 9999, b in 1 .. 9999 where any(c in 1 .. 9999 where a + b + c < 0):\n"
+        "    end game\n  stop:\n    end game",
+        "",
+    ),
+    "too many frames": ("c259(1)\nend game", CHAIN),
+    "calls in loops that may ask": (
+        """\
+        let n = 0
+        while n >= 0 at most 199999 times:
+          for each x in 1 .. 400:
+            maybe(x)
+          let k = 0
+          while k < 1 at most 3 times:
+            k = k + 1
+            maybe(1)
+        """,
+        MAYBE,
+    ),
+    "turns without number": ("for each x in 1 .. 19999:\n  for each turn s in seats:\n    amount = x\nend game", ""),
+    "numbers of a list of one": ("for each a in 1 .. 9999:\n  row = [amount + amount]\n  amount = row[0]", ""),
+    "an argument that doubles": ("twice(amount, 100)\nend game", TWICE),
+    "a list that a function makes of a number": (
+        "for each a in 1 .. 999:\n  row = f(amount + amount)\n  amount = row[0]",
+        "f:\n  is: '(n: int) -> list of int: [n]'\n",
+    ),
+    "a range of numbers that no list has": (
+        f"amount = 99999999999 * 9999999\nrow = 1 .. ({' + '.join(['amount'] * 15)})",
+        "",
+    ),
+    "many rooms many times": (
+        "amount = count(x in 1 .. 9999 where overflow(gems, [room(gem, a) for a in 1 .. 200]) > 0)",
+        "",
+    ),
+    "picks among many": (f"{FOREVER}let z = pick from 1 .. 9999 as roll", ""),
+    "shuffles": (f"{FOREVER}shuffle deck", ""),
+    "cards to and fro": (f"{FOREVER}move all of deck to pile\n    move all of pile to deck", ""),
+    "tokens to and fro": (
+        f"{FOREVER}move 1 from bank to seats[1].money\n    move 1 from seats[1].money to bank",
+        "",
+    ),
+    "ways on the map": (f"{FOREVER}if distance([first(town)], last(town), town) > 50:\n      amount = x", ""),
+    "the same list in another order": (
+        f"let a = [250 - x for x in 1 .. 250]\n{FOREVER}a = sorted(z in a by z mod 10, as listed)",
+        "",
+    ),
+    "parts of a list": (
+        f"let a = [x for x in 1 .. 250]\n{FOREVER}if count(rest(rest(a))) < 0:\n      amount = x",
+        "",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_the_fast_form_does_no_more_than_the_plain_one(tmp_path: Path, name: str) -> None:
+    act, rules = LOOPS[name]
+    tried(tmp_path, "R00", act, rules)
+
+
+def test_many_frames_can_be_kept(tmp_path: Path) -> None:
+    tried(tmp_path, "plays", "deep(amount)\nend game", FRAMES)
+
+
+def test_what_is_remembered_is_forgotten(tmp_path: Path) -> None:
+    """A function with other arguments at each decision; nothing that it reads changes."""
+    rules = "f:\n  is: '(n: int) -> int: count(s in seats where s.score < n) + n'\n"
+    act = "choose act by seats[0]:\n  go a in 1 .. 300 where f(a + amount * 1000) > 0:\n    amount += 1"
+    game = loaded(write(tmp_path, act, rules)).new_game(2)
+    machine = game.machine
+    assert isinstance(machine, FastMachine)
+    with soon():
+        for _ in range(40):
+            assert game.decision is not None
+            game.apply(list(game.decision.options)[-1])
+    assert not machine.abandoned
+    caches = game.state.memo[0]
+    caches[0].update((-number, 0) for number in range(200_000))
+    machine.form.runtime.budget.refill(game.state)
+    assert not game.state.memo
+
+
+TAKEN = ["state", "env", "up", "values", "numbers", "spent", "short", "bounded", "weighed", "fits", "give_up", "frame"]
+
+
+@pytest.mark.parametrize("name", [*TAKEN, "lambda", "def", "print", "class", "import", "none"])
+def test_rules_and_choices_with_names_of_emitted_code_are_only_names(tmp_path: Path, name: str) -> None:
+    rules = f"{name}:\n  is: '(n: int) -> int: count(s in seats where s.score < n) + n'\n"
+    act = f"""\
+        let {name}_0 = [{name}(x) for x in 1 .. 3]
+        choose {name} by seats[0]:
+          {name} {name}_1 in {name}_0 where {name}({name}_1) > 0:
+            amount = {name}({name}_1)
+            end game
+    """
+    found = outcome(write(tmp_path, act, rules))
+    assert found == "plays" or re.match(r"E\d{3}", found), found
+
+
+@pytest.mark.parametrize("text", ["'''", '\\"\\"\\"', "{}", "%s", "\\\\n", "$(id)", "#"])
+def test_quotes_in_titles_are_only_text(tmp_path: Path, text: str) -> None:
+    path = write(tmp_path, "choose act by seats[0]:\n  go number in 1 .. 2:\n    end game")
+    path.write_text(path.read_text(encoding="utf-8").replace("title: Tiny", f'title: "{text}"'), encoding="utf-8")
+    assert outcome(path) == "plays"
 
 
 # --- size ------------------------------------------------------------------------------------------------------------

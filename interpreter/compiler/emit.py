@@ -18,8 +18,10 @@ from typing import TYPE_CHECKING, Any
 from interpreter.base.source import Span
 from interpreter.compiler import lower as l
 from interpreter.compiler.constants import Constants
+from interpreter.compiler.cost import Costs, Sizes
 from interpreter.compiler.expressions import Expressions, Hoister, Scope, Unsupported
 from interpreter.compiler.motion import out_of_loops, short_tests
+from interpreter.compiler.plain import MAXIMUM_DEPTH
 from interpreter.compiler.preferences import PreferenceWriter
 from interpreter.compiler.quote import Quote, is_constant, value_of
 from interpreter.compiler.statements import Block, Statements, no_loop_in_iterable
@@ -110,6 +112,8 @@ class Emitter:
         self.done = Emitted(cells=tuple((name, layout.base[name], count) for name, count in layout.groups if count))
         self.quote = Quote()
         self.knowledge = Knowledge(self.program, self.constants)
+        self.sizes = Sizes(self.program, self.constants)
+        self.costs = Costs(self, self.sizes)
         self.expressions = Expressions(self, self.quote, self.knowledge, self.constants)
         self.statements = Statements(self, self.expressions)
         self._names: dict[Any, Any] = {}
@@ -207,7 +211,7 @@ class Emitter:
             q = self.quote
             name = self._names[key] = self.named("Y", label)
             function = q.function(name, parameters, [q.placed(ast.Return(value))])
-            function.decorator_list = [q.name("remembered")]
+            function.decorator_list = [q.name("remembered_some")]
             self.add(q.file, function)
         return self._names[key]  # type: ignore[no-any-return]
 
@@ -614,7 +618,7 @@ class Emitter:
         q, x = self.quote, self.expressions
         target = self.program.target(call)
         lowered = self.program.procedures[target]
-        arguments = [x.expression(argument, scope) for argument in call.arguments]
+        arguments = [x.kept(argument, scope) for argument in call.arguments]
         q.at(call.span)
         padding: list[ast.expr] = [q.constant(None)] * (lowered.local_count - len(arguments))
         # The frame is made after the arguments: what they leave in locals is part of it.
@@ -629,11 +633,13 @@ class Emitter:
 
     @property
     def _recursive(self) -> frozenset[str]:
-        """Procedures that can call themselves, through others too."""
+        """Procedures that can call themselves, through others too; all, where calls can be deep without that."""
         found = self._names.get("recursive")
         if found is None:
             own = self.program.reach.own
-            found = self._names["recursive"] = frozenset(name for name in own if _reaches(own, name))
+            framed = [name for name, lowered in self.program.procedures.items() if lowered.steps is None]
+            deep = len(framed) > MAXIMUM_DEPTH // 2 or any(_reaches(own, name) for name in framed)
+            found = self._names["recursive"] = frozenset(framed if deep else ())
         return found
 
     def _leave(self, value: ast.expr) -> Block:
@@ -833,6 +839,7 @@ class Emitter:
             if option.choices:
                 targets: list[ast.expr] = [q.store(scope.label(choice.variable)) for choice in option.choices]
                 found.append(q.placed(ast.Assign([q.placed(ast.Tuple(targets, ast.Store()))], q.name("values"))))
+                found.extend(self._given(option))
             found.extend(self._flow(end.bodies[number], scope))
             for statement in found:
                 no_loop_in_iterable(statement)
@@ -841,6 +848,12 @@ class Emitter:
             return q.statements(
                 "return plain_choice(_0, _1, state, frame, values)", q.constant(index), q.constant(number)
             )
+
+    def _given(self, option: c.Option) -> Block:
+        """Lists that were chosen may come from the plain form, which has longer ones."""
+        if all(choice.type.form == "bag" or not self.sizes.weight(choice.type) for choice in option.choices):
+            return []
+        return self.quote.statements("fits(values)")
 
     # --- standing rules
 
@@ -947,6 +960,7 @@ class Emitter:
         self.done = program
         for body in found.modules.values():
             _fill(body, program, self.constants.layout)
+        self.costs.write(found)
         return found, names
 
     def _finish(self) -> None:
@@ -957,6 +971,7 @@ class Emitter:
         self.done.caches = len(self._cached)
         for body in self.done.modules.values():
             _fill(body, self.done, self.constants.layout)
+        self.costs.write(self.done)
 
     def add(self, file: str, function: ast.FunctionDef) -> None:
         short_tests(function)

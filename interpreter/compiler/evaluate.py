@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, assert_never
 
+from interpreter.base.source import Span
 from interpreter.compiler.constants import (
     MAXIMUM_NUMBER,
     Env,
@@ -19,14 +20,23 @@ from interpreter.compiler.functions import Functions
 from interpreter.kernel import bags
 from interpreter.kernel.state import State, Value
 from interpreter.language import core as c
+from interpreter.language.types import Type
 
 if TYPE_CHECKING:
     from interpreter.compiler.plain import Machine
 
-__all__ = ["Evaluator"]
+__all__ = ["LONG", "Evaluator", "measure_of"]
 
 MAXIMUM_ITEMS = 20_000
 COMPOSITE = ("list", "set", "bag", "record", "room", "pile")
+LONG = ("list", "set", "record", "room")
+
+
+def measure_of(type_: Type) -> Callable[[Value, Span], int]:
+    """What it costs in steps to compare a value of a type, or to look it up: it may be long."""
+    if type_.form in ("list", "set") and type_.of is not None and type_.of.form not in COMPOSITE:
+        return lambda value, span: len(value) >> 5 if value is not None else 0
+    return lambda value, span: weight(value, span) >> 5 if value is not None else 0
 
 
 class Evaluator:
@@ -44,10 +54,10 @@ class Evaluator:
             first, last = self.compile(node.first), self.compile(node.last)
 
             def numbers(state: State, env: Env) -> Value:
-                found = range(first(state, env), last(state, env) + 1)
-                if len(found) > MAXIMUM_ITEMS:
-                    raise RuleFailure(f"a range of {len(found):,} numbers; at most {MAXIMUM_ITEMS:,}", node.span)
-                return found
+                low, high = first(state, env), last(state, env)
+                if high - low >= MAXIMUM_ITEMS:
+                    raise RuleFailure(f"a range of {high - low + 1:,} numbers; at most {MAXIMUM_ITEMS:,}", node.span)
+                return range(low, high + 1)
 
             return numbers
         return self.compile(node)
@@ -98,8 +108,14 @@ class Evaluator:
                 counted, member = self.compile(amount), self.compile(kind)
                 return lambda state, env: _single(counted(state, env), member(state, env), size)
             case c.RangeFrom():
-                numbers = self.items(node)
-                return lambda state, env: tuple(numbers(state, env))
+                numbers, meter, span = self.items(node), self.meter, node.span
+
+                def listed(state: State, env: Env) -> Value:
+                    found = tuple(numbers(state, env))
+                    meter.charge(len(found) >> 3, span)
+                    return found
+
+                return listed
             case c.Arithmetic():
                 return self._arithmetic(node)
             case c.Comparison():
@@ -132,9 +148,16 @@ class Evaluator:
                 assert_never(node)
 
     def _tuple(self, node: c.Expression, nodes: tuple[c.Expression, ...]) -> Evaluate:
-        parts = tuple(self.compile(each) for each in nodes)
+        parts = tuple(self.kept(each) for each in nodes)
         made: Evaluate = lambda state, env: tuple([part(state, env) for part in parts])  # noqa: E731
         return self._weighed(node, made) if any(each.type.form in COMPOSITE for each in nodes) else made
+
+    def kept(self, node: c.Expression) -> Evaluate:
+        """A value that goes into a list, a record or a local of a procedure; of numbers only what is bounded."""
+        given = self.compile(node)
+        if not grows(node) and not (isinstance(node, c.Local) and node.type.form in ("int", "bag")):
+            return given
+        return lambda state, env: bounded(given(state, env), node.span)
 
     def _weighed(self, node: c.Expression, made: Evaluate) -> Evaluate:
         """A value that holds lists, bags or records: what it holds in all is bounded, and costs steps."""
@@ -147,12 +170,15 @@ class Evaluator:
 
         return weighed
 
-    def _member(self, node: c.Expression, one: Evaluate, whole: Evaluate, negated: bool) -> Evaluate:
+    def _member(self, node: c.MemberOf, one: Evaluate, whole: Evaluate, negated: bool) -> Evaluate:
         meter, span = self.meter, node.span
+        measure = measure_of(node.item.type) if node.item.type.form in LONG else None
 
         def member(state: State, env: Env) -> Value:
             item, found = one(state, env), whole(state, env)
-            if len(found) > 32:
+            if measure is not None:
+                meter.charge(len(found) * (1 + measure(item, span)), span)
+            elif len(found) > 32:
                 meter.charge(len(found) >> 5, span)
             return (item in found) != negated
 
@@ -209,8 +235,9 @@ class Evaluator:
     def _call(self, node: c.CallRule | c.CallBase) -> Evaluate:
         machine = self.machine
         target = machine.program.target(node)
-        arguments = tuple(self.compile(argument) for argument in node.arguments)
         layer = machine.program.reach.procedures[target]
+        given = self.kept if layer.form == "does" else self.compile
+        arguments = tuple(given(argument) for argument in node.arguments)
         called: Any = machine.procedure(target) if layer.form == "does" else machine.function(target)
         rule, span = layer.rule, node.span
 
@@ -277,8 +304,22 @@ class Evaluator:
 
         return divide
 
+    def _long(self, node: c.Expression) -> Evaluate:
+        """A value that is going to be compared: long ones cost steps."""
+        given, meter, span = self.compile(node), self.meter, node.span
+        if node.type.form not in LONG:
+            return given
+        measure = measure_of(node.type)
+
+        def long(state: State, env: Env) -> Value:
+            found = given(state, env)
+            meter.charge(measure(found, span), span)
+            return found
+
+        return long
+
     def _comparison(self, node: c.Comparison) -> Evaluate:
-        left, right = self.compile(node.left), self.compile(node.right)
+        left, right = self._long(node.left), self.compile(node.right)
         match node.operator:
             case "==":
                 return lambda state, env: left(state, env) == right(state, env)

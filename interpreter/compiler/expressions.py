@@ -12,6 +12,7 @@ import copy
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, assert_never
 
 from interpreter.compiler.constants import Constants, RuleFailure
@@ -19,12 +20,13 @@ from interpreter.compiler.quote import Quote, is_constant, value_of
 from interpreter.compiler.values import MOST_UNROLLED, Knowledge
 from interpreter.language import core as c
 from interpreter.language.model import RuleLayer
+from interpreter.language.types import Type
 from interpreter.language.walk import descendants
 
 if TYPE_CHECKING:
     from interpreter.compiler.emit import Emitter
 
-__all__ = ["Expressions", "Hoister", "Scope", "Unsupported"]
+__all__ = ["Expressions", "Hoister", "Scope", "TooLarge", "Unsupported"]
 
 MODULE = re.compile("[A-Z]+[0-9]+_")
 PLAIN = re.compile("[a-z][a-z0-9_]*")
@@ -49,6 +51,14 @@ COMPARED: dict[str, Callable[[Any, Any], bool]] = {
 
 class Unsupported(Exception):
     """Something that is left to the plain form."""
+
+
+MOST_WRITTEN = 60_000
+"""So many expressions are written for one game: functions that are put in place of their calls can double each time."""
+
+
+class TooLarge(Exception):
+    """All of the ruleset is left to the plain form."""
 
 
 @dataclass
@@ -122,6 +132,7 @@ class Expressions:
         self.program = knowledge.program
         self.base = constants.layout.base
         self._numbers = 0
+        self._written = 0
 
     # --- names
 
@@ -175,19 +186,36 @@ class Expressions:
 
     # --- expressions
 
-    def items(self, node: c.Expression, scope: Scope) -> ast.expr:
-        """Something to look through once: need not be a tuple."""
+    def kept(self, node: c.Expression, scope: Scope, *, own: bool = True) -> ast.expr:
+        """A value that is going to be kept: of numbers only what is bounded. ``own``: locals hold no others."""
+        found = self.expression(node, scope)
+        return self.quote.call("bounded", [found]) if self.emitter.sizes.is_large(node, own=own) else found
+
+    def _made(self, node: c.Expression, found: ast.expr) -> ast.expr:
+        """A list or record that holds lists, bags or records: what it holds in all is bounded."""
+        return self.quote.call("weighed", [found]) if self.emitter.sizes.is_heavy(node) else found
+
+    def _compared(self, type_: Type, found: ast.expr, times: int = 1) -> ast.expr:
+        """To compare two long values takes its time; see :mod:`interpreter.compiler.cost`."""
+        found.heavy = times * self.emitter.sizes.weight(type_) // 4  # type: ignore[attr-defined]
+        return found
+
+    def items(self, node: c.Expression, scope: Scope, *, kept: bool = True) -> ast.expr:
+        """Something to look through once: need not be a tuple. ``kept``: the items may be."""
         self.quote.at(node.span)
         if isinstance(node, c.RangeFrom):
             return self.quote.call("numbers", [self.expression(node.first, scope), self.expression(node.last, scope)])
         if isinstance(node, c.CallRule | c.CallBase):
             return self.call(node, scope, items=True)
         if isinstance(node, c.Loop) and node.operation in ("filter", "map"):
-            return self._listed(node, scope)
+            return self._listed(node, scope, kept=kept)
         return self.expression(node, scope)
 
     def expression(self, node: c.Expression, scope: Scope) -> ast.expr:
         self.quote.at(node.span)
+        self._written += 1
+        if self._written > MOST_WRITTEN:
+            raise TooLarge
         q = self.quote
         match node:
             case c.Const(value):
@@ -222,7 +250,7 @@ class Expressions:
             case c.Builtin():
                 return self._builtin(node, scope)
             case c.MakeRecord(parts) | c.MakeList(parts):
-                return q.tuple([self.expression(part, scope) for part in parts])
+                return self._made(node, q.tuple([self.kept(part, scope, own=scope.leaky) for part in parts]))
             case c.AmountOf():
                 return self._amount(node, scope)
             case c.RangeFrom():
@@ -233,7 +261,7 @@ class Expressions:
                 first, second = self.expression(left, scope), self.expression(right, scope)
                 if operator == "<=" and is_constant(first) and self._at_least(right, value_of(first)):
                     return q.constant(True)
-                return self._comparison(operator, first, second)
+                return self._compared(left.type, self._comparison(operator, first, second))
             case c.Logic(operator, left, right):
                 return self._logic(operator, self.expression(left, scope), right, scope)
             case c.Negation(value):
@@ -253,7 +281,8 @@ class Expressions:
             case c.Default(value, default):
                 return self._default(value, default, scope)
             case c.MemberOf(item, items, negated):
-                return self._member(node, item, items, negated, scope)
+                found = self._member(node, item, items, negated, scope)
+                return self._compared(item.type, found, self.emitter.sizes.longest)
             case c.KindTest():
                 return self._kind_test(node, scope)
             case c.Loop():
@@ -317,7 +346,7 @@ class Expressions:
             a, b = value_of(left), value_of(right)
             return q.constant(a + b if node.operator == "+" else a - b if node.operator == "-" else a * b)
         if node.operator == "+" and node.type.form in ("list", "set"):
-            return q.call("joined", [left, right])
+            return self._made(node, q.call("joined", [left, right]))
         if node.operator == "*" and not is_constant(left) and not is_constant(right):
             return q.call("product", [left, right])
         template = {"+": "_0 + _1", "-": "_0 - _1", "*": "_0 * _1", "div": "_0 // _1", "mod": "_0 % _1"}[node.operator]
@@ -436,7 +465,7 @@ class Expressions:
         target = self.program.target(node)
         layer = self.program.reach.procedures[target]
         if layer.form == "does":
-            arguments = [self.expression(argument, scope) for argument in node.arguments]
+            arguments = [self.kept(argument, scope) for argument in node.arguments]
             return self.quote.call(self.emitter.procedure(target), [self.quote.name("state"), *arguments])
         if node.type.is_holder:
             cell = self.knowledge.cell_of(node)
@@ -598,9 +627,10 @@ class Expressions:
         match node.operation:
             case "filter" | "map":
                 unrolled = self._unrolled(node, scope) if node.operation == "map" else None
-                if unrolled is not None:
-                    return q.tuple(unrolled)
-                return q.expression("tuple(_0)", self._listed(node, scope))
+                if unrolled is not None and not (node.value and self.emitter.sizes.is_large(node.value)):
+                    return self._made(node, q.tuple(unrolled))
+                found = q.expression("tuple(_0)", self._listed(node, scope))
+                return self._made(node, found) if node.operation == "map" else found
             case "count":
                 unrolled = self._unrolled(node, scope)
                 if unrolled is not None and node.test is None:
@@ -690,11 +720,12 @@ class Expressions:
     def _variable(self, node: c.Loop) -> Callable[[Scope], ast.expr]:
         return lambda scope: self.quote.name(scope.label(node.variable))
 
-    def _listed(self, node: c.Loop, scope: Scope) -> ast.expr:
+    def _listed(self, node: c.Loop, scope: Scope, *, kept: bool = True) -> ast.expr:
         if node.operation == "map":
             assert node.value is not None
             value = node.value
-            return self.comprehension(node, scope, lambda inner: self.expression(value, inner), False)
+            given = partial(self.kept, value, own=scope.leaky) if kept else partial(self.expression, value)
+            return self.comprehension(node, scope, given, False)
         if node.test is None and not scope.leaky:
             return (
                 self.items(node.items, scope)
@@ -807,12 +838,12 @@ class Expressions:
         form = nodes[0].type.form if nodes else ""
         match name:
             case "count" if form not in ("int", "bag"):
-                return self._folded(q.expression("len(_0)", self.items(nodes[0], scope)), len)
+                return self._folded(q.expression("len(_0)", self.items(nodes[0], scope, kept=False)), len)
             case "sum" | "total":
                 return self._sum(nodes[0], scope)
             case "min of list" | "max of list":
                 named: dict[str, ast.expr] = {"default": q.constant(None)} if node.or_none else {}
-                return self._keyed(name[:3], [self.items(nodes[0], scope)], named)
+                return self._keyed(name[:3], [self.items(nodes[0], scope, kept=False)], named)
             case "overflow" | "space":
                 return self._housed(node, scope)
             case "price":
@@ -890,7 +921,7 @@ class Expressions:
                 for part in unrolled[1:]:
                     found = self.quote.expression("_0 + _1", found, part)
                 return found
-        return self.quote.expression("sum(_0)", self.items(node, scope))
+        return self.quote.expression("sum(_0)", self.items(node, scope, kept=False))
 
     def _extreme(self, name: str, arguments: list[ast.expr]) -> ast.expr:
         if all(is_constant(argument) for argument in arguments):

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from interpreter.compiler.budget import DECISION, LITTLE
 from interpreter.compiler.constants import Env, RuleFailure
 from interpreter.compiler.plain import AskSite, Machine, OptionSite
 from interpreter.compiler.runtime import CACHES, Abandoned, Runtime
@@ -44,14 +45,16 @@ class Form:
     accepts: dict[int, tuple[Any, ...]]
     options: dict[int, tuple[Any, ...]]
     space: dict[str, Any]
+    left: list[int]
+    """What may be used up: see :mod:`interpreter.compiler.budget`."""
 
 
 @dataclass(eq=False)
 class FastMachine(Machine):
     """Runs emitted functions, or, as long as ``plain`` is said, the plain form.
 
-    Games run in the plain form unless ``plain`` is set to false: emitted loops count no steps yet, so only rulesets
-    that one trusts may run in the fast form. ``abandoned`` counts what was done again in the plain form.
+    Emitted functions pay for what they do, and give up where nothing is left (:mod:`interpreter.compiler.budget`), so
+    any ruleset may run in the fast form. ``abandoned`` counts what was done again in the plain form.
     """
 
     plain: bool = False
@@ -81,7 +84,7 @@ class FastMachine(Machine):
         for group, caches in emitted.readers.items():
             for i in range(layout.count(group)):
                 readers[layout.base[group] + i] = tuple(caches)
-        runtime = Runtime(self, readers, emitted.caches, emitted.rows)
+        runtime = Runtime(self, readers, emitted.caches, emitted.rows, self.emitter.sizes.longest)
         space = functions_of(code_of(emitted), {**emitted.values, **runtime.names()})
         stretches: list[Any] = [space.get(emitted.stretches.get(i, "")) for i in range(len(self.program.stretches))]
         for index, function in enumerate(stretches):
@@ -99,7 +102,16 @@ class FastMachine(Machine):
         takes = {i: tuple(space[emitted.takes[i, n]] for n in range(len(s.bodies))) for i, s in self.asks.items()}
         accepts = {i: tuple(space[emitted.accepts[i, n]] for n in range(len(s.bodies))) for i, s in self.asks.items()}
         taking = [takes.get(index, ()) for index in range(len(self.program.stretches))]
-        return Form(runtime, runtime.functions, taking, accepts, options, space)
+        runtime.budget.forgets(space.values(), self.emitter.costs.remembered)
+        return Form(runtime, runtime.functions, taking, accepts, options, space, runtime.budget.left)
+
+    @cached_property
+    def is_written(self) -> bool:
+        """Whether there is a fast form at all: a ruleset that is too large or too deep for it runs in the plain one."""
+        try:
+            return self.form is not None
+        except Exception:
+            return False
 
     def whole(self, procedure: str) -> Any:
         """A procedure that cannot suspend, as a function of the state and its arguments."""
@@ -118,9 +130,12 @@ class FastMachine(Machine):
             return
         self.chance = chance
         form = self.form
-        form.runtime.ready(state)
         before = self._now(state)
         try:
+            form.left[0] -= LITTLE
+            if form.left[0] < DECISION:
+                form.runtime.budget.refill(state)
+            form.runtime.ready(state)
             self._go(form, state, (self.START, (), None))
             self.constants.effects.settle_up(state, before[2])
         except Exception:
@@ -128,7 +143,7 @@ class FastMachine(Machine):
             super().start(state, chance)
 
     def take(self, state: State, chance: ChanceSource, option: int, values: tuple[Value, ...]) -> None:
-        if self.plain:
+        if self.plain or not self.is_written:
             super().take(state, chance, option, values)
             return
         frame = state.frame
@@ -136,10 +151,13 @@ class FastMachine(Machine):
         self.chance = chance
         form = self.form
         memo = state.memo
-        if CACHES not in memo or len(memo) != 1:
-            form.runtime.ready(state)
         before = self._now(state)
         try:
+            form.left[0] -= LITTLE
+            if form.left[0] < DECISION:
+                form.runtime.budget.refill(state)
+            if CACHES not in memo or len(memo) != 1:
+                form.runtime.ready(state)
             going = form.takes[frame[0]][option](state, frame, values)
             if going is not None:
                 self._go(form, state, going)
@@ -154,12 +172,15 @@ class FastMachine(Machine):
     def accepts(self, state: State, number: int, values: tuple[Value, ...]) -> bool:
         """Whether an alternative with these values, as the machine lists them, is surely legal now."""
         frame = state.frame
-        if frame is None or self.plain:
+        if frame is None or self.plain or not self.is_written:
             return False
         form = self.form
-        if CACHES not in state.memo:
-            form.runtime.ready(state)
         try:
+            form.left[0] -= LITTLE
+            if form.left[0] < DECISION:
+                form.runtime.budget.refill(state)
+            if CACHES not in state.memo:
+                form.runtime.ready(state)
             found: bool = form.accepts[frame[0]][number](state, frame[1], values)
         except Exception:
             return False
@@ -169,25 +190,34 @@ class FastMachine(Machine):
 
     def preferring(self, policy: Policy) -> dict[int, Any]:
         """For each decision that a policy can be written for, the function that chooses by it."""
-        known = self._preferring.get(id(policy))
-        if known is not None:
-            return known[1]
+        if not self.is_written:
+            raise RuleFailure("this ruleset is too large for the fast form", None, "R002")
+        made = self._preferring.get(id(policy))
+        if made is not None:
+            return made[1]
         from interpreter.compiler.load import add_functions, code_of
 
         form = self.form
         emitted, names = self.emitter.preferences(policy)
+        known = set(form.space)
         form.space.update(emitted.values)
         add_functions(code_of(emitted), form.space)
+        added = [form.space[name] for name in set(form.space) - known]
+        form.runtime.budget.forgets(added, self.emitter.costs.remembered)
         found = {index: form.space[name] for index, name in names.items()}
         self._preferring[id(policy)] = (policy, found)
         return found
 
     def preferred(self, state: State, prefer: Any, below: Callable[[int], int]) -> tuple[int, tuple[Value, ...]] | None:
         """What one of these functions chooses; nothing where the plain form must say why it cannot."""
-        if CACHES not in state.memo or len(state.memo) != 1:
-            self.form.runtime.ready(state)
         assert state.frame is not None
+        form = self.form
         try:
+            form.left[0] -= LITTLE
+            if form.left[0] < DECISION:
+                form.runtime.budget.refill(state)
+            if CACHES not in state.memo or len(state.memo) != 1:
+                form.runtime.ready(state)
             return prefer(state, state.frame[1], below)  # type: ignore[no-any-return]
         except Exception:
             return None
@@ -205,9 +235,9 @@ class FastMachine(Machine):
         ``below`` gives a random number from 0 up to another.
         """
         form = self.form
-        stretches, takes, log, cells = form.stretches, form.takes, state.log, state.cells
+        stretches, takes, log, cells, left = form.stretches, form.takes, state.log, state.cells, form.left
         chosen = [prefer.get(index) for index in range(len(stretches))]
-        form.runtime.ready(state)
+        self._begin_play(form, state)
         self.chance = chance
         waiting = self.constants.effects.waiting(state)
         for count in range(limit):
@@ -216,29 +246,42 @@ class FastMachine(Machine):
                 return count
             index = frame[0]
             try:
+                if not count & 15:
+                    left[0] -= 16 * LITTLE
+                    if left[0] < DECISION:
+                        form.runtime.budget.refill(state)
+                        form.runtime.ready(state)
                 number, values = chosen[index](state, frame[1], below)
                 going = takes[index][number](state, frame, values)
                 if going is not None:
                     self._go(form, state, going)
             except Exception:
                 self._back(state, (_choice_by(log, frame), frame, waiting))
-                form.runtime.ready(state)
+                form.runtime.budget.refill(state)
+                self._begin_play(form, state)
                 number, values = chosen[index](state, frame[1], below)
                 super().take(state, chance, number, values)
-                form.runtime.ready(state)
+                self._begin_play(form, state)
                 waiting = self.constants.effects.waiting(state)
             if cells[self._pending] or waiting[0]:
                 self.constants.effects.settle_up(state, waiting)
                 waiting = self.constants.effects.waiting(state)
         return limit
 
+    def _begin_play(self, form: Form, state: State) -> None:
+        """A policy in the fast form cannot be asked in a state that is left to the plain one."""
+        try:
+            form.runtime.ready(state)
+        except Abandoned:
+            raise RuleFailure("the lists of this game are too long for the fast form", None, "R002") from None
+
     def _go(self, form: Form, state: State, going: Any) -> None:
-        stretches = form.stretches
+        stretches, left = form.stretches, form.left
         steps = 0
         while going is not None:
             going = stretches[going[0]](state, going[1], going[2])
             steps += 1
-            if steps > MOST_STEPS:
+            if steps > MOST_STEPS or left[0] < 0:
                 raise Abandoned
 
     def _now(self, state: State) -> _Before:
@@ -266,11 +309,15 @@ class FastMachine(Machine):
             yield from super().values(state, env, option)
             return
         form = self.form
-        if CACHES not in state.memo:
-            form.runtime.ready(state)
         index, number = self._sites[id(option)]
         count = 0
         try:
+            form.left[0] -= LITTLE
+            if form.left[0] < DECISION:
+                form.runtime.budget.refill(state)
+            if CACHES not in state.memo:
+                form.runtime.ready(state)
+            form.runtime.budget.fits(env)
             for found in form.options[index][number](state, env):
                 count += 1
                 yield found

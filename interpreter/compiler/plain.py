@@ -23,7 +23,7 @@ from interpreter.compiler.constants import (
     Run,
     effort,
 )
-from interpreter.compiler.evaluate import Evaluator
+from interpreter.compiler.evaluate import LONG, Evaluator, measure_of
 from interpreter.compiler.perform import Performer
 from interpreter.kernel.chance import ChanceSource, Seeded
 from interpreter.kernel.effects import CHOICE, take_back
@@ -439,8 +439,11 @@ class Machine:
         body = self._function_body(layer)
         size = layer.local_count
         meter, span, each = self.meter, layer.span, 4 + effort(layer.when, layer.body)
+        long = [(i, measure_of(type_)) for i, (_, type_) in enumerate(layer.parameters) if type_.form in LONG]
 
         def call(state: State, values: Any) -> Value:
+            for place, measure in long:
+                meter.charge(measure(values[place], span), span)
             key = (name, *values)
             memo = state.memo
             if key in memo:
@@ -550,7 +553,7 @@ class Machine:
 
     def _call(self, call: Any, into: int, then: int) -> Callable[[State, Env, Any], Going | None]:
         target = self.program.target(call)
-        arguments = tuple(self.expressions.compile(argument) for argument in call.arguments)
+        arguments = tuple(self.expressions.kept(argument) for argument in call.arguments)
 
         def enter(state: State, env: Env, up: Any) -> Going | None:
             values = [argument(state, env) for argument in arguments]

@@ -12,8 +12,9 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
+from interpreter.compiler.budget import Abandoned, Budget
 from interpreter.compiler.constants import MAXIMUM_NUMBER
-from interpreter.compiler.evaluate import MAXIMUM_ITEMS
+from interpreter.compiler.plain import MAXIMUM_DEPTH, Machine
 from interpreter.kernel import bags
 from interpreter.kernel.chance import Seeded, mix
 from interpreter.kernel.chance import shuffled as chance_shuffled
@@ -31,6 +32,9 @@ CACHES = 0
 """The key in a state's memo under which the fast form keeps what it remembers. The plain form empties all of the memo
 with every change, so neither form ever reads what the other has made stale."""
 
+ENTERED = 1_000
+"""The units that it costs when the machine begins a procedure."""
+
 Going = tuple[int, tuple[Value, ...], Any]
 _Stale = tuple[int, tuple[int, ...], Callable[..., Value] | None, tuple[int, ...]]
 """A row, its places that a cell can change, the part of it that reads the cell, and what holds as long as the row."""
@@ -38,12 +42,8 @@ Special = Callable[[State, tuple[Value, ...], Any], "Going | None"]
 
 
 MOST_ANSWERS = 1_024
-MOST_BAGS_KNOWN = 1_000
+MOST_BAGS_KNOWN = 200
 MOST_KINDS_SHARED = 8
-
-
-class Abandoned(Exception):
-    """The fast form cannot go on here."""
 
 
 class Runtime:
@@ -55,8 +55,10 @@ class Runtime:
         readers: list[tuple[int, ...]],
         caches: int,
         rows: dict[int, dict[int, tuple[int, ...]]],
+        longest: int,
     ) -> None:
         self.machine = machine
+        self.budget = Budget(machine.constants, longest)
         self.rows = rows
         self.stale: list[tuple[_Stale, ...]] = [
             tuple((number, places[cell], None, ()) for number, places in rows.items() if cell in places)
@@ -140,9 +142,7 @@ class Runtime:
             "SEEN": self.constants.seen_by,
             "WATCHED": self.effects,
             "give_up": give_up,
-            "numbers": numbers,
             "item_of": item_of,
-            "joined": joined,
             "product": product,
             "single": single,
             "bag_sum": bags.add,
@@ -158,8 +158,8 @@ class Runtime:
             "claims": Claims,
             "overflow_in": overflow_in,
             "space_in": space_in,
-            "mixes": bags.mixes,
             "ENDLESS": float("inf"),
+            **self.budget.names(),
             "remembered_order": once_each,
         }
         for name in (
@@ -191,7 +191,11 @@ class Runtime:
     # --- what is remembered
 
     def ready(self, state: State) -> None:
-        """The caches of a state, new where it has none; what the plain form remembered goes."""
+        """The caches of a state, new where it has none; what the plain form remembered goes.
+
+        The plain form may have made what is too long for the fast one.
+        """
+        self.budget.check(state)
         caches = state.memo.get(CACHES)
         state.memo.clear()
         state.memo[CACHES] = caches if caches is not None else [{} for _ in range(self.caches)]
@@ -415,6 +419,17 @@ class Runtime:
 
     # --- what the plain form does here
 
+    def paid(self, state: State, call: Callable[[], Any]) -> Any:
+        """Something of the plain form, which counts its steps; what it leaves must suit the fast form."""
+        meter = self.machine.meter
+        meter.refill()
+        try:
+            found = self.aside(state, call)
+        finally:
+            self.budget.pay_for(meter)
+        self.budget.check(state)
+        return found
+
     def plain_stretch(self, index: int, state: State, env: tuple[Value, ...], up: Any) -> Going | None:
         steps, end, _ = self.machine._stretches[index]
 
@@ -424,8 +439,11 @@ class Runtime:
                 step(state, locals_)
             return end(state, locals_, up)
 
-        going = self.aside(state, run)
-        return None if going is None else (going[0], tuple(going[1]), going[2])
+        going = self.paid(state, run)
+        if going is None:
+            return None
+        self.budget.fits(going[1])
+        return going[0], tuple(going[1]), going[2]
 
     def plain_choice(self, index: int, number: int, state: State, frame: Any, values: tuple[Value, ...]) -> Going:
         site = self.machine.asks[index]
@@ -437,17 +455,23 @@ class Runtime:
     def plain_values(
         self, index: int, number: int, state: State, env: tuple[Value, ...]
     ) -> Iterator[tuple[Value, ...]]:
-        return iter(list(self.machine.values(state, list(env), self.machine.asks[index].options[number])))
+        option = self.machine.asks[index].options[number]
+        found = self.paid(state, lambda: list(Machine.values(self.machine, state, list(env), option)))
+        self.budget.fits(found)
+        return iter(found)
 
     def plain_match(self, number: int, state: State) -> tuple[Value, ...] | None:
-        return self.aside(state, lambda: self.machine._standing[number][1](state))  # type: ignore[no-any-return]
+        found: tuple[Value, ...] | None = self.paid(state, lambda: self.machine._standing[number][1](state))
+        self.budget.fits(found or ())
+        return found
 
     def check_depth(self, up: Any) -> None:
-        depth = 0
+        """As the plain form does for the frame that is made next."""
+        depth = 1
         while up is not None:
             up = up[2]
             depth += 1
-        if depth > 200:
+        if depth > MAXIMUM_DEPTH:
             raise Abandoned
 
     # --- how a game goes: as in the plain form
@@ -496,9 +520,11 @@ class Runtime:
 
     def enter(self, state: State, procedure: str, values: tuple[Value, ...], up: Any) -> Going | None:
         lowered = self.machine.program.procedures[procedure]
+        self.budget.left[0] -= ENTERED
         if lowered.steps is not None:
             self.machine.whole(procedure)(state, *values)
             return self.back(up)
+        self.check_depth(up[2])
         return lowered.entry, (*values, *((None,) * (lowered.local_count - len(values)))), up
 
     def settled(self, state: State, back: Any) -> Going | None:
@@ -668,25 +694,12 @@ def give_up() -> None:
     raise Abandoned
 
 
-def numbers(first: int, last: int) -> range:
-    found = range(first, last + 1)
-    if len(found) > MAXIMUM_ITEMS:
-        raise Abandoned
-    return found
-
-
 def product(left: int, right: int) -> int:
     """Two numbers that grow with each other can grow so fast that nothing can stop them."""
     found = left * right
     if not -MAXIMUM_NUMBER < found < MAXIMUM_NUMBER:
         raise Abandoned
     return found
-
-
-def joined(left: Value, right: Value) -> Value:
-    if len(left) + len(right) > MAXIMUM_ITEMS:
-        raise Abandoned
-    return (*left, *right)
 
 
 def item_of(items: Value, at: int) -> Value:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from interpreter.compiler.constants import MAXIMUM_PASSES
+from interpreter.compiler.constants import MAXIMUM_NUMBER, MAXIMUM_PASSES
 from interpreter.compiler.expressions import Expressions, Scope, Unsupported, cheap
 from interpreter.compiler.quote import is_constant, value_of
 from interpreter.compiler.values import MOST_UNROLLED
@@ -49,7 +49,10 @@ class Statements:
         q.at(step.span)
         match step:
             case c.SetLocal(index, value):
-                return [q.assign(scope.label(index), x.expression(value, scope))]
+                return [
+                    q.assign(scope.label(index), x.expression(value, scope)),
+                    *self._bounded(value, scope.label(index)),
+                ]
             case c.Performs(value):
                 return [q.placed(ast.Expr(x.expression(value, scope)))]
             case c.Returns(value):
@@ -67,6 +70,15 @@ class Statements:
                 raise AssertionError("only the lowered form suspends")
             case _:
                 return self._effect(step, scope)
+
+    def _bounded(self, value: c.Expression, name: str) -> Block:
+        """What a local was given may be kept."""
+        q = self.quote
+        if not self.emitter.sizes.is_large(value, own=True):
+            return []
+        if value.type.form == "bag" or value.type.optional:
+            return q.statements("bounded(_0)", q.name(name))
+        return q.statements(f"if not {-MAXIMUM_NUMBER} < _0 < {MAXIMUM_NUMBER}:\n    give_up()", q.name(name))
 
     def _branch(self, test: c.Test, then: Sequence[c.Step], otherwise: Sequence[c.Step], scope: Scope) -> Block:
         q = self.quote
@@ -134,7 +146,7 @@ class Statements:
         state = q.name("state")
         match step:
             case c.SetCell(cell, value):
-                return self._set(cell, x.expression(value, scope), step, scope)
+                return self._set(cell, x.kept(value, scope), step, scope)
             case c.MoveCards():
                 return self._move_cards(step, scope, site)
             case c.MoveAll():

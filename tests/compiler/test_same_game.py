@@ -131,7 +131,7 @@ def machines(name: str, players: int) -> tuple[FastMachine, FastMachine, State]:
     values = ruleset(name).settings({})
     plain, fast = set_table(program, players, values), set_table(program, players, values)
     plain.machine.plain, fast.machine.plain = True, False
-    assert fast.machine.form  # made at the first choice otherwise, and games would begin in the plain form
+    assert fast.machine.is_written  # made at the first choice otherwise, and games would begin in the plain form
     assert plain.first.cells == fast.first.cells
     return plain.machine, fast.machine, fast.first
 

@@ -75,7 +75,7 @@ class PolicyBot:
 
     def _at_once(self, game: Game, decision: Decision, random: Stream) -> Code | None:
         """What the machine's own form of the policy chooses, with the same random numbers; nothing without one."""
-        if game.machine.plain:
+        if game.machine.plain or not game.machine.is_written:
             return None
         if game.machine is not self._fast:
             self._fast, self._prefer = game.machine, game.machine.preferring(self.policy)

@@ -1,0 +1,176 @@
+"""What the fast form may use up: work, memory, and how long its lists are.
+
+Emitted functions are written with what they cost (:mod:`interpreter.compiler.cost`). Where that has a known and small
+bound nothing is counted but the cost of the whole function, at its head; a loop that may be long, or does much for each
+item, pays for all of its items before it looks at the first. Whoever has nothing left gives up, and the plain form,
+which counts by itself, does the decision again.
+
+A unit is about one node of a syntax tree that is worked out, 20 to 40 ns. The limits of both forms need not be the
+same: a decision that is too much for the fast form alone succeeds in the plain one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from interpreter.compiler.constants import MAXIMUM_NUMBER, MAXIMUM_STEPS, MAXIMUM_WEIGHT, Constants, Meter
+from interpreter.compiler.evaluate import MAXIMUM_ITEMS
+from interpreter.kernel import bags
+from interpreter.kernel.state import State, Value
+
+__all__ = ["DECISION", "FEW", "LITTLE", "Abandoned", "Budget"]
+
+DECISION = 4_000_000
+"""So many units are left at least when a decision begins. All of them take some tenths of a second."""
+
+MEMORY, ENTRY, NUMBER = 200_000_000, 256, 8
+"""Bytes: of all that may be remembered, of one answer, and of a number in it."""
+
+FEW = 8
+"""So many mixes are part of what it costs to ask for them."""
+
+LITTLE = 5_000
+"""So many units are taken off for what the machine calls once in a decision, and no more is taken off there."""
+
+UNITS_OF_A_STEP = 10
+"""What the plain form does for the fast one is paid for too; its steps are longer."""
+
+
+class Abandoned(Exception):
+    """The fast form cannot go on here."""
+
+
+class Budget:
+    """Of one machine. ``left`` is a list of one number, so that emitted code can change it without a call.
+
+    ``longest``: no list that the fast form works with has more items (ranges that are only looked through may). It is
+    the length of the longest thing that the game has anyway, so what is put together of cards, nodes or seats fits.
+    A state that has longer lists was made by the plain form, and stays there.
+    """
+
+    def __init__(self, constants: Constants, longest: int) -> None:
+        self.left = [2 * DECISION]
+        self.longest = longest
+        base = constants.layout.base
+        self._kept = base["kept"]
+        cells: list[int] = []
+        for name, count in constants.layout.groups:
+            group = constants.model.groups.get(name)
+            if group is not None and group.type.form in ("list", "set", "record", "room"):
+                cells.extend(range(base[name], base[name] + count))
+        self._cells = tuple(cells)
+        self._remembering: list[tuple[Any, int]] = []
+
+    def forgets(self, functions: Iterable[Any], weights: dict[str, int]) -> None:
+        """Functions that remember what they gave are told to forget it when there is too much of it."""
+        for function in functions:
+            if hasattr(function, "cache_clear"):
+                weight = weights.get(function.__name__, self.longest)
+                self._remembering.append((function, ENTRY + NUMBER * weight))
+
+    def refill(self, state: State) -> None:
+        """What is remembered was paid for when it was worked out; so it need not be looked at more often than here."""
+        self.left[0] = 2 * DECISION
+        if sum(function.cache_info().currsize * weight for function, weight in self._remembering) > MEMORY:
+            for function, _ in self._remembering:
+                function.cache_clear()
+        if sum(len(found) for found in state.memo.get(0, ())) * (ENTRY + NUMBER * self.longest) > MEMORY:
+            state.memo.clear()
+
+    def check(self, state: State) -> None:
+        """Gives up where a state has lists that are too long for the fast form."""
+        cells = state.cells
+        self.fits([cells[cell] for cell in self._cells])
+        for block in cells[self._kept]:
+            self.fits(block[3])
+        frame = state.frame
+        while frame is not None:
+            self.fits(frame[1])
+            frame = frame[2]
+
+    def fits(self, values: Iterable[Value]) -> None:
+        longest = self.longest
+        for value in values:
+            if type(value) is tuple and value:
+                if len(value) > longest:
+                    raise Abandoned
+                self.fits(value)
+
+    def names(self) -> dict[str, Any]:
+        """What emitted code calls."""
+        left, longest, all_mixes = self.left, self.longest, bags.mixes
+
+        def spent(items: Any, units: int) -> Any:
+            left[0] -= len(items) * units
+            if left[0] < 0:
+                raise Abandoned
+            return items
+
+        def numbers(first: int, last: int, units: int = 0) -> range:
+            found = range(first, last + 1)
+            size = len(found)
+            left[0] -= size * units
+            if size > MAXIMUM_ITEMS or left[0] < 0:
+                raise Abandoned
+            return found
+
+        def short(items: Iterable[Value]) -> Value:
+            found = tuple(items)
+            if len(found) > longest:
+                raise Abandoned
+            return found
+
+        def joined(one: Value, other: Value) -> Value:
+            size = len(one) + len(other)
+            left[0] -= size
+            if size > longest or left[0] < 0:
+                raise Abandoned
+            return (*one, *other)
+
+        def mixes(number: int, kinds: tuple[int, ...], bag: bags.Bag) -> Value:
+            found = all_mixes(number, kinds, bag)
+            if len(found) > FEW:
+                left[0] -= 4 * len(found) * len(bag)
+                if len(found) > longest or left[0] < 0:
+                    raise Abandoned
+            return found
+
+        return {
+            "LEFT": left,
+            "spent": spent,
+            "numbers": numbers,
+            "short": short,
+            "joined": joined,
+            "mixes": mixes,
+            "bounded": bounded,
+            "fits": self.fits,
+            "weighed": weighed,
+        }
+
+    def pay_for(self, meter: Meter) -> None:
+        """For what the plain form did since its meter was filled."""
+        self.left[0] -= UNITS_OF_A_STEP * (MAXIMUM_STEPS - meter.left)
+        if self.left[0] < 0:
+            raise Abandoned
+
+
+def bounded(number: Value) -> Value:
+    """A number, or a bag of them, that may be kept."""
+    for part in number if type(number) is tuple else (number,):
+        if part is not None and not -MAXIMUM_NUMBER < part < MAXIMUM_NUMBER:
+            raise Abandoned
+    return number
+
+
+def weighed(value: Value) -> Value:
+    """A value that may be kept, of lists in lists: each counts as often as it is there."""
+    found = 0
+    open_values = [value]
+    while open_values:
+        inner = open_values.pop()
+        found += len(inner)
+        if found > MAXIMUM_WEIGHT:
+            raise Abandoned
+        open_values.extend(part for part in inner if type(part) is tuple)
+    return value

@@ -1,0 +1,676 @@
+"""What emitted functions cost, and where they pay for it: see :mod:`interpreter.compiler.budget`.
+
+In come the finished syntax trees of functions; they are changed in place. The cost of a tree is about the number of its
+nodes, with loops multiplied out: all that is looked through is no longer than the longest thing of the game, apart from
+ranges. What a function costs in all is part of what its callers cost, so a tree of calls needs no counting either,
+until a loop or a function comes to more than :data:`MOST`: from there on it pays when it is run, and its callers see a
+small cost. What runs by itself (a stretch, a decision's options, a standing rule, …) always pays at its head.
+
+:class:`Sizes` answers for the types and numbers of checked trees what is too large to be kept unseen.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from interpreter.compiler.budget import FEW, LITTLE
+from interpreter.compiler.constants import MAXIMUM_NUMBER, MAXIMUM_WEIGHT, Constants
+from interpreter.compiler.lower import Program
+from interpreter.compiler.quote import is_constant, value_of
+from interpreter.language import core as c
+from interpreter.language.types import Type
+from interpreter.language.walk import descendants
+
+if TYPE_CHECKING:
+    from interpreter.compiler.emit import Emitted, Emitter
+
+__all__ = ["MOST", "Costs", "Sizes"]
+
+MOST = 32_000
+"""What costs no more than this need not pay by itself."""
+
+MOST_REMEMBERED = 250
+"""A function that remembers what it gave, and seldom works, pays by itself when it does more than this."""
+
+MOST_OF_A_STRETCH = 8_000
+MOST_OF_STANDING = 2_000
+"""For all standing rules together."""
+
+SHORTEST = 256
+"""Lists may be so long in every game."""
+
+CALL = 6
+RECORD = 40
+"""What is kept in the log of a game."""
+OPTION = 20
+ONCE = "GTDOA"
+"""The first letters of functions that the machine calls, each about once for a decision: see :data:`LITTLE`."""
+
+
+class Sizes:
+    """How long, heavy or large the values of checked trees can be."""
+
+    def __init__(self, program: Program, constants: Constants) -> None:
+        model = self.model = constants.model
+        self.program, self.constants = program, constants
+        self._gives: dict[str, int] = {}
+        self._priced = max(
+            [0, *(price * 100_000 for track in constants.tracks.values() for row in track.spaces for price, _ in row)]
+        )
+        self.cards, self.nodes = len(model.cards), constants.graph.node_count if constants.graph is not None else 0
+        links = len(constants.graph.links) if constants.graph is not None else 0
+        self.search = 16 * (self.nodes + links)
+        """A question that looks at the whole graph."""
+        self.width = max([1, *(len(kind.members) for kind in model.kinds.values() if kind.totals is not None)])
+        self.longest = max(
+            SHORTEST,
+            self.cards,
+            self.nodes,
+            constants.layout.count("piece") if "piece" in constants.layout.base else 0,
+            len(constants.seats),
+            self.width,
+            *(_longest(values) for values in constants.statics.values()),
+            *(_longest(table.cells.values()) for table in model.tables.values()),
+            _longest(constants.settings.values()),
+            _longest(_written(program)),
+        )
+
+    def weight(self, type_: Type | None) -> int:
+        """How many numbers a value of a type holds at most, with all that is in it; 0 for what is one number."""
+        if type_ is None:
+            return 0
+        match type_.form:
+            case "list" | "set":
+                return min(self.longest * (1 + self.weight(type_.of)), 10**9)
+            case "record":
+                return min(sum(1 + self.weight(each) for each in self.model.records[type_.name].values()), 10**9)
+            case "bag":
+                return self.width
+            case "room":
+                return 2 + self.width
+            case "pile":
+                return self.cards
+            case "zone" | "piles":
+                return 2 * self.cards
+            case _:
+                return 0
+
+    def is_heavy(self, node: c.Expression) -> bool:
+        """Whether a value that is put together here may hold more than may be kept."""
+        if isinstance(node, c.MakeList | c.MakeRecord):
+            parts = node.items if isinstance(node, c.MakeList) else node.fields
+            return sum(1 + self.weight(part.type) for part in parts) > MAXIMUM_WEIGHT
+        of = node.type.of
+        return of is not None and self.weight(of) > 0 and self.weight(node.type) > MAXIMUM_WEIGHT
+
+    def is_large(self, node: c.Expression, *, own: bool = False) -> bool:
+        """Whether a number, or one in a bag, may have more digits than may be kept.
+
+        Numbers in cells, lists and records have no more than that, and locals of procedures (``own``) neither;
+        parameters of functions may have.
+        """
+        if node.type.form == "bag":
+            match node:
+                case c.Const() | c.Read() | c.FieldOf() | c.Element() | c.SettingValue() | c.Static() | c.TableCell():
+                    return False
+                case c.Local():
+                    return not own
+                case c.AmountOf(number):
+                    return self.is_large(number, own=own)
+                case _:
+                    return True
+        if node.type.form != "int":
+            return False
+        return self._magnitude(node, own) >= MAXIMUM_NUMBER
+
+    def _given(self, target: str) -> int:
+        """What a function gives, of which the body is one expression."""
+        found = self._gives.get(target)
+        if found is None:
+            layer = self.program.reach.procedures[target]
+            found = MAXIMUM_NUMBER
+            if layer.form == "is" and not isinstance(layer.body, tuple):
+                found = self._magnitude(layer.body, False)
+                if layer.when is not None and layer.layer > 0:
+                    found = max(found, self._given(f"{layer.rule}@{layer.layer - 1}"))
+            self._gives[target] = found
+        return found
+
+    def _magnitude(self, node: c.Expression, own: bool) -> int:
+        """A number is at most so far from 0."""
+        match node:
+            case c.Const(value):
+                return abs(value) if value is not None else 0
+            case c.PlayerCount():
+                return self.constants.counting
+            case c.SettingValue(name):
+                return _furthest([self.constants.settings[name]])
+            case c.Static(attribute, _):
+                return _furthest(self.constants.statics[attribute])
+            case c.TableCell(table, _):
+                return _furthest(self.model.tables[table].cells.values())
+            case c.Read() | c.FieldOf() | c.Element() | c.BagItem():
+                return MAXIMUM_NUMBER - 1
+            case c.Local():
+                return MAXIMUM_NUMBER - 1 if own else MAXIMUM_NUMBER
+            case c.Negate(value):
+                return self._magnitude(value, own)
+            case c.Arithmetic(operator, left, right):
+                a, b = self._magnitude(left, own), self._magnitude(right, own)
+                return {"+": a + b, "-": a + b, "*": a * b, "div": a, "mod": b}[operator]
+            case c.Condition(then, _, otherwise):
+                return max(self._magnitude(then, own), self._magnitude(otherwise, own))
+            case c.Default(value, default):
+                return max(self._magnitude(value, own), self._magnitude(default, own))
+            case c.Builtin("min" | "max", (first, second)):
+                return max(self._magnitude(first, own), self._magnitude(second, own))
+            case c.Builtin("count", (counted,)) if counted.type.form not in ("int", "bag"):
+                return MAXIMUM_WEIGHT
+            case c.Loop("count"):
+                return MAXIMUM_WEIGHT
+            case c.Builtin("distance"):
+                return sum(self.constants.lengths)
+            case c.Builtin("price" | "vacancy"):
+                return self._priced
+            case c.CallRule() | c.CallBase():
+                return self._given(self.program.target(node))
+            case _:
+                return MAXIMUM_NUMBER
+
+
+def _longest(values: Iterable[Any]) -> int:
+    found = 0
+    for value in values:
+        if type(value) is tuple:
+            found = max(found, len(value), _longest(value))
+    return found
+
+
+def _furthest(values: Iterable[Any]) -> int:
+    return max((abs(value) for value in values if value is not None), default=0)
+
+
+def _written(program: Program) -> Iterable[Any]:
+    """The lists that stand in the text of rules."""
+    for layer in program.reach.procedures.values():
+        for node in descendants((layer.body, layer.when)):
+            if isinstance(node, c.Const):
+                yield node.value
+            elif isinstance(node, c.MakeList):
+                yield (None,) * len(node.items)
+
+
+class Costs:
+    """Writes into functions where they pay. It knows those that it has been through, so more can be added later."""
+
+    def __init__(self, emitter: Emitter, sizes: Sizes) -> None:
+        self.emitter, self.sizes = emitter, sizes
+        self._functions: dict[str, ast.FunctionDef] = {}
+        self._values: dict[str, Any] = {}
+        self._stretches: dict[int, str] = {}
+        self._costs: dict[str, int] = {}
+        self._ranges: dict[str, bool] = {}
+        self._hashed: dict[str, int] = {}
+        self.remembered: dict[str, int] = {}
+        """How many numbers a function remembers at most with one answer."""
+        self._open: list[str] = []
+        self._recursive: set[str] = set()
+        self._seen: dict[int, tuple[ast.AST, int]] = {}
+        self._locals: dict[str, list[ast.expr]] = {}
+
+    def write(self, emitted: Emitted) -> None:
+        """All functions of a program, or those that a policy adds to it."""
+        self._values.update(emitted.values)
+        self._stretches.update(emitted.stretches)
+        self._find_hashed()
+        new = [
+            function
+            for body in emitted.modules.values()
+            for function in body
+            if isinstance(function, ast.FunctionDef) and function.name not in self._functions
+        ]
+        self._functions.update((function.name, function) for function in new)
+        for function in new:
+            self.cost(function.name)
+
+    def _find_hashed(self) -> None:
+        """What functions remember is found by their arguments, and these may be long."""
+        procedures = self.emitter.program.reach.procedures
+        groups = self.sizes.model.groups
+        for key, name in self.emitter._names.items():
+            if key[0] not in ("value", "state") or name is None:
+                continue
+            layer = procedures[key[1]]
+            weight = sum(self.sizes.weight(type_) for _, type_ in layer.parameters)
+            if key[0] == "value":
+                name = name[0]
+                for group, _ in self.emitter.knowledge.facts(key[1]).lifted or ():
+                    weight += self.sizes.weight(groups[group].type) if group in groups else 0
+            self._hashed[name] = weight // 4
+            self.remembered[name] = weight + self.sizes.weight(layer.result)
+
+    # --- functions
+
+    def cost(self, name: str) -> int:
+        """What a call of a function costs its caller."""
+        if name in self._costs:
+            return self._costs[name]
+        if name in self._open:
+            self._recursive.add(name)
+            return CALL
+        outer = self._locals
+        self._open.append(name)
+        function = self._functions[name]
+        self._locals = _assigned(function)
+        found = CALL + self._hashed.get(name, 0)
+        inside = self._block(function.body)
+        if name in self._recursive or inside > self._most(function):
+            function.body[_head(function) : _head(function)] = self._pays(function, inside)
+        else:
+            found += inside
+        self._open.pop()
+        self._locals = outer
+        self._costs[name] = found
+        return found
+
+    def _most(self, function: ast.FunctionDef) -> int:
+        """What a function may cost without paying by itself.
+
+        Stretches follow on each other; where they can come back to where they were, one of them is among the recursive
+        ones, and the machine looks at what is left whenever it goes on itself.
+        """
+        match function.name[0]:
+            case "R":
+                return MOST_OF_A_STRETCH
+            case "W":
+                return MOST_OF_STANDING // len(self.sizes.model.standing)
+            case letter if letter in ONCE:
+                return LITTLE
+            case "E":
+                return MOST_OF_STANDING  # besides what is stale, which is paid for one by one
+            case "S":
+                return MOST_REMEMBERED
+            case _ if function.decorator_list:
+                return MOST_REMEMBERED
+            case _:
+                return MOST
+
+    def _pays(self, at: ast.AST, units: int) -> list[ast.stmt]:
+        found = ast.parse(f"LEFT[0] -= {units}\nif LEFT[0] < 0:\n    give_up()").body
+        for statement in found:
+            for node in ast.walk(statement):
+                ast.copy_location(node, at)
+        return found
+
+    # --- statements
+
+    def _block(self, block: list[ast.stmt]) -> int:
+        return sum([self._statement(statement) for statement in block])
+
+    def _statement(self, node: ast.stmt) -> int:
+        return self._once(node, self._cost_of_statement)
+
+    def _once(self, node: Any, cost: Any) -> int:
+        """Trees share parts; each is gone through once."""
+        found = self._seen.get(id(node))
+        if found is None:
+            found = self._seen[id(node)] = (node, cost(node))
+        return found[1]
+
+    def _cost_of_statement(self, node: ast.stmt) -> int:
+        match node:
+            case ast.If(test, body, orelse):
+                return 1 + self._expression(test) + max(self._block(body), self._block(orelse))
+            case ast.For(target, _, body):
+                each = 2 + self._expression(target) + self._block(body)
+                if _leaves(body):
+                    return self._expression(node.iter) + each
+                stale = isinstance(node.iter, ast.Name) and node.iter.id == "stale"
+                node.iter, found = self._through(node.iter, each, node, some=stale)
+                return found + each
+            case ast.While():
+                return self._while(node)
+            case ast.Assign(targets, value):
+                return sum(self._expression(target) for target in targets) + self._expression(value)
+            case ast.AugAssign(target, _, value):
+                return 2 + self._expression(target) + self._expression(value)
+            case ast.Return(value) | ast.Expr(value):
+                return 1 + (self._expression(value) if value is not None else 0)
+            case _:
+                return 1
+
+    def _while(self, node: ast.While) -> int:
+        """A loop over items whose test fails goes on to the next one; other loops pay for each pass."""
+        test = self._expression(node.test)
+        last = node.body[-1]
+        if isinstance(last, ast.If) and not last.orelse and _leaves(last.body) and _advances(node):
+            before = test + self._block(node.body[:-1]) + self._expression(last.test)
+            if before * self.sizes.longest <= MOST:
+                return before * self.sizes.longest + self._block(last.body)
+        body = self._block(node.body)
+        if _leaves(node.body):
+            return test + body
+        node.body[:0] = self._pays(node, test + body)
+        return CALL + test
+
+    # --- expressions
+
+    def _expression(self, node: ast.expr) -> int:
+        return self._once(node, self._cost_of_expression)
+
+    def _cost_of_expression(self, node: ast.expr) -> int:
+        heavy: int = getattr(node, "heavy", 0)
+        return heavy + self._cost_of(node)
+
+    def _cost_of(self, node: ast.expr) -> int:
+        match node:
+            case ast.Name() | ast.Constant():
+                return 1
+            case ast.ListComp() | ast.GeneratorExp():
+                return self._comprehension(node)
+            case ast.Call():
+                return self._call(node)
+            case ast.IfExp(test, body, orelse):
+                return 1 + self._expression(test) + max(self._expression(body), self._expression(orelse))
+            case ast.Compare(left, operators, rights):
+                found = 1 + self._expression(left)
+                for place, operator in enumerate(operators):
+                    if isinstance(operator, ast.In | ast.NotIn):
+                        rights[place], cost = self._within(rights[place], node)
+                        found += cost
+                    else:
+                        found += self._expression(rights[place])
+                return found
+            case ast.Subscript(value, ast.Slice() as part):
+                ends = sum(self._expression(end) for end in ast.iter_child_nodes(part) if isinstance(end, ast.expr))
+                return 4 + ends + self._expression(value) + (self._length(value) or self.sizes.longest) // 8
+            case ast.Lambda(_, body):
+                return 4 + self._expression(body)
+            case ast.Yield(value):
+                return OPTION + (self._expression(value) if value is not None else 0)
+            case ast.YieldFrom(value):
+                return OPTION + self._expression(value)
+            case _:
+                return 1 + sum(
+                    self._expression(child) for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)
+                )
+
+    def _comprehension(self, node: ast.ListComp | ast.GeneratorExp) -> int:
+        each = 3 + self._expression(node.elt)
+        for clause in reversed(node.generators):
+            each += self._expression(clause.target) + sum(self._expression(test) for test in clause.ifs)
+            clause.iter, each = self._through(clause.iter, each, node)
+        return 4 + each
+
+    def _within(self, items: ast.expr, at: ast.AST) -> tuple[ast.expr, int]:
+        """``x in items``: a set or a range is asked, a list looked through."""
+        if isinstance(items, ast.Call) and isinstance(items.func, ast.Name) and items.func.id == "numbers":
+            return items, self._expression(items)
+        if self._is_set(items):
+            return items, 1 + self._expression(items)
+        if self._is_short_or_range(items):
+            return items, self.sizes.longest + self._expression(items)
+        return self._through(items, 1, at)
+
+    def _is_short_or_range(self, node: ast.expr) -> bool:
+        match node:
+            case ast.Call(ast.Name("numbers")):
+                return True
+            case ast.Call(ast.Name(name)) if name in self._functions and self._gives_range(name):
+                outer, self._locals = self._locals, {}
+                returned = [each.value for each in ast.walk(self._functions[name]) if isinstance(each, ast.Return)]
+                found = all(each is not None and self._is_short_or_range(each) for each in returned)
+                self._locals = outer
+                return found
+            case ast.Name():
+                return False
+            case _:
+                return self._length(node) is not None
+
+    def _is_set(self, node: ast.expr) -> bool:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            return node.func.id in ("frozenset", "set")
+        if isinstance(node, ast.Name) and node.id not in self._values:
+            found = self._locals.get(node.id, [])
+            return bool(found) and all(self._is_set(value) for value in found)
+        return isinstance(node, ast.Name) and isinstance(self._values.get(node.id), frozenset | set | dict)
+
+    def _through(self, items: ast.expr, each: int, at: ast.AST, *, some: bool = False) -> tuple[ast.expr, int]:
+        """Looks through items, at so much for each: gives what is looked through, and the cost of all of it.
+
+        ``some``: most often there are few or none.
+        """
+        own = self._expression(items)
+        if isinstance(items, ast.Call) and isinstance(items.func, ast.Name) and items.func.id == "numbers":
+            # The same call may stand in several places: the dearest counts.
+            if len(items.args) == 2:
+                items.args.append(ast.copy_location(ast.Constant(each), items))
+            elif isinstance(items.args[2], ast.Constant):
+                items.args[2] = ast.copy_location(ast.Constant(max(each, value_of(items.args[2]))), items)
+            return items, own + CALL
+        if isinstance(items, ast.ListComp | ast.GeneratorExp) and each <= 2:
+            return items, own
+        if isinstance(items, ast.Call) and isinstance(items.func, ast.Name) and items.func.id[0] == "O":
+            return items, own + each
+        length = self._length(items)
+        most = 2 * MOST if self._open[-1][0] in ONCE else MOST
+        if length is not None and length * each <= most and not some:
+            return items, own + length * each
+        call = ast.Call(ast.Name("spent", ast.Load()), [items, ast.Constant(each)], [])
+        for node in (call, call.func, call.args[1]):
+            ast.copy_location(node, at)
+        return call, own + CALL
+
+    # --- how many items
+
+    def _length(self, node: ast.expr) -> int | None:
+        """How many items something has at most; none for ranges and what is made of them."""
+        longest = self.sizes.longest
+        match node:
+            case ast.Constant(value) if isinstance(value, tuple):
+                return len(value)
+            case ast.Tuple(items):
+                return len(items) if not any(isinstance(item, ast.Starred) for item in items) else longest
+            case ast.Call(ast.Name("range"), [ast.Constant(int(size))]):
+                return size
+            case ast.Call(ast.Name("numbers" | "range")):
+                return None
+            case ast.Call(ast.Name("short" | "joined" | "mixes")):
+                return longest
+            case ast.Call(ast.Name("tuple" | "list" | "sorted" | "set" | "frozenset" | "spent"), [inner, *_]):
+                return self._length(inner)
+            case ast.Call(ast.Name(name)) if name in self._functions:
+                return None if self._gives_range(name) else longest
+            case ast.ListComp(_, clauses) | ast.GeneratorExp(_, clauses):
+                found = 1
+                for clause in clauses:
+                    length = self._length(clause.iter)
+                    if length is None:
+                        return None
+                    found *= length
+                return found
+            case ast.IfExp(_, then, otherwise):
+                one, other = self._length(then), self._length(otherwise)
+                return None if one is None or other is None else max(one, other)
+            case ast.NamedExpr(_, value):
+                return self._length(value)
+            case ast.Subscript(ast.Name(name), index) if not isinstance(index, ast.Slice):
+                value = self._values.get(name)
+                return max(_longest(value), 1) if type(value) is tuple else longest
+            case ast.Subscript(value, ast.Slice()):
+                return self._length(value)
+            case ast.Name(name):
+                value = self._values.get(name)
+                if type(value) is tuple:
+                    return len(value)
+                values = self._locals.pop(name, None)
+                if values is None:
+                    return longest
+                lengths = [self._length(value) for value in values]
+                self._locals[name] = values
+                return None if None in lengths else longest
+            case _:
+                return longest
+
+    def _gives_range(self, name: str) -> bool:
+        found = self._ranges.get(name)
+        if found is None:
+            self._ranges[name] = False
+            function = self._functions[name]
+            outer, self._locals = self._locals, _assigned(function)
+            returned = [node.value for node in ast.walk(function) if isinstance(node, ast.Return) and node.value]
+            found = self._ranges[name] = any(self._length(value) is None for value in returned)
+            self._locals = outer
+        return found
+
+    # --- calls
+
+    def _call(self, node: ast.Call) -> int:
+        named = [keyword.value for keyword in node.keywords]
+        if not isinstance(node.func, ast.Name):
+            return self._method(node)
+        name = node.func.id
+        if name in self._functions:
+            found = self.cost(name) + sum(self._expression(argument) for argument in node.args)
+            if name[0] == "R":
+                found += sum(self._goes_on(argument) for argument in node.args)
+            return found
+        match name:
+            case "tuple" | "list" | "set" | "frozenset" | "any" | "all" | "sum" | "sorted" | "min" | "max" | "next":
+                return self._looks_through(node, name, named)
+            case "len":
+                return 2 + self._expression(node.args[0])
+        found = CALL + sum(self._expression(argument) for argument in [*node.args, *named])
+        return found + self._helper(node, name)
+
+    def _goes_on(self, frame: ast.expr) -> int:
+        """The stretch that a frame names is gone on with after the call."""
+        match frame:
+            case ast.Tuple([ast.Constant(int(index)), *_]) if index in self._stretches:
+                return self.cost(self._stretches[index])
+            case _:
+                return 0
+
+    def _looks_through(self, node: ast.Call, name: str, named: list[ast.expr]) -> int:
+        if name in ("min", "max") and len(node.args) > 1:
+            return CALL + sum(self._expression(argument) for argument in node.args)
+        others = sum(self._expression(argument) for argument in node.args[1:])
+        if name == "next":
+            return CALL + others + self._expression(node.args[0])
+        keys = sum(self._expression(each) for each in named if isinstance(each, ast.Lambda))
+        each = {"sorted": 10, "set": 3, "frozenset": 3, "min": 2, "max": 2}.get(name, 1) + keys
+        node.args[0], found = self._through(node.args[0], each, node)
+        if name in ("tuple", "sorted") and self._exceeds(node.args[0]):
+            # What becomes a value is no longer than any list.
+            if name == "tuple":
+                node.func = ast.copy_location(ast.Name("short", ast.Load()), node.func)
+            else:
+                node.args[0] = self._shortened(node.args[0])
+        return CALL + others + found
+
+    def _exceeds(self, node: ast.expr) -> bool:
+        length = self._length(node)
+        return length is None or length > self.sizes.longest
+
+    def _shortened(self, node: ast.expr) -> ast.expr:
+        call = ast.Call(ast.Name("short", ast.Load()), [node], [])
+        for each in (call, call.func):
+            ast.copy_location(each, node)
+        return call
+
+    def _method(self, node: ast.Call) -> int:
+        found = CALL + self._expression(node.func) + sum(self._expression(argument) for argument in node.args)
+        if isinstance(node.func, ast.Attribute):
+            return found + {"append": RECORD, "index": self.sizes.longest}.get(node.func.attr, 4)
+        return found
+
+    def _helper(self, node: ast.Call, name: str) -> int:
+        """What one of the runtime's helpers does."""
+        sizes = self.sizes
+        sets = 8 << min(sizes.width, 10)
+        match name:
+            case "move_cards" | "move_to_pile":
+                each = RECORD + 6 * sizes.cards
+                node.args[1], found = self._through(node.args[1], each, node)
+                return found
+            case "move_card" | "shuffle":
+                return RECORD + 6 * sizes.cards if name == "move_card" else RECORD + 40 * sizes.cards
+            case "claims":
+                width = value_of(node.args[1]) if is_constant(node.args[1]) else sizes.width
+                each = 4 + (4 << min(width, 10))
+                node.args[0], found = self._through(node.args[0], each, node)
+                return found + (8 << min(width, 10))
+            case "overflow_in" | "space_in":
+                return sets
+            case "distances" | "path" | "connected":
+                return sizes.search if name != "connected" else sizes.search // 4
+            case "visible_in":
+                return 8 * sizes.longest
+            case "single" | "bag_sum" | "bag_difference" | "bounded":
+                return 2 * sizes.width
+            case "position_or_none" | "without":
+                return sizes.longest
+            case "price_on" | "room_on" | "place_piece" | "take_piece" | "move_tokens" | "move_some":
+                return RECORD + 4 * sizes.width
+            case "put" | "keep" | "pick" | "mark" | "heard" | "settle" | "stop" | "make_stale" | "neighbours":
+                return RECORD + sizes.longest
+            case "check_depth" | "plain_stretch" | "plain_choice" | "plain_values" | "plain_match":
+                return 200
+            case "mixes":
+                return 4 * FEW * sizes.width
+            case "weighed":
+                return MOST // 8
+            case _:
+                return 0
+
+
+def _leaves(body: list[ast.stmt]) -> bool:
+    """Whether a block surely leaves its function."""
+    last = body[-1]
+    if isinstance(last, ast.If):
+        return bool(last.orelse) and _leaves(last.body) and _leaves(last.orelse)
+    if isinstance(last, ast.Expr) and isinstance(last.value, ast.Call) and isinstance(last.value.func, ast.Name):
+        return last.value.func.id == "give_up"
+    return isinstance(last, ast.Return)
+
+
+def _advances(node: ast.While) -> bool:
+    """``while at < len(items)``, where each pass counts ``at`` up, and nothing else of it changes either."""
+    match node.test:
+        case ast.Compare(ast.Name(at), [ast.Lt()], [ast.Call(ast.Name("len"), [ast.Name(items)])]):
+            before = node.body[:-1]
+            counted = [each.target for each in before if isinstance(each, ast.AugAssign)]
+            changed = [
+                each.id
+                for statement in before
+                for each in ast.walk(statement)
+                if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
+            ]
+            counts = any(isinstance(target, ast.Name) and target.id == at for target in counted)
+            return counts and changed.count(at) == 1 and items not in changed
+        case _:
+            return False
+
+
+def _head(function: ast.FunctionDef) -> int:
+    """Where the work of a function begins: after it has looked whether it remembers the answer."""
+    body = function.body
+    if len(body) > 1 and isinstance(body[0], ast.Assign) and isinstance(body[1], ast.If):
+        match body[0].value, body[1].test:
+            case ast.Subscript(ast.Name("M")), ast.Compare(_, [ast.In()], _):
+                return 2
+    return 0
+
+
+def _assigned(function: ast.FunctionDef) -> dict[str, list[ast.expr]]:
+    """What each local of a function is given, where that is an expression."""
+    found: dict[str, list[ast.expr]] = {}
+    for node in ast.walk(function):
+        match node:
+            case ast.Assign([ast.Name(name)], value) | ast.NamedExpr(ast.Name(name), value):
+                found.setdefault(name, []).append(value)
+            case ast.comprehension(ast.Name(name), ast.Tuple([value])):
+                found.setdefault(name, []).append(value)
+    return found
