@@ -30,7 +30,7 @@ MEMORY, ENTRY, NUMBER = 200_000_000, 256, 8
 FEW = 8
 """So many mixes are part of what it costs to ask for them."""
 
-LITTLE = 5_000
+LITTLE = 60_000
 """So many units are taken off for what the machine calls once in a decision, and no more is taken off there."""
 
 UNITS_OF_A_STEP = 10

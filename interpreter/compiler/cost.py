@@ -31,10 +31,11 @@ __all__ = ["MOST", "Costs", "Sizes"]
 MOST = 32_000
 """What costs no more than this need not pay by itself."""
 
-MOST_REMEMBERED = 250
+MOST_REMEMBERED = 4_000
 """A function that remembers what it gave, and seldom works, pays by itself when it does more than this."""
 
 MOST_OF_A_STRETCH = 8_000
+MOST_OF_A_ROW = 6_000
 MOST_OF_STANDING = 2_000
 """For all standing rules together."""
 
@@ -289,7 +290,7 @@ class Costs:
             case letter if letter in ONCE:
                 return LITTLE
             case "E":
-                return MOST_OF_STANDING  # besides what is stale, which is paid for one by one
+                return MOST_OF_A_ROW
             case "S":
                 return MOST_REMEMBERED
             case _ if function.decorator_list:
@@ -328,7 +329,8 @@ class Costs:
                 if _leaves(body):
                     return self._expression(node.iter) + each
                 stale = isinstance(node.iter, ast.Name) and node.iter.id == "stale"
-                node.iter, found = self._through(node.iter, each, node, some=stale)
+                some = stale and (self._length(node.iter) or 0) * each > MOST_OF_A_ROW
+                node.iter, found = self._through(node.iter, each, node, some=some)
                 return found + each
             case ast.While():
                 return self._while(node)
@@ -468,6 +470,9 @@ class Costs:
     def _length(self, node: ast.expr) -> int | None:
         """How many items something has at most; none for ranges and what is made of them."""
         longest = self.sizes.longest
+        known: int | None = getattr(node, "length", None)
+        if known is not None:
+            return known
         match node:
             case ast.Constant(value) if isinstance(value, tuple):
                 return len(value)

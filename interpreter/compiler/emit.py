@@ -355,6 +355,9 @@ class Emitter:
                 q.constant(size),
                 each,
             )
+            for statement in body:
+                if isinstance(statement, ast.For):
+                    statement.iter.length = size  # type: ignore[attr-defined]
             writing.add(q.function(writing.name, ["S", "M", *given], body))
         return writing.name
 

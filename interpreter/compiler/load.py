@@ -12,7 +12,7 @@ from interpreter.compiler.emit import Emitted
 
 __all__ = ["add_functions", "code_of", "functions_of"]
 
-MOST_REMEMBERED, MOST_OUTLINED = 16_384, 2_048
+MOST_REMEMBERED, MOST_OUTLINED = 16_384, 16_384
 BUILTINS = ("all", "any", "frozenset", "len", "list", "max", "min", "next", "range", "set", "sorted", "sum", "tuple")
 
 

@@ -42,7 +42,7 @@ Special = Callable[[State, tuple[Value, ...], Any], "Going | None"]
 
 
 MOST_ANSWERS = 1_024
-MOST_BAGS_KNOWN = 200
+MOST_BAGS_KNOWN = 64
 MOST_KINDS_SHARED = 8
 
 
