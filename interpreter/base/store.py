@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import stat
-import sys
 import time
 from hashlib import blake2b
 from pathlib import Path
@@ -29,22 +28,12 @@ def store() -> Store | None:
     named = os.environ.get("REGELWERK_CACHE")
     if named is not None:
         return None if named.strip().lower() in ("", "off") else Store(Path(named))
-    home = _caches()
-    return Store(home / "regelwerk") if home else None
+    from platformdirs import user_cache_path
 
-
-def _caches() -> Path | None:
-    """Where programs keep such things on this system."""
-    if sys.platform == "win32":
-        named = os.environ.get("LOCALAPPDATA")
-        return Path(named) if named else None
-    named = os.environ.get("XDG_CACHE_HOME", "")
-    if os.path.isabs(named):
-        return Path(named)
-    home = os.path.expanduser("~")
-    if not os.path.isabs(home):
+    try:
+        return Store(user_cache_path("regelwerk", appauthor=False))
+    except RuntimeError:  # there is no home
         return None
-    return Path(home, "Library", "Caches") if sys.platform == "darwin" else Path(home, ".cache")
 
 
 def digest_of(*parts: bytes | str) -> bytes:

@@ -1,8 +1,7 @@
-"""The tables of the parser, kept beside the grammar as JSON: working them out takes longer than loading a ruleset.
+"""The tables of the parser, kept as JSON: working them out takes longer than loading a ruleset.
 
-They hold for one grammar and one version of Lark. With any other they are worked out anew, which is only slower, and
-kept where rulesets are kept. ``python -m interpreter.language.tables`` writes those beside the grammar; a test says
-when that is due.
+They hold for one grammar and one version of Lark. A package is built with a file of them beside the grammar; where that
+is missing, or is of another grammar or Lark, they are worked out, and kept where rulesets are kept.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from lark import Lark
     from lark.lark import PostLex
 
-__all__ = ["FILE", "keep_tables", "kept_parser", "tables_of"]
+__all__ = ["FILE", "keep_tables", "kept_parser", "tables_of", "write"]
 
 FILE = "grammar.json"
 
@@ -87,14 +86,11 @@ def _of(grammar: str) -> dict[str, Any]:
     return {"lark": lark.__version__, "grammar": blake2b(grammar.encode(), digest_size=16).hexdigest()}
 
 
-def _write() -> None:
+def write() -> None:
+    """Writes the file beside the grammar; a build of the package does."""
     from pathlib import Path
 
     from interpreter.language.parse import grammar, grammar_text
 
     tables = tables_of(grammar_text(), grammar(kept=False))
     Path(__file__).with_name(FILE).write_text(tables, encoding="utf-8")
-
-
-if __name__ == "__main__":
-    _write()

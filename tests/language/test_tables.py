@@ -1,9 +1,8 @@
-"""The tables that are kept beside the grammar are those of the grammar."""
+"""Tables that are kept parse as the grammar does from which they are made."""
 
 from __future__ import annotations
 
-import json
-from importlib.resources import files
+import re
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +15,13 @@ from interpreter.language import tables
 from interpreter.reading.yaml import Excerpt, Mapping, Scalar, Sequence, Value, excerpt, read_yaml
 
 RULESETS = Path(__file__).parents[2] / "rulesets"
-REMEDY = "write them anew: python -m interpreter.language.tables"
 
 
-def kept() -> dict[str, Any]:
-    text = files("interpreter.language").joinpath(tables.FILE).read_text(encoding="utf-8")
-    found: dict[str, Any] = json.loads(text)
-    return found["of"]  # type: ignore[no-any-return]
+@pytest.fixture
+def beside_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No file beside the grammar, and a folder of its own for what is kept."""
+    monkeypatch.setattr(tables, "FILE", "no-such-file.json")
+    monkeypatch.setenv("REGELWERK_CACHE", str(tmp_path / "cache"))
 
 
 def texts(value: Value) -> list[str]:
@@ -37,18 +36,15 @@ def texts(value: Value) -> list[str]:
             return [text for _, item in value.items() for text in texts(item)]
 
 
-def test_they_are_of_this_grammar() -> None:
-    assert kept()["grammar"] == tables._of(p.grammar_text())["grammar"], REMEDY
+def test_a_build_has_the_lark_of_the_constraints() -> None:
+    root = RULESETS.parent
+    (pinned,) = re.findall(r"^lark==.*$", (root / "constraints.txt").read_text(encoding="utf-8"), re.MULTILINE)
+    assert f'"{pinned}"' in (root / "pyproject.toml").read_text(encoding="utf-8").split("[project]")[0]
 
 
-def test_they_are_of_the_lark_that_the_constraints_name() -> None:
-    pinned = (RULESETS.parent / "constraints.txt").read_text(encoding="utf-8")
-    assert f"lark=={kept()['lark']}\n" in pinned, REMEDY
-
-
-@pytest.mark.skipif(kept()["lark"] != lark.__version__, reason="another Lark than the tables are of")
+@pytest.mark.usefixtures("beside_nothing")
 def test_they_parse_as_the_grammar_does() -> None:
-    quick, whole = p.grammar(), p.grammar(kept=False)
+    whole, quick = p.grammar.__wrapped__(), p.grammar.__wrapped__()
     assert quick.source_path == "<deserialized>"
     assert whole.source_path != "<deserialized>"
     seen = set()
@@ -74,8 +70,8 @@ def _outcome(parser: lark.Lark, text: str, start: str) -> Any:
     return tree
 
 
-def test_tables_of_another_lark_are_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("REGELWERK_CACHE", str(tmp_path / "cache"))
+@pytest.mark.usefixtures("beside_nothing")
+def test_tables_of_another_lark_are_made_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lark, "__version__", "0.1")
     made, again = (p.grammar.__wrapped__() for _ in range(2))
     assert made.source_path != "<deserialized>"
@@ -85,12 +81,18 @@ def test_tables_of_another_lark_are_kept(monkeypatch: pytest.MonkeyPatch, tmp_pa
     assert p.grammar.__wrapped__().source_path != "<deserialized>"
 
 
+@pytest.mark.usefixtures("beside_nothing")
 def test_tables_of_something_else_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    layout = p.grammar().options.postlex
+    p.grammar.__wrapped__()  # keeps them
+    layout = p.grammar.__wrapped__().options.postlex
     assert layout is not None
     assert tables.kept_parser(p.grammar_text(), layout) is not None
     assert tables.kept_parser(p.grammar_text() + "\n", layout) is None
     monkeypatch.setattr(lark, "__version__", "0.1")
     assert tables.kept_parser(p.grammar_text(), layout) is None
-    monkeypatch.setattr(tables, "FILE", "no-such-file.json")
-    assert tables.kept_parser(p.grammar_text(), layout) is None
+
+
+def test_a_build_writes_those_beside_the_grammar(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(tables, "__file__", str(tmp_path / "tables.py"))
+    tables.write()
+    assert tables._fitting((tmp_path / tables.FILE).read_text(encoding="utf-8"), p.grammar_text()) is not None
