@@ -59,7 +59,8 @@ class Emitted:
     ``readers``: for each group the caches that a change empties; ``rows``: for each cache that is a row the places in
     it that a change of a cell makes stale, unless the ``parts`` of the row that read the cell come to the same;
     ``through``: for each row the caches that hold, key by key, as long as the row does; ``cells``: name, first cell and
-    number of each group, to be shown.
+    number of each group, to be shown; ``longest``: no list is longer; ``remembered``: for functions that remember what
+    they gave how large that is.
     """
 
     modules: dict[str, list[ast.stmt]] = field(default_factory=dict)
@@ -76,6 +77,13 @@ class Emitted:
     parts: dict[int, str] = field(default_factory=dict)
     through: dict[int, list[int]] = field(default_factory=dict)
     cells: tuple[tuple[str, int, int], ...] = ()
+    longest: int = 0
+    remembered: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def names(self) -> tuple[Any, ...]:
+        """What shows whether another writing came to the same."""
+        return self.stretches, self.takes, self.accepts, self.options, self.standing, self.procedures, self.caches
 
     def text(self) -> str:
         """All of it, to be read: what is known by name, then each function below the place that it comes from."""
@@ -960,6 +968,7 @@ class Emitter:
             except Unsupported:
                 continue
         found = self.done
+        found.remembered = self.costs.remembered
         self.done = program
         for body in found.modules.values():
             _fill(body, program, self.constants.layout)
@@ -975,6 +984,7 @@ class Emitter:
         for body in self.done.modules.values():
             _fill(body, self.done, self.constants.layout)
         self.costs.write(self.done)
+        self.done.longest, self.done.remembered = self.sizes.longest, self.costs.remembered
 
     def add(self, file: str, function: ast.FunctionDef) -> None:
         short_tests(function)

@@ -9,9 +9,11 @@ none of them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from hashlib import blake2b
+from types import CodeType
+from typing import TYPE_CHECKING, Any, Protocol
 
 from interpreter.compiler.budget import DECISION, LITTLE
 from interpreter.compiler.constants import Env, RuleFailure
@@ -35,6 +37,14 @@ _Before = tuple[int, Any, tuple[int, int]]
 """Where the machine can go back to: how long the log was, the frame, what was pending."""
 
 
+class Keeper(Protocol):
+    """Keeps compiled code for one table between runs, with what stands beside it."""
+
+    def kept(self, what: str) -> tuple[dict[str, CodeType], Any] | None: ...
+
+    def keep(self, what: str, code: dict[str, CodeType], beside: Any) -> None: ...
+
+
 @dataclass(eq=False)
 class Form:
     """The functions of an emitted program, where they are looked up."""
@@ -47,6 +57,8 @@ class Form:
     space: dict[str, Any]
     left: list[int]
     """What may be used up: see :mod:`interpreter.compiler.budget`."""
+    names: tuple[Any, ...]
+    """What its functions are called, so that more can be added."""
 
 
 @dataclass(eq=False)
@@ -58,6 +70,7 @@ class FastMachine(Machine):
     """
 
     plain: bool = False
+    keeper: Keeper | None = None
     abandoned: int = 0
     _wholes: dict[str, Any] = field(default_factory=dict)
     _preferring: dict[int, tuple[Policy, dict[int, Any]]] = field(default_factory=dict)
@@ -78,14 +91,17 @@ class FastMachine(Machine):
         """The functions, made now."""
         from interpreter.compiler.load import code_of, functions_of
 
-        emitted = self.emitted
+        kept = self.keeper.kept("rules") if self.keeper is not None else None
+        code, emitted = kept if kept is not None else (code_of(self.emitted), self.emitted)
+        if kept is None and self.keeper is not None:
+            self.keeper.keep("rules", code, replace(emitted, modules={}))
         layout = self.constants.layout
         readers: list[tuple[int, ...]] = [()] * layout.size
         for group, caches in emitted.readers.items():
             for i in range(layout.count(group)):
                 readers[layout.base[group] + i] = tuple(caches)
-        runtime = Runtime(self, readers, emitted.caches, emitted.rows, self.emitter.sizes.longest)
-        space = functions_of(code_of(emitted), {**emitted.values, **runtime.names()})
+        runtime = Runtime(self, readers, emitted.caches, emitted.rows, emitted.longest)
+        space = functions_of(code, {**emitted.values, **runtime.names()})
         stretches: list[Any] = [space.get(emitted.stretches.get(i, "")) for i in range(len(self.program.stretches))]
         for index, function in enumerate(stretches):
             if function is None:
@@ -102,8 +118,8 @@ class FastMachine(Machine):
         takes = {i: tuple(space[emitted.takes[i, n]] for n in range(len(s.bodies))) for i, s in self.asks.items()}
         accepts = {i: tuple(space[emitted.accepts[i, n]] for n in range(len(s.bodies))) for i, s in self.asks.items()}
         taking = [takes.get(index, ()) for index in range(len(self.program.stretches))]
-        runtime.budget.forgets(space.values(), self.emitter.costs.remembered)
-        return Form(runtime, runtime.functions, taking, accepts, options, space, runtime.budget.left)
+        runtime.budget.forgets(space.values(), emitted.remembered)
+        return Form(runtime, runtime.functions, taking, accepts, options, space, runtime.budget.left, emitted.names)
 
     @cached_property
     def is_written(self) -> bool:
@@ -195,18 +211,34 @@ class FastMachine(Machine):
         made = self._preferring.get(id(policy))
         if made is not None:
             return made[1]
-        from interpreter.compiler.load import add_functions, code_of
+        from interpreter.compiler.load import add_functions
 
         form = self.form
-        emitted, names = self.emitter.preferences(policy)
-        known = set(form.space)
+        code, emitted, names = self._policy_code(policy)
+        before = set(form.space)
         form.space.update(emitted.values)
-        add_functions(code_of(emitted), form.space)
-        added = [form.space[name] for name in set(form.space) - known]
-        form.runtime.budget.forgets(added, self.emitter.costs.remembered)
+        add_functions(code, form.space)
+        form.runtime.budget.forgets([form.space[name] for name in set(form.space) - before], emitted.remembered)
         found = {index: form.space[name] for index, name in names.items()}
         self._preferring[id(policy)] = (policy, found)
         return found
+
+    def _policy_code(self, policy: Policy) -> tuple[dict[str, CodeType], Emitted, dict[int, str]]:
+        """The code of a policy, what it names, and the function of each decision."""
+        from interpreter.compiler.load import code_of
+
+        lines = blake2b(repr(policy).encode(), digest_size=16).hexdigest()
+        what = f"policy {policy.name} {lines}"
+        kept = self.keeper.kept(what) if self.keeper is not None else None
+        if kept is not None:
+            return kept[0], *kept[1]
+        if self.emitted.names != self.form.names:  # the kept form was written in another order: nothing can be added
+            return {}, replace(self.emitted, values={}), {}
+        emitted, names = self.emitter.preferences(policy)
+        code = code_of(emitted)
+        if self.keeper is not None:
+            self.keeper.keep(what, code, (replace(emitted, modules={}), names))
+        return code, emitted, names
 
     def preferred(self, state: State, prefer: Any, below: Callable[[int], int]) -> tuple[int, tuple[Value, ...]] | None:
         """What one of these functions chooses; nothing where the plain form must say why it cannot."""

@@ -14,7 +14,7 @@ import marshal
 import os
 import pickle
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 from types import CodeType, MethodWrapperType
@@ -25,7 +25,7 @@ from interpreter.base.source import SourceFile
 from interpreter.base.store import Store, digest_of, store
 from interpreter.reading.evidence import Evidence
 
-__all__ = ["Late", "Request", "keep_form", "kept_form", "request_for"]
+__all__ = ["Forms", "Late", "Request", "request_for"]
 
 _SOURCES = (".py", ".lark", ".json")
 _WRONG = (pickle.PickleError, AttributeError, EOFError, ImportError, LookupError, RecursionError, TypeError, ValueError)
@@ -37,8 +37,8 @@ class Request:
     def __init__(self, kept_in: Store, key: bytes) -> None:
         self.store, self.key = kept_in, key
 
-    def kept(self) -> tuple[Any, Late] | None:
-        """What a game needs, and the way to the rest; nothing where there is no entry that holds."""
+    def kept(self) -> tuple[Any, Late, bytes] | None:
+        """What a game needs, the way to the rest, and a digest of what was looked at; nothing where no entry holds."""
         data = self.store.get(self.key)
         if data is None:
             return None
@@ -48,21 +48,22 @@ class Request:
             if not Evidence(looks).holds():
                 return None
             sources = _sources_in(files)
-            return _unpickled(now, sources), Late(late, sources)
+            return _unpickled(now, sources), Late(late, sources), digest_of(bytes(index))
         except _WRONG:
             return None
 
-    def keep(self, now: Any, late: Any, evidence: Evidence) -> None:
-        """Keeps what a game needs and the rest, if it is still what the files say."""
+    def keep(self, now: Any, late: Any, evidence: Evidence) -> bytes | None:
+        """Keeps what a game needs and the rest, if it is still what the files say; a digest of what was looked at."""
         if not evidence.steady:
-            return
+            return None
         sources: dict[int, tuple[int, SourceFile]] = {}
         try:
             pickles = [_pickled(each, sources) for each in (now, late)]
         except _WRONG:
-            return
+            return None
         index = json.dumps([(*look, found) for look, found in evidence.found.items()]).encode()
         self.store.put(self.key, _joined(index, _files(sources), *pickles))
+        return digest_of(index)
 
 
 class Late:
@@ -94,36 +95,42 @@ def request_for(name: str | Path, overlays: tuple[str, ...], roots: Iterable[Pat
 # -- emitted code ------------------------------------------------------------------------------------------------------
 
 
-def kept_form(*names: str) -> tuple[dict[str, CodeType], Any] | None:
-    """Compiled code by file, and what stands beside it, kept under these names."""
-    found = store()
-    data = found.get(_form_key(names)) if found else None
-    if data is None:
-        return None
-    try:
-        files, rest, code = _parts(data)
-        return marshal.loads(code), _unpickled(rest, _sources_in(files))
-    except _WRONG:
-        return None
+class Forms:
+    """Emitted code of one table. ``names`` say all that it was made of: what was looked at, players and settings.
 
-
-def keep_form(code: dict[str, CodeType], rest: Any, *names: str) -> None:
-    """Keeps code that was emitted and compiled. The names must say all that it was made of: the digest of the ruleset,
-    the players, the settings, what the code is for.
+    ``files`` are those in which the rules stand: places in what comes back are places in them.
     """
-    found = store()
-    if found is None:
-        return
-    sources: dict[int, tuple[int, SourceFile]] = {}
-    try:
-        pickled = _pickled(rest, sources)
-    except _WRONG:
-        return
-    found.put(_form_key(names), _joined(_files(sources), pickled, marshal.dumps(code)))
 
+    def __init__(self, files: Callable[[], dict[str, SourceFile]], *names: str | bytes) -> None:
+        self.files, self.names = files, names
 
-def _form_key(names: tuple[str, ...]) -> bytes:
-    return digest_of("form", _asker(), *names)
+    def kept(self, what: str) -> tuple[dict[str, CodeType], Any] | None:
+        """Compiled code by file, and what stands beside it."""
+        found = store()
+        data = found.get(self._key(what)) if found else None
+        if data is None:
+            return None
+        try:
+            names, beside, code = _parts(data)
+            files = self.files()
+            return marshal.loads(code), _unpickled(beside, [files[name] for name in marshal.loads(names)])
+        except _WRONG:
+            return None
+
+    def keep(self, what: str, code: dict[str, CodeType], beside: Any) -> None:
+        found = store()
+        if found is None:
+            return
+        sources: dict[int, tuple[int, SourceFile]] = {}
+        try:
+            pickled = _pickled(beside, sources)
+        except _WRONG:
+            return
+        names = marshal.dumps([file.name for _, file in sources.values()])
+        found.put(self._key(what), _joined(names, pickled, marshal.dumps(code)))
+
+    def _key(self, what: str) -> bytes:
+        return digest_of("form", _asker(), what, *self.names)
 
 
 # -- who asks ----------------------------------------------------------------------------------------------------------

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from interpreter.base.diagnostics import Diagnostic, RulesetError
+from interpreter.base.source import SourceFile
 from interpreter.base.suggest import did_you_mean
 from interpreter.compiler.constants import RuleFailure
-from interpreter.engine.cache import Late, request_for
+from interpreter.engine.cache import Forms, Late, request_for
 from interpreter.engine.setup import Table, set_table
 from interpreter.engine.values import Names
 from interpreter.kernel.chance import ChanceSource
@@ -179,6 +180,8 @@ class Ruleset:
     statements: dict[str, Statement] = field(repr=False)
     warnings: tuple[Diagnostic, ...] = ()
     _tables: dict[Any, Table] = field(default_factory=dict, repr=False, compare=False)
+    _looked_at: bytes | None = field(default=None, repr=False, compare=False)
+    """A digest of all that the load looked at, where the cache knows it."""
 
     @property
     def title(self) -> str:
@@ -251,8 +254,15 @@ class Ruleset:
         key = (people, tuple(sorted(settings.items())))
         if key not in self._tables:
             with _collecting_later():
-                self._tables[key] = set_table(self.program, people, settings)
+                table = self._tables[key] = set_table(self.program, people, settings)
+            if self._looked_at is not None:
+                table.machine.keeper = Forms(self._files, self._looked_at, repr(key))
         return self._tables[key]
+
+    def _files(self) -> dict[str, SourceFile]:
+        """The files in which the rules stand, by name."""
+        spans = (layer.span for layer in self.program.reach.procedures.values())
+        return {span.file.name: span.file for span in spans}
 
     def new_game(
         self,
@@ -327,10 +337,12 @@ def load(name: str | Path, overlays: Iterable[str] = (), shelf: Shelf | None = N
             return _load(name, overlays, shelf)
         kept = request.kept()
         if kept is not None:
-            return Ruleset.kept(*kept)
-        with noted() as evidence:
-            ruleset = _load(name, overlays, shelf)
-        request.keep(*ruleset.parts(), evidence)
+            ruleset = Ruleset.kept(*kept[:2])
+            vars(ruleset)["_looked_at"] = kept[2]
+        else:
+            with noted() as evidence:
+                ruleset = _load(name, overlays, shelf)
+            vars(ruleset)["_looked_at"] = request.keep(*ruleset.parts(), evidence)
     return ruleset
 
 

@@ -15,11 +15,12 @@ import pytest
 
 from interpreter.base import paths
 from interpreter.base.diagnostics import RulesetError
-from interpreter.compiler.load import code_of, functions_of
 from interpreter.engine import cache
 from interpreter.engine import ruleset as rulesets
 from interpreter.engine.explain import explain
 from interpreter.engine.ruleset import Ruleset, load
+from interpreter.play.bots.named import bots_of, policies_for
+from interpreter.play.match import Match
 from interpreter.reading.files import Shelf
 
 TOP = Path(__file__).parents[2]
@@ -457,34 +458,50 @@ def test_many_processes_at_once(kept: Path, own: Path) -> None:
 # -- emitted code ------------------------------------------------------------------------------------------------------
 
 
-def test_emitted_code_comes_back_with_what_it_names(kept: Path) -> None:
-    """All that the fast form is made of can be kept, and another machine of the ruleset runs it."""
-    machine = load("germany-2018").new_game(4, 7).machine
-    emitted = machine.emitted
-    code = code_of(emitted)
-    beside = {name: value for name, value in vars(emitted).items() if name != "modules"}
-    cache.keep_form(code, beside, "digest", "4", "fast")
-    found = cache.kept_form("digest", "4", "fast")
-    assert found is not None
-    assert found[0] == code
-    values, others = found[1].pop("values"), beside.pop("values")
-    assert found[1] == beside
-    assert list(values) == list(others)
-    looks = {name for name, value in others.items() if callable(value)}
-    assert all(values[name].__self__ == others[name].__self__ for name in looks)
-    assert all(values[name] == others[name] for name in set(others) - looks)
-    assert set(functions_of(found[0], values)) == set(functions_of(code, others))
-    for names in (("digest", "5", "fast"), ("digest", "4"), ("digest4", "", "fast")):
-        assert cache.kept_form(*names) is None
+def test_emitted_code_comes_back(kept: Path) -> None:
+    """A second machine of the same table and policy emits nothing, and plays the same game."""
+    stories = []
+    for _ in range(2):
+        ruleset = load("germany-2018")
+        match = Match(ruleset, bots_of("greedy", ruleset, 4), 7)
+        match.play()
+        stories.append([str(line) for line in match.game.log()])
+        machine = match.game.machine
+        assert machine.is_written
+        assert machine.abandoned == 0
+    assert "emitted" not in vars(machine)
+    assert stories[0] == stories[1]
+
+
+def test_code_kept_for_others_is_not_taken(kept: Path) -> None:
+    code = {"a.yaml": compile("found = 6 * 7", "a.yaml", "exec")}
+    forms = cache.Forms(dict, b"looks", "4")
+    forms.keep("rules", code, (1, 2))
+    assert forms.kept("rules") == (code, (1, 2))
+    for other, what in (
+        (cache.Forms(dict, b"looks", "5"), "rules"),
+        (cache.Forms(dict, b"look", "s4"), "rules"),
+        (forms, "more"),
+    ):
+        assert other.kept(what) is None
+
+
+def test_a_policy_is_not_added_to_code_that_was_written_otherwise(kept: Path) -> None:
+    ruleset = load("germany-2018")
+    machine = ruleset.new_game(4).machine
+    machine.form.names = ()
+    assert machine.preferring(policies_for(ruleset)["bench"]) == {}
 
 
 def test_damaged_code_does_not_come_back(kept: Path) -> None:
-    cache.keep_form({"a.yaml": compile("found = 6 * 7", "a.yaml", "exec")}, (), "digest")
+    forms = cache.Forms(dict, "digest")
+    forms.keep("rules", {"a.yaml": compile("found = 6 * 7", "a.yaml", "exec")}, ())
     (path,) = entries(kept)
     path.write_bytes(path.read_bytes()[:-1] + b"!")
-    assert cache.kept_form("digest") is None
+    assert forms.kept("rules") is None
 
 
 def test_code_is_not_kept_where_the_cache_is_off() -> None:
-    cache.keep_form({"a": compile("1", "a", "exec")}, (), "digest")
-    assert cache.kept_form("digest") is None
+    forms = cache.Forms(dict, "digest")
+    forms.keep("rules", {"a": compile("1", "a", "exec")}, ())
+    assert forms.kept("rules") is None
