@@ -3,6 +3,7 @@
 Not part of the suite (it takes many minutes):
 
     python -m tests.soak germany-2018 --games 1000 --bots random --players 3,4,5,6
+    python -m tests.soak goofspiel --games 2000 --both       # the plain and the fast form play the same games
 """
 
 from __future__ import annotations
@@ -11,10 +12,13 @@ import argparse
 import collections
 import itertools
 import time
+from collections.abc import Sequence
+from itertools import islice
 from typing import Any
 
 import interpreter
 from interpreter.engine.game import Game
+from interpreter.engine.ruleset import Ruleset
 from interpreter.kernel.effects import CHOICE, MARK, NOTE
 from interpreter.play.bots.named import bots_of
 from interpreter.play.match import Match
@@ -72,17 +76,56 @@ def play(ruleset: Any, players: int, bots: str, seed: int) -> tuple[Game, int]:
     return match.game, match.decisions
 
 
+def play_both(rulesets: Sequence[Ruleset], players: int, bots: str, seed: int) -> int:
+    """One game in the fast form, each choice of it repeated in the plain one: all that can be seen must be the same."""
+    match = Match(rulesets[0], bots_of(bots, rulesets[0], players), seed)
+    fast, plain = match.game, rulesets[1].new_game(players, seed)
+    plain.machine.plain = True
+    while (decision := fast.decision) is not None:
+        other = plain.decision
+        assert other is not None
+        assert (decision.name, decision.actor) == (other.name, other.actor)
+        assert fast.digest() == plain.digest(), f"seed {seed}, choice {match.decisions}"
+        codes = [
+            list(islice(g.machine.options(g.state, d.env, d.site), 300)) for g, d in ((fast, decision), (plain, other))
+        ]
+        assert codes[0] == codes[1], f"seed {seed}, choice {match.decisions}"
+        match.step()
+        plain.apply(_last(fast))
+    assert fast.digest() == plain.digest()
+    assert fast.result == plain.result
+    assert [str(line) for line in fast.log()] == [str(line) for line in plain.log()]
+    assert fast.machine.abandoned == 0, f"seed {seed}"
+    return match.decisions
+
+
+def _last(game: Game) -> dict[str, Any]:
+    assert game.history is not None
+    choice: dict[str, Any] = game.history[2].as_dict()
+    return choice
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("ruleset")
     parser.add_argument("--games", type=int, default=100)
     parser.add_argument("--bots", default="random")
-    parser.add_argument("--players", default="3,4,5,6")
+    parser.add_argument("--players", default="", help="several with commas; all that are allowed where nothing is said")
+    parser.add_argument("--both", action="store_true", help="compare the plain and the fast form, choice for choice")
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
     ruleset = interpreter.load(arguments.ruleset)
+    allowed = range(ruleset.players.low, ruleset.players.high + 1)
+    numbers = [int(number) for number in arguments.players.split(",")] if arguments.players else list(allowed)
+    if arguments.both:
+        pair = (ruleset, interpreter.load(arguments.ruleset))
+        for players in numbers:
+            seeds = range(arguments.seed, arguments.seed + arguments.games)
+            made = sum(play_both(pair, players, arguments.bots, seed) for seed in seeds)
+            print(f"{players} players: {len(seeds)} games, {made} decisions, the same in both forms", flush=True)
+        return
     total: Counts = collections.Counter()
-    for players in (int(number) for number in arguments.players.split(",")):
+    for players in numbers:
         began, decisions, rounds = time.perf_counter(), 0, []
         for seed in range(arguments.seed, arguments.seed + arguments.games):
             game, made = play(ruleset, players, arguments.bots, seed)
