@@ -19,7 +19,7 @@ import pytest
 
 from interpreter.base.diagnostics import Diagnostic, RulesetError, render, to_json
 from interpreter.compiler.constants import RuleFailure
-from interpreter.compiler.fast import FastMachine
+from interpreter.compiler.fast.machine import FastMachine
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Examined, Ruleset, examine, find, load
 from interpreter.engine.show import board_of

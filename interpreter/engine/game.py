@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from interpreter.base.frozen import dataclass
 from interpreter.compiler.constants import RuleFailure
-from interpreter.compiler.plain import AskSite, OptionSite
+from interpreter.compiler.plain.machine import AskSite, OptionSite
 from interpreter.engine.refusal import IllegalMove, refuse
 from interpreter.kernel.chance import ChanceSource, Scripted, Seeded
 from interpreter.kernel.effects import undo

@@ -9,7 +9,7 @@ from interpreter.base.frozen import dataclass
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
 from interpreter.compiler.constants import RuleFailure
-from interpreter.compiler.plain import AskSite, OptionSite
+from interpreter.compiler.plain.machine import AskSite, OptionSite
 from interpreter.kernel.state import Value
 from interpreter.language import core as c
 

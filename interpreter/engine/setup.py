@@ -8,9 +8,9 @@ from typing import Any
 
 from interpreter.base.diagnostics import Diagnostic, RulesetError
 from interpreter.compiler.constants import Constants
-from interpreter.compiler.fast import FastMachine
+from interpreter.compiler.fast.machine import FastMachine
 from interpreter.compiler.lower import Program
-from interpreter.compiler.plain import Machine
+from interpreter.compiler.plain.machine import Machine
 from interpreter.kernel.effects import Effects, ZoneShape
 from interpreter.kernel.graphs import Graph
 from interpreter.kernel.invariants import Census, Holdings

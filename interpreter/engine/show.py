@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from interpreter.base.frozen import dataclass
-from interpreter.compiler.plain import OptionSite
+from interpreter.compiler.plain.machine import OptionSite
 from interpreter.kernel.effects import CHOICE, MARK, NOTE
 from interpreter.kernel.state import Value
 from interpreter.language import core as c

@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import Any
 
 from interpreter.base.suggest import did_you_mean
-from interpreter.compiler.plain import OptionSite
+from interpreter.compiler.plain.machine import OptionSite
 from interpreter.engine.game import Decision, Game
 from interpreter.engine.values import Names
 from interpreter.kernel.state import Value

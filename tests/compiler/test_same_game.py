@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from interpreter.base.diagnostics import RulesetError
 from interpreter.compiler.constants import RuleFailure
-from interpreter.compiler.fast import FastMachine
+from interpreter.compiler.fast.machine import FastMachine
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.engine.setup import set_table

@@ -8,8 +8,8 @@ from itertools import chain
 from typing import Any
 
 from interpreter.compiler.constants import Env, Evaluate, RuleFailure
-from interpreter.compiler.fast import FastMachine
-from interpreter.compiler.plain import AskSite, Machine, OptionSite
+from interpreter.compiler.fast.machine import FastMachine
+from interpreter.compiler.plain.machine import AskSite, Machine, OptionSite
 from interpreter.engine.game import Decision, Game, Option
 from interpreter.kernel.state import State, Value
 from interpreter.language import core as c

@@ -23,7 +23,7 @@ from interpreter.kernel.state import State, Value
 from interpreter.language import core as c
 
 if TYPE_CHECKING:
-    from interpreter.compiler.plain import Machine
+    from interpreter.compiler.plain.machine import Machine
 
 __all__ = ["Performer"]
 

@@ -16,14 +16,14 @@ from interpreter.compiler.constants import (
     grows,
     weight,
 )
-from interpreter.compiler.functions import Functions
+from interpreter.compiler.plain.functions import Functions
 from interpreter.kernel import bags
 from interpreter.kernel.state import State, Value
 from interpreter.language import core as c
 from interpreter.language.types import Type
 
 if TYPE_CHECKING:
-    from interpreter.compiler.plain import Machine
+    from interpreter.compiler.plain.machine import Machine
 
 __all__ = ["LONG", "Evaluator", "measure_of"]
 

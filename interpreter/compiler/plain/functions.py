@@ -12,7 +12,7 @@ from interpreter.kernel.state import State, Value
 from interpreter.language import core as c
 
 if TYPE_CHECKING:
-    from interpreter.compiler.evaluate import Evaluator
+    from interpreter.compiler.plain.evaluate import Evaluator
 
 __all__ = ["Functions"]
 

@@ -23,8 +23,8 @@ from interpreter.compiler.constants import (
     Run,
     effort,
 )
-from interpreter.compiler.evaluate import LONG, Evaluator, measure_of
-from interpreter.compiler.perform import Performer
+from interpreter.compiler.plain.evaluate import LONG, Evaluator, measure_of
+from interpreter.compiler.plain.perform import Performer
 from interpreter.kernel.chance import ChanceSource, Seeded
 from interpreter.kernel.effects import CHOICE, take_back
 from interpreter.kernel.state import State, Value

@@ -15,16 +15,16 @@ from hashlib import blake2b
 from types import CodeType
 from typing import TYPE_CHECKING, Any, Protocol
 
-from interpreter.compiler.budget import DECISION, LITTLE
 from interpreter.compiler.constants import Env, RuleFailure
-from interpreter.compiler.plain import AskSite, Machine, OptionSite
-from interpreter.compiler.runtime import CACHES, Abandoned, Runtime
+from interpreter.compiler.fast.budget import DECISION, LITTLE
+from interpreter.compiler.fast.runtime import CACHES, Abandoned, Runtime
+from interpreter.compiler.plain.machine import AskSite, Machine, OptionSite
 from interpreter.kernel.chance import ChanceSource
 from interpreter.kernel.effects import CHOICE, take_back
 from interpreter.kernel.state import State, Value
 
 if TYPE_CHECKING:  # emitting is imported where it is done: a game in the plain form needs none of it
-    from interpreter.compiler.emit import Emitted, Emitter
+    from interpreter.compiler.fast.emit import Emitted, Emitter
     from interpreter.language.policies import Policy
 
 __all__ = ["FastMachine"]
@@ -56,7 +56,7 @@ class Form:
     options: dict[int, tuple[Any, ...]]
     space: dict[str, Any]
     left: list[int]
-    """What may be used up: see :mod:`interpreter.compiler.budget`."""
+    """What may be used up: see :mod:`interpreter.compiler.fast.budget`."""
     names: tuple[Any, ...]
     """What its functions are called, so that more can be added."""
 
@@ -65,8 +65,9 @@ class Form:
 class FastMachine(Machine):
     """Runs emitted functions, or, as long as ``plain`` is said, the plain form.
 
-    Emitted functions pay for what they do, and give up where nothing is left (:mod:`interpreter.compiler.budget`), so
-    any ruleset may run in the fast form. ``abandoned`` counts what was done again in the plain form.
+    Emitted functions pay for what they do, and give up where nothing is left
+    (:mod:`interpreter.compiler.fast.budget`), so any ruleset may run in the fast form. ``abandoned`` counts what was
+    done again in the plain form.
     """
 
     plain: bool = False
@@ -78,7 +79,7 @@ class FastMachine(Machine):
 
     @cached_property
     def emitter(self) -> Emitter:
-        from interpreter.compiler.emit import Emitter
+        from interpreter.compiler.fast.emit import Emitter
 
         return Emitter(self)
 
@@ -89,7 +90,7 @@ class FastMachine(Machine):
     @cached_property
     def form(self) -> Form:
         """The functions, made now."""
-        from interpreter.compiler.load import code_of, functions_of
+        from interpreter.compiler.fast.load import code_of, functions_of
 
         kept = self.keeper.kept("rules") if self.keeper is not None else None
         code, emitted = kept if kept is not None else (code_of(self.emitted), self.emitted)
@@ -211,7 +212,7 @@ class FastMachine(Machine):
         made = self._preferring.get(id(policy))
         if made is not None:
             return made[1]
-        from interpreter.compiler.load import add_functions
+        from interpreter.compiler.fast.load import add_functions
 
         form = self.form
         code, emitted, names = self._policy_code(policy)
@@ -225,7 +226,7 @@ class FastMachine(Machine):
 
     def _policy_code(self, policy: Policy) -> tuple[dict[str, CodeType], Emitted, dict[int, str]]:
         """The code of a policy, what it names, and the function of each decision."""
-        from interpreter.compiler.load import code_of
+        from interpreter.compiler.fast.load import code_of
 
         lines = blake2b(repr(policy).encode(), digest_size=16).hexdigest()
         what = f"policy {policy.name} {lines}"

@@ -1,4 +1,4 @@
-"""What emitted functions cost, and where they pay for it: see :mod:`interpreter.compiler.budget`.
+"""What emitted functions cost, and where they pay for it: see :mod:`interpreter.compiler.fast.budget`.
 
 In come the finished syntax trees of functions; they are changed in place. The cost of a tree is about the number of its
 nodes, with loops multiplied out: all that is looked through is no longer than the longest thing of the game, apart from
@@ -15,16 +15,16 @@ import ast
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from interpreter.compiler.budget import FEW, LITTLE
 from interpreter.compiler.constants import MAXIMUM_NUMBER, MAXIMUM_WEIGHT, Constants
+from interpreter.compiler.fast.budget import FEW, LITTLE
+from interpreter.compiler.fast.quote import is_constant, value_of
 from interpreter.compiler.lower import Program
-from interpreter.compiler.quote import is_constant, value_of
 from interpreter.language import core as c
 from interpreter.language.types import Type
 from interpreter.language.walk import descendants
 
 if TYPE_CHECKING:
-    from interpreter.compiler.emit import Emitted, Emitter
+    from interpreter.compiler.fast.emit import Emitted, Emitter
 
 __all__ = ["MOST", "Costs", "Sizes"]
 

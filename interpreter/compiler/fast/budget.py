@@ -1,9 +1,9 @@
 """What the fast form may use up: work, memory, and how long its lists are.
 
-Emitted functions are written with what they cost (:mod:`interpreter.compiler.cost`). Where that has a known and small
-bound nothing is counted but the cost of the whole function, at its head; a loop that may be long, or does much for each
-item, pays for all of its items before it looks at the first. Whoever has nothing left gives up, and the plain form,
-which counts by itself, does the decision again.
+Emitted functions are written with what they cost (:mod:`interpreter.compiler.fast.cost`). Where that has a known and
+small bound nothing is counted but the cost of the whole function, at its head; a loop that may be long, or does much
+for each item, pays for all of its items before it looks at the first. Whoever has nothing left gives up, and the plain
+form, which counts by itself, does the decision again.
 
 A unit is about one node of a syntax tree that is worked out, 20 to 40 ns. The limits of both forms need not be the
 same: a decision that is too much for the fast form alone succeeds in the plain one.
@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from interpreter.compiler.constants import MAXIMUM_NUMBER, MAXIMUM_STEPS, MAXIMUM_WEIGHT, Constants, Meter
-from interpreter.compiler.evaluate import MAXIMUM_ITEMS
+from interpreter.compiler.plain.evaluate import MAXIMUM_ITEMS
 from interpreter.kernel import bags
 from interpreter.kernel.state import State, Value
 

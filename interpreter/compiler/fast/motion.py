@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from interpreter.compiler.quote import Quote
+from interpreter.compiler.fast.quote import Quote
 
 __all__ = ["out_of_loops", "short_tests"]
 

@@ -16,15 +16,15 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, assert_never
 
 from interpreter.compiler.constants import Constants, RuleFailure
-from interpreter.compiler.quote import Quote, is_constant, value_of
-from interpreter.compiler.values import MOST_UNROLLED, Knowledge
+from interpreter.compiler.fast.knowledge import MOST_UNROLLED, Knowledge
+from interpreter.compiler.fast.quote import Quote, is_constant, value_of
 from interpreter.language import core as c
 from interpreter.language.model import RuleLayer
 from interpreter.language.types import Type
 from interpreter.language.walk import descendants
 
 if TYPE_CHECKING:
-    from interpreter.compiler.emit import Emitter
+    from interpreter.compiler.fast.emit import Emitter
 
 __all__ = ["Expressions", "Hoister", "Scope", "TooLarge", "Unsupported"]
 
@@ -196,7 +196,7 @@ class Expressions:
         return self.quote.call("weighed", [found]) if self.emitter.sizes.is_heavy(node) else found
 
     def _compared(self, type_: Type, found: ast.expr, times: int = 1) -> ast.expr:
-        """To compare two long values takes its time; see :mod:`interpreter.compiler.cost`."""
+        """To compare two long values takes its time; see :mod:`interpreter.compiler.fast.cost`."""
         found.heavy = times * self.emitter.sizes.weight(type_) // 4  # type: ignore[attr-defined]
         return found
 

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from interpreter.compiler.constants import MAXIMUM_NUMBER, MAXIMUM_PASSES
-from interpreter.compiler.expressions import Expressions, Scope, Unsupported, cheap
-from interpreter.compiler.quote import is_constant, value_of
-from interpreter.compiler.values import MOST_UNROLLED
+from interpreter.compiler.fast.expressions import Expressions, Scope, Unsupported, cheap
+from interpreter.compiler.fast.knowledge import MOST_UNROLLED
+from interpreter.compiler.fast.quote import is_constant, value_of
 from interpreter.language import core as c
 from interpreter.language.types import Type, has_cards
 
 if TYPE_CHECKING:
-    from interpreter.compiler.emit import Emitter
+    from interpreter.compiler.fast.emit import Emitter
 
 __all__ = ["Statements"]
 

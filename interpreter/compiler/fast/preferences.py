@@ -11,15 +11,15 @@ import ast
 from typing import TYPE_CHECKING
 
 from interpreter.compiler import lower as l
-from interpreter.compiler.expressions import Hoister, Scope, Unsupported
-from interpreter.compiler.quote import is_constant, value_of
-from interpreter.compiler.statements import Block
+from interpreter.compiler.fast.expressions import Hoister, Scope, Unsupported
+from interpreter.compiler.fast.quote import is_constant, value_of
+from interpreter.compiler.fast.statements import Block
 from interpreter.language import core as c
 from interpreter.language.policies import Line, Pattern, Preferences
 from interpreter.language.walk import descendants
 
 if TYPE_CHECKING:
-    from interpreter.compiler.emit import Emitter
+    from interpreter.compiler.fast.emit import Emitter
 
 __all__ = ["PreferenceWriter"]
 

@@ -12,9 +12,9 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from interpreter.compiler.budget import Abandoned, Budget
 from interpreter.compiler.constants import MAXIMUM_NUMBER
-from interpreter.compiler.plain import MAXIMUM_DEPTH, Machine
+from interpreter.compiler.fast.budget import Abandoned, Budget
+from interpreter.compiler.plain.machine import MAXIMUM_DEPTH, Machine
 from interpreter.kernel import bags
 from interpreter.kernel.chance import Seeded, mix
 from interpreter.kernel.chance import shuffled as chance_shuffled
@@ -24,7 +24,7 @@ from interpreter.language import core as c
 from interpreter.language.walk import descendants
 
 if TYPE_CHECKING:
-    from interpreter.compiler.fast import FastMachine
+    from interpreter.compiler.fast.machine import FastMachine
 
 __all__ = ["CACHES", "Abandoned", "Runtime"]
 

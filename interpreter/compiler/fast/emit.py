@@ -18,20 +18,20 @@ from typing import TYPE_CHECKING, Any
 from interpreter.base.source import Span
 from interpreter.compiler import lower as l
 from interpreter.compiler.constants import Constants
-from interpreter.compiler.cost import Costs, Sizes
-from interpreter.compiler.expressions import Expressions, Hoister, Scope, Unsupported
-from interpreter.compiler.motion import out_of_loops, short_tests
-from interpreter.compiler.plain import MAXIMUM_DEPTH
-from interpreter.compiler.preferences import PreferenceWriter
-from interpreter.compiler.quote import Quote, is_constant, value_of
-from interpreter.compiler.statements import Block, Statements, no_loop_in_iterable
-from interpreter.compiler.values import Knowledge
+from interpreter.compiler.fast.cost import Costs, Sizes
+from interpreter.compiler.fast.expressions import Expressions, Hoister, Scope, Unsupported
+from interpreter.compiler.fast.knowledge import Knowledge
+from interpreter.compiler.fast.motion import out_of_loops, short_tests
+from interpreter.compiler.fast.preferences import PreferenceWriter
+from interpreter.compiler.fast.quote import Quote, is_constant, value_of
+from interpreter.compiler.fast.statements import Block, Statements, no_loop_in_iterable
+from interpreter.compiler.plain.machine import MAXIMUM_DEPTH
 from interpreter.kernel.state import Layout
 from interpreter.language import core as c
 from interpreter.language.model import RuleLayer, StandingRule
 
 if TYPE_CHECKING:
-    from interpreter.compiler.plain import Machine
+    from interpreter.compiler.plain.machine import Machine
     from interpreter.language.policies import Policy
     from interpreter.language.types import Type
 

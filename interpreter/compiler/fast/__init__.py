@@ -1,0 +1,1 @@
+"""The fast form: Python functions written from the checked trees, and what runs them."""
