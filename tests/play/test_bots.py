@@ -7,11 +7,14 @@ from collections.abc import Sequence
 import pytest
 
 from interpreter.compiler.constants import RuleFailure
+from interpreter.compiler.fast import expressions
 from interpreter.engine.game import Decision, Game, Option
-from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.ruleset import Ruleset, load
 from interpreter.play.bots.base import Code, Stream, option_of
 from interpreter.play.bots.named import bots_of, default_bots, policies_for
 from interpreter.play.match import Match
+from interpreter.reading.files import Shelf
+from tests.play.toy import ROOT
 
 Choices = list[tuple[int, dict[str, object]]]
 
@@ -97,3 +100,22 @@ def test_bots_by_name(pebbles: Ruleset) -> None:
         bots_of("modst", pebbles, 3)
     with pytest.raises(ValueError, match="got 3 bots for 2 seats"):
         bots_of("eager,eager,random", pebbles, 2)
+
+
+def test_equal_policies_are_written_once(pebbles: Ruleset) -> None:
+    first = choices(pebbles, "eager", 2, 5)
+    machine = pebbles.table(2, pebbles.settings({})).machine
+    known = len(machine.form.space)
+    for _ in range(80):
+        assert choices(pebbles, "eager", 2, 5) == first
+    assert len(machine.form.space) == known
+
+
+def test_a_policy_that_is_too_large_is_followed_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    rulesets = [load("pebbles", shelf=Shelf([ROOT])) for _ in range(2)]
+    tables = [ruleset.table(2, ruleset.settings({})) for ruleset in rulesets]
+    assert all(table.machine.is_written for table in tables)
+    first = choices(rulesets[0], "eager", 2, 5)
+    monkeypatch.setattr(expressions, "MOST_WRITTEN", 0)
+    assert choices(rulesets[1], "eager", 2, 5) == first
+    assert not any(found for _, found in tables[1].machine._preferring.values())

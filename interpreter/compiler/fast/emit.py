@@ -956,6 +956,18 @@ class Emitter:
     def preferences(self, policy: Policy) -> tuple[Emitted, dict[int, str]]:
         """What a policy prefers, as more functions: for each decision that it knows without guards their name."""
         program, self.done = self.done, Emitted()
+        try:
+            found, names = self._preferences(policy)
+        finally:
+            self.done = program
+        for body in found.modules.values():
+            _fill(body, program, self.constants.layout)
+        self.costs.write(found)
+        found.remembered = self.costs.remembered
+        return found, names
+
+    def _preferences(self, policy: Policy) -> tuple[Emitted, dict[int, str]]:
+        self.expressions.begin()
         names: dict[int, str] = {}
         for index, stretch in enumerate(self.program.stretches):
             if not isinstance(stretch.end, l.Asks):
@@ -967,13 +979,7 @@ class Emitter:
                 names[index] = PreferenceWriter(self, index).write(ways[0])
             except Unsupported:
                 continue
-        found = self.done
-        found.remembered = self.costs.remembered
-        self.done = program
-        for body in found.modules.values():
-            _fill(body, program, self.constants.layout)
-        self.costs.write(found)
-        return found, names
+        return self.done, names
 
     def _finish(self) -> None:
         self.sealed = True

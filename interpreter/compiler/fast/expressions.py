@@ -54,7 +54,8 @@ class Unsupported(Exception):
 
 
 MOST_WRITTEN = 60_000
-"""So many expressions are written for one game: functions that are put in place of their calls can double each time."""
+"""So many expressions are written for one game, and for each policy: functions that are put in place of their calls
+can double each time."""
 
 
 class TooLarge(Exception):
@@ -132,6 +133,10 @@ class Expressions:
         self.program = knowledge.program
         self.base = constants.layout.base
         self._numbers = 0
+        self._written = 0
+
+    def begin(self) -> None:
+        """Something new is written, which may be as large as what was written before."""
         self._written = 0
 
     # --- names

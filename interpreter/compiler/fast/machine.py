@@ -29,6 +29,9 @@ if TYPE_CHECKING:  # emitting is imported where it is done: a game in the plain 
 
 __all__ = ["FastMachine"]
 
+MOST_POLICIES = 64
+"""So many policies are known by what they are, others by what they say."""
+
 MOST_STEPS = 2_000
 """So many returns to the loop between two decisions are left to the plain form, which counts them."""
 
@@ -74,6 +77,7 @@ class FastMachine(Machine):
     keeper: Keeper | None = None
     abandoned: int = 0
     _wholes: dict[str, Any] = field(default_factory=dict)
+    _policies: dict[str, dict[int, Any]] = field(default_factory=dict)
     _preferring: dict[int, tuple[Policy, dict[int, Any]]] = field(default_factory=dict)
     _sites: dict[int, tuple[int, int]] = field(default_factory=dict)
 
@@ -206,36 +210,46 @@ class FastMachine(Machine):
     # --- policies
 
     def preferring(self, policy: Policy) -> dict[int, Any]:
-        """For each decision that a policy can be written for, the function that chooses by it."""
-        if not self.is_written:
-            raise RuleFailure("this ruleset is too large for the fast form", None, "R002")
-        made = self._preferring.get(id(policy))
-        if made is not None:
-            return made[1]
+        """For each decision that a policy can be written for, the function that chooses by it.
+
+        Equal policies are written once. Where there is no fast form, or a policy is too large for it, there is none.
+        """
+        known = self._preferring.get(id(policy))
+        if known is None or known[0] is not policy:
+            lines = blake2b(repr(policy).encode(), digest_size=16).hexdigest()
+            if lines not in self._policies:
+                self._policies[lines] = self._policy(policy, lines) if self.is_written else {}
+            if len(self._preferring) >= MOST_POLICIES:
+                self._preferring.clear()
+            known = self._preferring[id(policy)] = policy, self._policies[lines]
+        return known[1]
+
+    def _policy(self, policy: Policy, lines: str) -> dict[int, Any]:
         from interpreter.compiler.fast.load import add_functions
 
         form = self.form
-        code, emitted, names = self._policy_code(policy)
+        code, emitted, names = self._policy_code(policy, f"policy {policy.name} {lines}")
         before = set(form.space)
         form.space.update(emitted.values)
         add_functions(code, form.space)
         form.runtime.budget.forgets([form.space[name] for name in set(form.space) - before], emitted.remembered)
-        found = {index: form.space[name] for index, name in names.items()}
-        self._preferring[id(policy)] = (policy, found)
-        return found
+        return {index: form.space[name] for index, name in names.items()}
 
-    def _policy_code(self, policy: Policy) -> tuple[dict[str, CodeType], Emitted, dict[int, str]]:
+    def _policy_code(self, policy: Policy, what: str) -> tuple[dict[str, CodeType], Emitted, dict[int, str]]:
         """The code of a policy, what it names, and the function of each decision."""
+        from interpreter.compiler.fast.emit import Emitted
+        from interpreter.compiler.fast.expressions import TooLarge
         from interpreter.compiler.fast.load import code_of
 
-        lines = blake2b(repr(policy).encode(), digest_size=16).hexdigest()
-        what = f"policy {policy.name} {lines}"
         kept = self.keeper.kept(what) if self.keeper is not None else None
         if kept is not None:
             return kept[0], *kept[1]
         if self.emitted.names != self.form.names:  # the kept form was written in another order: nothing can be added
-            return {}, replace(self.emitted, values={}), {}
-        emitted, names = self.emitter.preferences(policy)
+            return {}, Emitted(), {}
+        try:
+            emitted, names = self.emitter.preferences(policy)
+        except TooLarge:
+            return {}, Emitted(), {}
         code = code_of(emitted)
         if self.keeper is not None:
             self.keeper.keep(what, code, (replace(emitted, modules={}), names))
