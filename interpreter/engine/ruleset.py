@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import gc
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from interpreter.base.cycles import no_search
 from interpreter.base.diagnostics import Diagnostic, RulesetError
 from interpreter.base.source import SourceFile
 from interpreter.base.suggest import did_you_mean
@@ -253,7 +252,7 @@ class Ruleset:
         """The machine and first state for so many people, made once for equal settings."""
         key = (people, tuple(sorted(settings.items())))
         if key not in self._tables:
-            with _collecting_later():
+            with no_search():
                 table = self._tables[key] = set_table(self.program, people, settings)
             if self._looked_at is not None:
                 table.machine.keeper = Forms(self._files, self._looked_at, repr(key))
@@ -332,7 +331,7 @@ def load(name: str | Path, overlays: Iterable[str] = (), shelf: Shelf | None = N
     """The ruleset of an id or path, with overlays. Raises :class:`RulesetError` with everything that is wrong."""
     overlays = tuple(overlays)
     request = request_for(name, overlays, shelf.roots if shelf else None)
-    with _collecting_later():
+    with no_search():
         if request is None:
             return _load(name, overlays, shelf)
         kept = request.kept()
@@ -364,18 +363,6 @@ def _load(name: str | Path, overlays: tuple[str, ...], shelf: Shelf | None) -> R
     return Ruleset(
         document.id, shelf, document, examined.composition, examined.model, program, examined.statements, warnings
     )
-
-
-@contextmanager
-def _collecting_later() -> Iterator[None]:
-    """No search for cycles while trees are built: nearly all that is made stays, and would be looked at many times."""
-    on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if on:
-            gc.enable()
 
 
 def find(name: str | Path, shelf: Shelf | None = None) -> tuple[Shelf, Document | None, list[Diagnostic]]:

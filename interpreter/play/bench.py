@@ -25,6 +25,7 @@ from statistics import fmean, median
 from time import perf_counter, process_time
 from typing import Any
 
+from interpreter.base.cycles import no_search
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.kernel.chance import Seeded
@@ -313,14 +314,9 @@ def _turned(cell: int, turn: int) -> int:
 @contextmanager
 def _alone() -> Iterator[None]:
     """Inside, nobody looks for cycles of objects."""
-    collecting = gc.isenabled()
     gc.collect()
-    gc.disable()
-    try:
+    with no_search():
         yield
-    finally:
-        if collecting:
-            gc.enable()
 
 
 def _spent(do: Callable[[], object], times: int = 1) -> float:

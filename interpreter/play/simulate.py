@@ -11,6 +11,7 @@ from itertools import islice
 from time import perf_counter
 from typing import Any
 
+from interpreter.base.cycles import no_search
 from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.game import Decision, Game
 from interpreter.engine.ruleset import Ruleset
@@ -55,7 +56,9 @@ def simulate(
     """Plays so many games, one row after another. ``ValueError`` for players or settings that are not allowed."""
     for number in range(games):
         try:
-            yield _row(ruleset, bots, seed + number, settings)
+            with no_search():
+                row = _row(ruleset, bots, seed + number, settings)
+            yield row
         except RuleFailure as failure:
             failure.message += f" (in the game with seed {seed + number})"
             raise
