@@ -24,7 +24,8 @@ from interpreter.language.types import Type
 from interpreter.language.walk import descendants
 
 if TYPE_CHECKING:
-    from interpreter.compiler.fast.emit import Emitted, Emitter
+    from interpreter.compiler.fast.emit import Emitter
+    from interpreter.compiler.fast.emitted import Emitted
 
 __all__ = ["MOST", "Costs", "Sizes"]
 
@@ -240,7 +241,7 @@ class Costs:
         """What functions remember is found by their arguments, and these may be long."""
         procedures = self.emitter.program.reach.procedures
         groups = self.sizes.model.groups
-        for key, name in self.emitter._names.items():
+        for key, name in self.emitter.known.items():
             if key[0] not in ("value", "state") or name is None:
                 continue
             layer = procedures[key[1]]

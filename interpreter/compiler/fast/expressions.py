@@ -471,7 +471,7 @@ class Expressions:
         layer = self.program.reach.procedures[target]
         if layer.form == "does":
             arguments = [self.kept(argument, scope) for argument in node.arguments]
-            return self.quote.call(self.emitter.procedure(target), [self.quote.name("state"), *arguments])
+            return self.quote.call(self.emitter.functions.procedure(target), [self.quote.name("state"), *arguments])
         if node.type.is_holder:
             cell = self.knowledge.cell_of(node)
             if isinstance(cell, c.Cell):
@@ -497,7 +497,9 @@ class Expressions:
         facts = self.knowledge.facts(target)
         if facts.lifted is not None or not facts.total or not self._is_loop_variable(arguments[0], scope):
             return None
-        row = self.emitter.row(layer.rule, layer.body, 0, layer.parameters[0][1], (), layer.local_names, layer.span)
+        row = self.emitter.functions.row(
+            layer.rule, layer.body, 0, layer.parameters[0][1], (), layer.local_names, layer.span
+        )
         if row is None:
             return None
         call = self.hoisted(self.quote.call(row, [self.quote.name("S"), self.quote.name("M")]), scope)
@@ -518,7 +520,9 @@ class Expressions:
         others = [self.local(scope, index) for index in free]
         if not all(isinstance(other, ast.Name | ast.Constant) for other in others):
             return None
-        row = self.emitter.row("test", test, node.variable, node.items.type.of, tuple(free), scope.labels, test.span)
+        row = self.emitter.functions.row(
+            "test", test, node.variable, node.items.type.of, tuple(free), scope.labels, test.span
+        )
         if row is None:
             return None
         call = self.quote.call(row, [self.quote.name("S"), self.quote.name("M"), *others])
@@ -539,7 +543,7 @@ class Expressions:
         ):
             return self._inlined(target, arguments, scope, items)
         if facts.lifted is not None:
-            name, kept = self.emitter.value_function(target, items)
+            name, kept = self.emitter.functions.value_function(target, items)
             cells = [
                 self.read_of(group, arguments[index] if index is not None else None, scope)
                 for group, index in facts.lifted
@@ -551,7 +555,7 @@ class Expressions:
             return self.hoisted(call, scope) if facts.total else call
         if scope.lifted is not None:
             raise Unsupported(target)
-        name = self.emitter.state_function(target, items)
+        name = self.emitter.functions.state_function(target, items)
         call = self.quote.call(name, [self.quote.name("S"), self.quote.name("M"), *arguments])
         return self.hoisted(call, scope) if facts.total else call
 
@@ -959,7 +963,7 @@ class Expressions:
         names = sorted(free - KNOWN - set(cells.names.values()))
         given = [f"A_{number}" for number in range(len(names))]
         _rename(body, dict(zip(names, given, strict=True)))
-        name = self.emitter.outlined(label, [*cells.names.values(), *given], body)
+        name = self.emitter.functions.outlined(label, [*cells.names.values(), *given], body)
         return self.quote.call(name, [*cells.reads, *(self.quote.name(each) for each in names)])
 
     def _price(self, node: c.Builtin, scope: Scope) -> ast.expr:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from types import CodeType
 from typing import Any
 
-from interpreter.compiler.fast.emit import Emitted
+from interpreter.compiler.fast.emitted import Emitted
 
 __all__ = ["add_functions", "code_of", "functions_of"]
 

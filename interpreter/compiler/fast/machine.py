@@ -24,7 +24,8 @@ from interpreter.kernel.effects import CHOICE, take_back
 from interpreter.kernel.state import State, Value
 
 if TYPE_CHECKING:  # emitting is imported where it is done: a game in the plain form needs none of it
-    from interpreter.compiler.fast.emit import Emitted, Emitter
+    from interpreter.compiler.fast.emit import Emitter
+    from interpreter.compiler.fast.emitted import Emitted
     from interpreter.language.policies import Policy
 
 __all__ = ["FastMachine"]
@@ -237,7 +238,7 @@ class FastMachine(Machine):
 
     def _policy_code(self, policy: Policy, what: str) -> tuple[dict[str, CodeType], Emitted, dict[int, str]]:
         """The code of a policy, what it names, and the function of each decision."""
-        from interpreter.compiler.fast.emit import Emitted
+        from interpreter.compiler.fast.emitted import Emitted
         from interpreter.compiler.fast.expressions import TooLarge
         from interpreter.compiler.fast.load import code_of
 

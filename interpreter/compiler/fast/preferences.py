@@ -39,9 +39,9 @@ class PreferenceWriter:
         """Gives the function's name. ``preferences`` has no guard."""
         q, emitter = self.quote, self.emitter
         name = emitter.named("D", self.ask.name)
-        with emitter._write(self.stretch.span, "D", "") as writing:
-            self.scope = Scope(emitter._labels(self.stretch.procedure))
-            body = emitter._unpack(self.stretch.procedure, self.scope)
+        with emitter.write(self.stretch.span, "D", "") as writing:
+            self.scope = Scope(emitter.stretches.labels(self.stretch.procedure))
+            body = emitter.stretches.unpack(self.stretch.procedure, self.scope)
             self.around = self._around(body)
             for line in preferences.lines:
                 body.extend(self._line(line))

@@ -1,0 +1,163 @@
+"""What finished trees read of a state: to read it once, to tell what decides an expression."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import re
+from typing import Any
+
+from interpreter.compiler.fast.motion import out_of_loops
+from interpreter.compiler.fast.quote import Quote
+from interpreter.compiler.fast.statements import Block
+
+__all__ = ["cells_read", "gathered", "part_of_one_cell"]
+
+OUTLINED = re.compile("Y[0-9]+_")
+CONSTANT = re.compile("K[0-9]+_")
+
+
+def gathered(function: ast.FunctionDef, quote: Quote) -> ast.FunctionDef:
+    """A function that changes nothing reads each cell once: what it reads more often becomes a local."""
+    out_of_loops(function, quote)
+    finder = _Reads(function)
+    head = 0
+    for position, statement in enumerate(function.body):
+        if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Name) and statement.value.id == "env":
+            head = position + 1
+    found: Block = []
+    names: dict[str, str] = {}
+    for key, reads in finder.reads.items():
+        if len(reads) > 1:
+            names[key] = f"cell_G{len(names)}"
+            found.append(quote.assign(names[key], reads[0]))
+    _Replace(names).visit(function)
+    function.body[head:head] = found
+    return function
+
+
+def cells_read(test: ast.expr) -> list[int]:
+    """The cells, known by number, that alone decide an expression; nothing where it reads the state otherwise."""
+    found: dict[int, None] = {}
+    inner: set[int] = set()
+    for node in ast.walk(test):
+        match node:
+            case ast.Subscript(ast.Name("S") as state, ast.Constant(int(cell))):
+                found[cell] = None
+                inner.add(id(state))
+            case ast.Name("S" | "M" | "L" | "state") if id(node) not in inner:
+                return []
+            case _:
+                pass
+    return list(found)
+
+
+def part_of_one_cell(body: Block, given: set[str]) -> ast.expr | None:
+    """The part of some statements in which alone cells are read, with ``value`` in the place of the cell.
+
+    Nothing where that is more than one cell, or where the part depends on more than what is given. Where the part comes
+    to the same, so do the statements.
+    """
+    reads = [node for statement in body for node in ast.walk(statement) if _is_cell(node)]
+    if not reads or len({ast.dump(node) for node in reads}) > 1:
+        return None
+    wanted = {id(node) for node in reads}
+    part: ast.expr | None = None
+    for statement in body:
+        for node in ast.walk(statement):
+            if isinstance(node, ast.expr) and wanted <= {id(each) for each in ast.walk(node)}:
+                part = node  # the last one is the smallest: a walk goes from the outside to the inside
+    if part is None or _is_cell(part):
+        return None
+    found = _InPlace(wanted).visit(copy.deepcopy(part, {id(node): node for node in reads}))
+    free = {node.id for node in ast.walk(found) if isinstance(node, ast.Name)}
+    fine = all(name in given or name == "value" or CONSTANT.match(name) for name in free)
+    return found if fine and not any(isinstance(n, ast.Call | ast.NamedExpr) for n in ast.walk(found)) else None
+
+
+def _is_cell(node: ast.AST) -> bool:
+    return isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id == "S"
+
+
+class _InPlace(ast.NodeTransformer):
+    def __init__(self, wanted: set[int]) -> None:
+        self.wanted = wanted
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        if id(node) in self.wanted:
+            return ast.copy_location(ast.Name("value", ast.Load()), node)
+        return self.generic_visit(node)
+
+
+class _Reads(ast.NodeVisitor):
+    """Reads of cells whose number is known at the head of a function."""
+
+    def __init__(self, function: ast.FunctionDef) -> None:
+        self.reads: dict[str, list[ast.expr]] = {}
+        changed: dict[str, int] = {}
+        for node in ast.walk(function):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                changed[node.id] = changed.get(node.id, 0) + 1
+        first = {
+            target.id
+            for statement in function.body
+            if isinstance(statement, ast.Assign)
+            and isinstance(statement.targets[0], ast.Tuple)
+            and isinstance(statement.value, ast.Name)
+            and statement.value.id == "env"
+            for target in statement.targets[0].elts
+            if isinstance(target, ast.Name)
+        }
+        self.steady = {name for name in first if changed[name] == 1}
+        for statement in function.body:
+            self.visit(statement)
+
+    def visit_Call(self, node: ast.Call) -> None:
+        """What is remembered is asked for once, too."""
+        steady = isinstance(node.func, ast.Name) and OUTLINED.match(node.func.id)
+        if steady and all(self._known(each) or self._is_read(each) for each in node.args):
+            self.reads.setdefault(ast.dump(node), []).append(node)
+        else:
+            self.generic_visit(node)
+
+    def _is_read(self, node: ast.expr) -> bool:
+        return (
+            isinstance(node, ast.Subscript)
+            and isinstance(node.value, ast.Name)
+            and node.value.id == "S"
+            and self._known(node.slice)
+        )
+
+    def visit_Subscript(self, node: ast.Subscript) -> None:
+        if self._is_read(node):
+            self.reads.setdefault(ast.dump(node), []).append(node)
+        else:
+            self.generic_visit(node)
+
+    def _known(self, node: ast.expr) -> bool:
+        match node:
+            case ast.Constant():
+                return True
+            case ast.Name(name):
+                return name in self.steady
+            case ast.BinOp(left, _, right):
+                return self._known(left) and self._known(right)
+            case _:
+                return False
+
+
+class _Replace(ast.NodeTransformer):
+    def __init__(self, names: dict[str, str]) -> None:
+        self.names = names
+
+    def visit_Subscript(self, node: ast.Subscript) -> Any:
+        return self._replaced(node)
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        return self._replaced(node)
+
+    def _replaced(self, node: ast.expr) -> Any:
+        name = self.names.get(ast.dump(node))
+        if name is not None:
+            return ast.copy_location(ast.Name(name, ast.Load()), node)
+        return self.generic_visit(node)
