@@ -60,9 +60,20 @@ def shuffled(items: tuple[T, ...], seed: int, name: str, counter: int) -> tuple[
     rejected in one swap does not shift the numbers of the next.
     """
     result = list(items)
+    size = len(result)
     start = mix(seed, name, counter)
-    for i in range(len(result) - 1):
-        j = i + bounded(_stream(_output(start, i)), len(result) - i)
+    for i in range(size - 1):
+        # The mixing is written out: it is half of what it costs to set a table.
+        z = (start + (i + 1) * _STEP) & _MASK
+        z = ((z ^ (z >> 30)) * _FIRST) & _MASK
+        z = ((z ^ (z >> 27)) * _SECOND) & _MASK
+        own = z ^ (z >> 31)
+        z = (own + _STEP) & _MASK
+        z = ((z ^ (z >> 30)) * _FIRST) & _MASK
+        z = ((z ^ (z >> 27)) * _SECOND) & _MASK
+        z ^= z >> 31
+        left = size - i
+        j = i + (z % left if z <= _MASK - left else bounded(_stream(own), left))
         result[i], result[j] = result[j], result[i]
     return tuple(result)
 

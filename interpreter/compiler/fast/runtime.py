@@ -1,4 +1,4 @@
-"""What the functions of the fast form call by name: effects that are too long to write in place, and small helpers.
+"""What emitted functions call by name: effects that are too long to write in place, and how a game goes on.
 
 Effects leave the same records as :class:`~interpreter.kernel.effects.Effects`. Whatever is refused raises
 :class:`Abandoned`: the machine takes back what was done since the choice, and the plain form says what is wrong.
@@ -12,12 +12,11 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from interpreter.compiler.constants import MAXIMUM_NUMBER
+from interpreter.compiler.fast import helpers
 from interpreter.compiler.fast.budget import Abandoned, Budget
+from interpreter.compiler.fast.rooms import Claims, overflow_in, space_in
 from interpreter.compiler.plain.machine import MAXIMUM_DEPTH, Machine
 from interpreter.kernel import bags
-from interpreter.kernel.chance import Seeded, mix
-from interpreter.kernel.chance import shuffled as chance_shuffled
 from interpreter.kernel.effects import MARK, MAXIMUM_KEPT, PUT
 from interpreter.kernel.state import State, Value
 from interpreter.language import core as c
@@ -42,8 +41,7 @@ Special = Callable[[State, tuple[Value, ...], Any], "Going | None"]
 
 
 MOST_ANSWERS = 1_024
-MOST_BAGS_KNOWN = 64
-MOST_KINDS_SHARED = 8
+"""So many questions about a map are remembered."""
 
 
 class Runtime:
@@ -133,6 +131,7 @@ class Runtime:
         """All helpers by the names that emitted code has for them."""
         graph, lengths = self.constants.graph, self.constants.lengths
         found: dict[str, Any] = {
+            **{name: getattr(helpers, name) for name in helpers.__all__},
             "F": self.functions,
             **{
                 f"OPTION_{index}_{number}": option
@@ -141,26 +140,14 @@ class Runtime:
             },
             "SEEN": self.constants.seen_by,
             "WATCHED": self.effects,
-            "give_up": give_up,
-            "item_of": item_of,
-            "product": product,
-            "single": single,
             "bag_sum": bags.add,
             "bag_difference": bags.subtract,
-            "otherwise": otherwise,
-            "is_of": is_of,
-            "is_piece": is_piece,
-            "first_or_none": first_or_none,
-            "last_or_none": last_or_none,
-            "sure": sure,
-            "position_or_none": position_or_none,
-            "without": without,
             "claims": Claims,
             "overflow_in": overflow_in,
             "space_in": space_in,
             "ENDLESS": float("inf"),
             **self.budget.names(),
-            "remembered_order": once_each,
+            "remembered_order": helpers.once_each,
         }
         for name in (
             *(
@@ -362,11 +349,7 @@ class Runtime:
     def shuffle(self, state: State, zone: int, name: str, number: int, site: Any) -> None:
         cell = self.chance + number
         count = state.cells[cell]
-        chance = self.machine.chance
-        if type(chance) is Seeded:
-            cards = shuffled(state.cells[zone], chance.seed, name, count)
-        else:
-            cards = chance.shuffle(name, count, state.cells[zone])
+        cards = self.machine.chance.shuffle(name, count, state.cells[zone])
         self.put(state, cell, count + 1, site)
         self.put(state, zone, cards, site)
 
@@ -660,200 +643,6 @@ class Runtime:
     def _nothing(self, state: State, env: tuple[Value, ...], up: Any) -> Going | None:
         state.frame = None
         return None
-
-
-# --- small helpers
-
-_MASK = (1 << 64) - 1
-_STEP = 0x9E3779B97F4A7C15
-_A, _B = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
-
-
-def shuffled(items: tuple[int, ...], seed: int, name: str, counter: int) -> tuple[int, ...]:
-    """As :func:`interpreter.kernel.chance.shuffled`, with the mixing written out: it shuffles at every set-up."""
-    found = list(items)
-    size = len(found)
-    start = mix(seed, name, counter)
-    for i in range(size - 1):
-        z = (start + (i + 1) * _STEP) & _MASK
-        z = ((z ^ (z >> 30)) * _A) & _MASK
-        z = ((z ^ (z >> 27)) * _B) & _MASK
-        z = ((z ^ (z >> 31)) + _STEP) & _MASK
-        z = ((z ^ (z >> 30)) * _A) & _MASK
-        z = ((z ^ (z >> 27)) * _B) & _MASK
-        z ^= z >> 31
-        left = size - i
-        if z >= _MASK + 1 - (_MASK + 1) % left:
-            return chance_shuffled(items, seed, name, counter)
-        j = i + z % left
-        found[i], found[j] = found[j], found[i]
-    return tuple(found)
-
-
-def give_up() -> None:
-    raise Abandoned
-
-
-def product(left: int, right: int) -> int:
-    """Two numbers that grow with each other can grow so fast that nothing can stop them."""
-    found = left * right
-    if not -MAXIMUM_NUMBER < found < MAXIMUM_NUMBER:
-        raise Abandoned
-    return found
-
-
-def item_of(items: Value, at: int) -> Value:
-    if at < 0:
-        raise Abandoned
-    return items[at]
-
-
-@lru_cache(4096)
-def single(number: int, kind: int, size: int) -> Value:
-    bag = [0] * size
-    bag[kind] = number
-    return tuple(bag)
-
-
-def otherwise(found: Value, other: Value) -> Value:
-    return other if found is None else found
-
-
-def is_of(truths: tuple[bool, ...], card: Value, negated: bool) -> bool:
-    return truths[card] if card is not None else negated
-
-
-def is_piece(truths: tuple[bool, ...], piece: Value, negated: bool) -> bool:
-    return truths[piece % len(truths)] if piece is not None else negated
-
-
-def first_or_none(items: Value) -> Value:
-    return items[0] if items else None
-
-
-def last_or_none(items: Value) -> Value:
-    return items[-1] if items else None
-
-
-def sure(found: Value) -> Value:
-    if found is None:
-        raise Abandoned
-    return found
-
-
-def position_or_none(item: Value, items: Value) -> Value:
-    return items.index(item) if item in items else None
-
-
-Sets = tuple[tuple[tuple[int, ...], int], ...]
-"""Sets of kinds, each with what the rooms that take one of them hold in all."""
-
-
-class Claims:
-    """What sets of kinds can claim of some rooms: kinds that share no room one by one, then sets of those that do.
-
-    ``known`` remembers how much of a bag is left outside, ``spaces`` how much of each kind has room beside it: the same
-    few bags are asked for again and again.
-    """
-
-    __slots__ = ("alone", "known", "parts", "singles", "spaces")
-
-    def __init__(self, rooms: bags.Rooms, width: int) -> None:
-        alone = [0] * width
-        mixed = []
-        for kinds, capacity in rooms:
-            if len(kinds) == 1:
-                alone[kinds[0]] += capacity
-            elif kinds:
-                mixed.append((frozenset(kinds), capacity))
-        self.known: dict[bags.Bag, int] = {}
-        self.spaces: dict[bags.Bag, tuple[int, ...]] = {}
-        self.alone = tuple(alone)
-        self.singles: tuple[tuple[int, int], ...] = tuple(enumerate(alone))
-        self.parts: tuple[Sets, ...] = ()
-        if mixed:
-            self._share(alone, mixed)
-
-    def _share(self, alone: list[int], mixed: list[tuple[frozenset[int], int]]) -> None:
-        parts: list[frozenset[int]] = []
-        for together, _ in mixed:
-            touched = [part for part in parts if part & together]
-            parts = [part for part in parts if not part & together]
-            parts.append(together.union(*touched))
-        shared = frozenset().union(*parts)
-        self.singles = tuple((kind, capacity) for kind, capacity in self.singles if kind not in shared)
-        self.parts = tuple(_sets(sorted(part), alone, mixed) for part in parts)
-
-
-def _sets(kinds: list[int], alone: list[int], mixed: list[tuple[frozenset[int], int]]) -> Sets:
-    if len(kinds) > MOST_KINDS_SHARED:
-        raise Abandoned
-    found = []
-    for chosen in range(1, 1 << len(kinds)):
-        members = tuple(kind for i, kind in enumerate(kinds) if chosen >> i & 1)
-        capacity = sum(alone[kind] for kind in members)
-        capacity += sum(room for together, room in mixed if not together.isdisjoint(members))
-        found.append((members, capacity))
-    return tuple(found)
-
-
-def overflow_in(bag: bags.Bag, claimed: Claims) -> int:
-    """As :func:`~interpreter.kernel.bags.overflow`."""
-    known = claimed.known
-    if bag in known:
-        return known[bag]
-    total = 0
-    for kind, capacity in claimed.singles:
-        if bag[kind] > capacity:
-            total += bag[kind] - capacity
-    for part in claimed.parts:
-        most = 0
-        for kinds, capacity in part:
-            tokens = -capacity
-            for kind in kinds:
-                tokens += bag[kind]
-            if tokens > most:
-                most = tokens
-        total += most
-    if len(known) >= MOST_BAGS_KNOWN:
-        known.clear()
-    known[bag] = total
-    return total
-
-
-def space_in(bag: bags.Bag, claimed: Claims, wanted: int) -> int:
-    """As :func:`~interpreter.kernel.bags.space`."""
-    row = claimed.spaces.get(bag)
-    if row is None:
-        if len(claimed.spaces) >= MOST_BAGS_KNOWN:
-            claimed.spaces.clear()
-        row = claimed.spaces[bag] = _spaces(bag, claimed)
-    return row[wanted]
-
-
-def _spaces(bag: bags.Bag, claimed: Claims) -> tuple[int, ...]:
-    """For each kind how much more of it there is room for."""
-    if overflow_in(bag, claimed):
-        return (0,) * len(bag)
-    found = [capacity - number for capacity, number in zip(claimed.alone, bag, strict=True)]
-    for part in claimed.parts:
-        for kind in part[-1][0]:
-            found[kind] = -1
-        for kinds, capacity in part:
-            left = capacity - sum([bag[kind] for kind in kinds])
-            for kind in kinds:
-                if found[kind] < 0 or left < found[kind]:
-                    found[kind] = left
-    return tuple(found)
-
-
-def once_each(codes: list[Value]) -> list[Value]:
-    return list(dict.fromkeys(codes))
-
-
-def without(items: Value, item: Value) -> Value:
-    at = items.index(item)
-    return items[:at] + items[at + 1 :]
 
 
 def _as_bag(value: Value) -> Value:
