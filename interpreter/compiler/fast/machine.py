@@ -64,6 +64,15 @@ class Form:
     names: tuple[Any, ...]
     """What its functions are called, so that more can be added."""
 
+    def begin(self, state: State) -> None:
+        """Before functions are called: there is enough to be used up, and caches are there."""
+        left = self.left
+        left[0] -= LITTLE
+        if left[0] < DECISION:
+            self.runtime.budget.refill(state)
+        if CACHES not in state.memo or len(state.memo) != 1:
+            self.runtime.ready(state)
+
 
 @dataclass(eq=False)
 class FastMachine(Machine):
@@ -154,10 +163,7 @@ class FastMachine(Machine):
         form = self.form
         before = self._now(state)
         try:
-            form.left[0] -= LITTLE
-            if form.left[0] < DECISION:
-                form.runtime.budget.refill(state)
-            form.runtime.ready(state)
+            form.begin(state)
             self._go(form, state, (self.START, (), None))
             self.constants.effects.settle_up(state, before[2])
         except Exception:
@@ -172,14 +178,9 @@ class FastMachine(Machine):
         assert frame is not None
         self.chance = chance
         form = self.form
-        memo = state.memo
         before = self._now(state)
         try:
-            form.left[0] -= LITTLE
-            if form.left[0] < DECISION:
-                form.runtime.budget.refill(state)
-            if CACHES not in memo or len(memo) != 1:
-                form.runtime.ready(state)
+            form.begin(state)
             going = form.takes[frame[0]][option](state, frame, values)
             if going is not None:
                 self._go(form, state, going)
@@ -198,11 +199,7 @@ class FastMachine(Machine):
             return False
         form = self.form
         try:
-            form.left[0] -= LITTLE
-            if form.left[0] < DECISION:
-                form.runtime.budget.refill(state)
-            if CACHES not in state.memo:
-                form.runtime.ready(state)
+            form.begin(state)
             found: bool = form.accepts[frame[0]][number](state, frame[1], values)
         except Exception:
             return False
@@ -261,11 +258,7 @@ class FastMachine(Machine):
         assert state.frame is not None
         form = self.form
         try:
-            form.left[0] -= LITTLE
-            if form.left[0] < DECISION:
-                form.runtime.budget.refill(state)
-            if CACHES not in state.memo or len(state.memo) != 1:
-                form.runtime.ready(state)
+            form.begin(state)
             return prefer(state, state.frame[1], below)  # type: ignore[no-any-return]
         except Exception:
             return None
@@ -360,11 +353,7 @@ class FastMachine(Machine):
         index, number = self._sites[id(option)]
         count = 0
         try:
-            form.left[0] -= LITTLE
-            if form.left[0] < DECISION:
-                form.runtime.budget.refill(state)
-            if CACHES not in state.memo:
-                form.runtime.ready(state)
+            form.begin(state)
             form.runtime.budget.fits(env)
             for found in form.options[index][number](state, env):
                 count += 1
