@@ -20,7 +20,6 @@ from interpreter.compiler.fast.emitted import Emitted
 from interpreter.compiler.fast.expressions import Expressions, Unsupported
 from interpreter.compiler.fast.functions import Functions
 from interpreter.compiler.fast.knowledge import Knowledge
-from interpreter.compiler.fast.motion import short_tests
 from interpreter.compiler.fast.preferences import PreferenceWriter
 from interpreter.compiler.fast.quote import Quote
 from interpreter.compiler.fast.reads import gathered
@@ -175,7 +174,6 @@ class Emitter:
         self.done.longest, self.done.remembered = self.sizes.longest, self.costs.remembered
 
     def add(self, file: str, function: ast.FunctionDef) -> None:
-        short_tests(function)
         self.done.modules.setdefault(file, []).append(function)
 
 

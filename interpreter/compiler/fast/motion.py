@@ -1,4 +1,4 @@
-"""What Python's compiler leaves undone: work that a loop repeats without need is done before it, tests are made short.
+"""What Python's compiler leaves undone: work that a loop repeats without need is done before it.
 
 Only for functions that change nothing and only for work that cannot fail: comparisons, sums and reads of cells. What
 may fail stays where it stands, so that it is not worked out where a condition kept it from being worked out.
@@ -11,7 +11,7 @@ from typing import Any
 
 from interpreter.compiler.fast.quote import Quote
 
-__all__ = ["out_of_loops", "short_tests"]
+__all__ = ["out_of_loops"]
 
 _SAFE_OPERATORS = (ast.Add, ast.Sub)
 
@@ -20,34 +20,6 @@ def out_of_loops(function: ast.FunctionDef, quote: Quote) -> ast.FunctionDef:
     """Takes what does not change in a loop, or in a comprehension, out of it."""
     function.body = _Mover(quote).block(function.body)
     return function
-
-
-def short_tests(function: ast.FunctionDef) -> ast.FunctionDef:
-    """Where only the truth of a value counts, an empty list need not be compared with another."""
-    for node in ast.walk(function):
-        match node:
-            case ast.If() | ast.While() | ast.IfExp():
-                node.test = _truth(node.test)
-            case ast.comprehension():
-                node.ifs = [_truth(test) for test in node.ifs]
-            case _:
-                pass
-    return function
-
-
-def _truth(test: ast.expr) -> ast.expr:
-    match test:
-        case ast.BoolOp(_, values):
-            test.values = [_truth(value) for value in values]
-        case ast.UnaryOp(ast.Not(), operand):
-            test.operand = _truth(operand)
-        case ast.Compare(left, [ast.NotEq()], [ast.Constant(())]):
-            return left
-        case ast.Compare(left, [ast.Eq()], [ast.Constant(())]):
-            return ast.copy_location(ast.UnaryOp(ast.Not(), left), test)
-        case _:
-            pass
-    return test
 
 
 class _Mover:

@@ -1,4 +1,4 @@
-"""What finished trees read of a state: to read it once, to tell what decides an expression."""
+"""What finished trees read of a state: to read it once, to tell what of a change can matter."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from interpreter.compiler.fast.motion import out_of_loops
 from interpreter.compiler.fast.quote import Quote
 from interpreter.compiler.fast.statements import Block
 
-__all__ = ["cells_read", "gathered", "part_of_one_cell"]
+__all__ = ["gathered", "part_of_one_cell"]
 
 OUTLINED = re.compile("Y[0-9]+_")
 CONSTANT = re.compile("K[0-9]+_")
@@ -34,22 +34,6 @@ def gathered(function: ast.FunctionDef, quote: Quote) -> ast.FunctionDef:
     _Replace(names).visit(function)
     function.body[head:head] = found
     return function
-
-
-def cells_read(test: ast.expr) -> list[int]:
-    """The cells, known by number, that alone decide an expression; nothing where it reads the state otherwise."""
-    found: dict[int, None] = {}
-    inner: set[int] = set()
-    for node in ast.walk(test):
-        match node:
-            case ast.Subscript(ast.Name("S") as state, ast.Constant(int(cell))):
-                found[cell] = None
-                inner.add(id(state))
-            case ast.Name("S" | "M" | "L" | "state") if id(node) not in inner:
-                return []
-            case _:
-                pass
-    return list(found)
 
 
 def part_of_one_cell(body: Block, given: set[str]) -> ast.expr | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from interpreter.compiler.constants import MAXIMUM_NUMBER, MAXIMUM_PASSES
 from interpreter.compiler.fast.expressions import Expressions, Scope, Unsupported, cheap
@@ -390,6 +390,3 @@ def no_loop_in_iterable(tree: ast.AST) -> None:
     for node in ast.walk(tree):
         if isinstance(node, ast.comprehension) and any(isinstance(each, ast.NamedExpr) for each in ast.walk(node.iter)):
             raise Unsupported("a loop over what another loop found")
-
-
-_: Any = None
