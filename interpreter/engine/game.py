@@ -106,7 +106,7 @@ class Decision:
     ``actor`` is the seat (from 0), ``context`` the values shown with the decision, ``options`` all legal choices.
     """
 
-    __slots__ = ("_context", "_env", "_game", "_options", "actor", "frame", "site")
+    __slots__ = ("_context", "_env", "_game", "_options", "actor", "frame", "offered", "site")
 
     def __init__(self, game: Game, frame: tuple[Any, ...]) -> None:
         self._game, self.frame = game, frame
@@ -114,6 +114,8 @@ class Decision:
         self._env: list[Value] | None = None
         self._context: dict[str, Any] | None = None
         self._options: Options | None = None
+        self.offered: Option | None = None
+        """The option that was offered last, and is surely legal."""
         seat = self.site.ask.seat
         known = type(seat) is c.Local
         self.actor: int = frame[1][seat.index] if known else self.site.seat(game.state, self.env)  # type: ignore[union-attr]
@@ -137,6 +139,11 @@ class Decision:
             values = ((name, value(state, self.env)) for name, value in self.site.context)
             self._context = {name: names.public(value, types[name]) for name, value in values}
         return self._context
+
+    def offer(self, code: tuple[int, tuple[Value, ...]]) -> Option:
+        """The option of a code that the machine itself has chosen by a policy: it need not be looked at again."""
+        self.offered = offered = self._game.option(self.site, code)
+        return offered
 
     @property
     def options(self) -> Options:
@@ -291,17 +298,27 @@ class Game:
     def apply(self, choice: Option | Mapping[str, Any]) -> None:
         """Makes a choice and goes on to the next decision. Raises :class:`IllegalMove`, which changes nothing, or
         :class:`RuleFailure`, after which the state is as before the choice."""
-        frame = self.state.frame
-        if frame is not None and isinstance(choice, Option) and choice.site is not None:
-            number, values = choice.code
-            options = self.machine.asks[frame[0]].options
-            here = number < len(options) and options[number] is choice.site
-            if here and self.machine.accepts(self.state, number, values):
-                self._apply(number, values, choice)
-                return
+        if isinstance(choice, Option) and self._is_sure(choice):
+            self._apply(*choice.code, choice)
+            return
         number, values = self._legal(choice)
-        assert frame is not None
-        self._apply(number, values, self.option(self.machine.asks[frame[0]], (number, values)))
+        assert self.state.frame is not None
+        self._apply(number, values, self.option(self.machine.asks[self.state.frame[0]], (number, values)))
+
+    def _is_sure(self, option: Option) -> bool:
+        """Whether an option that the game made itself is legal now: the short way."""
+        decision, frame = self._decision, self.state.frame
+        if frame is None or option.site is None:
+            return False
+        if decision is not None and decision.offered is option and decision.frame is frame:
+            return True
+        number, values = option.code
+        options = self.machine.asks[frame[0]].options
+        return (
+            number < len(options)
+            and options[number] is option.site
+            and self.machine.accepts(self.state, number, values)
+        )
 
     def _apply(self, number: int, values: tuple[Value, ...], chosen: Option) -> None:
         log = self.state.log

@@ -95,7 +95,10 @@ class Match:
         if self.decisions > MAXIMUM_DECISIONS:
             raise RuleFailure(f"the game does not end within {MAXIMUM_DECISIONS:,} decisions", decision.site.ask.span)
         option = self.bots[decision.actor].choose(self.game, decision, self.streams[decision.actor])
-        self.take(option)
+        if self.watchers:
+            self.take(option)
+        else:
+            self.game.apply(option)
         return True
 
     def take(self, option: Option | Mapping[str, Any]) -> None:

@@ -60,9 +60,20 @@ class PolicyBot:
         self._ways: dict[int, tuple[_Way, ...]] = {}
 
     def choose(self, game: Game, decision: Decision, random: Stream) -> Option:
-        code = self._at_once(game, decision, random)
-        if code is not None:
-            return option_of(game, decision, code)
+        machine = game.machine
+        if machine is not self._fast and not machine.plain:
+            self._fast, self._prefer = machine, machine.preferring(self.policy)
+        prefer = self._prefer.get(decision.frame[0]) if machine is self._fast and not machine.plain else None
+        if prefer is not None:
+            used = random.used
+            code = machine.preferred(game.state, prefer, random.below)
+            if code is not None:
+                return decision.offer(code)
+            random.used = used
+        return self._slowly(game, decision, random)
+
+    def _slowly(self, game: Game, decision: Decision, random: Stream) -> Option:
+        """The same choice from the options that the machine lists, where it has no form of its own for the policy."""
         way = self._way(game, decision)
         code = self._preferred(game, decision, way, None, random)
         if code is None:
@@ -72,21 +83,6 @@ class PolicyBot:
                 raise RuleFailure(f"{message}; a last line `any` takes what there is", last.span)
             code = next(game.machine.options(game.state, decision.env, decision.site))
         return option_of(game, decision, code)
-
-    def _at_once(self, game: Game, decision: Decision, random: Stream) -> Code | None:
-        """What the machine's own form of the policy chooses, with the same random numbers; nothing without one."""
-        if game.machine.plain or not game.machine.is_written:
-            return None
-        if game.machine is not self._fast:
-            self._fast, self._prefer = game.machine, game.machine.preferring(self.policy)
-        prefer = self._prefer.get(decision.frame[0])
-        if prefer is None:
-            return None
-        used = random.used
-        code = game.machine.preferred(game.state, prefer, random.below)
-        if code is None:
-            random.used = used
-        return code
 
     def among(self, game: Game, decision: Decision, codes: Sequence[Code], random: Stream) -> Code:
         """By its own preferences for this decision, without asking on; the first where it has none."""
