@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, assert_never
 
+from interpreter.base.source import Span
 from interpreter.compiler.constants import Constants, RuleFailure
 from interpreter.compiler.fast.knowledge import MOST_UNROLLED, Knowledge
 from interpreter.compiler.fast.quote import Quote, is_constant, value_of
@@ -26,7 +27,7 @@ from interpreter.language.walk import descendants
 if TYPE_CHECKING:
     from interpreter.compiler.fast.emit import Emitter
 
-__all__ = ["Expressions", "Hoister", "Scope", "TooLarge", "Unsupported"]
+__all__ = ["Expressions", "Hoister", "RowOf", "Scope", "TooLarge", "Unsupported"]
 
 MODULE = re.compile("[A-Z]+[0-9]+_")
 PLAIN = re.compile("[a-z][a-z0-9_]*")
@@ -88,6 +89,19 @@ class Scope:
     def label(self, index: int) -> str:
         text = self.labels[index] if index < len(self.labels) else ""
         return f"{self.prefix}{text if PLAIN.fullmatch(text) else 'x'}_{index}"
+
+
+@dataclass(frozen=True, slots=True)
+class RowOf:
+    """An expression and the local for each value of which it is kept; ``others`` are the locals that it has beside."""
+
+    label: str
+    tree: c.Expression
+    variable: int
+    type: Type | None
+    others: tuple[int, ...]
+    labels: tuple[str, ...]
+    span: Span
 
 
 def shown(node: ast.expr) -> str:
@@ -497,9 +511,9 @@ class Expressions:
         facts = self.knowledge.facts(target)
         if facts.lifted is not None or not facts.total or not self._is_loop_variable(arguments[0], scope):
             return None
-        row = self.emitter.functions.row(
-            layer.rule, layer.body, 0, layer.parameters[0][1], (), layer.local_names, layer.span
-        )
+        type_ = layer.parameters[0][1]
+        of = RowOf(layer.rule, layer.body, 0, type_, (), layer.local_names, layer.span)
+        row = self.emitter.functions.row(of)
         if row is None:
             return None
         call = self.hoisted(self.quote.call(row, [self.quote.name("S"), self.quote.name("M")]), scope)
@@ -520,9 +534,8 @@ class Expressions:
         others = [self.local(scope, index) for index in free]
         if not all(isinstance(other, ast.Name | ast.Constant) for other in others):
             return None
-        row = self.emitter.functions.row(
-            "test", test, node.variable, node.items.type.of, tuple(free), scope.labels, test.span
-        )
+        of = RowOf("test", test, node.variable, node.items.type.of, tuple(free), scope.labels, test.span)
+        row = self.emitter.functions.row(of)
         if row is None:
             return None
         call = self.quote.call(row, [self.quote.name("S"), self.quote.name("M"), *others])

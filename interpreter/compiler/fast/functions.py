@@ -10,8 +10,7 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-from interpreter.base.source import Span
-from interpreter.compiler.fast.expressions import Hoister, Scope
+from interpreter.compiler.fast.expressions import Hoister, RowOf, Scope
 from interpreter.compiler.fast.motion import out_of_loops
 from interpreter.compiler.fast.quote import is_constant, value_of
 from interpreter.compiler.fast.reads import part_of_one_cell
@@ -23,7 +22,6 @@ from interpreter.language.walk import descendants
 
 if TYPE_CHECKING:
     from interpreter.compiler.fast.emit import Emitter
-    from interpreter.language.types import Type
 
 __all__ = ["Functions"]
 
@@ -156,51 +154,32 @@ class Functions(Writer):
         self.emitter.cached[number] = (self.emitter.cached[number][0], self.emitter.cached[row][1] | groups)
         self.emitter.done.through.setdefault(row, []).append(number)
 
-    def row(
-        self,
-        label: str,
-        tree: c.Expression,
-        index: int,
-        type_: Type,
-        others: tuple[int, ...],
-        labels: tuple[str, ...],
-        span: Span,
-    ) -> str | None:
+    def row(self, of: RowOf) -> str | None:
         """A function that gives what an expression is for each value of one of its locals, as a list.
 
         The list is kept in the state; a change of a cell makes stale only what it can change. Nothing where it cannot
         be said which cells are read, or where a value may be none.
         """
-        key = ("row", id(tree), index, others)
-        if key not in self.emitter.known:
-            self.emitter.known[key] = (
-                None if self.emitter.sealed else self._row(label, tree, index, type_, others, labels, span)
-            )
-            self.emitter.known["keep", id(tree)] = tree
-        return self.emitter.known[key]  # type: ignore[no-any-return]
+        key, known = ("row", id(of.tree), of.variable, of.others), self.emitter.known
+        if key not in known:
+            row = self._row(of) if not self.emitter.sealed else None
+            known[key], known["keep", id(of.tree)] = row, of.tree
+        return known[key]  # type: ignore[no-any-return]
 
-    def _row(
-        self,
-        label: str,
-        tree: c.Expression,
-        index: int,
-        type_: Type,
-        others: tuple[int, ...],
-        labels: tuple[str, ...],
-        span: Span,
-    ) -> str | None:
-        size = self.knowledge.domain(type_)
+    def _row(self, of: RowOf) -> str | None:
+        tree, index = of.tree, of.variable
+        size = self.knowledge.domain(of.type)
         reads = self.knowledge.reads_by(tree, index, size) if size else None
         if reads is None or tree.type.optional:
             return None
         q = self.quote
         cells, whole = reads
         number = len(self.emitter.cached)
-        self.emitter.cached.append((label, frozenset(whole)))
+        self.emitter.cached.append((of.label, frozenset(whole)))
         self.emitter.done.rows[number] = {cell: tuple(values) for cell, values in cells.items()}
-        with self.emitter.write(span, "E", label) as writing:
-            scope = Scope(labels)
-            given = [scope.label(other) for other in others]
+        with self.emitter.write(of.span, "E", of.label) as writing:
+            scope = Scope(of.labels)
+            given = [scope.label(other) for other in of.others]
             value = self.expressions.expression(tree, scope)
             one = f"{writing.name}_one"
             body: Block = self._looked_for(tree, scope) or [q.placed(ast.Return(value))]

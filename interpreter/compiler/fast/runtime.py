@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from interpreter.compiler.fast import helpers
 from interpreter.compiler.fast.budget import Abandoned, Budget
 from interpreter.compiler.fast.rooms import Claims, overflow_in, space_in
-from interpreter.compiler.plain.machine import MAXIMUM_DEPTH, Machine
+from interpreter.compiler.plain.machine import MAXIMUM_DEPTH, SPECIALS, Machine
 from interpreter.kernel import bags
 from interpreter.kernel.effects import MARK, MAXIMUM_KEPT, PUT
 from interpreter.kernel.state import State, Value
@@ -165,8 +165,6 @@ class Runtime:
             *("plain_stretch", "plain_values", "plain_choice", "plain_match", "check_depth"),
         ):
             found[name] = getattr(self, name)
-        if len(self.machine._standing) == 1:
-            found["settle"] = self.settle_one
         found["visible_in"] = self.machine.visible_in
         if graph is not None:
             found["distances"] = lambda starts, within: graph.distances(starts, within, lengths)
@@ -467,17 +465,7 @@ class Runtime:
         state.cells[self.settling] = 1
         return self.enter(state, found[0], found[1], (self.machine.SETTLE, (), back, -1))
 
-    def settle_one(self, state: State, back: Any) -> Going | None:
-        """As ``settle``, where there is one standing rule."""
-        values = self.standing[0](state)
-        if values is None:
-            state.cells[self.pending] = 0
-            return None
-        state.cells[self.settling] = 1
-        name = self.machine._standing[0][0]
-        return self.enter(state, name, values, (self.machine.SETTLE, (), back, -1))
-
-    def settle_on(self, state: State, env: tuple[Value, ...], up: Any) -> Going | None:
+    def _settle(self, state: State, env: tuple[Value, ...], up: Any) -> Going | None:
         found = self._next_match(state)
         if found is None:
             state.cells[self.settling] = 0
@@ -541,23 +529,7 @@ class Runtime:
         state.frame = None
 
     def specials(self) -> list[Special]:
-        """In the order of the plain machine's."""
-        return [
-            self._start,
-            self.settle_on,
-            self._round_start,
-            self._next_phase,
-            self._phase_over,
-            self._phase_kept,
-            self._phase_done,
-            self._round_over,
-            self._round_kept,
-            self._turn_over,
-            self._turn_kept,
-            self._turn_done,
-            self._phase_begin,
-            self._nothing,
-        ]
+        return [getattr(self, f"_{name}") for name in SPECIALS]
 
     def _start(self, state: State, env: tuple[Value, ...], up: Any) -> Going | None:
         machine = self.machine

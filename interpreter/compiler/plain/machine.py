@@ -36,6 +36,12 @@ __all__ = ["AskSite", "Machine", "OptionSite", "RuleFailure"]
 
 MAXIMUM_DEPTH = 200
 
+SPECIALS = (
+    *("start", "settle", "round_start", "next_phase", "phase_over", "phase_kept", "phase_done"),
+    *("round_over", "round_kept", "turn_over", "turn_kept", "turn_done", "phase_begin", "nothing"),
+)
+"""How a game goes: stretches behind those of the rules, which both forms have in this order."""
+
 
 @dataclass(frozen=True, slots=True)
 class OptionSite:
@@ -97,23 +103,7 @@ class Machine:
         for stretch in self.program.stretches:
             self._stretches.append(self._stretch(len(self._stretches), stretch))
         self._standing = [self._standing_rule(rule) for rule in self.constants.model.standing.values()]
-        for special in (
-            self._start,
-            self._settle,
-            self._round_start,
-            self._next_phase,
-            self._phase_over,
-            self._phase_kept,
-            self._phase_done,
-            self._round_over,
-            self._round_kept,
-            self._turn_over,
-            self._turn_kept,
-            self._turn_done,
-            self._phase_begin,
-            self._nothing,
-        ):
-            self._stretches.append(((), special, NOWHERE))
+        self._stretches.extend(((), getattr(self, f"_{name}"), NOWHERE) for name in SPECIALS)
         (
             self.START,
             self.SETTLE,
@@ -129,7 +119,7 @@ class Machine:
             self.TURN_DONE,
             self.PHASE_BEGIN,
             self.NOTHING,
-        ) = range(self.first_special, self.first_special + 14)
+        ) = range(self.first_special, self.first_special + len(SPECIALS))
 
     # --- running
 
