@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from importlib import import_module
 from typing import Any
@@ -102,7 +101,9 @@ def main() -> None:
         code = _code()
         sys.stdout.flush()
     except (ReaderGone, BrokenPipeError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        from interpreter.cli.output import nobody_reads
+
+        nobody_reads()
         code = 0
     sys.exit(code)
 

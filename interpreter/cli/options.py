@@ -144,13 +144,21 @@ def read_log(path: str) -> Kept:
         raise click.UsageError(f"{path}: {error}") from None
 
 
-def kept_game(where: str) -> Game | None:
-    """The game of ``LOG@N`` or ``LOG``; nothing where a ruleset is named."""
+def kept_game(where: str, **others: Any) -> Game | None:
+    """The game of ``LOG@N`` or ``LOG``; nothing where a ruleset is named. ``others`` are options that only go with a
+    ruleset."""
     path, at, number = where.rpartition("@")
-    if not at or not number.isdigit():
+    if not at:
         path, number = where, ""
     if path.endswith((".yaml", ".yml")) or not Path(path).is_file():
+        if path.endswith((".jsonl", ".json", ".log")):
+            raise click.UsageError(f"{path}: there is no such file")
         return None
+    if at and not number.isdigit():
+        raise click.UsageError(f"got `{path}@{number}`, want the number of choices after the `@`")
+    for name, value in others.items():
+        if value is not None and value != ():
+            raise click.UsageError(f"--{name} goes with a ruleset, not with a kept game")
     from interpreter.cli.failures import refused
     from interpreter.play.saves import Difference, play_again, ruleset_of
 

@@ -10,12 +10,17 @@ from typing import Any
 
 import click
 
-__all__ = ["aligned", "as_json", "board", "notice", "say", "styled", "wants_colour"]
+__all__ = ["aligned", "as_json", "board", "nobody_reads", "notice", "say", "styled", "wants_colour"]
 
 
 def say(text: str = "") -> None:
     """A line of data."""
     click.echo(text)
+
+
+def nobody_reads() -> None:
+    """What is still printed goes nowhere: whoever read it has gone."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def notice(text: str) -> None:

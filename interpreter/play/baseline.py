@@ -112,7 +112,10 @@ def _short(number: float) -> float:
 
 def read_report(text: str) -> dict[str, Any]:
     """A kept report. ``ValueError`` for what is none."""
-    data = json.loads(text)
+    try:
+        data = json.loads(text)
+    except ValueError:
+        data = None
     if not isinstance(data, dict) or data.get("report") != VERSION or not isinstance(data.get("rows"), list):
         raise ValueError("no figures kept by `bench --save`")
     if not all(_is_row(row) for row in data["rows"]):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from interpreter.play.match import Match
 from tests.cli.conftest import Run
 
 GAME = ("pebbles", "--players", "2", "--seed", "3")
@@ -156,3 +157,35 @@ def test_play_takes_back_and_keeps(run: Run, tmp_path: Path) -> None:
 
 def test_play_at_a_seat_that_is_not_there(run: Run) -> None:
     assert run("play", *GAME, "--seat", "3").exit_code == 2
+
+
+def test_a_game_that_breaks_off_leaves_the_log_that_was_there(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = tmp_path / "game.jsonl"
+    assert run("run", "pebbles", "--seed", "1", "--log", str(log)).exit_code == 0
+    before = log.read_text(encoding="utf-8")
+
+    def breaks(self: Match) -> None:
+        raise OSError("no more")
+
+    monkeypatch.setattr(Match, "play", breaks)
+    assert run("run", "pebbles", "--seed", "2", "--log", str(log)).exit_code != 0
+    assert log.read_text(encoding="utf-8") == before
+
+
+@pytest.mark.parametrize("extra", [("--players", "2"), ("--set", "a=b"), ("--seed", "1"), ("--with", "x")])
+def test_a_kept_game_takes_no_options_of_rulesets(run: Run, tmp_path: Path, extra: tuple[str, ...]) -> None:
+    log = str(tmp_path / "game.jsonl")
+    assert run("run", "pebbles", "--seed", "1", "--log", log).exit_code == 0
+    for command in (("try", log, "1"), ("play", f"{log}@2")):
+        result = run(*command, *extra)
+        assert result.exit_code == 2
+        assert f"{extra[0]} goes with a ruleset" in result.stderr
+
+
+@pytest.mark.parametrize("where", ["missing.jsonl", "missing.jsonl@3"])
+def test_a_log_that_is_not_there(run: Run, where: str) -> None:
+    result = run("play", where)
+    assert result.exit_code == 2
+    assert "there is no such file" in result.stderr

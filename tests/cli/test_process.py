@@ -83,3 +83,13 @@ def test_exit_status(arguments: list[str], code: int) -> None:
     _, errors = running.communicate()
     assert "Traceback" not in errors
     assert running.returncode == code
+
+
+def test_a_log_is_kept_to_the_end_though_nobody_reads(tmp_path: Path) -> None:
+    log = tmp_path / "game.jsonl"
+    running = process("run", "germany-2018", "--players", "3", "--seed", "1", "--log", str(log))
+    assert running.stdout is not None
+    running.stdout.readline()
+    running.stdout.close()
+    running.wait(timeout=60)
+    assert '"places"' in log.read_text(encoding="utf-8").splitlines()[-1]

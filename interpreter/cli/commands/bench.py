@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -82,6 +83,10 @@ def command(
     """
     from interpreter.play.baseline import changes, report
 
+    if not isfinite(seconds):
+        raise click.BadParameter("not a number of seconds", param_hint="--seconds")
+    if save is not None and not save.parent.is_dir():
+        raise click.BadParameter(f"there is no folder {save.parent}", param_hint="--save")
     kept = _kept(baseline) if baseline is not None else None
     subjects = list(_subjects(rulesets, players, bots))
     if not subjects:
@@ -96,7 +101,7 @@ def command(
             _compared(kept, data, found)
     if save is not None:
         save.write_text(json.dumps(data, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
-    if any(change.worse for change in found):
+    if any(change.worse for change in found) or (kept is not None and not found):
         raise click.exceptions.Exit(1)
 
 
@@ -104,7 +109,7 @@ def _kept(path: Path) -> dict[str, Any]:
     from interpreter.play.baseline import read_report
 
     try:
-        return read_report(path.read_text(encoding="utf-8"))
+        return read_report(path.read_text(encoding="utf-8", errors="replace"))
     except ValueError as error:
         raise click.UsageError(f"{path}: {error}") from None
 
@@ -135,6 +140,8 @@ def _subject(ruleset: Ruleset, name: str, players: int, bots: str | None) -> Sub
         subject = Subject(name, players, bots, ruleset)
     except ValueError as error:
         raise click.BadParameter(f"{name}: {error}", param_hint="--bots") from None
+    if bots is not None and "," in bots:
+        raise click.BadParameter("one policy plays all seats", param_hint="--bots")
     if bots is not None and subject.policy != bots:
         notice(f"{name}: `{bots}` has no compiled form for some decision; `{subject.policy}` plays")
     return subject
@@ -186,6 +193,9 @@ def _compared(kept: dict[str, Any], data: dict[str, Any], found: Sequence[Change
     for name in sorted(changed):
         notice(f"{name}: games are of another length than they were, so games a second say little")
     say()
+    if not found:
+        say("nothing was compared")
+        return
     rows = [
         (
             change.ruleset,

@@ -68,7 +68,7 @@ def command(
     from interpreter.play.match import Match
     from interpreter.play.narrate import Narrator
 
-    kept = kept_game(where)
+    kept = kept_game(where, players=players, seed=seed, set=settings, **{"with": overlays})
     found = kept.ruleset if kept is not None else loaded(where, overlays)
     number = kept.table.seats if kept is not None else players_for(found, players)
     if seat > number:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 
@@ -24,7 +24,7 @@ from interpreter.cli.options import (
     settings_for,
     settings_option,
 )
-from interpreter.cli.output import as_json, board, say, styled
+from interpreter.cli.output import as_json, board, nobody_reads, say, styled
 
 if TYPE_CHECKING:
     from interpreter.engine.game import Game
@@ -76,11 +76,20 @@ def command(
     number, start = players_for(found, players), seed_for(seed)
     given = settings_for(found, number, settings)
     table = bots_for(found, number, bots)
-    watchers: list[Watcher] = [Narrator(lambda entry: print_entry(entry, output, verbose=verbose), language)]
+
+    def tell(entry: Line | BoardTable) -> None:
+        try:
+            print_entry(entry, output, verbose=verbose)
+        except BrokenPipeError:
+            if log is None:
+                raise
+            nobody_reads()  # the log is wanted all the same
+
+    watchers: list[Watcher] = [Narrator(tell, language)]
     with ExitStack() as stack:
         recorder = None
         if log is not None:
-            recorder = Recorder(stack.enter_context(click.open_file(str(log), "w", encoding="utf-8")).write)
+            recorder = Recorder(stack.enter_context(_kept_file(log)).write)
             watchers.append(recorder)
         _begin(found, overlays, number, start, given, table, output)
         match = Match(found, table, start, given, watchers=watchers)
@@ -90,6 +99,22 @@ def command(
         if recorder is not None:
             recorder.finish(match.game)
     print_result(match.game, table, output)
+
+
+@contextmanager
+def _kept_file(log: Path) -> Iterator[IO[str]]:
+    """A file that is there when the game is over, and not before: a game that breaks off leaves what was there."""
+    if str(log) == "-" or (log.exists() and not log.is_file()):
+        with click.open_file(str(log), "w", encoding="utf-8") as file:
+            yield file
+        return
+    unfinished = log.with_name(f"{log.name}.part")
+    try:
+        with unfinished.open("w", encoding="utf-8") as file:
+            yield file
+        unfinished.replace(log)
+    finally:
+        unfinished.unlink(missing_ok=True)
 
 
 def _begin(

@@ -56,7 +56,7 @@ def command(
       regelwerk try germany-2018 'count(ranking())' --players 4 --seed 7
       regelwerk try game.jsonl@20 '[points(who) for who in seats]'
     """
-    kept = kept_game(where)
+    kept = kept_game(where, players=players, seed=seed, set=settings, **{"with": overlays})
     if kept is not None:
         game = kept
     else:

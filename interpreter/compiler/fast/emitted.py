@@ -65,5 +65,6 @@ class Emitted:
 
 
 def _shortly(value: Any) -> str:
+    value = getattr(value, "__self__", value)  # a look into a table is shown as the table
     text = str(value) if isinstance(value, Span) else repr(value)
     return text if len(text) <= MOST_SHOWN else f"{text[: MOST_SHOWN - 1]}…"
