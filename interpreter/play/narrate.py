@@ -29,6 +29,12 @@ class Narrator:
             if board.when == word:
                 self.tell(board_of(game, board, self.language))
 
+    def boards(self, game: Game) -> None:
+        """All boards as they are now, for who comes in the middle of a game."""
+        for board in game.ruleset.model.boards:
+            if board.when != "end of game":
+                self.tell(board_of(game, board, self.language))
+
     def chosen(self, game: Game, decision: Decision, option: Option) -> None:
         self.lines(game)
 

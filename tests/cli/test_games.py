@@ -189,3 +189,10 @@ def test_a_log_that_is_not_there(run: Run, where: str) -> None:
     result = run("play", where)
     assert result.exit_code == 2
     assert "there is no such file" in result.stderr
+
+
+def test_who_goes_on_with_a_game_sees_its_boards(run: Run, tmp_path: Path) -> None:
+    log = str(tmp_path / "game.jsonl")
+    assert run("run", *GAME, "--log", log).exit_code == 0
+    lines = run("play", f"{log}@2").stdout.splitlines()
+    assert "  white  black" in lines

@@ -87,6 +87,8 @@ def _play(match: Match, narrator: Narrator, seat: int) -> None:
     from interpreter.cli.session import Leaves, TakesBack
 
     narrator.lines(match.game)
+    if match.game.choices:
+        narrator.boards(match.game)
     while True:
         try:
             if not match.step():

@@ -62,10 +62,10 @@ def command(
     else:
         found = loaded(where, overlays)
         number, start = players_for(found, players), seed_for(seed)
-        if seed is None:
-            notice(f"seed {start}")
         game = found.new_game(number, start, settings_for(found, number, settings))
     node, size = _checked(game, expression)
+    if kept is None and seed is None:
+        notice(f"seed {start}")
     value = game.machine.expressions.compile(node)(game.state, [None] * size)
     public = game.ruleset.names.public(tuple(value) if isinstance(value, range) else value, node.type)
     if output == "json":
