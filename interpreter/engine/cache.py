@@ -87,7 +87,10 @@ def request_for(name: str | Path, overlays: tuple[str, ...], roots: Iterable[Pat
     text = str(name)
     is_path = isinstance(name, Path) or text.endswith((".yaml", ".yml")) or os.path.isfile(text)
     folders = [str(root) for root in (ruleset_roots() if roots is None else roots)]
-    here = os.getcwd() if is_path or not all(map(os.path.isabs, folders)) else ""
+    try:
+        here = os.getcwd() if is_path or not all(map(os.path.isabs, folders)) else ""
+    except OSError:  # the working folder is gone
+        return None
     asked = [text, is_path, here, list(map(str, overlays)), roots is not None, folders]
     return Request(found, digest_of("ruleset", _asker(), json.dumps(asked)))
 
@@ -123,11 +126,11 @@ class Forms:
             return
         sources: dict[int, tuple[int, SourceFile]] = {}
         try:
-            pickled = _pickled(beside, sources)
+            pickled, code_ = _pickled(beside, sources), marshal.dumps(code)
         except _WRONG:
             return
         names = marshal.dumps([file.name for _, file in sources.values()])
-        found.put(self._key(what), _joined(names, pickled, marshal.dumps(code)))
+        found.put(self._key(what), _joined(names, pickled, code_))
 
     def _key(self, what: str) -> bytes:
         return digest_of("form", _asker(), what, *self.names)

@@ -115,7 +115,7 @@ class Decision:
         self._context: dict[str, Any] | None = None
         self._options: Options | None = None
         self.offered: Option | None = None
-        """The option that was offered last, and is surely legal."""
+        """The option that the machine chose, which is surely legal."""
         seat = self.site.ask.seat
         known = type(seat) is c.Local
         self.actor: int = frame[1][seat.index] if known else self.site.seat(game.state, self.env)  # type: ignore[union-attr]
@@ -141,9 +141,11 @@ class Decision:
         return self._context
 
     def offer(self, code: tuple[int, tuple[Value, ...]]) -> Option:
-        """The option of a code that the machine itself has chosen by a policy: it need not be looked at again."""
-        self.offered = offered = self._game.option(self.site, code)
-        return offered
+        """The option of a code; if the machine itself chose it by a policy, it need not be looked at again."""
+        option = self._game.option(self.site, code)
+        if code is self._game.machine.chosen:
+            self.offered = option
+        return option
 
     @property
     def options(self) -> Options:

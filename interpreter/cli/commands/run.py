@@ -110,7 +110,7 @@ def _kept_file(log: Path) -> Iterator[IO[str]]:
             yield file
         return
     if not log.parent.is_dir():
-        raise FileNotFoundError(ENOENT, "no such folder", str(log.parent))
+        raise FileNotFoundError(ENOENT, "no such file or directory", str(log))
     unfinished = log.with_name(f"{log.name}.part")
     try:
         with unfinished.open("w", encoding="utf-8") as file:

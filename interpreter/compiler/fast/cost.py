@@ -602,7 +602,7 @@ class Costs:
                 node.args[1], found = self._through(node.args[1], each, node)
                 return found
             case "move_card" | "shuffle":
-                return RECORD + 6 * sizes.cards if name == "move_card" else RECORD + 40 * sizes.cards
+                return RECORD + 6 * sizes.cards if name == "move_card" else RECORD + 100 * sizes.cards
             case "claims":
                 width = value_of(node.args[1]) if is_constant(node.args[1]) else sizes.width
                 each = 4 + (4 << min(width, 10))

@@ -75,12 +75,13 @@ class Emitter:
         return f"{letter}{self._count}_{clean}"
 
     def bind(self, label: str, value: Any) -> str:
-        """The name of a value that the module is given. Equal labels name equal values."""
-        key = ("bind", label)
-        if key not in self.known:
-            self.known[key] = self.named("K", label)
-            self.done.values[self.known[key]] = value
-        return self.known[key]  # type: ignore[no-any-return]
+        """The name of a value that the module is given. What is called alike need not be the same."""
+        known = self.known.setdefault(("bind", label), {})
+        shown = repr(getattr(value, "__self__", value))
+        if shown not in known:
+            known[shown] = self.named("K", label)
+            self.done.values[known[shown]] = value
+        return known[shown]  # type: ignore[no-any-return]
 
     def site(self, span: Span | None) -> str:
         if span is None:

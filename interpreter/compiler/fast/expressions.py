@@ -125,6 +125,28 @@ def cheap(node: ast.expr) -> bool:
             return False
 
 
+def _someone(owner: ast.expr) -> int:
+    number = value_of(owner)
+    if number is None:
+        raise Unsupported("a cell of nobody")
+    return number  # type: ignore[no-any-return]
+
+
+def harmless(node: ast.expr) -> bool:
+    """Whether an expression may be left out, or worked out later: it cannot fail."""
+    match node:
+        case ast.Name() | ast.Constant():
+            return True
+        case ast.Subscript(ast.Name("S"), index):
+            return isinstance(index, ast.Constant)
+        case ast.Subscript(ast.Name(name), ast.Constant()):
+            return not MODULE.match(name)  # a part of a bag or record
+        case ast.Tuple(items):
+            return all(harmless(item) for item in items)
+        case _:
+            return False
+
+
 def unsure(node: ast.expr) -> ast.expr:
     """Where none would fail by itself, it need not be looked for."""
     match node:
@@ -177,7 +199,7 @@ class Expressions:
             return self.quote.constant(first)
         owner = self.expression(node.owner, scope)
         if is_constant(owner):
-            return self.quote.constant(first + value_of(owner))
+            return self.quote.constant(first + _someone(owner))
         return self.quote.expression("_0 + _1", self.quote.constant(first), owner) if first else owner
 
     def read(self, cell: c.Expression, scope: Scope) -> ast.expr:
@@ -198,7 +220,7 @@ class Expressions:
         if owner is None:
             return self.quote.expression("S[_0]", self.quote.constant(first))
         if is_constant(owner):
-            return self.quote.expression("S[_0]", self.quote.constant(first + value_of(owner)))
+            return self.quote.expression("S[_0]", self.quote.constant(first + _someone(owner)))
         if first == 0:
             return self.quote.expression("S[_0]", owner)
         return self.quote.expression("S[_0 + _1]", self.quote.constant(first), owner)
@@ -387,7 +409,7 @@ class Expressions:
         return self.quote.call("bag_sum" if node.operator == "+" else "bag_difference", [left, right])
 
     def _part(self, bag: ast.expr, index: int) -> ast.expr | None:
-        if isinstance(bag, ast.Tuple) and all(cheap(item) for item in bag.elts):
+        if isinstance(bag, ast.Tuple) and all(harmless(item) for item in bag.elts):
             return bag.elts[index]
         if isinstance(bag, ast.Constant):
             return self.quote.constant(value_of(bag)[index])
@@ -551,7 +573,7 @@ class Expressions:
             if found is not None:
                 return found
         if facts.inline and all(
-            cheap(argument) or (safe and uses <= 1)
+            harmless(argument) or (safe and (cheap(argument) or uses <= 1))
             for argument, safe, uses in zip(arguments, sure, facts.uses, strict=True)
         ):
             return self._inlined(target, arguments, scope, items)
@@ -563,7 +585,7 @@ class Expressions:
             ]
             call = self.quote.call(name, [*cells, *(arguments[index] for index in kept)])
             for index, argument in enumerate(arguments):
-                if index not in kept and not sure[index] and not cheap(argument):
+                if index not in kept and not sure[index] and not harmless(argument):
                     call = self.quote.expression("(_0, _1)[1]", argument, call)
             return self.hoisted(call, scope) if facts.total else call
         if scope.lifted is not None:

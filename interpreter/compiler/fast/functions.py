@@ -144,7 +144,14 @@ class Functions(Writer):
             return
         (call,) = calls.values()
         assert isinstance(call.func, ast.Name)
-        if [each.id for each in call.args[2:] if isinstance(each, ast.Name)] != parameters:
+        given = [each.id if isinstance(each, ast.Name) else "" for each in call.args[2:]]
+        stored = {
+            node.id
+            for statement in body
+            for node in ast.walk(statement)
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+        }
+        if not given or given != parameters or stored & set(parameters):
             return
         row = self.row_numbers[call.func.id]
         if row not in self.emitter.done.parts:
@@ -188,7 +195,13 @@ class Functions(Writer):
             part = part_of_one_cell(body, set(given))
             if part is not None:
                 self.emitter.done.parts[number] = f"{writing.name}_part"
-                writing.add(q.function(f"{writing.name}_part", ["value", *given], [q.placed(ast.Return(part))]))
+                takes = given[0] if len(given) == 1 else "key"
+                unpacked: Block = []
+                if len(given) > 1:
+                    targets: list[ast.expr] = [q.store(name) for name in given]
+                    unpacked = [q.placed(ast.Assign([q.placed(ast.Tuple(targets, ast.Store()))], q.name("key")))]
+                returned = [*unpacked, q.placed(ast.Return(part))]
+                writing.add(q.function(f"{writing.name}_part", ["value", takes], returned))
             key = q.name(given[0]) if len(given) == 1 else q.tuple([q.name(name) for name in given])
             each = q.call(one, [q.name("S"), q.name("M"), q.name("each"), *(q.name(name) for name in given)])
             body = q.statements(

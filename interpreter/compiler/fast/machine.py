@@ -86,6 +86,8 @@ class FastMachine(Machine):
     plain: bool = False
     keeper: Keeper | None = None
     abandoned: int = 0
+    chosen: Any = None
+    """What a policy chose last."""
     _wholes: dict[str, Any] = field(default_factory=dict)
     _policies: dict[str, dict[int, Any]] = field(default_factory=dict)
     _preferring: dict[int, tuple[Policy, dict[int, Any]]] = field(default_factory=dict)
@@ -259,9 +261,10 @@ class FastMachine(Machine):
         form = self.form
         try:
             form.begin(state)
-            return prefer(state, state.frame[1], below)  # type: ignore[no-any-return]
+            self.chosen = code = prefer(state, state.frame[1], below)
         except Exception:
             return None
+        return code  # type: ignore[no-any-return]
 
     def play(
         self,

@@ -14,6 +14,7 @@ from interpreter.compiler.fast.quote import Quote
 __all__ = ["out_of_loops"]
 
 _SAFE_OPERATORS = (ast.Add, ast.Sub)
+_ORDERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 
 
 def out_of_loops(function: ast.FunctionDef, quote: Quote) -> ast.FunctionDef:
@@ -53,13 +54,16 @@ class _Mover:
     def _comprehension(self, loop: ast.ListComp | ast.GeneratorExp, bound: set[str], before: list[ast.stmt]) -> None:
         if any(isinstance(node, ast.Lambda) for node in ast.walk(loop)):
             return
-        loop.elt = self._taken(loop.elt, bound, before)
+        tested = False
         for clause in loop.generators:
-            clause.ifs = [self._taken(test, bound, before) for test in clause.ifs]
+            for place, test in enumerate(clause.ifs):
+                clause.ifs[place] = self._taken(test, bound, before, tested)
+                tested = True
+        loop.elt = self._taken(loop.elt, bound, before, tested)
 
-    def _taken(self, node: Any, bound: set[str], before: list[ast.stmt]) -> Any:
+    def _taken(self, node: Any, bound: set[str], before: list[ast.stmt], behind: bool = False) -> Any:
         """The node, with names for its greatest parts that the loop does not change."""
-        return _Taker(self, bound, before).visit(node)
+        return _Taker(self, bound, before, behind).visit(node)
 
     def named(self, value: ast.expr, before: list[ast.stmt]) -> ast.expr:
         wanted = ast.dump(value)
@@ -75,15 +79,41 @@ class _Mover:
 
 
 class _Taker(ast.NodeTransformer):
-    def __init__(self, mover: _Mover, bound: set[str], before: list[ast.stmt]) -> None:
-        self.mover, self.bound, self.before = mover, bound, before
+    """Takes parts out. Behind a condition only what cannot fail with none either: the condition may have looked."""
+
+    def __init__(self, mover: _Mover, bound: set[str], before: list[ast.stmt], behind: bool) -> None:
+        self.mover, self.bound, self.before, self.behind = mover, bound, before, behind
 
     def visit(self, node: ast.AST) -> ast.AST:
         if isinstance(node, ast.Compare | ast.BinOp | ast.Subscript | ast.BoolOp | ast.UnaryOp) and self._steady(node):
             return self.mover.named(node, self.before)
-        if isinstance(node, ast.Lambda):
-            return node
+        match node:
+            case ast.Lambda():
+                return node
+            case ast.BoolOp(_, [first, *others]):
+                node.values = [self.visit(first), *self._behind(others)]  # type: ignore[list-item]
+                return node
+            case ast.IfExp(test, body, orelse):
+                node.test = self.visit(test)  # type: ignore[assignment]
+                node.body, node.orelse = self._behind([body, orelse])
+                return node
+            case ast.If(test, body, orelse):
+                node.test = self.visit(test)  # type: ignore[assignment]
+                node.body, node.orelse = self._behind(body), self._behind(orelse)
+                return node
+            case ast.ListComp() | ast.GeneratorExp():
+                for clause in node.generators:
+                    clause.iter = self.visit(clause.iter)  # type: ignore[assignment]
+                    clause.ifs = self._behind(clause.ifs)
+                node.elt = self._behind([node.elt])[0]
+                return node
         return self.generic_visit(node)
+
+    def _behind(self, nodes: list[Any]) -> list[Any]:
+        before, self.behind = self.behind, True
+        found = [self.visit(node) for node in nodes]
+        self.behind = before
+        return found
 
     def _steady(self, node: ast.expr) -> bool:
         """Whether it is always the same in the loop, and cannot fail."""
@@ -93,12 +123,13 @@ class _Taker(ast.NodeTransformer):
             case ast.Name(name):
                 return name not in self.bound
             case ast.Compare(left, operators, others):
-                fine = not any(isinstance(each, ast.In | ast.NotIn) for each in operators)
+                allowed = (ast.Eq, ast.NotEq, ast.Is, ast.IsNot)
+                fine = all(isinstance(each, allowed if self.behind else (*allowed, *_ORDERS)) for each in operators)
                 return fine and all(self._steady(each) for each in (left, *others))
-            case ast.BinOp(left, operator, right):
+            case ast.BinOp(left, operator, right) if not self.behind:
                 return isinstance(operator, _SAFE_OPERATORS) and self._steady(left) and self._steady(right)
             case ast.Subscript(ast.Name("S"), index):
-                return self._steady(index)
+                return self._steady(index) if not self.behind else isinstance(index, ast.Constant)
             case ast.BoolOp(_, values):
                 return all(self._steady(value) for value in values)
             case ast.UnaryOp(ast.Not(), operand):

@@ -96,6 +96,9 @@ class _Reads(ast.NodeVisitor):
         for statement in function.body:
             self.visit(statement)
 
+    def visit_Lambda(self, node: ast.Lambda) -> None:
+        """What it is given may be called like a local."""
+
     def visit_Call(self, node: ast.Call) -> None:
         """What is remembered is asked for once, too."""
         steady = isinstance(node.func, ast.Name) and OUTLINED.match(node.func.id)
@@ -133,6 +136,9 @@ class _Reads(ast.NodeVisitor):
 class _Replace(ast.NodeTransformer):
     def __init__(self, names: dict[str, str]) -> None:
         self.names = names
+
+    def visit_Lambda(self, node: ast.Lambda) -> Any:
+        return node
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
         return self._replaced(node)

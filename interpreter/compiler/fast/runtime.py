@@ -225,8 +225,7 @@ class Runtime:
                     row[1].update(places)
                 continue
             for key, row in caches[number].items():
-                given = key if type(key) is tuple else (key,)
-                if part(old, *given) != part(new, *given):
+                if _differs(part, old, new, key):
                     row[1].update(places)
                     for other in through:
                         caches[other].pop(key, None)
@@ -615,6 +614,14 @@ class Runtime:
     def _nothing(self, state: State, env: tuple[Value, ...], up: Any) -> Going | None:
         state.frame = None
         return None
+
+
+def _differs(part: Callable[..., Value], old: Value, new: Value, key: Value) -> bool:
+    """Whether a part of a row comes to another value; where it cannot be worked out, it may."""
+    try:
+        return bool(part(old, key) != part(new, key))
+    except (TypeError, LookupError):
+        return True
 
 
 def _as_bag(value: Value) -> Value:

@@ -141,14 +141,13 @@ class Performer:
                 return self._move_piece(step)
             case c.Shuffles(zone, name):
                 shuffled = compile_(zone)
-                return lambda state, env: effects.shuffle(
-                    state,
-                    shuffled(state, env),
-                    machine.chance,
-                    name,
-                    names[name],
-                    span,
-                )
+
+                def shuffle(state: State, env: Env) -> None:
+                    cell = shuffled(state, env)
+                    self.meter.charge(1 + len(state.cells[cell]) // 4, span)
+                    effects.shuffle(state, cell, machine.chance, name, names[name], span)
+
+                return shuffle
             case c.Picks(index, items, name):
                 picked = compile_(items)
 
