@@ -419,12 +419,9 @@ class Expressions:
 
     def _at_least(self, node: c.Expression, least: object) -> bool:
         """Whether a number is surely no less: a holder never has less than nothing of a kind."""
-        if (
-            not isinstance(least, int)
-            or least > 0
-            or not isinstance(node, c.BagItem)
-            or not isinstance(node.of, c.Read)
-        ):
+        if not isinstance(least, int) or least > 0 or not self.knowledge.is_total(node):
+            return False
+        if not isinstance(node, c.BagItem) or not isinstance(node.of, c.Read):
             return False
         cell = self.knowledge.cell_of(node.of.cell)
         if not isinstance(cell, c.Cell) or cell.type.form not in ("pool", "track"):

@@ -1,0 +1,194 @@
+"""Small texts on which the two forms once came to different things, or the fast one could not go on."""
+
+from __future__ import annotations
+
+import random
+from itertools import islice
+from pathlib import Path
+from textwrap import indent
+
+import pytest
+
+from interpreter.compiler.constants import RuleFailure
+from interpreter.engine.game import Game
+from tests.test_hostile import FAMILY, loaded, write
+
+TOTAL = ("state:\n", "state:\n  score_all: {value: int, start: 0}\n  some: {value: int?, start: none}\n")
+LEVEL = ("  has:\n    money", "  has:\n    level: {value: int, start: 0}\n    money")
+PICKED = ("  has:\n    money", "  has:\n    picked: {value: list of int, start: []}\n    money")
+PURSE = ("  has:\n    money", "  has:\n    purse: {pool: gem, start: 1 of ruby}\n    money")
+LONE = ("step: 1..3}", "step: 1..3, lone: 1..1}")
+DUO = ("events:", "records:\n  duo: {one: int, two: int}\nevents:")
+SPARE = ("cards:\n", "cards:\n  spare: 2\n")
+ZONES = (
+    "zones: {deck",
+    "zones: {heap: {of: card, order: kept}, spares: {of: spare, order: kept, start: all}, deck",
+)
+
+
+def table(name: str, keys: str, *rows: str) -> str:
+    lines = "\n".join(f"      {row}" for row in rows)
+    return f"tables:\n  {name}:\n    keys: [{keys}]\n    gives: int\n    is: |\n{lines}\n"
+
+
+def rule(name: str, text: str) -> str:
+    return f"{name}:\n  is: |\n{indent(text, '    ')}\n"
+
+
+COSTS = table("costs", "step, number", "step | 1 | 2 | 3", "1 | 4 | 5 | 6", "2 | 40 | 50 | 60", "3 | 41 | 51 | 61")
+COST = table("costs", "cities", "cities | 1 | 2 | 3", "cost | 4 | 5 | 6")
+COUNTS = table("clockwise", "number", "number | 0 | 1 | 2 | 3", "n | 4 | 5 | 6 | 7")
+PLANS = table("plan", "number", "number | 0 | 1 | 2 | 3", "n | 4 | 0 | 6 | 7")
+LEVELS = """\
+choose act by seats[0]:
+  pick number in 1 .. 4, who in seats:
+    who.level = number
+    score_all += near(2)
+    score_all += near(1) * 100
+"""
+ANY = "any(step in step where (seat.level == {} or seat.level == {} + 50) and step > 2)"
+
+
+def failing(line: str) -> str:
+    return f"choose act by seats[0]:\n  set number in 1 .. 5:\n    amount = number\n  get:\n{indent(line, '    ')}\n"
+
+
+CASES: dict[str, tuple[str, str, tuple[tuple[str, str], ...], str]] = {
+    "two tables with one key fixed each": (
+        "choose act by seats[0]:\n  pick c in step, s in step:\n"
+        "    score_all += costs[2, s]\n    score_all += costs[c, 2] * 1000\n",
+        "",
+        (),
+        COSTS,
+    ),
+    "a table that is called as the language's own": (
+        "choose act by seats[0]:\n  pick number in 0 .. 3:\n"
+        "    score_all += clockwise[number] + count(clockwise(seats[0]))\n",
+        "",
+        (),
+        COUNTS,
+    ),
+    "a table that is called as a kind of cards": (
+        "choose act by seats[0]:\n"
+        "  pick number in 0 .. 3:\n    score_all += plan[number]\n"
+        "    if any(p in heap where p is plan):\n      score_all += 100\n"
+        "    if any(p in heap where p is not plan):\n      score_all += 1000\n"
+        "  a if count(deck) > 0:\n    move first(deck) to heap\n"
+        "  b if count(spares) > 0:\n    move first(spares) to heap\n",
+        "",
+        (SPARE, ZONES),
+        PLANS,
+    ),
+    "a row whose key is a list": (
+        "choose act by seats[0]:\n  pick number in 1 .. 4, who in seats:\n    who.picked = [number]\n"
+        "    score_all += near([1])\n    score_all += near([2]) * 100\n",
+        rule(
+            "near",
+            "(wanted: list of int) -> int:\n  return count(seat in seats where "
+            "any(step in step where (seat.picked == wanted or seat.picked == [7]) and step > 2))",
+        ),
+        (PICKED,),
+        "",
+    ),
+    "a row with a constant beside its key": (
+        LEVELS,
+        rule(
+            "near",
+            f"(low: int) -> int: sum(count(seat in seats where {ANY.format('low + extra', 'low + extra')}) "
+            "for extra in lone)",
+        ),
+        (LEVEL, LONE),
+        "",
+    ),
+    "a row whose key is changed first": (
+        LEVELS,
+        rule("near", f"(low: int) -> int:\n  low += 1\n  return count(seat in seats where {ANY.format('low', 'low')})"),
+        (LEVEL,),
+        "",
+    ),
+    "a row whose key may be none": (
+        "choose act by seats[0]:\n  pick number in 1 .. 4, who in seats:\n    some = number\n"
+        "    score_all += near(some)\n    some = none\n    score_all += near(some)\n    who.level = number\n"
+        "    score_all += near(some)\n",
+        rule(
+            "near",
+            "(low: int?) -> int: count(seat in seats where low != none "
+            "and any(step in step where (seat.level > low or seat.level == 2) and step > 2))",
+        ),
+        (LEVEL,),
+        "",
+    ),
+    "a holder of nobody": (failing("if 0 <= seats[amount].purse[ruby]:\n  score_all += 1"), "", (PURSE,), ""),
+    "a part of a record that is not asked for": (failing("score_all += duo(costs[amount], 7).two"), "", (DUO,), COST),
+    "an argument that is not used": (
+        failing("score_all += plainly(costs[amount], 7)"),
+        rule("plainly", "(x: int, y: int) -> int: y + score_all"),
+        (),
+        COST,
+    ),
+    "an argument that is used in one branch": (
+        failing("score_all += plainly(costs[amount], 7)"),
+        rule("plainly", "(x: int, y: int) -> int: x if score_all > 3 else y"),
+        (),
+        COST,
+    ),
+    "a key that is called like a local": (
+        "choose act by seats[0]:\n  pick y in take(1, sorted(x in seats by x.level * x.level, x)):\n"
+        "    score_all += y.number + 1\n  other number in 0 .. 3, z in seats:\n    z.level = number\n",
+        "",
+        (LEVEL,),
+        "",
+    ),
+    "a sum behind the test of what it adds to": (
+        "choose act by seats[0]:\n  pick number in 1 .. 4, who in seats where some != none and some + 1 > number:\n"
+        "    some = none\n  other number in 1 .. 4:\n    some = none if number == 1 else number\n",
+        "",
+        (),
+        "",
+    ),
+    "nobody's level": (
+        "choose act by seats[0]:\n  go:\n    amount += calc(none)\n",
+        rule("calc", "(low: seat?) -> int: count(x in 1 .. 5 where low != none and low.level + 1 > x)"),
+        (LEVEL,),
+        "",
+    ),
+}
+
+
+def tried(game: Game, choice: dict[str, object]) -> str:
+    try:
+        game.apply(choice)
+    except RuleFailure as failure:
+        return str(failure)
+    return ""
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_both_forms_come_to_the_same(name: str, tmp_path: Path) -> None:
+    act, rules, changes, tables = CASES[name]
+    family = FAMILY.replace(*TOTAL)
+    for old, new in changes:
+        assert old in family
+        family = family.replace(old, new)
+    path = write(tmp_path, act, rules, "", family + tables)
+    rulesets = loaded(path), loaded(path)
+    for seed in range(3):
+        fast, plain = (ruleset.new_game(2, seed) for ruleset in rulesets)
+        assert fast.machine.is_written
+        fast.machine.abandoned, plain.machine.plain = 0, True
+        chance = random.Random(seed)
+        for _ in range(40):
+            assert fast.state.difference(plain.state) == []
+            if fast.decision is None or plain.decision is None:
+                break
+            options = [
+                list(islice(game.machine.options(game.state, decision.env, decision.site), 200))
+                for game, decision in ((fast, fast.decision), (plain, plain.decision))
+            ]
+            assert options[0] == options[1]
+            choice = fast.option(fast.decision.site, chance.choice(options[0])).as_dict()
+            failures = [tried(game, dict(choice)) for game in (fast, plain)]
+            assert failures[0] == failures[1]
+            assert fast.machine.abandoned == bool(failures[0])
+            if failures[0]:
+                break
