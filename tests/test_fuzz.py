@@ -545,11 +545,7 @@ class Writer:
         if not pure:
             ways += [
                 lambda: [f"{pad}amount {chance.choice(['=', '+=', '-='])} {self.whole()}"],
-                lambda: (
-                    [f"{pad}{self.of('seat')}.score = {self.whole()}".replace("(", "").replace(")", "")]
-                    if False
-                    else [f"{pad}row = {self.of('ints')}"]
-                ),
+                lambda: [f"{pad}row = {self.of('ints')}"],
                 lambda: [f"{pad}add {self.whole()} to row"],
                 lambda: [f"{pad}remove {self.whole()} from row"],
                 lambda: [f"{pad}gems = {self.of('bag')}"],

@@ -29,6 +29,8 @@ __all__ = [
     "bounded",
     "effort",
     "grows",
+    "is_bounded",
+    "numbers_in",
     "weight",
 ]
 
@@ -107,21 +109,34 @@ def grows(node: c.Expression) -> bool:
 
 def bounded(number: Value, span: Span) -> Value:
     """A number, or a bag of them, that may be kept."""
+    if not is_bounded(number):
+        raise RuleFailure("a number of more than 18 digits", span)
+    return number
+
+
+def is_bounded(number: Value) -> bool:
+    """Whether a number, or each of a bag, may be kept."""
     for part in number if type(number) is tuple else (number,):
         if part is not None and not -MAXIMUM_NUMBER < part < MAXIMUM_NUMBER:
-            raise RuleFailure("a number of more than 18 digits", span)
-    return number
+            return False
+    return True
 
 
 def weight(value: Value, span: Span) -> int:
     """How many numbers a value holds; a failure for one that holds too many, also where it holds one thing often."""
+    found = numbers_in(value)
+    if found > MAXIMUM_WEIGHT:
+        raise RuleFailure(f"a value of more than {MAXIMUM_WEIGHT:,} numbers", span)
+    return found
+
+
+def numbers_in(value: Value) -> int:
+    """How many numbers a value holds, each counted as often as it is there; no further than what may be kept."""
     found = 0
     open_values = [value]
-    while open_values:
+    while open_values and found <= MAXIMUM_WEIGHT:
         inner = open_values.pop()
         found += len(inner)
-        if found > MAXIMUM_WEIGHT:
-            raise RuleFailure(f"a value of more than {MAXIMUM_WEIGHT:,} numbers", span)
         open_values.extend(part for part in inner if type(part) is tuple)
     return found
 

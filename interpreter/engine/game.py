@@ -326,7 +326,8 @@ class Game:
         log = self.state.log
         before = len(log)
         if before > MAXIMUM_RECORDS:
-            place = chosen.site.core.span if chosen.site is not None else None
+            assert self.state.frame is not None
+            place = self.machine.asks[self.state.frame[0]].ask.span
             raise RuleFailure(f"more than {MAXIMUM_RECORDS:,} things happened in this game", place, "R002")
         self.machine.take(self.state, self.chance, number, values)
         self.history = (self.history, log[before][3], chosen)

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from interpreter.compiler.constants import MAXIMUM_NUMBER, MAXIMUM_STEPS, MAXIMUM_WEIGHT, Constants, Meter
+from interpreter.compiler.constants import MAXIMUM_STEPS, MAXIMUM_WEIGHT, Constants, Meter, is_bounded, numbers_in
 from interpreter.compiler.plain.evaluate import MAXIMUM_ITEMS
 from interpreter.kernel import bags
 from interpreter.kernel.state import State, Value
@@ -157,20 +157,13 @@ class Budget:
 
 def bounded(number: Value) -> Value:
     """A number, or a bag of them, that may be kept."""
-    for part in number if type(number) is tuple else (number,):
-        if part is not None and not -MAXIMUM_NUMBER < part < MAXIMUM_NUMBER:
-            raise Abandoned
+    if not is_bounded(number):
+        raise Abandoned
     return number
 
 
 def weighed(value: Value) -> Value:
-    """A value that may be kept, of lists in lists: each counts as often as it is there."""
-    found = 0
-    open_values = [value]
-    while open_values:
-        inner = open_values.pop()
-        found += len(inner)
-        if found > MAXIMUM_WEIGHT:
-            raise Abandoned
-        open_values.extend(part for part in inner if type(part) is tuple)
+    """A value that may be kept, of lists in lists."""
+    if numbers_in(value) > MAXIMUM_WEIGHT:
+        raise Abandoned
     return value

@@ -32,13 +32,9 @@ if TYPE_CHECKING:
     from interpreter.compiler.plain.machine import Machine
     from interpreter.language.policies import Policy
 
-__all__ = ["Emitter", "emit"]
+__all__ = ["Emitter"]
 
 DROP = "drop_what_is_remembered"
-
-
-def emit(machine: Machine) -> Emitted:
-    return Emitter(machine).whole()
 
 
 class Emitter:

@@ -81,7 +81,7 @@ class Functions(Writer):
             q = self.quote
             name = self.emitter.known[key] = self.emitter.named("Y", label)
             function = q.function(name, parameters, [q.placed(ast.Return(value))])
-            function.decorator_list = [q.name("remembered_some")]
+            function.decorator_list = [q.name("remembered")]
             self.emitter.add(q.file, function)
         return self.emitter.known[key]  # type: ignore[no-any-return]
 

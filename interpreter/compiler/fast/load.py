@@ -12,7 +12,7 @@ from interpreter.compiler.fast.emitted import Emitted
 
 __all__ = ["add_functions", "code_of", "functions_of"]
 
-MOST_REMEMBERED, MOST_OUTLINED = 16_384, 16_384
+MOST_REMEMBERED = 16_384
 BUILTINS = ("all", "any", "frozenset", "len", "list", "max", "min", "next", "range", "set", "sorted", "sum", "tuple")
 
 
@@ -30,7 +30,6 @@ def functions_of(code: dict[str, CodeType], values: dict[str, Any]) -> dict[str,
     space: dict[str, Any] = {
         **values,
         "remembered": lru_cache(MOST_REMEMBERED),
-        "remembered_some": lru_cache(MOST_OUTLINED),
         "__builtins__": {name: getattr(builtins, name) for name in BUILTINS},
         "__name__": "rules",
     }

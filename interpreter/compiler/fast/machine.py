@@ -1,9 +1,9 @@
 """The fast form of a machine: emitted functions run the stretches, the plain form explains what fails.
 
-It is a :class:`~interpreter.compiler.plain.Machine` with the same stretches, frames, cells and records. What goes wrong
-in an emitted function, whatever it is, is taken back to the last choice and done again in the plain form, which raises
-the failure with its place and chain. The functions are made when the first choice is: a game that only begins needs
-none of them.
+It is a :class:`~interpreter.compiler.plain.machine.Machine` with the same stretches, frames, cells and records. What
+goes wrong in an emitted function, whatever it is, is taken back to the last choice and done again in the plain form,
+which raises the failure with its place and chain. The functions are made when the first choice is: a game that only
+begins needs none of them.
 """
 
 from __future__ import annotations

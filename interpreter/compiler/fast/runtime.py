@@ -57,7 +57,6 @@ class Runtime:
     ) -> None:
         self.machine = machine
         self.budget = Budget(machine.constants, longest)
-        self.rows = rows
         self.stale: list[tuple[_Stale, ...]] = [
             tuple((number, places[cell], None, ()) for number, places in rows.items() if cell in places)
             for cell in range(machine.constants.layout.size)
