@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from interpreter.base.source import Span
 from interpreter.kernel.effects import Effects
@@ -14,6 +14,9 @@ from interpreter.kernel.tracks import Track
 from interpreter.language import core as c
 from interpreter.language.model import Model
 from interpreter.language.walk import size
+
+if TYPE_CHECKING:
+    from interpreter.compiler.watches import Watch
 
 __all__ = [
     "GOES_ON",
@@ -147,6 +150,7 @@ class Constants:
 
     model: Model
     seats: tuple[int, ...]
+    watches: tuple[Watch, ...]
     counting: int
     settings: dict[str, Value]
     layout: Layout

@@ -11,6 +11,7 @@ from interpreter.compiler.constants import Constants
 from interpreter.compiler.fast.machine import FastMachine
 from interpreter.compiler.lower import Program
 from interpreter.compiler.plain.machine import Machine
+from interpreter.compiler.watches import wakes, watches
 from interpreter.kernel.effects import Effects, ZoneShape
 from interpreter.kernel.graphs import Graph
 from interpreter.kernel.invariants import Census, Holdings
@@ -46,13 +47,15 @@ def set_table(program: Program, people: int, settings: dict[str, Value]) -> Tabl
     units = frozenset(cell for cell, group in _cells(model, layout) if _is_unit(model, group))
     tracks = _tracks(model, layout, counting)
     zones: dict[int, ZoneShape] = {}
+    seats = tuple(range(len(roles)))
+    watched = watches(model, seats)
     effects = Effects(
         layout,
         zones,
         units,
         tracks,
         frozenset(cell for cell, group in _cells(model, layout) if group.unlimited),
-        _wakes(program, layout),
+        wakes(program, layout, watched),
         {
             cell: model.pieces.index(group.type.name)
             for cell, group in _cells(model, layout)
@@ -63,7 +66,8 @@ def set_table(program: Program, people: int, settings: dict[str, Value]) -> Tabl
     graph = model.graph
     constants = Constants(
         model=model,
-        seats=tuple(range(len(roles))),
+        seats=seats,
+        watches=watched,
         counting=counting,
         settings=settings,
         layout=layout,
@@ -211,16 +215,6 @@ def _spaces(model: Model, group: Group, players: int) -> tuple[tuple[tuple[int, 
     return tuple(spaces)
 
 
-def _wakes(program: Program, layout: Layout) -> list[int]:
-    wakes = [0] * layout.size
-    order = list(program.model.standing)
-    for name, count in layout.groups:
-        bits = sum(1 << order.index(rule) for rule in program.reach.wakes(name))
-        for i in range(count):
-            wakes[layout.base[name] + i] = bits
-    return wakes
-
-
 def _seen_by(model: Model, layout: Layout) -> dict[int, tuple[int, ...]]:
     found: dict[int, tuple[int, ...]] = {}
     for cell, group in _cells(model, layout):
@@ -243,7 +237,7 @@ def _first_state(machine: Machine, layout: Layout, model: Model) -> State:
     base, cells = layout.base, state.cells
     for word, value in (("round", 0), ("phase", -1), ("turn", -1), ("settling", 0), ("kept", ()), ("over", False)):
         cells[base[word]] = value
-    cells[base["pending"]] = (1 << len(model.standing)) - 1
+    cells[base["pending"]] = (1 << len(machine.constants.watches)) - 1
     for i in range(layout.count("chance")):
         cells[base["chance"] + i] = 0
     for cell, group in _cells(model, layout):

@@ -40,7 +40,7 @@ class _Within:
         self.recent: list[tuple[frozenset[int], _Distances]] = []
         self.ways: dict[int, _Ways] = {}
         self.orders: dict[int, tuple[int, ...]] = {}
-        self.paths: dict[tuple[int, int], tuple[int, ...]] = {}
+        self.paths: dict[int, dict[int, tuple[int, ...] | None]] = {}
 
 
 class _Memory:
@@ -165,19 +165,19 @@ class Graph:
         if not isinstance(lengths, tuple):
             return self._walk(starts, goal, self._ways_to(goal, within, lengths), lengths)
         known = self._memory.within(self, within, lengths)
-        if goal not in known.ways:
+        order = known.orders.get(goal)
+        if order is None:
             ways = known.ways[goal] = self._ways_to(goal, within, lengths)
-            known.orders[goal] = _order(ways)
-        ways = known.ways[goal]
-        start = min(starts, key=known.orders[goal].__getitem__, default=None)
-        if start is None or ways[start] is None:
+            order = known.orders[goal] = _order(ways)
+            known.paths[goal] = {}
+        if not starts:
             return None
-        found = known.paths.get((start, goal))
-        if found is None:
-            walked = self._walk((start,), goal, ways, lengths)
-            assert walked is not None
-            found = known.paths[start, goal] = walked
-        return found
+        best = min([order[start] for start in starts])
+        paths = known.paths[goal]
+        if best not in paths:
+            start, ways = order.index(best), known.ways[goal]
+            paths[best] = self._walk((start,), goal, ways, lengths)
+        return paths[best]
 
     def _walk(self, starts: tuple[int, ...], goal: int, ways: _Ways, lengths: Sequence[int]) -> tuple[int, ...] | None:
         """The nodes of the way from the best start."""

@@ -30,6 +30,8 @@ MEMORY, ENTRY, NUMBER = 200_000_000, 256, 8
 FEW = 8
 """So many mixes are part of what it costs to ask for them."""
 
+MOST_MIXES_KNOWN = 16_384
+
 LITTLE = 60_000
 """So many units are taken off for what the machine calls once in a decision, and no more is taken off there."""
 
@@ -99,7 +101,7 @@ class Budget:
 
     def names(self) -> dict[str, Any]:
         """What emitted code calls."""
-        left, longest, all_mixes = self.left, self.longest, bags.mixes
+        left, longest = self.left, self.longest
 
         def spent(items: Any, units: int) -> Any:
             left[0] -= len(items) * units
@@ -128,21 +130,13 @@ class Budget:
                 raise Abandoned
             return (*one, *other)
 
-        def mixes(number: int, kinds: tuple[int, ...], bag: bags.Bag) -> Value:
-            found = all_mixes(number, kinds, bag)
-            if len(found) > FEW:
-                left[0] -= 4 * len(found) * len(bag)
-                if len(found) > longest or left[0] < 0:
-                    raise Abandoned
-            return found
-
         return {
             "LEFT": left,
             "spent": spent,
             "numbers": numbers,
             "short": short,
             "joined": joined,
-            "mixes": mixes,
+            "mixes": _Mixes(self),
             "bounded": bounded,
             "fits": self.fits,
             "weighed": weighed,
@@ -153,6 +147,28 @@ class Budget:
         self.left[0] -= UNITS_OF_A_STEP * (MAXIMUM_STEPS - meter.left)
         if self.left[0] < 0:
             raise Abandoned
+
+
+class _Mixes(dict[tuple[int, tuple[int, ...], bags.Bag], Value]):
+    """As :func:`~interpreter.kernel.bags.mixes`, by what it is given."""
+
+    __slots__ = ("budget",)
+
+    def __init__(self, budget: Budget) -> None:
+        self.budget = budget
+
+    def __missing__(self, asked: tuple[int, tuple[int, ...], bags.Bag]) -> Value:
+        found = bags.mixes(*asked)
+        if len(found) > FEW:
+            left, size = self.budget.left, len(found) * len(asked[2])
+            left[0] -= 4 * size
+            if len(found) > self.budget.longest or left[0] < 0:
+                raise Abandoned
+        else:
+            if len(self) >= MOST_MIXES_KNOWN:
+                self.clear()
+            self[asked] = found
+        return found
 
 
 def bounded(number: Value) -> Value:

@@ -4,7 +4,7 @@ In come the finished syntax trees of functions; they are changed in place. The c
 nodes, with loops multiplied out: all that is looked through is no longer than the longest thing of the game, apart from
 ranges. What a function costs in all is part of what its callers cost, so a tree of calls needs no counting either,
 until a loop or a function comes to more than :data:`MOST`: from there on it pays when it is run, and its callers see a
-small cost. What runs by itself (a stretch, a decision's options, a standing rule, …) always pays at its head.
+small cost. What runs by itself (a stretch, a decision's options, a watch, …) always pays at its head.
 
 :class:`Sizes` answers for the types and numbers of checked trees what is too large to be kept unseen.
 """
@@ -38,7 +38,7 @@ MOST_REMEMBERED = 4_000
 MOST_OF_A_STRETCH = 8_000
 MOST_OF_A_ROW = 6_000
 MOST_OF_STANDING = 2_000
-"""For all standing rules together."""
+"""For all watches together."""
 
 SHORTEST = 256
 """Lists may be so long in every game."""
@@ -98,6 +98,16 @@ class Sizes:
                 return 2 * self.cards
             case _:
                 return 0
+
+    @property
+    def sets(self) -> int:
+        """A question about rooms, where all kinds share them."""
+        return 8 << min(self.width, 10)
+
+    @property
+    def mixes(self) -> int:
+        """A question about mixes of tokens, of which there are few."""
+        return 4 * FEW * self.width
 
     def is_heavy(self, node: c.Expression) -> bool:
         """Whether a value that is put together here may hold more than may be kept."""
@@ -287,7 +297,7 @@ class Costs:
             case "R":
                 return MOST_OF_A_STRETCH
             case "W":
-                return MOST_OF_STANDING // len(self.sizes.model.standing)
+                return MOST_OF_STANDING // len(self.sizes.constants.watches)
             case letter if letter in ONCE:
                 return LITTLE
             case "E":
@@ -335,6 +345,8 @@ class Costs:
                 return found + each
             case ast.While():
                 return self._while(node)
+            case ast.Try(body, handlers):
+                return 1 + self._block(body) + max(self._block(handler.body) for handler in handlers)
             case ast.Assign(targets, value):
                 return sum(self._expression(target) for target in targets) + self._expression(value)
             case ast.AugAssign(target, _, value):
@@ -434,7 +446,9 @@ class Costs:
 
     def _is_set(self, node: ast.expr) -> bool:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            return node.func.id in ("frozenset", "set")
+            kept = self._functions.get(node.func.id)
+            found = _assigned(kept).get("found", []) if kept is not None and node.func.id[0] == "S" else []
+            return node.func.id in ("frozenset", "set") or (bool(found) and all(self._is_set(each) for each in found))
         if isinstance(node, ast.Name) and node.id not in self._values:
             found = self._locals.get(node.id, [])
             return bool(found) and all(self._is_set(value) for value in found)
@@ -483,7 +497,7 @@ class Costs:
                 return size
             case ast.Call(ast.Name("numbers" | "range")):
                 return None
-            case ast.Call(ast.Name("short" | "joined" | "mixes")):
+            case ast.Call(ast.Name("short" | "joined")):
                 return longest
             case ast.Call(ast.Name("tuple" | "list" | "sorted" | "set" | "frozenset" | "spent"), [inner, *_]):
                 return self._length(inner)
@@ -595,7 +609,6 @@ class Costs:
     def _helper(self, node: ast.Call, name: str) -> int:
         """What one of the runtime's helpers does."""
         sizes = self.sizes
-        sets = 8 << min(sizes.width, 10)
         match name:
             case "move_cards" | "move_to_pile":
                 each = RECORD + 6 * sizes.cards
@@ -608,8 +621,6 @@ class Costs:
                 each = 4 + (4 << min(width, 10))
                 node.args[0], found = self._through(node.args[0], each, node)
                 return found + (8 << min(width, 10))
-            case "overflow_in" | "space_in":
-                return sets
             case "distances" | "path" | "connected":
                 return sizes.search if name != "connected" else sizes.search // 4
             case "visible_in":
@@ -620,12 +631,16 @@ class Costs:
                 return sizes.longest
             case "price_on" | "room_on" | "place_piece" | "take_piece" | "move_tokens" | "move_some":
                 return RECORD + 4 * sizes.width
+            case "row_anew" | "partial_row_anew":
+                one = node.args[5]
+                assert isinstance(one, ast.Name)
+                if len(node.args) == 6:
+                    node.args.append(ast.copy_location(ast.Constant(CALL + self.cost(one.id)), node))
+                return 200
             case "put" | "keep" | "pick" | "mark" | "heard" | "settle" | "stop" | "make_stale" | "neighbours":
                 return RECORD + sizes.longest
             case "check_depth" | "plain_stretch" | "plain_choice" | "plain_values" | "plain_match":
                 return 200
-            case "mixes":
-                return 4 * FEW * sizes.width
             case "weighed":
                 return MOST // 8
             case _:

@@ -26,7 +26,6 @@ from interpreter.compiler.fast.reads import gathered
 from interpreter.compiler.fast.standing import Standing
 from interpreter.compiler.fast.statements import Block, Statements
 from interpreter.compiler.fast.stretches import Stretches
-from interpreter.kernel.state import Layout
 
 if TYPE_CHECKING:
     from interpreter.compiler.plain.machine import Machine
@@ -58,6 +57,8 @@ class Emitter:
         self.sealed = False
         """Set once the program is written: what is added later can no longer be remembered in the state."""
         self.functions = Functions(self)
+        self.stale: dict[str, str] = {}
+        """For groups that rows read what makes these stale."""
         self.stretches = Stretches(self)
         self.decisions = Decisions(self)
         self.standing = Standing(self)
@@ -139,7 +140,7 @@ class Emitter:
         finally:
             self.done = program
         for body in found.modules.values():
-            _fill(body, program, self.constants.layout)
+            _fill(body, program, self.stale)
         self.costs.write(found)
         found.remembered = self.costs.remembered
         return found, names
@@ -165,8 +166,11 @@ class Emitter:
             for group in reads:
                 self.done.readers.setdefault(group, []).append(number)
         self.done.caches = len(self.cached)
+        layout = self.constants.layout
+        for group in dict.fromkeys(layout.owner_of(cell)[0] for rows in self.done.rows.values() for cell in rows):
+            self.stale[group] = self.functions.staleness(group)
         for body in self.done.modules.values():
-            _fill(body, self.done, self.constants.layout)
+            _fill(body, self.done, self.stale)
         self.costs.write(self.done)
         self.done.longest, self.done.remembered = self.sizes.longest, self.costs.remembered
 
@@ -197,9 +201,8 @@ class _Writing:
 class _Filler(ast.NodeTransformer):
     """Puts in what a change makes forgotten."""
 
-    def __init__(self, emitted: Emitted, layout: Layout) -> None:
-        self.readers = emitted.readers
-        self.groups = {layout.owner_of(cell)[0] for rows in emitted.rows.values() for cell in rows}
+    def __init__(self, emitted: Emitted, stale: dict[str, str]) -> None:
+        self.readers, self.stale = emitted.readers, stale
 
     def visit_Expr(self, node: ast.Expr) -> Any:
         call = node.value
@@ -212,8 +215,9 @@ class _Filler(ast.NodeTransformer):
         found: Block = []
         for number in self.readers.get(str(group.value), ()):
             found.extend(quote.statements("M[_0] = {}", quote.constant(number)))
-        if group.value in self.groups:
-            found.extend(quote.statements("make_stale(M, _0, L[_1][3], S[_0])", *call.args[1:]))
+        if group.value in self.stale:
+            stale = quote.name(self.stale[group.value])
+            found.extend(quote.statements("_2(M, _0, L[_1][3], S[_0])", *call.args[1:], stale))
         return found
 
     def visit_If(self, node: ast.If) -> Any:
@@ -223,8 +227,8 @@ class _Filler(ast.NodeTransformer):
         return node
 
 
-def _fill(functions: list[ast.stmt], emitted: Emitted, layout: Layout) -> None:
-    filler = _Filler(emitted, layout)
+def _fill(functions: list[ast.stmt], emitted: Emitted, stale: dict[str, str]) -> None:
+    filler = _Filler(emitted, stale)
     for function in functions:
         assert isinstance(function, ast.FunctionDef)
         filler.visit(function)

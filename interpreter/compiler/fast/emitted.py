@@ -22,9 +22,9 @@ class Emitted:
     ``accepts``: what says whether it is legal; ``options``: what lists its values; ``standing``: what finds a match;
     ``readers``: for each group the caches that a change empties; ``rows``: for each cache that is a row the places in
     it that a change of a cell makes stale, unless the ``parts`` of the row that read the cell come to the same;
-    ``through``: for each row the caches that hold, key by key, as long as the row does; ``cells``: name, first cell and
-    number of each group, to be shown; ``longest``: no list is longer; ``remembered``: for functions that remember what
-    they gave how large that is.
+    ``whole``: for each row the groups that change all of it; ``through``: for each row the caches that hold, key by
+    key, as long as the row does; ``cells``: name, first cell and number of each group, to be shown; ``longest``: no
+    list is longer; ``remembered``: for functions that remember what they gave how large that is.
     """
 
     modules: dict[str, list[ast.stmt]] = field(default_factory=dict)
@@ -38,6 +38,7 @@ class Emitted:
     caches: int = 0
     readers: dict[str, list[int]] = field(default_factory=dict)
     rows: dict[int, dict[int, tuple[int, ...]]] = field(default_factory=dict)
+    whole: dict[int, tuple[str, ...]] = field(default_factory=dict)
     parts: dict[int, str] = field(default_factory=dict)
     through: dict[int, list[int]] = field(default_factory=dict)
     cells: tuple[tuple[str, int, int], ...] = ()

@@ -27,7 +27,7 @@ from interpreter.language.walk import descendants
 if TYPE_CHECKING:
     from interpreter.compiler.fast.emit import Emitter
 
-__all__ = ["Expressions", "Hoister", "RowOf", "Scope", "TooLarge", "Unsupported"]
+__all__ = ["Expressions", "Hoister", "RowOf", "Scope", "TooLarge", "Unsupported", "in_place"]
 
 MODULE = re.compile("[A-Z]+[0-9]+_")
 PLAIN = re.compile("[a-z][a-z0-9_]*")
@@ -102,6 +102,7 @@ class RowOf:
     others: tuple[int, ...]
     labels: tuple[str, ...]
     span: Span
+    total: bool = True
 
 
 def shown(node: ast.expr) -> str:
@@ -276,7 +277,7 @@ class Expressions:
             case c.Read(cell):
                 return self.read(cell, scope)
             case c.Static(attribute, of):
-                return self._static(attribute, self.expression(of, scope))
+                return self.static(attribute, self.expression(of, scope))
             case c.FieldOf(of, number):
                 record = self.expression(of, scope)
                 return self._part(record, number) or q.expression("_0[_1]", record, q.constant(number))
@@ -344,7 +345,7 @@ class Expressions:
             return self.quote.constant(not value_of(node))
         return self.quote.expression("not _0", node)
 
-    def _static(self, attribute: str, of: ast.expr) -> ast.expr:
+    def static(self, attribute: str, of: ast.expr) -> ast.expr:
         values = self.constants.statics[attribute]
         if is_constant(of):
             return self.quote.constant(values[value_of(of)])
@@ -433,11 +434,42 @@ class Expressions:
             return self.quote.constant(COMPARED[operator](value_of(left), value_of(right)))
         if operator not in ("==", "!="):
             left, right = unsure(left), unsure(right)
+        if operator == "==" and is_constant(right) and value_of(right) == 0:
+            fits = self._fits(left)
+            if fits is not None:
+                return fits
         if is_constant(right) and value_of(right) is None and operator in ("==", "!="):
             if isinstance(left, ast.Constant | ast.Tuple):
                 return self.quote.constant(operator == "!=")
             return self.quote.expression("_0 is None" if operator == "==" else "_0 is not None", left)
         return self.quote.placed(ast.Compare(left, [OPERATORS[operator]()], [right]))  # type: ignore[no-any-return]
+
+    def _fits(self, node: ast.expr) -> ast.expr | None:
+        """Nothing is left outside of a bag with some more of one kind: there is so much space for that kind beside it.
+
+        For this the bag itself need not fit: then there is space for nothing.
+        """
+        match node:
+            case ast.Subscript(ast.Attribute(claims, "outside"), ast.Tuple(parts)):
+                more = [place for place, part in enumerate(parts) if isinstance(part, ast.BinOp)]
+            case _:
+                return None
+        if len(more) != 1:
+            return None
+        kind = more[0]
+        match parts[kind]:
+            case ast.BinOp(ast.Subscript(bag, ast.Constant()), ast.Add(), ast.Constant(int(number))) if number > 0:
+                pass
+            case _:
+                return None
+        q = self.quote
+        same = [q.expression("_0[_1]", bag, q.constant(place)) for place in range(len(parts))]
+        held = [part.left if place == kind else part for place, part in enumerate(parts)]  # type: ignore[attr-defined]
+        if [shown(each) for each in held] != [shown(each) for each in same]:
+            return None
+        space = q.expression("_0.space[_1]", claims, bag)
+        space.heavy = self.emitter.sizes.sets  # type: ignore[attr-defined]
+        return q.expression("_0 <= _1[_2]", q.constant(number), space, q.constant(kind))
 
     def _logic(self, operator: str, left: ast.expr, right: c.Expression, scope: Scope) -> ast.expr:
         if is_constant(left):
@@ -478,9 +510,27 @@ class Expressions:
 
     def _as_set(self, whole: ast.expr, scope: Scope) -> ast.expr:
         """A list that was worked out before a loop is looked up as a set in it."""
-        if isinstance(whole, ast.Name) and any(whole.id in h.known.values() for h in scope.loops):
-            return self.hoisted(self.quote.expression("frozenset(_0)", whole), scope)
+        if not isinstance(whole, ast.Name):
+            return whole
+        if any(whole.id == name for loop in scope.loops for name, _ in loop.clauses):
+            wanted = self.quote.expression("frozenset(_0)", whole)
+            return self.hoisted(self._remembered("set", wanted, scope) or wanted, scope)
         return whole
+
+    def _remembered(self, label: str, node: ast.expr, scope: Scope) -> ast.expr | None:
+        """A call of a function that remembers what is worked out of an answer that is remembered itself."""
+        known = {name: value for loop in scope.loops for name, value in loop.clauses}
+        node = in_place(node, known)
+        free = _free(node)
+        names = sorted(free - KNOWN - {"S", "M"})
+        if free & {"state", "L"} or not {"S", "M"} <= free or any(isinstance(n, ast.NamedExpr) for n in ast.walk(node)):
+            return None
+        given = [f"A_{number}" for number in range(len(names))]
+        _rename(node, dict(zip(names, given, strict=True)))
+        name = self.emitter.functions.remembered(label, given, node)
+        if name is None:
+            return None
+        return self.quote.call(name, [self.quote.name("S"), self.quote.name("M"), *map(self.quote.name, names)])
 
     def _kind_test(self, node: c.KindTest, scope: Scope) -> ast.expr:
         q = self.quote
@@ -518,25 +568,38 @@ class Expressions:
         return self.call_with(target, arguments, sure, scope, items)
 
     def _row_of(self, target: str, layer: RuleLayer, arguments: list[ast.expr], scope: Scope) -> ast.expr | None:
-        """A call whose only argument is what a loop goes through: all its values are kept in a row."""
-        if (
-            len(arguments) != 1
-            or isinstance(layer.body, tuple)
-            or layer.when is not None
-            or scope.lifted is not None
-            or scope.frozen
-        ):
+        """A call with one argument that a loop goes through: all its values are kept in a row.
+
+        Where it may fail for some of them, the row has none there, which is not looked for where it fails by itself.
+        """
+        if isinstance(layer.body, tuple) or layer.when is not None or scope.lifted is not None or scope.frozen:
             return None
         facts = self.knowledge.facts(target)
-        if facts.lifted is not None or not facts.total or not self._is_loop_variable(arguments[0], scope):
+        if not arguments or facts.lifted is not None or not all(harmless(argument) for argument in arguments):
             return None
-        type_ = layer.parameters[0][1]
-        of = RowOf(layer.rule, layer.body, 0, type_, (), layer.local_names, layer.span)
+        through = [i for i, argument in enumerate(arguments) if self._is_loop_variable(argument, scope)]
+        used = [i for i, uses in enumerate(facts.uses) if uses]
+        if len(through) > 1 or not (facts.total or (through and layer.body.type.form == "int")):
+            return None
+        if not through and len(used) != 1:
+            return None
+        index = through[0] if through else used[0]
+        others = tuple(i for i in used if i != index)
+        given = [arguments[i] for i in others]
+        if not all(isinstance(each, ast.Name | ast.Constant) for each in given):
+            return None
+        type_ = layer.parameters[index][1]
+        of = RowOf(layer.rule, layer.body, index, type_, others, layer.local_names, layer.span, facts.total)
         row = self.emitter.functions.row(of)
         if row is None:
             return None
-        call = self.hoisted(self.quote.call(row, [self.quote.name("S"), self.quote.name("M")]), scope)
-        return self.quote.expression("_0[_1]", call, arguments[0])
+        state = [self.quote.name("S"), self.quote.name("M")]
+        if not through:
+            return self.quote.call(f"{row}_at", [*state, arguments[index], *given])
+        found = self.quote.expression(
+            "_0[_1]", self.hoisted(self.quote.call(row, [*state, *given]), scope), arguments[index]
+        )
+        return found if facts.total else self.quote.call("sure", [found])
 
     def _is_loop_variable(self, node: ast.expr, scope: Scope) -> bool:
         return isinstance(node, ast.Name) and any(node.id in loop.variables for loop in scope.loops)
@@ -636,6 +699,7 @@ class Expressions:
                 flat.extend(test.values)
             elif not is_constant(test) or not value_of(test):
                 flat.append(test)
+        flat = list({shown(test): test for test in flat}.values())
         if not flat:
             return self.quote.constant(True)
         if len(flat) == 1:
@@ -930,7 +994,9 @@ class Expressions:
             case "room":
                 return q.tuple(arguments)
             case "mixes":
-                return q.call(name, arguments)
+                found = q.expression("mixes[_0]", q.tuple(arguments))
+                found.heavy = self.emitter.sizes.mixes  # type: ignore[attr-defined]
+                return found
             case "clockwise":
                 seats = self.constants.seats
                 turned = tuple(seats[seat + 1 :] + seats[:seat] for seat in range(len(seats)))
@@ -938,7 +1004,8 @@ class Expressions:
             case "neighbours":
                 return q.call("neighbours", arguments)
             case "distance":
-                vector = self.hoisted(q.call("distances", [arguments[0], arguments[2]]), scope)
+                vector = q.call("distances", [arguments[0], arguments[2]])
+                vector = self.hoisted(self._remembered("distances", vector, scope) or vector, scope)
                 found = q.expression("_0[_1]", vector, arguments[1])
                 return found if node.or_none else q.call("sure", [found])
             case "path":
@@ -982,8 +1049,13 @@ class Expressions:
         claims = q.call("claims", [rooms, width])
         if kind is not None:
             claims = self._outlined("claims", claims)
-        arguments = [bag, claims, *(self.expression(argument, scope) for argument in node.arguments[2:])]
-        return q.call(f"{node.name}_in", arguments)
+        found = q.expression("_0.outside[_1]" if node.name == "overflow" else "_0.space[_1]", claims, bag)
+        found.heavy = self.emitter.sizes.sets  # type: ignore[attr-defined]
+        return (
+            found
+            if node.name == "overflow"
+            else q.expression("_0[_1]", found, self.expression(node.arguments[2], scope))
+        )
 
     def _outlined(self, label: str, node: ast.expr) -> ast.expr:
         """A call of a function of the cells and locals that an expression reads: what it gives is remembered."""
@@ -1047,6 +1119,22 @@ def _rename(body: ast.expr, names: dict[str, str]) -> None:
             node.id = names.get(node.id, node.id)
 
 
+def in_place(node: ast.expr, values: dict[str, ast.expr]) -> ast.expr:
+    """A copy with values in place of names."""
+    return _InPlace(values).visit(copy.deepcopy(node))  # type: ignore[no-any-return]
+
+
+class _InPlace(ast.NodeTransformer):
+    """Puts values in place of names."""
+
+    def __init__(self, values: dict[str, ast.expr]) -> None:
+        self.values = values
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        value = self.values.get(node.id)
+        return node if value is None else self.visit(copy.deepcopy(value))
+
+
 class _Cells(ast.NodeTransformer):
     """Puts names in place of the cells that an expression reads."""
 
@@ -1065,7 +1153,22 @@ class _Cells(ast.NodeTransformer):
 
 
 KNOWN = frozenset(
-    ("claims", "tuple", "list", "len", "sum", "max", "min", "any", "all", "next", "sorted", "set", "frozenset")
+    (
+        "claims",
+        "distances",
+        "tuple",
+        "list",
+        "len",
+        "sum",
+        "max",
+        "min",
+        "any",
+        "all",
+        "next",
+        "sorted",
+        "set",
+        "frozenset",
+    )
 )
 
 

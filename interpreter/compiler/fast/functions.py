@@ -10,7 +10,7 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-from interpreter.compiler.fast.expressions import Hoister, RowOf, Scope
+from interpreter.compiler.fast.expressions import Hoister, RowOf, Scope, in_place
 from interpreter.compiler.fast.motion import out_of_loops
 from interpreter.compiler.fast.quote import is_constant, value_of
 from interpreter.compiler.fast.reads import part_of_one_cell
@@ -21,10 +21,12 @@ from interpreter.language.model import RuleLayer
 from interpreter.language.walk import descendants
 
 if TYPE_CHECKING:
-    from interpreter.compiler.fast.emit import Emitter
+    from interpreter.compiler.fast.emit import Emitter, _Writing
 
 __all__ = ["Functions"]
 
+MOST_KEYS = 16
+"""A row is seldom kept for more combinations of what else it is given."""
 LONG = (ast.ListComp, ast.GeneratorExp, ast.For, ast.While, ast.Lambda)
 LONG_CALLS = frozenset(("claims",))
 """What makes a function long enough to be remembered."""
@@ -37,6 +39,9 @@ class Functions(Writer):
     def __init__(self, emitter: Emitter) -> None:
         super().__init__(emitter)
         self.row_numbers: dict[str, int] = {}
+        self.state_numbers: dict[str, int] = {}
+        self.parts: dict[int, tuple[ast.expr, list[str]]] = {}
+        """For each row the part of its values in which it reads a cell, and the locals that it is given beside."""
 
     def value_function(self, target: str, items: bool) -> tuple[str, tuple[int, ...]]:
         """A function of the cells that it reads and of its arguments; gives its name and the arguments it takes."""
@@ -99,6 +104,8 @@ class Functions(Writer):
         if not self.emitter.sealed:
             self.emitter.cached.append((target, frozenset(self.program.reach.all[target].reads)))
         with self.emitter.write(layer.span, "S", layer.rule) as writing:
+            if not self.emitter.sealed:
+                self.state_numbers[writing.name] = number
             scope = Scope(layer.local_names, items=items)
             parameters = [scope.label(index) for index in range(len(layer.parameters))]
             body = self._function_body(target, scope, items)
@@ -106,19 +113,72 @@ class Functions(Writer):
                 writing.add(q.function(writing.name, ["S", "M", *parameters], body))
                 return writing.name
             self._read_through(number, body, parameters)
-            key = q.name(parameters[0]) if len(parameters) == 1 else q.tuple([q.name(name) for name in parameters])
-            store, given = q.name("kept"), q.constant(number)
-            before = q.statements("_0 = M[_1]\nif _2 in _0:\n    return _0[_2]", store, given, key)
             if len(body) == 1 and isinstance(body[0], ast.Return) and body[0].value is not None:
-                after = q.statements("found = _1\n_0[_2] = found\nreturn found", store, body[0].value, key)
-                writing.add(q.function(writing.name, ["S", "M", *parameters], [*before, *after]))
+                value = body[0].value
             else:
                 inner = f"{writing.name}_anew"
                 writing.add(q.function(inner, ["S", "M", *parameters], body))
-                again = q.call(inner, [q.name(name) for name in ("S", "M", *parameters)])
-                after = q.statements("found = _1\n_0[_2] = found\nreturn found", store, again, key)
-                writing.add(q.function(writing.name, ["S", "M", *parameters], [*before, *after]))
+                value = q.call(inner, [q.name(name) for name in ("S", "M", *parameters)])
+            writing.add(self._keeping(writing.name, number, parameters, value))
         return writing.name
+
+    def remembered(self, label: str, parameters: list[str], value: ast.expr) -> str | None:
+        """A part of an expression that is worked out of one function of the state, as another such function.
+
+        Nothing where that does not remember what it gives, or where other cells are read that cannot be told.
+        """
+        key = ("remembered", label, tuple(parameters), ast.dump(value))
+        if key not in self.emitter.known:
+            self.emitter.known[key] = self._remembered(label, parameters, value)
+        return self.emitter.known[key]  # type: ignore[no-any-return]
+
+    def _remembered(self, label: str, parameters: list[str], value: ast.expr) -> str | None:
+        if self.emitter.sealed:
+            return None
+        layout = self.constants.layout
+        groups: set[str] = set()
+        below: list[int] = []
+        known: set[int] = set()
+        for node in ast.walk(value):
+            match node:
+                case ast.Call(ast.Name(name), [ast.Name("S") as cells, ast.Name("M") as kept, *given]):
+                    known.update((id(cells), id(kept)))
+                    if name not in self.state_numbers or [ast.dump(g) for g in given] != [
+                        ast.dump(self.quote.name(each)) for each in parameters
+                    ]:
+                        return None
+                    below.append(self.state_numbers[name])
+                case ast.Subscript(ast.Name("S") as cells, ast.Constant(int(cell))):
+                    known.add(id(cells))
+                    groups.add(layout.owner_of(cell)[0])
+                case ast.Name("S" | "M") if id(node) not in known:
+                    return None
+                case _:
+                    pass
+        if len(below) != 1:
+            return None
+        q, number = self.quote, len(self.emitter.cached)
+        name = self.emitter.named("S", label)
+        self.state_numbers[name] = number
+        self.emitter.cached.append((label, self.emitter.cached[below[0]][1] | groups))
+        for others in self.emitter.done.through.values():
+            if below[0] in others:
+                others.append(number)
+        self.emitter.add(q.file, self._keeping(name, number, parameters, value))
+        return name
+
+    def _keeping(self, name: str, number: int, parameters: list[str], value: ast.expr) -> ast.FunctionDef:
+        """A function that keeps what it gives in the state."""
+        q = self.quote
+        key = q.name(parameters[0]) if len(parameters) == 1 else q.tuple([q.name(each) for each in parameters])
+        body = q.statements(
+            "_0 = M[_1]\nif _2 in _0:\n    return _0[_2]\nfound = _3\n_0[_2] = found\nreturn found",
+            q.name("kept"),
+            q.constant(number),
+            key,
+            value,
+        )
+        return q.function(name, ["S", "M", *parameters], body)
 
     def _read_through(self, number: int, body: Block, parameters: list[str]) -> None:
         """A function that reads known cells and one row, by what it is given itself, holds as long as the row does."""
@@ -183,26 +243,31 @@ class Functions(Writer):
         cells, whole = reads
         number = len(self.emitter.cached)
         self.emitter.cached.append((of.label, frozenset(whole)))
+        self.emitter.done.whole[number] = tuple(sorted(whole))
         self.emitter.done.rows[number] = {cell: tuple(values) for cell, values in cells.items()}
         with self.emitter.write(of.span, "E", of.label) as writing:
             scope = Scope(of.labels)
             given = [scope.label(other) for other in of.others]
-            value = self.expressions.expression(tree, scope)
             one = f"{writing.name}_one"
-            body: Block = self._looked_for(tree, scope) or [q.placed(ast.Return(value))]
+            body: Block = self._looked_for(tree, scope) or self._of_first(tree, scope)
             writing.add(q.function(one, ["S", "M", scope.label(index), *given], body))
             self.row_numbers[writing.name] = number
             part = part_of_one_cell(body, set(given))
             if part is not None:
+                self.parts[number] = part, given
                 self.emitter.done.parts[number] = f"{writing.name}_part"
                 takes = given[0] if len(given) == 1 else "key"
-                unpacked: Block = []
-                if len(given) > 1:
-                    targets: list[ast.expr] = [q.store(name) for name in given]
-                    unpacked = [q.placed(ast.Assign([q.placed(ast.Tuple(targets, ast.Store()))], q.name("key")))]
-                returned = [*unpacked, q.placed(ast.Return(part))]
+                returned = [*self._unpacked(given), q.placed(ast.Return(part))]
                 writing.add(q.function(f"{writing.name}_part", ["value", takes], returned))
             key = q.name(given[0]) if len(given) == 1 else q.tuple([q.name(name) for name in given])
+            anew = q.call(
+                "row_anew" if of.total else "partial_row_anew",
+                [
+                    *(q.name("S"), q.name("M"), q.constant(number), q.constant(size)),
+                    *(q.tuple([q.name(name) for name in given]), q.name(one)),
+                ],
+            )
+            self._at(writing, number, anew, key, [scope.label(index), *given])
             each = q.call(one, [q.name("S"), q.name("M"), q.name("each"), *(q.name(name) for name in given)])
             body = q.statements(
                 "kept = M[_0]\n"
@@ -211,21 +276,119 @@ class Functions(Writer):
                 "    if not stale:\n"
                 "        return values\n"
                 "else:\n"
-                "    kept[_1] = values, stale = [None] * _2, set(range(_2))\n"
+                "    kept[_1] = values, stale = _2\n"
                 "for each in stale:\n"
                 "    values[each] = _3\n"
                 "stale.clear()\n"
                 "return values",
                 q.constant(number),
                 key,
-                q.constant(size),
+                anew,
                 each,
             )
             for statement in body:
                 if isinstance(statement, ast.For):
                     statement.iter.length = size  # type: ignore[attr-defined]
+                    if not of.total:
+                        statement.body = q.statements(
+                            "try:\n    body\nexcept FAILURES:\n    values[each] = None", body=statement.body
+                        )
             writing.add(q.function(writing.name, ["S", "M", *given], body))
         return writing.name
+
+    def _unpacked(self, given: list[str]) -> Block:
+        """The locals that a row is given, where they are together its key."""
+        q = self.quote
+        if len(given) < 2:
+            return []
+        targets: list[ast.expr] = [q.store(name) for name in given]
+        return [q.placed(ast.Assign([q.placed(ast.Tuple(targets, ast.Store()))], q.name("key")))]
+
+    def _at(self, writing: _Writing, number: int, anew: ast.expr, key: ast.expr, parameters: list[str]) -> None:
+        """One place of a row, without those around it."""
+        q = self.quote
+        at = q.name(parameters[0])
+        body = q.statements(
+            "kept = M[_0]\n"
+            "if _1 in kept:\n"
+            "    values, stale = kept[_1]\n"
+            "    if _3 not in stale:\n"
+            "        return values[_3]\n"
+            "else:\n"
+            "    kept[_1] = values, stale = _2\n"
+            "    if _3 not in stale:\n"
+            "        return values[_3]\n"
+            "found = values[_3] = _4\n"
+            "stale.discard(_3)\n"
+            "return found",
+            q.constant(number),
+            key,
+            anew,
+            at,
+            q.call(f"{writing.name}_one", [q.name(each) for each in ("S", "M", *parameters)]),
+        )
+        writing.add(q.function(f"{writing.name}_at", ["S", "M", *parameters], body))
+
+    def _of_first(self, tree: c.Expression, scope: Scope) -> Block:
+        """Something of the first of some things: none where there are none."""
+        q, x = self.quote, self.expressions
+        inner, attributes = tree, []
+        while isinstance(inner, c.Static):
+            attributes.append(inner.attribute)
+            inner = inner.of
+        if not isinstance(inner, c.Builtin) or inner.name != "first" or inner.or_none:
+            return [q.placed(ast.Return(x.expression(tree, scope)))]
+        value = q.expression("found[0]")
+        for attribute in reversed(attributes):
+            value = x.static(attribute, value)
+        return q.statements(
+            "found = _0\nif not found:\n    return None\nreturn _1", x.expression(inner.arguments[0], scope), value
+        )
+
+    def staleness(self, group: str) -> str:
+        """A function that is given a cell of a group that has changed: rows become stale where they read it."""
+        key = ("staleness", group)
+        if key in self.emitter.known:
+            return self.emitter.known[key]  # type: ignore[no-any-return]
+        q, done, layout = self.quote, self.emitter.done, self.constants.layout
+        name = self.emitter.known[key] = self.emitter.named("X", group)
+        first = layout.base[group]
+        cells = range(first, first + layout.count(group))
+        body: Block = []
+        for number, places in done.rows.items():
+            if not any(cell in places for cell in cells):
+                continue
+            table = tuple(places.get(cell, ()) for cell in cells)
+            where = q.expression(
+                "_0[cell - _1]", q.name(self.emitter.bind(f"places {number}", table)), q.constant(first)
+            )
+            rows = q.expression("M[_0]", q.constant(number))
+            drop = [q.statements("M[_0].pop(key, None)", q.constant(n)) for n in done.through.get(number, ())]
+            update = q.statements("row[1].update(_0)", where)
+            if number not in self.parts:
+                body.extend(q.statements("for row in _0.values():\n    body", rows, body=update))
+                continue
+            part, given = self.parts[number]
+            before, after = (in_place(part, {"value": q.name(word)}) for word in ("old", "new"))
+            changed = [*update, *(statement for each in drop for statement in each)]
+            loop = q.statements(
+                "for _0, row in _1.items():\n    head\n    if _2 != _3:\n        body",
+                q.name(given[0] if len(given) == 1 else "key"),
+                rows,
+                before,
+                after,
+                head=self._unpacked(given),
+                body=changed,
+            )
+            if len(given) == 1:
+                for each in drop:
+                    each[0].value.args[0].id = given[0]  # type: ignore[attr-defined]
+            body.extend(q.statements("try:\n    body\nexcept FAILURES:\n    make_stale(M, cell, old, new)", body=loop))
+        for node in (n for statement in body for n in ast.walk(statement)):
+            if isinstance(node, ast.For):
+                node.iter.length = MOST_KEYS  # type: ignore[attr-defined]
+        self.emitter.add(next(iter(done.modules)), q.function(name, ["M", "cell", "old", "new"], body))
+        return name
 
     def _function_body(self, target: str, scope: Scope, items: bool) -> Block:
         layer = self.program.reach.procedures[target]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 from interpreter.compiler.constants import Constants
+from interpreter.compiler.facts import STATE_BUILTINS
 from interpreter.compiler.lower import Program
 from interpreter.language import core as c
 from interpreter.language.model import RuleLayer
@@ -19,8 +20,7 @@ MOST_LIFTED = 4
 MOST_UNROLLED = 8
 SMALL_EXPRESSION = 30
 SMALL_VERDICT = 60
-HEAVY_BUILTINS = frozenset(("overflow", "space", "mixes", "path", "connected", "set of list", "sum", "total"))
-STATE_BUILTINS = frozenset(("price", "vacancy"))
+HEAVY_BUILTINS = frozenset(("overflow", "space", "mixes", "connected", "set of list", "sum", "total"))
 TOTAL_BUILTINS = frozenset(("count", "rest", "take", "reversed", "set of list", "sum", "total", "room", "overflow"))
 
 
@@ -210,21 +210,32 @@ class Knowledge:
     def reads_by(self, tree: c.Expression, index: int, size: int) -> tuple[dict[int, list[int]], set[str]] | None:
         """For each cell the values of a local whose result it can change, and the groups that can change all results.
 
-        Nothing where the expression calls rules: what they read is not followed.
+        Nothing where that cannot be said, or where any of many cells can change all results.
         """
         cells: dict[int, list[int]] = {}
         whole: set[str] = set()
         for value in range(size):
             if not self._reads(tree, {index: frozenset((value,))}, value, cells, whole):
                 return None
+        if any(self.constants.layout.count(group) > 1 for group in whole):
+            return None
         return cells, whole
 
     def _reads(
         self, node: Any, env: dict[int, frozenset[Any]], value: int, cells: dict[int, list[int]], whole: set[str]
     ) -> bool:
         match node:
-            case c.CallRule() | c.CallBase() | c.Builtin(name="price" | "vacancy"):
+            case c.Builtin(name="price" | "vacancy"):
                 return False
+            case c.CallRule(arguments=arguments) | c.CallBase(arguments=arguments):
+                layer = self.program.reach.procedures[self.program.target(node)]
+                if layer.form != "is" or isinstance(layer.body, tuple) or layer.when is not None:
+                    return False
+                given = {number: self._possible(each, env) for number, each in enumerate(arguments)}
+                known = {number: found for number, found in given.items() if found is not None}
+                return all(self._reads(each, env, value, cells, whole) for each in arguments) and self._reads(
+                    layer.body, known, value, cells, whole
+                )
             case c.Read(c.Cell(group, owner)):
                 owners = self._possible(owner, env) if owner is not None else None
                 if owners is None:

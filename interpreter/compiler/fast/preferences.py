@@ -132,6 +132,9 @@ class PreferenceWriter:
     def _if(self, test: ast.expr, body: Block) -> Block:
         if is_constant(test):
             return body if value_of(test) else []
+        match body:
+            case [ast.If(further, inner, [])]:
+                return self.quote.statements("if _0:\n    body", self.expressions.all_of([test, further]), body=inner)
         return self.quote.statements("if _0:\n    body", test, body=body)
 
     def _choices(

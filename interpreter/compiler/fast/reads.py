@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from interpreter.compiler.fast.motion import out_of_loops
@@ -93,17 +94,38 @@ class _Reads(ast.NodeVisitor):
             if isinstance(target, ast.Name)
         }
         self.steady = {name for name in first if changed[name] == 1}
+        self.looped = False
         for statement in function.body:
             self.visit(statement)
 
     def visit_Lambda(self, node: ast.Lambda) -> None:
         """What it is given may be called like a local."""
 
+    def visit_For(self, node: ast.For) -> None:
+        self.visit(node.iter)
+        self._in_loop(node.body)
+
+    def visit_ListComp(self, node: ast.ListComp | ast.GeneratorExp) -> None:
+        self.visit(node.generators[0].iter)
+        self._in_loop([*node.generators[0].ifs, *node.generators[1:], node.elt])
+
+    def visit_GeneratorExp(self, node: ast.GeneratorExp) -> None:
+        self.visit_ListComp(node)
+
+    def _in_loop(self, nodes: Sequence[ast.AST]) -> None:
+        before, self.looped = self.looped, True
+        for node in nodes:
+            self.visit(node)
+        self.looped = before
+
+    def _found(self, node: ast.expr) -> None:
+        self.reads.setdefault(ast.dump(node), []).extend([node, node] if self.looped else [node])
+
     def visit_Call(self, node: ast.Call) -> None:
         """What is remembered is asked for once, too."""
         steady = isinstance(node.func, ast.Name) and OUTLINED.match(node.func.id)
         if steady and all(self._known(each) or self._is_read(each) for each in node.args):
-            self.reads.setdefault(ast.dump(node), []).append(node)
+            self._found(node)
         else:
             self.generic_visit(node)
 
@@ -115,9 +137,18 @@ class _Reads(ast.NodeVisitor):
             and self._known(node.slice)
         )
 
+    def _is_told(self, node: ast.Subscript) -> bool:
+        """What something remembered tells of a cell."""
+        match node.value:
+            case ast.Attribute(ast.Call(ast.Name(name), arguments)):
+                told = OUTLINED.match(name) and all(self._known(each) or self._is_read(each) for each in arguments)
+                return bool(told) and (self._known(node.slice) or self._is_read(node.slice))
+            case _:
+                return False
+
     def visit_Subscript(self, node: ast.Subscript) -> None:
-        if self._is_read(node):
-            self.reads.setdefault(ast.dump(node), []).append(node)
+        if self._is_read(node) or self._is_told(node):
+            self._found(node)
         else:
             self.generic_visit(node)
 

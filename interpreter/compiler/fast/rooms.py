@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from interpreter.compiler.fast.budget import Abandoned
 from interpreter.kernel import bags
 
-__all__ = ["Claims", "overflow_in", "space_in"]
+__all__ = ["Claims", "claims"]
 
-MOST_BAGS_KNOWN = 64
+MOST_ROOMS_KNOWN = 1_024
+MOST_BAGS_KNOWN = 256
 MOST_KINDS_SHARED = 8
 
 Sets = tuple[tuple[tuple[int, ...], int], ...]
@@ -17,22 +20,14 @@ Sets = tuple[tuple[tuple[int, ...], int], ...]
 class Claims:
     """What sets of kinds can claim of some rooms: kinds that share no room one by one, then sets of those that do.
 
-    ``known`` remembers how much of a bag is left outside, ``spaces`` how much of each kind has room beside it: the same
-    few bags are asked for again and again.
+    ``outside`` gives how much of a bag is left outside, ``space`` how much more of each kind there is room for beside a
+    bag. Both remember what they gave: the same few bags are asked for again and again.
     """
 
-    __slots__ = ("alone", "known", "parts", "singles", "spaces")
+    __slots__ = ("alone", "outside", "parts", "singles", "space")
 
-    def __init__(self, rooms: bags.Rooms, width: int) -> None:
-        alone = [0] * width
-        mixed = []
-        for kinds, capacity in rooms:
-            if len(kinds) == 1:
-                alone[kinds[0]] += capacity
-            elif kinds:
-                mixed.append((frozenset(kinds), capacity))
-        self.known: dict[bags.Bag, int] = {}
-        self.spaces: dict[bags.Bag, tuple[int, ...]] = {}
+    def __init__(self, alone: list[int], mixed: list[tuple[frozenset[int], int]]) -> None:
+        self.outside, self.space = _Outside(self), _Space(self)
         self.alone = tuple(alone)
         self.singles: tuple[tuple[int, int], ...] = tuple(enumerate(alone))
         self.parts: tuple[Sets, ...] = ()
@@ -50,6 +45,67 @@ class Claims:
         self.parts = tuple(_sets(sorted(part), alone, mixed) for part in parts)
 
 
+class _Outside(dict[bags.Bag, int]):
+    """As :func:`~interpreter.kernel.bags.overflow`."""
+
+    __slots__ = ("claims",)
+
+    def __init__(self, claims: Claims) -> None:
+        self.claims = claims
+
+    def __missing__(self, bag: bags.Bag) -> int:
+        total = 0
+        for kind, capacity in self.claims.singles:
+            if bag[kind] > capacity:
+                total += bag[kind] - capacity
+        for part in self.claims.parts:
+            most = 0
+            for kinds, capacity in part:
+                tokens = -capacity
+                for kind in kinds:
+                    tokens += bag[kind]
+                if tokens > most:
+                    most = tokens
+            total += most
+        if len(self) >= MOST_BAGS_KNOWN:
+            self.clear()
+        self[bag] = total
+        return total
+
+
+class _Space(dict[bags.Bag, tuple[int, ...]]):
+    """As :func:`~interpreter.kernel.bags.space`, for each kind."""
+
+    __slots__ = ("claims",)
+
+    def __init__(self, claims: Claims) -> None:
+        self.claims = claims
+
+    def __missing__(self, bag: bags.Bag) -> tuple[int, ...]:
+        if len(self) >= MOST_BAGS_KNOWN:
+            self.clear()
+        found = self[bag] = _spaces(bag, self.claims)
+        return found
+
+
+def claims(rooms: bags.Rooms, width: int) -> Claims:
+    """What can be claimed of rooms over so many kinds. Rooms that come to the same share what they remember."""
+    alone = [0] * width
+    mixed: dict[tuple[int, ...], int] = {}
+    for kinds, capacity in rooms:
+        if len(kinds) == 1:
+            alone[kinds[0]] += capacity
+        elif kinds:
+            together = tuple(sorted(set(kinds)))
+            mixed[together] = mixed.get(together, 0) + capacity
+    return _claims_of(tuple(alone), tuple(sorted(mixed.items())))
+
+
+@lru_cache(maxsize=MOST_ROOMS_KNOWN)
+def _claims_of(alone: tuple[int, ...], mixed: tuple[tuple[tuple[int, ...], int], ...]) -> Claims:
+    return Claims(list(alone), [(frozenset(kinds), capacity) for kinds, capacity in mixed])
+
+
 def _sets(kinds: list[int], alone: list[int], mixed: list[tuple[frozenset[int], int]]) -> Sets:
     if len(kinds) > MOST_KINDS_SHARED:
         raise Abandoned
@@ -62,46 +118,12 @@ def _sets(kinds: list[int], alone: list[int], mixed: list[tuple[frozenset[int], 
     return tuple(found)
 
 
-def overflow_in(bag: bags.Bag, claimed: Claims) -> int:
-    """As :func:`~interpreter.kernel.bags.overflow`."""
-    known = claimed.known
-    if bag in known:
-        return known[bag]
-    total = 0
-    for kind, capacity in claimed.singles:
-        if bag[kind] > capacity:
-            total += bag[kind] - capacity
-    for part in claimed.parts:
-        most = 0
-        for kinds, capacity in part:
-            tokens = -capacity
-            for kind in kinds:
-                tokens += bag[kind]
-            if tokens > most:
-                most = tokens
-        total += most
-    if len(known) >= MOST_BAGS_KNOWN:
-        known.clear()
-    known[bag] = total
-    return total
-
-
-def space_in(bag: bags.Bag, claimed: Claims, wanted: int) -> int:
-    """As :func:`~interpreter.kernel.bags.space`."""
-    row = claimed.spaces.get(bag)
-    if row is None:
-        if len(claimed.spaces) >= MOST_BAGS_KNOWN:
-            claimed.spaces.clear()
-        row = claimed.spaces[bag] = _spaces(bag, claimed)
-    return row[wanted]
-
-
-def _spaces(bag: bags.Bag, claimed: Claims) -> tuple[int, ...]:
+def _spaces(bag: bags.Bag, claims: Claims) -> tuple[int, ...]:
     """For each kind how much more of it there is room for."""
-    if overflow_in(bag, claimed):
+    if claims.outside[bag]:
         return (0,) * len(bag)
-    found = [capacity - number for capacity, number in zip(claimed.alone, bag, strict=True)]
-    for part in claimed.parts:
+    found = [capacity - number for capacity, number in zip(claims.alone, bag, strict=True)]
+    for part in claims.parts:
         for kind in part[-1][0]:
             found[kind] = -1
         for kinds, capacity in part:

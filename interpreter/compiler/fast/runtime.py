@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from interpreter.compiler.fast import helpers
 from interpreter.compiler.fast.budget import Abandoned, Budget
-from interpreter.compiler.fast.rooms import Claims, overflow_in, space_in
+from interpreter.compiler.fast.rooms import claims
 from interpreter.compiler.plain.machine import MAXIMUM_DEPTH, SPECIALS, Machine
 from interpreter.kernel import bags
 from interpreter.kernel.effects import MARK, MAXIMUM_KEPT, PUT
@@ -40,6 +40,8 @@ _Stale = tuple[int, tuple[int, ...], Callable[..., Value] | None, tuple[int, ...
 Special = Callable[[State, tuple[Value, ...], Any], "Going | None"]
 
 
+MOST_TEMPLATES = 64
+
 MOST_ANSWERS = 1_024
 """So many questions about a map are remembered."""
 
@@ -53,14 +55,27 @@ class Runtime:
         readers: list[tuple[int, ...]],
         caches: int,
         rows: dict[int, dict[int, tuple[int, ...]]],
+        whole: dict[int, tuple[str, ...]],
         longest: int,
     ) -> None:
         self.machine = machine
+        base_of = machine.constants.layout.base
         self.budget = Budget(machine.constants, longest)
         self.stale: list[tuple[_Stale, ...]] = [
             tuple((number, places[cell], None, ()) for number, places in rows.items() if cell in places)
             for cell in range(machine.constants.layout.size)
         ]
+        self.rows = rows
+        self.templates: dict[int, dict[Any, tuple[list[Value], list[Value]]]] = {number: {} for number in rows}
+        """Rows as they once were, by what they are given and what all of a row depends on: cells and values."""
+        self.spans = {
+            number: (
+                min(places, default=0),
+                max(places, default=-1) + 1,
+                tuple(base_of[name] for name in whole[number]),
+            )
+            for number, places in rows.items()
+        }
         self.changing = [bool(a or b) for a, b in zip(readers, self.stale, strict=True)]
         self.constants = machine.constants
         self.effects = machine.constants.effects
@@ -138,13 +153,13 @@ class Runtime:
                 for number, option in enumerate(site.options)
             },
             "SEEN": self.constants.seen_by,
+            "WAKES": self.wakes,
             "WATCHED": self.effects,
             "bag_sum": bags.add,
             "bag_difference": bags.subtract,
-            "claims": Claims,
-            "overflow_in": overflow_in,
-            "space_in": space_in,
+            "claims": claims,
             "ENDLESS": float("inf"),
+            "FAILURES": (LookupError, TypeError),
             **self.budget.names(),
             "remembered_order": helpers.once_each,
         }
@@ -152,6 +167,8 @@ class Runtime:
             *(
                 "heard",
                 "make_stale",
+                "row_anew",
+                "partial_row_anew",
                 "room_on",
                 "price_on",
                 "put",
@@ -228,6 +245,48 @@ class Runtime:
                     row[1].update(places)
                     for other in through:
                         caches[other].pop(key, None)
+
+    def row_anew(
+        self, S: list[Value], M: Any, number: int, size: int, given: tuple[Value, ...], one: Any, units: int
+    ) -> tuple[list[Value], set[int]]:
+        """A row that was not kept yet, and its stale places.
+
+        What it once was is known for all games: only where cells have changed since then it is to be worked out.
+        """
+        first, last, whole = self.spans[number]
+        known, key = self.templates[number], (given, *[S[cell] for cell in whole])
+        now = S[first:last]
+        template = known.get(key)
+        if template is None:
+            self.budget.left[0] -= size * units
+            if self.budget.left[0] < 0:
+                raise Abandoned
+            values = [one(S, M, place, *given) for place in range(size)]
+            if len(known) >= MOST_TEMPLATES:
+                known.clear()
+            known[key] = now, values
+            return values[:], set()
+        before, values = template
+        stale: set[int] = set()
+        if before != now:
+            places = self.rows[number]
+            for cell, (a, b) in enumerate(zip(before, now, strict=True), first):
+                if a != b and cell in places:
+                    stale.update(places[cell])
+        return values[:], stale
+
+    def partial_row_anew(
+        self, S: list[Value], M: Any, number: int, size: int, given: tuple[Value, ...], one: Any, units: int
+    ) -> tuple[list[Value], set[int]]:
+        """As ``row_anew``, with none where it cannot be worked out."""
+
+        def softly(*arguments: Any) -> Value:
+            try:
+                return one(*arguments)
+            except (LookupError, TypeError):
+                return None
+
+        return self.row_anew(S, M, number, size, given, softly, units)
 
     def move_card(self, state: State, card: int, zone: int, where: str, site: Any) -> None:
         cells = state.cells
@@ -440,7 +499,7 @@ class Runtime:
         return iter(found)
 
     def plain_match(self, number: int, state: State) -> tuple[Value, ...] | None:
-        found: tuple[Value, ...] | None = self.paid(state, lambda: self.machine._standing[number][1](state))
+        found: tuple[Value, ...] | None = self.paid(state, lambda: self.machine._watches[number][1](state))
         self.budget.fits(found or ())
         return found
 
@@ -456,30 +515,26 @@ class Runtime:
     # --- how a game goes: as in the plain form
 
     def settle(self, state: State, back: Any) -> Going | None:
-        """Looks at the standing rules. Nothing where none has a match: then the caller goes on itself."""
-        found = self._next_match(state)
-        if found is None:
-            return None
-        state.cells[self.settling] = 1
-        return self.enter(state, found[0], found[1], (self.machine.SETTLE, (), back, -1))
+        """Looks at the watches. Nothing where none has a match: then the caller goes on itself."""
+        cells, place, standing = state.cells, self.pending, self.standing
+        pending = cells[place]
+        while pending:
+            number = (pending & -pending).bit_length() - 1
+            values = standing[number](state)
+            if values is not None:
+                cells[place], cells[self.settling] = pending, 1
+                procedure = self.machine._watches[number][0]
+                return self.enter(state, procedure, values, (self.machine.SETTLE, (), back, -1))
+            pending &= pending - 1
+        cells[place] = 0
+        return None
 
     def _settle(self, state: State, env: tuple[Value, ...], up: Any) -> Going | None:
-        found = self._next_match(state)
-        if found is None:
+        going = self.settle(state, up)
+        if going is None:
             state.cells[self.settling] = 0
             return self.back(up)
-        return self.enter(state, found[0], found[1], (self.machine.SETTLE, (), up, -1))
-
-    def _next_match(self, state: State) -> tuple[str, tuple[Value, ...]] | None:
-        """The procedure and values of the first pending rule that has a match; those before it are pending no more."""
-        cells = state.cells
-        while pending := cells[self.pending]:
-            number = (pending & -pending).bit_length() - 1
-            values = self.standing[number](state)
-            if values is not None:
-                return self.machine._standing[number][0], values
-            cells[self.pending] = pending & ~(1 << number)
-        return None
+        return going
 
     def back(self, up: Any) -> Going:
         index, env, further, into = up

@@ -1,4 +1,4 @@
-"""Standing rules of the fast form: a function that finds the first match of each."""
+"""Standing rules of the fast form: for each watch a function that finds its first match."""
 
 from __future__ import annotations
 
@@ -18,13 +18,16 @@ class Standing(Writer):
 
     def write(self) -> None:
         q = self.quote
-        for number, rule in enumerate(self.constants.model.standing.values()):
+        for number, watch in enumerate(self.constants.watches):
+            rule = watch.rule
             name = self.emitter.named("W", rule.name)
             try:
                 with self.emitter.write(rule.span, "W", "") as writing:
                     layer = self.program.reach.procedures[rule.procedure]
                     scope = Scope(layer.local_names)
-                    body = self._matches(rule.binders, 0, rule.test, scope)
+                    if watch.seat is not None:
+                        scope.names[rule.binders[0][0]] = q.constant(watch.seat)
+                    body = self._matches(rule.binders, len(rule.binders) - len(watch.binders), rule.test, scope)
                     function = q.function(name, ["state"], [*body, *q.statements("return None")])
                     writing.add(gathered(function, q))
             except Unsupported:

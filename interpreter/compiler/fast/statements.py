@@ -210,9 +210,17 @@ class Statements:
         """
         q = self.quote
         found: Block = self.emitter.drops(group, where, record)
-        bits = self.constants.effects.wakes[self.base[group]]
-        if bits:
-            found.extend(q.statements("S[_0] |= _1", q.constant(self.base["pending"]), q.constant(bits)))
+        first, wakes = self.base[group], self.constants.effects.wakes
+        bits = set(wakes[first : first + self.constants.layout.count(group)])
+        if bits != {0}:
+            woken = (
+                q.constant(wakes[value_of(where)])
+                if is_constant(where)
+                else q.constant(*bits)
+                if len(bits) == 1
+                else q.expression("WAKES[_0]", where)
+            )
+            found.extend(q.statements("S[_0] |= _1", q.constant(self.base["pending"]), woken))
         return found
 
     def _group(self, node: c.Expression) -> str | None:
@@ -321,6 +329,10 @@ class Statements:
         state = q.name("state")
         if step.target.type.form == "place":
             stock, place = x.address(step.source, scope), x.expression(step.target, scope)
+            taken = self.expressions.knowledge.cell_of(step.source)
+            if is_constant(number) and value_of(number) == 1 and isinstance(taken, c.Cell):
+                owner = x.expression(taken.owner, scope) if taken.owner is not None else q.constant(0)
+                return self._place_piece((taken.group, stock), owner, place, site)
             arguments = [state, number, stock, place, site]
             return [q.placed(ast.Expr(q.call("place_piece", arguments)))]
         if step.source.type.form == "place":
@@ -328,6 +340,20 @@ class Statements:
             return [q.placed(ast.Expr(q.call("take_piece", arguments)))]
         away, to = x.address(step.source, scope), x.address(step.target, scope)
         return [q.placed(ast.Expr(q.call("move_tokens", [state, number, away, to, site])))]
+
+    def _place_piece(self, stock: tuple[str, ast.expr], owner: ast.expr, place: ast.expr, site: ast.expr) -> Block:
+        """One piece of a stock goes to an empty place."""
+        q, x = self.quote, self.expressions
+        found, (held,) = self._named({"stock": stock[1]})
+        cell = q.name(x.fresh("cell"))
+        found.append(q.assign(cell.id, q.expression("_0 + _1", q.constant(self.base["piece"]), place)))
+        found.extend(q.statements("if S[_0] is not None or S[_1] < 1:\n    give_up()", cell, held))
+        found.extend(q.statements("L.append((0, _1, _0, S[_0]))\nS[_0] -= 1", held, site))
+        found.extend(self.after(stock[0], held))
+        kinds, kind = len(self.constants.pieces), self.constants.effects.stock_pieces[self.base[stock[0]]]
+        piece = q.expression("_0 * _1 + _2", owner, q.constant(kinds), q.constant(kind)) if kinds > 1 else owner
+        found.extend(q.statements("L.append((0, _1, _0, None))\nS[_0] = _2", cell, site, piece))
+        return [*found, *self.after("piece", cell)]
 
     def _move_cards(self, step: c.MoveCards, scope: Scope, site: ast.expr) -> Block:
         q, x = self.quote, self.expressions

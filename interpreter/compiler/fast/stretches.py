@@ -165,7 +165,7 @@ class Stretches(Writer):
         q = self.quote
         frame = q.tuple([q.constant(index), env, q.name("up"), q.constant(-1)])
         found = q.statements("frame = _0", frame)
-        if self.constants.model.standing:
+        if self.constants.watches:
             found.extend(self._settled(q.name("frame")))
         counts = self.constants.statics["seat.counts"]
         seat = self.expressions.expression(ask.seat, scope)
@@ -177,8 +177,9 @@ class Stretches(Writer):
             )
         found.extend(q.statements("state.frame = frame"))
         if not any(option.guard is None and not option.choices and not option.tests for option in ask.options):
-            listed = [self.emitter.decisions.listing(index, n) for n in range(len(ask.options))]
-            for name in listed:
+            # What has least to look through is asked first: it is enough that something can be chosen.
+            numbers = sorted(range(len(ask.options)), key=lambda n: len(ask.options[n].choices))
+            for name in [self.emitter.decisions.listing(index, n) for n in numbers]:
                 call = q.call(name, [q.name("state"), env])
                 found.extend(q.statements("for option in _0:\n    return None", call))
             found.extend(q.statements("give_up()"))

@@ -25,11 +25,12 @@ from interpreter.compiler.constants import (
 )
 from interpreter.compiler.plain.evaluate import LONG, Evaluator, measure_of
 from interpreter.compiler.plain.perform import Performer
+from interpreter.compiler.watches import Watch
 from interpreter.kernel.chance import ChanceSource, Seeded
 from interpreter.kernel.effects import CHOICE, take_back
 from interpreter.kernel.state import State, Value
 from interpreter.language import core as c
-from interpreter.language.model import RuleLayer, StandingRule
+from interpreter.language.model import RuleLayer
 from interpreter.language.types import Type, cards_in
 
 __all__ = ["AskSite", "Machine", "OptionSite", "RuleFailure"]
@@ -102,7 +103,7 @@ class Machine:
         self.first_special = len(self.program.stretches)
         for stretch in self.program.stretches:
             self._stretches.append(self._stretch(len(self._stretches), stretch))
-        self._standing = [self._standing_rule(rule) for rule in self.constants.model.standing.values()]
+        self._watches = [self._watch(watch) for watch in self.constants.watches]
         self._stretches.extend(((), getattr(self, f"_{name}"), NOWHERE) for name in SPECIALS)
         (
             self.START,
@@ -194,7 +195,7 @@ class Machine:
         phase: int = state.cells[self._phase]
         pending: int = state.cells[self._pending]
         if pending and state.cells[self._settling]:
-            return list(model.standing.values())[(pending & -pending).bit_length() - 1].span
+            return self.constants.watches[(pending & -pending).bit_length() - 1].rule.span
         return model.rules[model.phases[phase]].top.span if 0 <= phase < len(model.phases) else None
 
     def _name_chain(self, failure: RuleFailure, state: State, going: Going | None) -> None:
@@ -343,7 +344,7 @@ class Machine:
         return self.SETTLE, [], back
 
     def _settle(self, state: State, env: Env, up: Any) -> Going | None:
-        """One match of the first standing rule that has one; when none is left, back."""
+        """One match of the first watch that has one; when none is left, back."""
         cells = state.cells
         while True:
             pending = cells[self._pending]
@@ -351,23 +352,30 @@ class Machine:
                 cells[self._settling] = 0
                 return self._leave(up, None)
             number = (pending & -pending).bit_length() - 1
-            name, match = self._standing[number]
+            name, match = self._watches[number]
             values = match(state)
             if values is not None:
                 return self._enter(name, values, (self.SETTLE, (), up, -1), state)
             cells[self._pending] = pending & ~(1 << number)
 
-    def _standing_rule(self, rule: StandingRule) -> tuple[str, Callable[[State], tuple[Value, ...] | None]]:
+    def _watch(self, watch: Watch) -> tuple[str, Callable[[State], tuple[Value, ...] | None]]:
+        rule = watch.rule
         each = effort(rule.test)
-        binders = [(index, self.looked_through(items, each)) for index, items in rule.binders]
+        binders = [(index, self.looked_through(items, each)) for index, items in watch.binders]
+        given = () if watch.seat is None else ((rule.binders[0][0], watch.seat),)
+        known = tuple(seat for _, seat in given)
+        meter = self.meter
         test = self.expressions.compile(rule.test) if rule.test is not None else None
         size = rule.local_count
 
         def match(state: State) -> tuple[Value, ...] | None:
             env: Env = [None] * size
+            for index, seat in given:
+                meter.charge(1 + each, rule.span)
+                env[index] = seat
             for values in _combinations(state, env, binders):
                 if test is None or test(state, env):
-                    return values
+                    return (*known, *values)
             return None
 
         return rule.procedure, match

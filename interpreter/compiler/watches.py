@@ -1,0 +1,112 @@
+"""Watches: what a machine must look at after a change so that standing rules hold.
+
+A standing rule that begins with all seats is one watch for each of them, any other is one watch. A watch is woken by a
+change of a cell that it reads; where a rule reads only what belongs to the seat that it is about, a change of what
+belongs to another seat leaves it asleep.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from interpreter.compiler.facts import STATE_BUILTINS
+from interpreter.compiler.lower import Program
+from interpreter.kernel.state import Layout
+from interpreter.language import core as c
+from interpreter.language.model import Model, StandingRule
+from interpreter.language.walk import descendants
+
+__all__ = ["Watch", "wakes", "watches"]
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """A standing rule, or what it says of one seat: the value of its first binder."""
+
+    rule: StandingRule
+    seat: int | None
+
+    @property
+    def binders(self) -> tuple[tuple[int, c.Expression], ...]:
+        """What is still to be looked through."""
+        return self.rule.binders if self.seat is None else self.rule.binders[1:]
+
+
+def watches(model: Model, seats: tuple[int, ...]) -> tuple[Watch, ...]:
+    """In the order in which they are looked at."""
+    return tuple(
+        Watch(rule, seat) for rule in model.standing.values() for seat in (seats if _is_of_seats(rule) else (None,))
+    )
+
+
+def wakes(program: Program, layout: Layout, watched: tuple[Watch, ...]) -> list[int]:
+    """For each cell the watches that a change of it wakes, as bits."""
+    own = {rule.name: _own_groups(program, rule) for rule in program.model.standing.values()}
+    found = [0] * layout.size
+    for name, count in layout.groups:
+        woken = program.reach.wakes(name)
+        for number, watch in enumerate(watched):
+            if watch.rule.name not in woken:
+                continue
+            mine = watch.seat is not None and name in own[watch.rule.name]
+            for owner in range(count):
+                if not mine or owner == watch.seat:
+                    found[layout.base[name] + owner] |= 1 << number
+    return found
+
+
+def _is_of_seats(rule: StandingRule) -> bool:
+    return bool(rule.binders) and isinstance(rule.binders[0][1], c.AllSeats)
+
+
+def _own_groups(program: Program, rule: StandingRule) -> frozenset[str]:
+    """Groups of which a rule about each seat reads the cell of that seat alone."""
+    if not _is_of_seats(rule):
+        return frozenset()
+    trees = (rule.test, *(items for _, items in rule.binders[1:]))
+    own: set[str] = set()
+    others: set[str] = set()
+    seen: set[tuple[str, frozenset[int]]] = set()
+    open_: list[tuple[Any, frozenset[int]]] = [(trees, frozenset((rule.binders[0][0],)))]
+    while open_:
+        tree, subjects = open_.pop()
+        given = {node.variable for node in descendants(tree) if isinstance(node, c.Loop)}
+        given |= {node.index for node in descendants(tree) if isinstance(node, c.SetLocal | c.Picks)}
+        given |= {node.variable for node in descendants(tree) if isinstance(node, c.Iterate)}
+        mine = subjects - given
+        for node in descendants(tree):
+            for cell in _read_by(node):
+                if not isinstance(cell, c.Cell):
+                    return frozenset()
+                (own if _is_subject(cell.owner, mine) else others).add(cell.group)
+            if isinstance(node, c.CallRule | c.CallBase):
+                passed = frozenset(i for i, each in enumerate(node.arguments) if _is_subject(each, mine))
+                for target in _layers(program, program.target(node)):
+                    if (target, passed) not in seen:
+                        seen.add((target, passed))
+                        layer = program.reach.procedures[target]
+                        open_.append(((layer.body, layer.when), passed))
+    return frozenset(own - others)
+
+
+def _is_subject(node: Any, subjects: frozenset[int]) -> bool:
+    return isinstance(node, c.Local) and node.index in subjects
+
+
+def _read_by(node: Any) -> Iterator[c.Expression]:
+    match node:
+        case c.Read(cell):
+            yield cell
+        case c.Builtin(name, arguments) if name in STATE_BUILTINS:
+            yield arguments[0]
+        case _:
+            pass
+
+
+def _layers(program: Program, target: str) -> Iterator[str]:
+    """A layer of a rule and those below it, which answer where its condition does not hold."""
+    layer = program.reach.procedures[target]
+    for number in range(layer.layer, -1, -1):
+        yield f"{layer.rule}@{number}"
