@@ -6,7 +6,7 @@ stands on a node, which nodes a rule may use and what a length means is left to 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field
 from heapq import heapify, heappop, heappush
 
@@ -17,8 +17,8 @@ __all__ = ["Graph"]
 _MOST_KEPT = 4096
 """How many answers of ``distances`` are kept for one choice of nodes before they are found anew."""
 
-_MOST_RECENT = 12
-"""How many of the latest answers are looked at for one to which a single start is new."""
+_MOST_RECENT = 4
+"""How many of the latest answers with one start less are looked at for one to which a single start is new."""
 
 _Distances = tuple[int | None, ...]
 _Ways = list[tuple[int, int] | None]
@@ -37,7 +37,7 @@ class _Within:
         self.nodes, self.joined = nodes, joined
         self.rows: dict[int, _Distances] = {}
         self.answers: dict[tuple[int, ...], _Distances] = {}
-        self.recent: list[tuple[frozenset[int], _Distances]] = []
+        self.recent: dict[int, list[tuple[frozenset[int], _Distances]]] = {}
         self.ways: dict[int, _Ways] = {}
         self.orders: dict[int, tuple[int, ...]] = {}
         self.paths: dict[int, dict[int, tuple[int, ...] | None]] = {}
@@ -135,24 +135,53 @@ class Graph:
         wanted = frozenset(starts)
         if not starts or not known.joined or not wanted <= known.nodes:
             return self._search(starts, within, lengths)
-        recent = known.recent
         left, found = wanted, None
-        for before, distances in recent:
-            if len(before) == len(wanted) - 1 and before < wanted:
+        for before, distances in known.recent.get(len(wanted) - 1, ()):
+            if before < wanted:
                 left, found = wanted - before, distances
                 break
+        rows = known.rows
         for start in left:
-            row = known.rows.get(start)
-            if row is None:
-                row = known.rows[start] = self._search((start,), within, lengths)
-            if found is None:
-                found = row
-            else:
-                found = tuple([b if a is None or b < a else a for a, b in zip(found, row, strict=True)])  # type: ignore[operator]
+            if start not in rows:
+                rows[start] = self._search((start,), within, lengths)
+            row = rows[start]
+            found = row if found is None else _least(found, row)
         assert found is not None
+        recent = known.recent.setdefault(len(wanted), [])
         recent.insert(0, (wanted, found))
         del recent[_MOST_RECENT:]
         return found
+
+    def asked(
+        self, lengths: tuple[int, ...]
+    ) -> tuple[Callable[..., _Distances], Callable[..., tuple[int, ...] | None]]:
+        """``distances`` and ``path`` for these lengths, for who asks often within the same nodes."""
+        place: tuple[int, ...] | None = ()
+        known = self._memory.within(self, place, lengths)
+
+        def distances(starts: tuple[int, ...], within: tuple[int, ...] | None) -> _Distances:
+            nonlocal place, known
+            if within is not place:
+                place, known = within, self._memory.within(self, within, lengths)
+            found = known.answers.get(starts)
+            if found is None:
+                if len(known.answers) >= _MOST_KEPT:
+                    known.answers.clear()
+                found = known.answers[starts] = self._distances(known, starts, within, lengths)
+            return found
+
+        def path(starts: tuple[int, ...], goal: int, within: tuple[int, ...] | None) -> tuple[int, ...] | None:
+            nonlocal place, known
+            if within is not place:
+                place, known = within, self._memory.within(self, within, lengths)
+            order = known.orders.get(goal)
+            if order is None or not starts:
+                return self.path(starts, goal, within, lengths)
+            return known.paths[goal].get(min([order[start] for start in starts])) or self.path(
+                starts, goal, within, lengths
+            )
+
+        return distances, path
 
     def path(
         self, starts: tuple[int, ...], goal: int, within: tuple[int, ...] | None, lengths: Sequence[int]
@@ -261,6 +290,11 @@ class Graph:
         for node in within:
             allowed[node] = True
         return allowed
+
+
+def _least(one: _Distances, other: _Distances) -> _Distances:
+    """For each node the less of both; where one has none, so has the other."""
+    return tuple([a if a is None or a <= b else b for a, b in zip(one, other, strict=True)])  # type: ignore[operator]
 
 
 def _order(ways: _Ways) -> tuple[int, ...]:

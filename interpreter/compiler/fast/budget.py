@@ -11,7 +11,8 @@ same: a decision that is too much for the fast form alone succeeds in the plain 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 from interpreter.compiler.constants import MAXIMUM_STEPS, MAXIMUM_WEIGHT, Constants, Meter, is_bounded, numbers_in
@@ -32,11 +33,33 @@ FEW = 8
 
 MOST_MIXES_KNOWN = 16_384
 
+SELDOM = 8
+"""How much is remembered is looked at whenever the budget was filled so often."""
+
 LITTLE = 60_000
 """So many units are taken off for what the machine calls once in a decision, and no more is taken off there."""
 
 UNITS_OF_A_STEP = 10
 """What the plain form does for the fast one is paid for too; its steps are longer."""
+
+
+MOST_REMEMBERED = 16_384
+"""So many answers of one function are remembered."""
+
+
+class Told(dict[Any, Any]):
+    """A function of one value that remembers what it gave; to look an answer up is quicker than any call."""
+
+    def __init__(self, function: Callable[[Any], Any]) -> None:
+        self.function = function
+        self.__name__ = function.__name__
+
+    def __missing__(self, asked: Any) -> Any:
+        found = self.function(asked)
+        if len(self) >= MOST_REMEMBERED:
+            self.clear()
+        self[asked] = found
+        return found
 
 
 class Abandoned(Exception):
@@ -62,23 +85,30 @@ class Budget:
             if group is not None and group.type.form in ("list", "set", "record", "room"):
                 cells.extend(range(base[name], base[name] + count))
         self._cells = tuple(cells)
-        self._remembering: list[tuple[Any, int]] = []
+        self._remembering: list[tuple[Callable[[], int], Callable[[], None], int]] = []
+        self._filled = 0
 
     def forgets(self, functions: Iterable[Any], weights: dict[str, int]) -> None:
         """Functions that remember what they gave are told to forget it when there is too much of it."""
         for function in functions:
-            if hasattr(function, "cache_clear"):
-                weight = weights.get(function.__name__, self.longest)
-                self._remembering.append((function, ENTRY + NUMBER * weight))
+            if isinstance(function, Told):
+                size, clear = function.__len__, function.clear
+            elif hasattr(function, "cache_clear"):
+                size, clear = partial(_size, function), function.cache_clear
+            else:
+                continue
+            weight = weights.get(function.__name__, self.longest)
+            self._remembering.append((size, clear, ENTRY + NUMBER * weight))
 
     def refill(self, state: State) -> None:
         """What is remembered was paid for when it was worked out; so it need not be looked at more often than here."""
         self.left[0] = 2 * DECISION
-        if sum(function.cache_info().currsize * weight for function, weight in self._remembering) > MEMORY:
-            for function, _ in self._remembering:
-                function.cache_clear()
-        if sum(len(found) for found in state.memo.get(0, ())) * (ENTRY + NUMBER * self.longest) > MEMORY:
+        if sum([len(found) for found in state.memo.get(0, ())]) * (ENTRY + NUMBER * self.longest) > MEMORY:
             state.memo.clear()
+        self._filled += 1
+        if self._filled % SELDOM == 0 and sum([size() * weight for size, _, weight in self._remembering]) > MEMORY:
+            for _, clear, _ in self._remembering:
+                clear()
 
     def check(self, state: State) -> None:
         """Gives up where a state has lists that are too long for the fast form."""
@@ -169,6 +199,10 @@ class _Mixes(dict[tuple[int, tuple[int, ...], bags.Bag], Value]):
                 self.clear()
             self[asked] = found
         return found
+
+
+def _size(function: Any) -> int:
+    return function.cache_info().currsize  # type: ignore[no-any-return]
 
 
 def bounded(number: Value) -> Value:

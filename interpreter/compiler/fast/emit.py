@@ -57,6 +57,9 @@ class Emitter:
         self.sealed = False
         """Set once the program is written: what is added later can no longer be remembered in the state."""
         self.functions = Functions(self)
+        self.told: set[str] = set()
+        """Functions of one value that remember what they gave."""
+        self.takes: dict[tuple[int, int], str] = {}
         self.stale: dict[str, str] = {}
         """For groups that rows read what makes these stale."""
         self.stretches = Stretches(self)
@@ -135,6 +138,7 @@ class Emitter:
     def preferences(self, policy: Policy) -> tuple[Emitted, dict[int, str]]:
         """What a policy prefers, as more functions: for each decision that it knows without guards their name."""
         program, self.done = self.done, Emitted()
+        self.takes = program.takes
         try:
             found, names = self._preferences(policy)
         finally:
@@ -142,6 +146,7 @@ class Emitter:
         for body in found.modules.values():
             _fill(body, program, self.stale)
         self.costs.write(found)
+        self._look_up(found)
         found.remembered = self.costs.remembered
         return found, names
 
@@ -172,7 +177,14 @@ class Emitter:
         for body in self.done.modules.values():
             _fill(body, self.done, self.stale)
         self.costs.write(self.done)
+        self._look_up(self.done)
         self.done.longest, self.done.remembered = self.sizes.longest, self.costs.remembered
+
+    def _look_up(self, emitted: Emitted) -> None:
+        """What is told is looked up, not called."""
+        for body in emitted.modules.values():
+            for function in body:
+                _LookUp(self.told).visit(function)
 
     def add(self, file: str, function: ast.FunctionDef) -> None:
         self.done.modules.setdefault(file, []).append(function)
@@ -196,6 +208,21 @@ class _Writing:
 
     def add(self, function: ast.FunctionDef) -> None:
         self.emitter.add(self.span.file.name, function)
+
+
+class _LookUp(ast.NodeTransformer):
+    """Looks answers up instead of calling for them."""
+
+    def __init__(self, told: set[str]) -> None:
+        self.told = told
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        match node:
+            case ast.Call(ast.Name(name) as function, [asked], []) if name in self.told:
+                return ast.copy_location(ast.Subscript(function, asked, ast.Load()), node)
+            case _:
+                return node
 
 
 class _Filler(ast.NodeTransformer):

@@ -19,7 +19,8 @@ class Emitted:
     """The trees of each file, the values that they name, and where to find what.
 
     ``stretches``: the function of a stretch; ``takes``: of a decision and option what records it and goes on;
-    ``accepts``: what says whether it is legal; ``options``: what lists its values; ``standing``: what finds a match;
+    ``accepts``: what says whether it is legal; ``options``: what lists its values; ``standing``: what finds a match,
+    and ``settles`` what asks all of these, where there are few;
     ``readers``: for each group the caches that a change empties; ``rows``: for each cache that is a row the places in
     it that a change of a cell makes stale, unless the ``parts`` of the row that read the cell come to the same;
     ``whole``: for each row the groups that change all of it; ``through``: for each row the caches that hold, key by
@@ -34,6 +35,7 @@ class Emitted:
     accepts: dict[tuple[int, int], str] = field(default_factory=dict)
     options: dict[tuple[int, int], str] = field(default_factory=dict)
     standing: list[str] = field(default_factory=list)
+    settles: str = ""
     procedures: dict[str, str] = field(default_factory=dict)
     caches: int = 0
     readers: dict[str, list[int]] = field(default_factory=dict)

@@ -75,9 +75,16 @@ class Functions(Writer):
             kept = tuple(index for index in range(len(layer.parameters)) if scope.label(index) in used)
             function = self.quote.function(writing.name, [*cells, *(scope.label(index) for index in kept)], body)
             if facts.heavy and any(_is_long(node) for node in ast.walk(function)):
-                function.decorator_list = [self.quote.name("remembered")]
+                self._remember(function)
             writing.add(out_of_loops(function, self.quote))
         return writing.name, kept
+
+    def _remember(self, function: ast.FunctionDef) -> None:
+        """It remembers what it gives."""
+        single = len(function.args.args) == 1
+        function.decorator_list = [self.quote.name("told" if single else "remembered")]
+        if single:
+            self.emitter.told.add(function.name)
 
     def outlined(self, label: str, parameters: list[str], value: ast.expr) -> str:
         """A part of an expression as a function of its own, whose values are remembered."""
@@ -86,7 +93,7 @@ class Functions(Writer):
             q = self.quote
             name = self.emitter.known[key] = self.emitter.named("Y", label)
             function = q.function(name, parameters, [q.placed(ast.Return(value))])
-            function.decorator_list = [q.name("remembered")]
+            self._remember(function)
             self.emitter.add(q.file, function)
         return self.emitter.known[key]  # type: ignore[no-any-return]
 

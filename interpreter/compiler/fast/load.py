@@ -8,11 +8,11 @@ from functools import lru_cache
 from types import CodeType
 from typing import Any
 
+from interpreter.compiler.fast.budget import MOST_REMEMBERED, Told
 from interpreter.compiler.fast.emitted import Emitted
 
 __all__ = ["add_functions", "code_of", "functions_of"]
 
-MOST_REMEMBERED = 16_384
 BUILTINS = ("all", "any", "frozenset", "len", "list", "max", "min", "next", "range", "set", "sorted", "sum", "tuple")
 
 
@@ -30,6 +30,7 @@ def functions_of(code: dict[str, CodeType], values: dict[str, Any]) -> dict[str,
     space: dict[str, Any] = {
         **values,
         "remembered": lru_cache(MOST_REMEMBERED),
+        "told": Told,
         "__builtins__": {name: getattr(builtins, name) for name in BUILTINS},
         "__name__": "rules",
     }

@@ -90,6 +90,8 @@ class FastMachine(Machine):
     """What a policy chose last."""
     _wholes: dict[str, Any] = field(default_factory=dict)
     _policies: dict[str, dict[int, Any]] = field(default_factory=dict)
+    _going_on: dict[int, Any] = field(default_factory=dict)
+    """By the identity of a function that chooses what chooses and goes on."""
     _preferring: dict[int, tuple[Policy, dict[int, Any]]] = field(default_factory=dict)
     _sites: dict[int, tuple[int, int]] = field(default_factory=dict)
 
@@ -127,6 +129,8 @@ class FastMachine(Machine):
         parts = {number: space[name] for number, name in emitted.parts.items()}
         runtime.look_at_parts(parts, emitted.through)
         runtime.standing.extend(space[name] for name in emitted.standing)
+        if emitted.settles:
+            space["settle"] = space[emitted.settles]
         self._wholes.update((name, space[emitted_name]) for name, emitted_name in emitted.procedures.items())
         options = {i: tuple(space[emitted.options[i, n]] for n in range(len(s.bodies))) for i, s in self.asks.items()}
         for index, site in self.asks.items():
@@ -135,6 +139,7 @@ class FastMachine(Machine):
         takes = {i: tuple(space[emitted.takes[i, n]] for n in range(len(s.bodies))) for i, s in self.asks.items()}
         accepts = {i: tuple(space[emitted.accepts[i, n]] for n in range(len(s.bodies))) for i, s in self.asks.items()}
         taking = [takes.get(index, ()) for index in range(len(self.program.stretches))]
+        runtime.takes.extend(taking)
         runtime.budget.forgets(space.values(), emitted.remembered)
         return Form(runtime, runtime.functions, taking, accepts, options, space, runtime.budget.left, emitted.names)
 
@@ -226,6 +231,7 @@ class FastMachine(Machine):
 
     def _policy(self, policy: Policy, lines: str) -> dict[int, Any]:
         from interpreter.compiler.fast.load import add_functions
+        from interpreter.compiler.fast.preferences import going_on
 
         form = self.form
         code, emitted, names = self._policy_code(policy, f"policy {policy.name} {lines}")
@@ -233,7 +239,9 @@ class FastMachine(Machine):
         form.space.update(emitted.values)
         add_functions(code, form.space)
         form.runtime.budget.forgets([form.space[name] for name in set(form.space) - before], emitted.remembered)
-        return {index: form.space[name] for index, name in names.items()}
+        found = {index: form.space[name] for index, name in names.items()}
+        self._going_on.update((id(found[index]), form.space[going_on(name)]) for index, name in names.items())
+        return found
 
     def _policy_code(self, policy: Policy, what: str) -> tuple[dict[str, CodeType], Emitted, dict[int, str]]:
         """The code of a policy, what it names, and the function of each decision."""
@@ -279,38 +287,52 @@ class FastMachine(Machine):
         ``below`` gives a random number from 0 up to another.
         """
         form = self.form
-        stretches, takes, log, cells, left = form.stretches, form.takes, state.log, state.cells, form.left
-        chosen = [prefer.get(index) for index in range(len(stretches))]
+        log, cells, left, pending = state.log, state.cells, form.left, self._pending
+        takes = [self._goes_on(form, index, prefer.get(index)) for index in range(len(form.takes))]
         self._begin_play(form, state)
         self.chance = chance
         waiting = self.constants.effects.waiting(state)
+        was_pending = waiting[0]
         for count in range(limit):
             frame = state.frame
             if frame is None:
                 return count
-            index = frame[0]
             try:
                 if not count & 15:
                     left[0] -= 16 * LITTLE
                     if left[0] < DECISION:
                         form.runtime.budget.refill(state)
                         form.runtime.ready(state)
-                number, values = chosen[index](state, frame[1], below)
-                going = takes[index][number](state, frame, values)
+                going = takes[frame[0]](state, frame, below)
                 if going is not None:
                     self._go(form, state, going)
             except Exception:
                 self._back(state, (_choice_by(log, frame), frame, waiting))
                 form.runtime.budget.refill(state)
                 self._begin_play(form, state)
-                number, values = chosen[index](state, frame[1], below)
+                number, values = prefer[frame[0]](state, frame[1], below)
                 super().take(state, chance, number, values)
                 self._begin_play(form, state)
                 waiting = self.constants.effects.waiting(state)
-            if cells[self._pending] or waiting[0]:
+                was_pending = waiting[0]
+            if cells[pending] or was_pending:
                 self.constants.effects.settle_up(state, waiting)
                 waiting = self.constants.effects.waiting(state)
+                was_pending = waiting[0]
         return limit
+
+    def _goes_on(self, form: Form, index: int, choose: Any) -> Any:
+        """What chooses at a stretch and goes on: one function, where the policy was written so."""
+        found = self._going_on.get(id(choose))
+        if found is not None:
+            return found
+        takes = form.takes[index]
+
+        def choose_and_take(state: State, frame: Any, below: Callable[[int], int]) -> Any:
+            number, values = choose(state, frame[1], below)
+            return takes[number](state, frame, values)
+
+        return choose_and_take
 
     def _begin_play(self, form: Form, state: State) -> None:
         """A policy in the fast form cannot be asked in a state that is left to the plain one."""

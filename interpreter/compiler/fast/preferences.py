@@ -8,11 +8,12 @@ enumerates a choice that a line pins to a value.
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+import copy
+from typing import TYPE_CHECKING, Any
 
 from interpreter.compiler import lower as l
 from interpreter.compiler.fast.expressions import Hoister, Scope, Unsupported
-from interpreter.compiler.fast.quote import is_constant, value_of
+from interpreter.compiler.fast.quote import Quote, is_constant, value_of
 from interpreter.compiler.fast.statements import Block
 from interpreter.language import core as c
 from interpreter.language.policies import Line, Pattern, Preferences
@@ -24,13 +25,39 @@ if TYPE_CHECKING:
 __all__ = ["PreferenceWriter"]
 
 
+def going_on(name: str) -> str:
+    """The name of the function that goes on with what another one chooses."""
+    return f"G{name[1:]}"
+
+
+class _Takes(ast.NodeTransformer):
+    """Goes on with a choice where it would be given back."""
+
+    def __init__(self, writer: PreferenceWriter, quote: Quote) -> None:
+        self.writer, self.quote = writer, quote
+
+    def visit_Return(self, node: ast.Return) -> Any:
+        q = self.quote
+        q.stay(node)
+        match node.value:
+            case ast.Tuple([ast.Constant(int(number)), values]) if (name := self.writer.taken(number)) is not None:
+                return q.statements("return _0(state, frame, _1)", q.name(name), values)
+            case ast.Constant((int(number), values)) if (name := self.writer.taken(number)) is not None:
+                return q.statements("return _0(state, frame, _1)", q.name(name), q.constant(values))
+            case ast.expr() as value:
+                takes = q.constant(self.writer.index)
+                return q.statements("number, values = _0\nreturn TAKES[_1][number](state, frame, values)", value, takes)
+            case _:
+                return node
+
+
 class PreferenceWriter:
     """Writes the preferences for the decision at one stretch; ``Unsupported`` for lines that ask another seat."""
 
     def __init__(self, emitter: Emitter, index: int) -> None:
         self.emitter = emitter
         self.quote, self.expressions = emitter.quote, emitter.expressions
-        self.stretch = emitter.program.stretches[index]
+        self.index, self.stretch = index, emitter.program.stretches[index]
         assert isinstance(self.stretch.end, l.Asks)
         self.ask = self.stretch.end.ask
         self.numbers = {option.name: number for number, option in enumerate(self.ask.options)}
@@ -46,9 +73,22 @@ class PreferenceWriter:
             for line in preferences.lines:
                 body.extend(self._line(line))
             body.extend(q.statements("give_up()"))
-            function = q.function(name, ["state", "env", "below"], body)
-            writing.add(emitter.read_once(function))
+            function = emitter.read_once(q.function(name, ["state", "env", "below"], body))
+            writing.add(function)
+            writing.add(self._going_on(function))
         return name
+
+    def _going_on(self, function: ast.FunctionDef) -> ast.FunctionDef:
+        """The same preferences, for a machine that goes on with what they give at once."""
+        q = self.quote
+        body = _Takes(self, q).visit(copy.deepcopy(function)).body
+        return q.function(
+            going_on(function.name), ["state", "frame", "below"], [*q.statements("env = frame[1]"), *body]
+        )
+
+    def taken(self, number: int) -> str | None:
+        """What takes an alternative of the decision."""
+        return self.emitter.takes.get((self.index, number))
 
     def _around(self, body: Block) -> list[ast.expr]:
         """The actor and the context, each in a local where it is more than a name."""

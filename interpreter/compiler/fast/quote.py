@@ -56,6 +56,10 @@ class Quote:
             self._kept[span.start] = found
         self._line, self._column = found
 
+    def stay(self, node: ast.stmt) -> None:
+        """New nodes stand where this one does."""
+        self._line, self._column = node.lineno, node.col_offset
+
     def enter(self, span: Span) -> None:
         """A new function begins, in this file."""
         if span.file.name != self.file:

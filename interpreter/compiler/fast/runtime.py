@@ -9,7 +9,8 @@ from __future__ import annotations
 from bisect import bisect
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from itertools import accumulate
+from itertools import accumulate, compress
+from operator import ne
 from typing import TYPE_CHECKING, Any
 
 from interpreter.compiler.fast import helpers
@@ -108,6 +109,7 @@ class Runtime:
         }
         """What the first so many tokens of a full row cost."""
         self.functions: list[Special] = []
+        self.takes: list[tuple[Any, ...]] = []
         self.standing: list[Callable[[State], tuple[Value, ...] | None]] = []
 
     def look_at_parts(self, parts: dict[int, Callable[..., Value]], through: dict[int, list[int]]) -> None:
@@ -147,6 +149,7 @@ class Runtime:
         found: dict[str, Any] = {
             **{name: getattr(helpers, name) for name in helpers.__all__},
             "F": self.functions,
+            "TAKES": self.takes,
             **{
                 f"OPTION_{index}_{number}": option
                 for index, site in self.machine.asks.items()
@@ -177,14 +180,13 @@ class Runtime:
                 "take_piece",
                 "move_card",
             ),
-            *("move_cards", "move_to_pile", "shuffle", "pick", "keep", "mark", "visible", "settle", "stop"),
+            *("move_cards", "move_to_pile", "shuffle", "pick", "keep", "mark", "visible", "settle", "matched", "stop"),
             *("plain_stretch", "plain_values", "plain_choice", "plain_match", "check_depth"),
         ):
             found[name] = getattr(self, name)
         found["visible_in"] = self.machine.visible_in
         if graph is not None:
-            found["distances"] = lambda starts, within: graph.distances(starts, within, lengths)
-            found["path"] = lambda starts, goal, within: graph.path(starts, goal, within, lengths)
+            found["distances"], found["path"] = graph.asked(lengths)
             found["connected"] = lru_cache(MOST_ANSWERS)(graph.connected)
             found["neighbours"] = graph.neighbours
         return found
@@ -270,9 +272,8 @@ class Runtime:
         stale: set[int] = set()
         if before != now:
             places = self.rows[number]
-            for cell, (a, b) in enumerate(zip(before, now, strict=True), first):
-                if a != b and cell in places:
-                    stale.update(places[cell])
+            for cell in compress(range(first, last), map(ne, before, now)):
+                stale.update(places.get(cell, ()))
         return values[:], stale
 
     def partial_row_anew(
@@ -522,12 +523,16 @@ class Runtime:
             number = (pending & -pending).bit_length() - 1
             values = standing[number](state)
             if values is not None:
-                cells[place], cells[self.settling] = pending, 1
-                procedure = self.machine._watches[number][0]
-                return self.enter(state, procedure, values, (self.machine.SETTLE, (), back, -1))
+                return self.matched(state, back, number, pending, values)
             pending &= pending - 1
         cells[place] = 0
         return None
+
+    def matched(self, state: State, back: Any, number: int, pending: int, values: tuple[Value, ...]) -> Going | None:
+        """Begins to settle with what the first watch has found."""
+        state.cells[self.pending], state.cells[self.settling] = pending >> number << number, 1
+        procedure = self.machine._watches[number][0]
+        return self.enter(state, procedure, values, (self.machine.SETTLE, (), back, -1))
 
     def _settle(self, state: State, env: tuple[Value, ...], up: Any) -> Going | None:
         going = self.settle(state, up)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from typing import TYPE_CHECKING
 
 from interpreter.compiler.fast.expressions import Hoister, Scope, Unsupported
 from interpreter.compiler.fast.reads import gathered
@@ -10,11 +11,21 @@ from interpreter.compiler.fast.statements import Block
 from interpreter.compiler.fast.writer import Writer
 from interpreter.language import core as c
 
+if TYPE_CHECKING:
+    from interpreter.compiler.fast.emit import Emitter
+
 __all__ = ["Standing"]
+
+
+MOST_IN_ONE = 16
 
 
 class Standing(Writer):
     """Writes what a machine asks before it settles."""
+
+    def __init__(self, emitter: Emitter) -> None:
+        super().__init__(emitter)
+        self.written: dict[str, ast.FunctionDef] = {}
 
     def write(self) -> None:
         q = self.quote
@@ -30,11 +41,54 @@ class Standing(Writer):
                     body = self._matches(rule.binders, len(rule.binders) - len(watch.binders), rule.test, scope)
                     function = q.function(name, ["state"], [*body, *q.statements("return None")])
                     writing.add(gathered(function, q))
+                    self.written[name] = function
             except Unsupported:
                 with self.emitter.write(rule.span, "W", "") as writing:
                     body = q.statements("return plain_match(_0, state)", q.constant(number))
-                    writing.add(q.function(name, ["state"], body))
+                    self.written[name] = q.function(name, ["state"], body)
+                    writing.add(self.written[name])
             self.emitter.done.standing.append(name)
+        if self.is_in_one:
+            self._in_one()
+
+    @property
+    def is_in_one(self) -> bool:
+        """Whether one function looks at all watches: where there are few."""
+        return 0 < len(self.constants.watches) <= MOST_IN_ONE
+
+    def _in_one(self) -> None:
+        """Looks at those watches that are pending, each in place if that is a single test."""
+        q = self.quote
+        watches = self.constants.watches
+        with self.emitter.write(watches[0].rule.span, "Z", "settle") as writing:
+            self.emitter.done.settles = writing.name
+            place = q.constant(self.constants.layout.base["pending"])
+            found = q.statements("pending = S[_0]", place)
+            for number, name in enumerate(self.emitter.done.standing):
+                at = [q.constant(1 << number), q.constant(number)]
+                match self.written[name].body:
+                    case [ast.If(test, [ast.Return(ast.expr() as values)], []), ast.Return()]:
+                        found.extend(
+                            q.statements(
+                                "if pending & _0 and _2:\n    return matched(state, back, _1, pending, _3)",
+                                *at,
+                                test,
+                                values,
+                            )
+                        )
+                    case _:
+                        found.extend(
+                            q.statements(
+                                "if pending & _0:\n"
+                                "    values = _2(state)\n"
+                                "    if values is not None:\n"
+                                "        return matched(state, back, _1, pending, values)",
+                                *at,
+                                q.name(name),
+                            )
+                        )
+            found.extend(q.statements("S[_0] = 0\nreturn None", place))
+            writing.add(q.function(writing.name, ["state", "back"], found))
 
     def _matches(
         self, binders: tuple[tuple[int, c.Expression], ...], position: int, test: c.Expression | None, scope: Scope

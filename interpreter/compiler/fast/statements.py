@@ -12,6 +12,7 @@ from interpreter.compiler.fast.knowledge import MOST_UNROLLED
 from interpreter.compiler.fast.quote import is_constant, value_of
 from interpreter.language import core as c
 from interpreter.language.types import Type, has_cards
+from interpreter.language.walk import size
 
 if TYPE_CHECKING:
     from interpreter.compiler.fast.emit import Emitter
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 __all__ = ["Statements"]
 
 Block = list[ast.stmt]
+
+MOST_REPEATED = 40
+"""A loop over a few known things is written out where its body has no more nodes."""
 
 
 class Statements:
@@ -93,6 +97,14 @@ class Statements:
 
     def _iterate(self, step: c.Iterate, scope: Scope) -> Block:
         q, x = self.quote, self.expressions
+        short = x.short(step.items, scope) if not scope.leaky and size(step.body) <= MOST_REPEATED else None
+        if short is not None:
+            found: Block = []
+            for item in short:
+                scope.names[step.variable] = q.constant(item)
+                found.extend(self._tested(step.test, self.block(step.body, scope), scope))
+            del scope.names[step.variable]
+            return found
         items = x.items(step.items, scope)
         body = self._tested(step.test, self.block(step.body, scope), scope)
         q.at(step.span)
@@ -103,6 +115,8 @@ class Statements:
         if test is None:
             return body
         holds = self.expressions.expression(test, scope)
+        if is_constant(holds):
+            return body if value_of(holds) else []
         return [self.quote.placed(ast.If(holds, body or [self.quote.placed(ast.Pass())], []))]
 
     def _repeat(self, step: c.Repeat, scope: Scope) -> Block:
@@ -259,7 +273,7 @@ class Statements:
         self,
         number: ast.expr,
         kind: ast.expr,
-        size: int,
+        width: int,
         source: tuple[str, ast.expr],
         target: tuple[str, ast.expr],
         site: ast.expr,
@@ -281,8 +295,7 @@ class Statements:
             )
             change.extend(q.statements("if _0 > _1:\n    give_up()", more, limit))
         change.extend(q.statements("L.append((0, _2, _0, _1))\nL.append((0, _2, _3, _4))", away, held, site, to, there))
-        for cell, before, part in ((away, held, left), (to, there, more)):
-            change.extend(q.statements("S[_0] = _1", cell, self._with_part(before, kind, part, size)))
+        change.extend(self._with_parts(((away, held, left), (to, there, more)), kind, width))
         change.extend(self.after(source[0], away, -2))
         change.extend(self.after(target[0], to))
         if is_constant(number) and value_of(number) > 0:
@@ -292,13 +305,30 @@ class Statements:
             *q.statements("if _0 > 0:\n    body\nelif _0:\n    give_up()", number, body=change),
         ]
 
-    def _with_part(self, bag: ast.expr, kind: ast.expr, part: ast.expr, size: int) -> ast.expr:
-        """A bag in which one kind is another number."""
+    def _with_parts(self, bags: Sequence[tuple[ast.expr, ast.expr, ast.expr]], kind: ast.expr, width: int) -> Block:
+        """Cells get bags in which one kind is another number: each is a cell, the bag before and the number."""
         q = self.quote
-        if is_constant(kind) and size <= MOST_UNROLLED:
-            each = [part if i == value_of(kind) else q.expression("_0[_1]", bag, q.constant(i)) for i in range(size)]
-            return q.tuple(each)
-        return q.expression("(*_0[:_1], _2, *_0[_1 + 1:])", bag, kind, part)
+        if width > MOST_UNROLLED:
+            changed = "S[_0] = (*_1[:_2], _3, *_1[_2 + 1:])"
+            return [each for cell, bag, part in bags for each in q.statements(changed, cell, bag, kind, part)]
+        if not is_constant(kind):
+            found: Block = []
+            for number in reversed(range(width)):
+                known = self._with_parts(bags, q.constant(number), width)
+                found = (
+                    known
+                    if not found
+                    else self._either(q.expression("_0 == _1", kind, q.constant(number)), known, found)
+                )
+            return found
+        found = []
+        for cell, bag, part in bags:
+            each = [part if i == value_of(kind) else q.expression("_0[_1]", bag, q.constant(i)) for i in range(width)]
+            found.extend(q.statements("S[_0] = _1", cell, q.tuple(each)))
+        return found
+
+    def _either(self, test: ast.expr, then: Block, otherwise: Block) -> Block:
+        return [self.quote.placed(ast.If(test, then, otherwise))]
 
     def _move_number(
         self, amount: ast.expr, source: tuple[str, ast.expr], target: tuple[str, ast.expr], site: ast.expr
