@@ -44,7 +44,6 @@ def card(number: int) -> int | str:
 def chances(game: dict[str, Any]) -> dict[str, list[Any]]:
     """Every random outcome of the game, by the name of its chance."""
     setup = game["setup"]
-    deck = setup["deck"]
     reshuffles = [
         [card(number) for number in chance["reshuffle"]]
         for step in game["steps"]
