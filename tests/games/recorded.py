@@ -86,8 +86,11 @@ def choices(move: dict[str, Any]) -> Iterator[dict[str, Any]]:
             yield {"do": "scrap", "plant": move["plant"]}
         case "discard":
             yield {"do": "give_up", "kind": move["resource"]}
-        case "buy":
-            yield {"do": "take", "kind": move["resource"], "number": move["n"]}
+        case "buy":  # tokens of the market and of a storage space are two purchases here
+            stored = move.get("fromSupply", 0)
+            for number in (move["n"] - stored, stored):
+                if number:
+                    yield {"do": "take", "kind": move["resource"], "number": number}
         case "build":
             yield {"do": "connect", "city": move["city"]}
         case "power":
@@ -129,10 +132,7 @@ def legal(game: Game) -> dict[str, Any]:
 
 
 def price(game: Game, kind: str) -> int:
-    number = RESOURCES.index(kind)
-    (track,) = game.machine.constants.tracks.values()
-    count = bag(game.view()["resource_market"])[number]
-    return track.price(number, count, 1)
+    return int(call(game, "price_of", RESOURCES.index(kind), 1))
 
 
 def value(game: Game, rule: str, option: Any) -> Any:
@@ -153,6 +153,8 @@ def bag(view: dict[str, int]) -> list[int]:
 def state(game: Game) -> dict[str, Any]:
     """The state in the form of the recording: what both know."""
     view = game.view()
+    supply = bag(view["supply"])
+    supply[0] += bag(view.get("coal_storage", {}))[0]  # the recording has one supply, of which coal may lie apart
     market = [STAGE_3 if c == "stage_3" else c for c in view["plant_market"]]
     decision = game.decision
     under_auction = decision.context.get("what") if decision and decision.name == "answer" else None
@@ -164,7 +166,7 @@ def state(game: Game) -> dict[str, Any]:
         "discount": view.get("discounted") not in (None, under_auction),
         "plants": {"market": market, "deck": len(view["deck"])},
         "market": bag(view["resource_market"]),
-        "supply": bag(view["supply"]),
+        "supply": supply,
         "players": [
             {
                 "money": seat["money"],
