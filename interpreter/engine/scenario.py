@@ -368,7 +368,7 @@ def _refused(game: Game, refusal: Refusal) -> Iterator[Failure]:
 
 
 def _rightly(error: IllegalMove, refusal: Refusal, ruleset: Ruleset) -> Iterator[Failure]:
-    """Whether a choice was refused by a rule, the one that is named, with the statements that are named of its books."""
+    """Whether a choice was refused by a rule, the one that is named, with the statements named of its own books."""
     if not error.reasons:
         yield Failure(f"this is refused by no rule: {error}", refusal.move.span)
         return
