@@ -220,7 +220,7 @@ def cover(rulebook: str, rulesets: list[Ruleset], shelf: Shelf, *, mutate: bool 
                 cited.setdefault(id, []).append(citation)
     suite = suite_of(shelf=shelf)
     ids = {ruleset.id for ruleset in rulesets}
-    mine = [scenario for scenario in suite.scenarios if scenario.ruleset in ids]
+    mine = [scenario for scenario in suite.scenarios if ids & {scenario.ruleset, *scenario.holds_for}]
     proved: frozenset[str] | None = None
     if mutate:
         from interpreter.engine.mutation import prove

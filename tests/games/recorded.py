@@ -44,25 +44,26 @@ def card(number: int) -> int | str:
 def chances(game: dict[str, Any]) -> dict[str, list[Any]]:
     """Every random outcome of the game, by the name of its chance."""
     setup = game["setup"]
-    deck = setup["deck"]
-    market = setup["plants"]["current"] + setup["plants"]["future"]
-    plugs = [*market, deck[0], *(p for p in setup["boxed"] if p <= 15)]
-    sockets = [p for p in setup["boxed"] if p > 15]
     reshuffles = [
         [card(number) for number in chance["reshuffle"]]
         for step in game["steps"]
         for chance in step.get("chance", ())
         if "reshuffle" in chance
     ]
-    found: dict[str, list[Any]] = {
-        "turn_order": list(setup["order"]),
-        "plugs": [[*plugs, *(p for p in deck[1:] if p <= 15)]],
-        "sockets": [[*sockets, *(p for p in deck if 15 < p != STAGE_3)]],
-        "deck": [deck[1:-1]],
-    }
+    found: dict[str, list[Any]] = {"turn_order": list(setup["order"]), **stack(setup)}
     if reshuffles:
         found["reshuffle"] = reshuffles
     return found
+
+
+def stack(setup: dict[str, Any]) -> dict[str, list[Any]]:
+    """The shuffles from which the opening market and the stack came: one of all plants, or two by their backs."""
+    market, deck, boxed = setup["plants"]["current"] + setup["plants"]["future"], setup["deck"], setup["boxed"]
+    if market == list(range(3, 11)):
+        return {"deck": [[*boxed, *deck[1:-1]]]}
+    plugs = [*market, deck[0], *(p for p in boxed if p <= 15), *(p for p in deck[1:] if p <= 15)]
+    sockets = [*(p for p in boxed if p > 15), *(p for p in deck if 15 < p != STAGE_3)]
+    return {"plugs": [plugs], "sockets": [sockets], "deck": [deck[1:-1]]}
 
 
 def begin(ruleset: Ruleset, game: dict[str, Any]) -> Game:
@@ -85,8 +86,11 @@ def choices(move: dict[str, Any]) -> Iterator[dict[str, Any]]:
             yield {"do": "scrap", "plant": move["plant"]}
         case "discard":
             yield {"do": "give_up", "kind": move["resource"]}
-        case "buy":
-            yield {"do": "take", "kind": move["resource"], "number": move["n"]}
+        case "buy":  # tokens of the market and of a storage space are two purchases here
+            stored = move.get("fromSupply", 0)
+            for number in (move["n"] - stored, stored):
+                if number:
+                    yield {"do": "take", "kind": move["resource"], "number": number}
         case "build":
             yield {"do": "connect", "city": move["city"]}
         case "power":
@@ -128,10 +132,7 @@ def legal(game: Game) -> dict[str, Any]:
 
 
 def price(game: Game, kind: str) -> int:
-    number = RESOURCES.index(kind)
-    (track,) = game.machine.constants.tracks.values()
-    count = bag(game.view()["resource_market"])[number]
-    return track.price(number, count, 1)
+    return int(call(game, "price_of", RESOURCES.index(kind), 1))
 
 
 def value(game: Game, rule: str, option: Any) -> Any:
@@ -152,6 +153,8 @@ def bag(view: dict[str, int]) -> list[int]:
 def state(game: Game) -> dict[str, Any]:
     """The state in the form of the recording: what both know."""
     view = game.view()
+    supply = bag(view["supply"])
+    supply[0] += bag(view.get("coal_storage", {}))[0]  # the recording has one supply, of which coal may lie apart
     market = [STAGE_3 if c == "stage_3" else c for c in view["plant_market"]]
     decision = game.decision
     under_auction = decision.context.get("what") if decision and decision.name == "answer" else None
@@ -160,10 +163,10 @@ def state(game: Game) -> dict[str, Any]:
         "stage": view["stage"],
         "order": view["turn_order"],
         # the recording takes the marker off the plant that is being sold
-        "discount": view["discounted"] not in (None, under_auction),
+        "discount": view.get("discounted") not in (None, under_auction),
         "plants": {"market": market, "deck": len(view["deck"])},
         "market": bag(view["resource_market"]),
-        "supply": bag(view["supply"]),
+        "supply": supply,
         "players": [
             {
                 "money": seat["money"],

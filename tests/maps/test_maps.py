@@ -1,0 +1,146 @@
+"""Boards as they are printed: what is in a map file agrees with the figures kept beside this test."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import pytest
+import yaml
+
+import interpreter
+from interpreter.engine.ruleset import Ruleset
+from interpreter.language.model import GraphDecl
+
+FAMILY = Path(__file__).parents[2] / "rulesets" / "power-grid"
+FIGURES: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("figures.yaml").read_text(encoding="utf-8"))
+MAPS = {path.stem: path for path in sorted((FAMILY / "maps").glob("*.yaml"))}
+
+
+def rulesets_with(name: str) -> list[str]:
+    """The rulesets that are played on a map."""
+    line = f"map: power-grid/{name}"
+    paths = sorted(FAMILY.glob("*.yaml"))
+    return [path.stem for path in paths if line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def ruleset_with(name: str) -> Ruleset:
+    return interpreter.load(rulesets_with(name)[0])
+
+
+def graph_of(name: str) -> GraphDecl:
+    graph = ruleset_with(name).model.graph
+    assert graph is not None
+    return graph
+
+
+def network_of(name: str) -> nx.Graph[str]:
+    graph = graph_of(name)
+    found: nx.Graph[str] = nx.Graph()
+    found.add_nodes_from(node.name for node in graph.nodes)
+    for link in graph.links:
+        found.add_edge(graph.nodes[link.a].name, graph.nodes[link.b].name, weight=link.values["cost"])
+    return found
+
+
+def regions_of(name: str) -> dict[str, str]:
+    """The region of each city."""
+    members = ruleset_with(name).model.kinds["region"].members
+    return {node.name: members[node.values["region"]] for node in graph_of(name).nodes}
+
+
+def test_every_map_is_played_and_has_figures() -> None:
+    assert set(MAPS) == set(FIGURES)
+    assert [name for name in MAPS if not rulesets_with(name)] == []
+
+
+@pytest.mark.parametrize("name", MAPS)
+class TestMap:
+    def test_cities_and_regions_are_counted(self, name: str) -> None:
+        regions = list(regions_of(name).values())
+        assert len(regions) == FIGURES[name]["cities"]
+        assert {region: regions.count(region) for region in regions} == FIGURES[name]["regions"]
+
+    def test_links_are_counted_and_each_stands_once(self, name: str) -> None:
+        links = graph_of(name).links
+        assert len(links) == FIGURES[name]["links"]
+        assert len({frozenset((link.a, link.b)) for link in links}) == len(links)
+        assert all(link.a != link.b for link in links)
+        assert sum(link.values["cost"] for link in links) == FIGURES[name]["costs"]
+
+    def test_links_that_cost_nothing(self, name: str) -> None:
+        free = {frozenset((a, b)) for a, b, cost in network_of(name).edges(data="weight") if cost == 0}
+        assert free == {frozenset(pair) for pair in FIGURES[name]["free"]}
+
+    def test_it_hangs_together_and_no_two_links_need_to_cross(self, name: str) -> None:
+        network = network_of(name)
+        assert nx.is_connected(network)
+        assert nx.check_planarity(network)[0]
+
+    def test_each_region_hangs_together_but_for_cities_that_are_named(self, name: str) -> None:
+        network, regions = network_of(name), regions_of(name)
+        for region in FIGURES[name]["regions"]:
+            cities = {city for city in network if regions[city] == region}
+            apart = cities & set(FIGURES[name].get("apart", ()))
+            assert nx.is_connected(network.subgraph(cities - apart)), region
+            assert all(not set(network[city]) & cities for city in apart), region
+
+    def test_regions_border_as_printed(self, name: str) -> None:
+        regions = regions_of(name)
+        borders = {frozenset((regions[a], regions[b])) for a, b in network_of(name).edges}
+        assert {pair for pair in borders if len(pair) == 2} == {frozenset(pair) for pair in FIGURES[name]["borders"]}
+
+    def test_the_cheapest_ways(self, name: str) -> None:
+        ruleset, network = ruleset_with(name), network_of(name)
+        number = {node.name: i for i, node in enumerate(graph_of(name).nodes)}
+        constants = ruleset.new_game(players=ruleset.players.high).machine.constants
+        assert constants.graph is not None
+        for figure in FIGURES[name]["ways"]:
+            way, cost = figure["way"], figure["cost"]
+            assert sum(network.edges[pair]["weight"] for pair in pairwise(way)) == cost, way
+            assert nx.dijkstra_path_length(network, way[0], way[-1]) == cost, way
+            distances = constants.graph.distances((number[way[0]],), None, constants.lengths)
+            assert distances[number[way[-1]]] == cost, way
+
+    def test_cities_have_places_of_their_own_on_the_picture(self, name: str) -> None:
+        rows = nodes_table(MAPS[name])
+        assert len({(row["x"], row["y"]) for row in rows}) == len(rows) == FIGURES[name]["cities"]
+        assert all(0 <= int(row[axis]) <= 1000 for row in rows for axis in "xy")
+
+
+def nodes_table(path: Path) -> list[dict[str, str]]:
+    text = yaml.safe_load(path.read_text(encoding="utf-8"))["nodes"]
+    header, *rows = ([cell.strip() for cell in line.split("|")] for line in text.splitlines() if line.strip())
+    return [dict(zip(header, row, strict=True)) for row in rows]
+
+
+def test_the_boards_differ_where_their_files_say() -> None:
+    """The links that were in doubt between sources, or that the file tells apart from another edition."""
+    usa = network_of("usa-2018")
+    assert not usa.has_edge("Boise", "Cheyenne")
+    assert not usa.has_edge("Cincinnati", "Raleigh")
+    costs = {
+        ("Knoxville", "Raleigh"): 11,
+        ("Chicago", "Omaha"): 12,
+        ("Chicago", "Duluth"): 12,
+        ("Houston", "Santa Fe"): 20,
+    }
+    assert {pair: usa.edges[pair]["weight"] for pair in costs} == costs
+    germany = network_of("germany-2018")
+    assert germany.edges["Essen", "Dortmund"]["weight"] == 5
+    assert germany.edges["Mannheim", "Saarbrücken"]["weight"] == 16
+    assert {"Stralsund", "Mainz"} <= set(germany)
+    older = network_of("germany-2004")
+    assert older.edges["Essen", "Dortmund"]["weight"] == 4
+    assert older.edges["Mannheim", "Saarbrücken"]["weight"] == 11
+    assert {"Torgelow", "Wiesbaden"} == set(older) - set(germany)
+    older = network_of("usa-2004")
+    changed = {frozenset(pair) for pair in older.edges} ^ {frozenset(pair) for pair in usa.edges}
+    assert changed == {
+        frozenset(p) for p in (("Boise", "Cheyenne"), ("Cincinnati", "Raleigh"), ("Knoxville", "Raleigh"))
+    }
+    assert (older.edges["Boise", "Cheyenne"]["weight"], older.edges["Cincinnati", "Raleigh"]["weight"]) == (24, 15)
+    assert older.edges["Chicago", "Omaha"]["weight"] == 13
+    assert older.edges["Houston", "Santa Fe"]["weight"] == 21
