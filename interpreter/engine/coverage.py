@@ -224,7 +224,7 @@ def cover(rulebook: str, rulesets: list[Ruleset], shelf: Shelf, *, mutate: bool 
             for id in citation.cites:
                 cited.setdefault(id, []).append(citation)
     ids = {ruleset.id for ruleset in rulesets}
-    mine = [scenario for scenario in suite.scenarios if scenario.ruleset in ids]
+    mine = [scenario for scenario in suite.scenarios if ids & {scenario.ruleset, *scenario.holds_for}]
     proved: frozenset[str] | None = None
     if mutate:
         from interpreter.engine.mutation import prove

@@ -22,7 +22,7 @@ from interpreter.kernel.chance import ChanceSource
 from interpreter.kernel.state import Value
 from interpreter.language import core as c
 from interpreter.language.model import Model
-from interpreter.language.types import BOOL
+from interpreter.language.types import BOOL, Type
 from interpreter.reading.evidence import noted
 from interpreter.reading.players import PlayerRange
 
@@ -327,8 +327,8 @@ class Ruleset:
         if setting is None:
             known_names = [*self.model.settings, *self.model.interpretations]
             raise ValueError(f"`{self.id}` has no setting `{name}`{did_you_mean(name, known_names)}")
-        if isinstance(public, str) and setting.type.form in ("list", "set"):
-            public = [part.strip() for part in public.split(",") if part.strip()]
+        if isinstance(public, str | int) and setting.type.of is not None:
+            public = _items(str(public), setting.type.of)
         if isinstance(public, str) and setting.type.form == "int" and public.lstrip("-").isdigit():
             public = int(public)
         if isinstance(public, str) and setting.type.form == "bool" and public in ("yes", "no"):
@@ -346,6 +346,13 @@ class Ruleset:
         from interpreter.engine.game import Game
 
         return Game.from_json(self, text)
+
+
+def _items(text: str, of: Type) -> list[str | int]:
+    """A list that is written as one text: items with commas between them; single digits need none."""
+    digits = of.form == "int" and text.isdigit()
+    parts = [part.strip() for part in (text if digits else text.split(",")) if part.strip()]
+    return [int(part) if of.form == "int" and part.lstrip("-").isdigit() else part for part in parts]
 
 
 def load(name: str | Path, overlays: Iterable[str] = (), shelf: Shelf | None = None) -> Ruleset:

@@ -362,22 +362,23 @@ def _refused(game: Game, refusal: Refusal) -> Iterator[Failure]:
     try:
         game.clone().apply(move.choice)
     except IllegalMove as error:
-        yield from _rightly(error, refusal)
+        yield from _rightly(error, refusal, game.ruleset)
     except RuleFailure as error:
         yield _cannot("what is refused", error, move.span)
     else:
         yield Failure(f"`{move.choice['do']}` is not refused", move.span)
 
 
-def _rightly(error: IllegalMove, refusal: Refusal) -> Iterator[Failure]:
-    """Whether a choice was refused by a rule, the one that is named, with the statements that are named."""
+def _rightly(error: IllegalMove, refusal: Refusal, ruleset: Ruleset) -> Iterator[Failure]:
+    """Whether a choice was refused by a rule, the one that is named, with the statements named of its own books."""
     if not error.reasons:
         yield Failure(f"this is refused by no rule: {error}", refusal.move.span)
         return
     if refusal.rule and all(_named(reason.rule) != refusal.rule for reason in error.reasons):
         yield Failure(f"it is not `{refusal.rule}` that refuses this: {error}", refusal.move.span)
     cited = {cite for reason in error.reasons for cite in reason.cites}
-    missing = [cite for cite in refusal.cites if cite not in cited]
+    others = set(refusal.cites) & ruleset.statements.keys() - set(ruleset.own_cites(refusal.cites))  # of other books
+    missing = [cite for cite in refusal.cites if cite not in cited and cite not in others]
     if missing:
         yield Failure(f"the refusal does not cite {', '.join(missing)}: {error}", refusal.move.span)
 

@@ -175,20 +175,36 @@ def _part(game: Game, part: c.Expression, env: list[Value], hidden: set[int]) ->
     return game.ruleset.names.text(value, part.type)
 
 
-def board_of(game: Game, board: Board, language: str = "en") -> BoardTable:
-    """A board as the state has it now."""
+def board_of(game: Game, board: Board, language: str = "en", player: int | None = None) -> BoardTable:
+    """A board as the state has it now, as the player may see it; when the game is over, everybody sees everything."""
     compile_, names, state = game.machine.expressions.compile, game.ruleset.names, game.state
     game.machine.meter.refill()
     text = _say(game, board.says, [None] * board.local_count, [], [], language)
     env: list[Value] = [None] * (board.local_count + 8)
     rows = []
-    columns = [(name, compile_(value), value.type) for name, value in board.columns]
+    hidden = _pools_in if player is not None and game.decision is not None else lambda _: []
+    columns = [(compile_(value), value.type, [compile_(cell) for cell in hidden(value)]) for _, value in board.columns]
+    seen = game.machine.constants.seen_by
     items = compile_(board.rows)(state, env) if board.rows is not None else ([None] if columns else [])
     for item in items:
         if board.rows is not None:
             env[board.row_local] = item
-        rows.append(tuple(names.text(value(state, env), type_) for _, value, type_ in columns))
-    return BoardTable(board.name, text, tuple(name for name, _, _ in columns), tuple(rows))
+        rows.append(
+            tuple(
+                names.text(value(state, env), type_)
+                if all(_may_see(seen.get(cell(state, env)), player) for cell in pools)
+                else HIDDEN
+                for value, type_, pools in columns
+            )
+        )
+    return BoardTable(board.name, text, tuple(name for name, _ in board.columns), tuple(rows))
+
+
+def _pools_in(tree: c.Expression) -> list[c.Cell]:
+    """The pools that an expression names."""
+    from interpreter.language.walk import descendants
+
+    return [node for node in descendants(tree) if isinstance(node, c.Cell) and node.type.form == "pool"]
 
 
 def view_of(game: Game, player: int | None) -> dict[str, Any]:
@@ -238,7 +254,9 @@ def _group_view(game: Game, name: str, cell: int, player: int | None) -> Any:
     value = game.state.cells[cell]
     seen = game.machine.constants.seen_by.get(cell)
     names = game.ruleset.names
-    if seen is not None and player is not None and player not in seen:
+    if not _may_see(seen, player):
+        if group.type.form == "pool":
+            return HIDDEN
         shown: dict[str, Any] = {"count": len(value)}
         if group.top_shows is not None and value:
             backs = game.machine.expressions.compile(group.top_shows)

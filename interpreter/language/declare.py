@@ -99,6 +99,10 @@ def _merged(layers: list[Entry]) -> dict[str, Value]:
     return keys
 
 
+def _seen(keys: dict[str, Value]) -> Literal["everyone", "owner", "no one"]:
+    return cast(Literal["everyone", "owner", "no one"], word(keys.get("seen"), "everyone"))
+
+
 def _cites(value: Value | None) -> tuple[str, ...]:
     return tuple(scalar.text for scalar in words(value))
 
@@ -410,9 +414,8 @@ class _Reader:
         graph.attributes.update(self.types(keys.get("has")))
         if graph.length is not None and graph.length not in graph.link:
             self.error("E304", f"a link has no `{graph.length}`", layers[-1].span)
-        sets = keys.get("places")
-        if isinstance(sets, Mapping):
-            for entry in sets.entries:
+        for sets in [layer.get("places") for layer in layers]:  # a later file has sets of its own beside these
+            for entry in sets.entries if isinstance(sets, Mapping) else ():
                 table = printed(entry.value, self.report)
                 if table is not None:
                     columns = self._columns(table, graph.place, "a place")
@@ -585,7 +588,6 @@ class _Reader:
         if of.form not in ("card", "never") and of_value is not None:
             self.error("E401", f"a zone holds cards, not {of}", of_value.span)
         order = word(keys.get("order"), "kept")
-        seen = cast(Literal["everyone", "owner", "no one"], word(keys.get("seen"), "everyone"))
         group = Group(
             name,
             owner,
@@ -593,7 +595,7 @@ class _Reader:
             layers[0].span,
             layers[0].file,
             order=order,
-            seen=seen,
+            seen=_seen(keys),
         )
         if order.startswith("by ") and isinstance(keys["order"], Scalar):
             self.declared.ranks[name] = keys["order"]
@@ -618,6 +620,7 @@ class _Reader:
             layers[0].span,
             layers[0].file,
             unlimited=word(keys.get("unlimited")) == "yes",
+            seen=_seen(keys),
             spaces=word(keys.get("spaces")) or None,
         )
         self._add(group, keys)

@@ -27,13 +27,13 @@ class Narrator:
         self.lines(game)
         for board in game.ruleset.model.boards:
             if board.when == word:
-                self.tell(board_of(game, board, self.language))
+                self.tell(board_of(game, board, self.language, self.player))
 
     def boards(self, game: Game) -> None:
         """All boards as they are now, for who comes in the middle of a game."""
         for board in game.ruleset.model.boards:
             if board.when != "end of game":
-                self.tell(board_of(game, board, self.language))
+                self.tell(board_of(game, board, self.language, self.player))
 
     def chosen(self, game: Game, decision: Decision, option: Option) -> None:
         self.lines(game)

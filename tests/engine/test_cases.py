@@ -103,7 +103,7 @@ def take(game: Game, step: dict[str, Any]) -> None:
                 assert shown[key] == step["view"][key], shown
         case "board":
             board = next(board for board in game.ruleset.model.boards if board.name == step["board"])
-            table = board_of(game, board)
+            table = board_of(game, board, player=step.get("player"))
             assert (table.text, [list(row) for row in table.rows]) == (step.get("says", ""), step.get("rows", []))
         case "marks":
             rest = iter([line.name for line in game.log() if line.kind == "mark"])

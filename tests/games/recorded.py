@@ -44,25 +44,26 @@ def card(number: int) -> int | str:
 def chances(game: dict[str, Any]) -> dict[str, list[Any]]:
     """Every random outcome of the game, by the name of its chance."""
     setup = game["setup"]
-    deck = setup["deck"]
-    market = setup["plants"]["current"] + setup["plants"]["future"]
-    plugs = [*market, deck[0], *(p for p in setup["boxed"] if p <= 15)]
-    sockets = [p for p in setup["boxed"] if p > 15]
     reshuffles = [
         [card(number) for number in chance["reshuffle"]]
         for step in game["steps"]
         for chance in step.get("chance", ())
         if "reshuffle" in chance
     ]
-    found: dict[str, list[Any]] = {
-        "turn_order": list(setup["order"]),
-        "plugs": [[*plugs, *(p for p in deck[1:] if p <= 15)]],
-        "sockets": [[*sockets, *(p for p in deck if 15 < p != STAGE_3)]],
-        "deck": [deck[1:-1]],
-    }
+    found: dict[str, list[Any]] = {"turn_order": list(setup["order"]), **stack(setup)}
     if reshuffles:
         found["reshuffle"] = reshuffles
     return found
+
+
+def stack(setup: dict[str, Any]) -> dict[str, list[Any]]:
+    """The shuffles from which the opening market and the stack came: one of all plants, or two by their backs."""
+    market, deck, boxed = setup["plants"]["current"] + setup["plants"]["future"], setup["deck"], setup["boxed"]
+    if market == list(range(3, 11)):
+        return {"deck": [[*boxed, *deck[1:-1]]]}
+    plugs = [*market, deck[0], *(p for p in boxed if p <= 15), *(p for p in deck[1:] if p <= 15)]
+    sockets = [*(p for p in boxed if p > 15), *(p for p in deck if 15 < p != STAGE_3)]
+    return {"plugs": [plugs], "sockets": [sockets], "deck": [deck[1:-1]]}
 
 
 def begin(ruleset: Ruleset, game: dict[str, Any]) -> Game:
@@ -162,7 +163,7 @@ def state(game: Game) -> dict[str, Any]:
         "stage": view["stage"],
         "order": view["turn_order"],
         # the recording takes the marker off the plant that is being sold
-        "discount": view["discounted"] not in (None, under_auction),
+        "discount": view.get("discounted") not in (None, under_auction),
         "plants": {"market": market, "deck": len(view["deck"])},
         "market": bag(view["resource_market"]),
         "supply": supply,

@@ -9,7 +9,7 @@ import pytest
 import interpreter
 from tests.games import recorded
 
-RULESETS = ["germany-2018", "usa-2018"]
+RULESETS = ["germany-2018", "usa-2018", "germany-2004", "usa-2004"]
 PATHS = [(ruleset, path) for ruleset in RULESETS for path in recorded.recorded(ruleset)]
 
 pytestmark = pytest.mark.skipif(not PATHS, reason="REGELWERK_GAMES names no folder of recorded games")

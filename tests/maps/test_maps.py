@@ -132,3 +132,15 @@ def test_the_boards_differ_where_their_files_say() -> None:
     assert germany.edges["Essen", "Dortmund"]["weight"] == 5
     assert germany.edges["Mannheim", "Saarbrücken"]["weight"] == 16
     assert {"Stralsund", "Mainz"} <= set(germany)
+    older = network_of("germany-2004")
+    assert older.edges["Essen", "Dortmund"]["weight"] == 4
+    assert older.edges["Mannheim", "Saarbrücken"]["weight"] == 11
+    assert {"Torgelow", "Wiesbaden"} == set(older) - set(germany)
+    older = network_of("usa-2004")
+    changed = {frozenset(pair) for pair in older.edges} ^ {frozenset(pair) for pair in usa.edges}
+    assert changed == {
+        frozenset(p) for p in (("Boise", "Cheyenne"), ("Cincinnati", "Raleigh"), ("Knoxville", "Raleigh"))
+    }
+    assert (older.edges["Boise", "Cheyenne"]["weight"], older.edges["Cincinnati", "Raleigh"]["weight"]) == (24, 15)
+    assert older.edges["Chicago", "Omaha"]["weight"] == 13
+    assert older.edges["Houston", "Santa Fe"]["weight"] == 21

@@ -1,0 +1,107 @@
+"""What is hidden makes no difference to who may not see it: not to what they see, are told and may choose."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import interpreter
+from interpreter.engine.game import Game
+from interpreter.engine.ruleset import load
+from interpreter.engine.show import board_of
+
+OPEN = ("germany-2004", "germany-2018")
+HIDDEN = ("bsw-germany", "bsw-baden-wuerttemberg")
+
+
+def moments(ruleset: str, players: int, seed: int) -> Iterator[Game]:
+    """A random game, now and then."""
+    rng = random.Random(seed)
+    game = interpreter.load(ruleset).new_game(players=players, seed=seed)
+    number = 0
+    while (decision := game.decision) is not None:
+        if number % 61 == 0:
+            yield game
+        game.apply(rng.choice(decision.options))
+        number += 1
+
+
+def otherwise(game: Game, player: int, rng: random.Random) -> Game:
+    """The same game with everything changed that the player may not see: hidden cards in another order (but not a top
+    card whose back is open), hidden tokens in other numbers. Its log is the same."""
+    other = game.clone()
+    other.state.log = list(game.state.log)
+    constants, cells = game.machine.constants, other.state.cells
+    for cell, seats in constants.seen_by.items():
+        group = game.ruleset.model.groups[constants.layout.owner_of(cell)[0]]
+        if player in seats:
+            continue
+        if group.type.form == "zone":
+            fixed = 1 if group.top_shows is not None else 0
+            cells[cell] = (
+                *cells[cell][:fixed],
+                *rng.sample(cells[cell][fixed:], len(cells[cell]) - min(fixed, len(cells[cell]))),
+            )
+        else:
+            assert group.type.form == "pool", group.name
+            cells[cell] += rng.randint(1, 500)
+    return other
+
+
+def seen(game: Game, player: int) -> dict[str, Any]:
+    """All that a player gets to know of a game."""
+    decision = game.decision
+    assert decision is not None
+    asked = decision.actor == player
+    boards = [board for board in game.ruleset.model.boards if board.when != "end of game"]  # then all is open
+    return {
+        "view": game.view(player),
+        "boards": [board_of(game, board, "en", player) for board in boards],
+        "log": [(line.text, line.values) for line in game.log(player)],
+        "decision": (decision.name, decision.actor, decision.context if asked else None),
+        "options": [option.as_dict() for option in decision.options] if asked else None,
+    }
+
+
+@pytest.mark.parametrize("ruleset", [*OPEN, *HIDDEN])
+@pytest.mark.parametrize("players", [3, 5])
+def test_what_is_hidden_makes_no_difference_to_the_others(ruleset: str, players: int) -> None:
+    rng = random.Random(players)
+    changed = 0
+    for game in moments(ruleset, players, seed=players):
+        for player in range(players):
+            other = otherwise(game, player, rng)
+            changed += game.state.cells != other.state.cells
+            assert seen(other, player) == seen(game, player)
+    assert changed > 15  # and something was changed
+
+
+@pytest.mark.parametrize("ruleset", OPEN)
+def test_money_is_open_with_the_printed_rules(ruleset: str) -> None:
+    view = interpreter.load(ruleset).new_game(players=3, seed=1).view(0)
+    assert [seat["money"] for seat in view["seats"]] == [50, 50, 50]
+    assert isinstance(view["bank"], int)
+
+
+@pytest.mark.parametrize("ruleset", HIDDEN)
+def test_money_is_hidden_on_brettspielwelt(ruleset: str) -> None:
+    game = interpreter.load(ruleset).new_game(players=3, seed=1)
+    assert [seat["money"] for seat in game.view(1)["seats"]] == ["…", 50, "…"]
+    assert game.view(1)["bank"] == "…"
+    assert [seat["money"] for seat in game.view()["seats"]] == [50, 50, 50]
+
+
+def test_any_edition_can_be_played_with_hidden_money() -> None:
+    game = load("germany-2004", ["power-grid/hidden-money"]).new_game(players=2, seed=1)
+    assert [seat["money"] for seat in game.view(0)["seats"]] == [50, "…"]
+
+
+def test_the_stack_is_hidden_and_only_in_2018_the_back_of_its_top_card_is_open() -> None:
+    older = interpreter.load("germany-2004").new_game(players=3, seed=1).view(0)
+    assert older["deck"] == {"count": 27}
+    assert older["left_out"] == {"count": 8}
+    newer = interpreter.load("germany-2018").new_game(players=3, seed=1).view(0)
+    assert newer["deck"] == {"count": 27, "top": "plug"}
