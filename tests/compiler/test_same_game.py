@@ -23,7 +23,7 @@ from interpreter.kernel.effects import CHOICE, undo
 from interpreter.kernel.state import State, Value
 
 CASES = sorted((Path(__file__).parents[1] / "cases").glob("*/*.yaml"))
-SHIPPED = ["germany-2018", "goofspiel"]
+SHIPPED = ["germany-2018", "usa-2018+start-cities", "goofspiel"]
 MOST_DECISIONS = 600
 MOST_OPTIONS_READ = 3_000
 
