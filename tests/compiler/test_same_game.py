@@ -127,8 +127,8 @@ def told(do: Callable[[], object]) -> str | None:
 
 @cache
 def machines(name: str, players: int) -> tuple[FastMachine, FastMachine, State]:
-    program = ruleset(name).program
-    values = ruleset(name).settings({})
+    played = ruleset(name).for_players(players)
+    program, values = played.program, played.settings({})
     plain, fast = set_table(program, players, values), set_table(program, players, values)
     plain.machine.plain, fast.machine.plain = True, False
     assert fast.machine.is_written  # made at the first choice otherwise, and games would begin in the plain form
