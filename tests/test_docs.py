@@ -19,6 +19,7 @@ ANNOTATED = {
     "annotated-bsw-baden-wuerttemberg.md": [
         *("bsw-baden-wuerttemberg", "--players", "3", "--seed", "3", "--set", "setmap=01110"),
     ],
+    "annotated-usa-2018.md": ["usa-2018", "--players", "2", "--seed", "2"],
 }
 IDS = re.compile(r"\s*\[((?:GU|KZ|IT|BW|F|A)-[^\]]*)\]$")
 

@@ -320,10 +320,6 @@ def _check_references(shelf: Shelf, stack: list[Document]) -> Iterator[Diagnosti
         named = [entry.key for entry in paired.entries] if isinstance(paired, Mapping) else []
         for key in ("over", "not_with", "after"):
             named.extend(words(document.root.get(key)))
-        players = document.root.get("players")
-        taken = players.get("with") if isinstance(players, Mapping) else None
-        if isinstance(taken, Mapping):
-            named.extend(entry.value for entry in taken.entries if isinstance(entry.value, Scalar))
         for name in named:
             if name.text not in here and not any(shelf.find(kind, name.text) for kind in KINDS):
                 yield Diagnostic("W002", f"no file is called `{name.text}`", name.span, severity="warning")
