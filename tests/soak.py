@@ -60,7 +60,7 @@ def rare(game: Game) -> Counts:
                     pairs = itertools.pairwise(values["order"])
                     found["tie in turn order"] += any(cities[a] == cities[b] for a, b in pairs)
                 case "resupplied":
-                    wanted = due[len(game.machine.constants.seats), values["kind"], stage]
+                    wanted = due[game.machine.constants.counting, values["kind"], stage]
                     found["refill cut short by tokens"] += values["number"] < min(wanted, values["due"])
                     found[f"refill of {kinds[values['kind']]} stopped"] += values["due"] < wanted
     result = game.result
