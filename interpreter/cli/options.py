@@ -41,8 +41,8 @@ def ruleset_argument(function: Function) -> Function:
 
 
 def overlays_option(function: Function) -> Function:
-    """``--with``, ``--without`` and ``--allow``: the command gets all as ``overlays``, with a minus before those refused
-    and a plus before what is allowed; of ``OVERLAY:N`` the number is the first of the settings."""
+    """``--with``, ``--without`` and ``--allow``: the command gets all as ``overlays``, with a minus before what is left
+    out and a plus before what is allowed. The number of ``OVERLAY:N`` becomes the first of the settings."""
 
     @wraps(function)
     def command(overlays: tuple[str, ...], without: tuple[str, ...], allow: tuple[str, ...], **others: Any) -> Any:
