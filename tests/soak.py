@@ -60,7 +60,7 @@ def rare(game: Game) -> Counts:
                     pairs = itertools.pairwise(values["order"])
                     found["tie in turn order"] += any(cities[a] == cities[b] for a, b in pairs)
                 case "resupplied":
-                    wanted = due[len(game.machine.constants.seats), values["kind"], stage]
+                    wanted = due[game.machine.constants.counting, values["kind"], stage]
                     found["refill cut short by tokens"] += values["number"] < min(wanted, values["due"])
                     found[f"refill of {kinds[values['kind']]} stopped"] += values["due"] < wanted
     result = game.result
@@ -113,12 +113,13 @@ def main() -> None:
     parser.add_argument("--players", default="", help="several with commas; all that are allowed where nothing is said")
     parser.add_argument("--both", action="store_true", help="compare the plain and the fast form, choice for choice")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--with", dest="overlays", action="append", default=[], help="an overlay; may be repeated")
     arguments = parser.parse_args()
-    ruleset = interpreter.load(arguments.ruleset)
+    ruleset = interpreter.load(arguments.ruleset, arguments.overlays)
     allowed = range(ruleset.players.low, ruleset.players.high + 1)
     numbers = [int(number) for number in arguments.players.split(",")] if arguments.players else list(allowed)
     if arguments.both:
-        pair = (ruleset, interpreter.load(arguments.ruleset))
+        pair = (ruleset, interpreter.load(arguments.ruleset, arguments.overlays))
         for players in numbers:
             seeds = range(arguments.seed, arguments.seed + arguments.games)
             made = sum(play_both(pair, players, arguments.bots, seed) for seed in seeds)

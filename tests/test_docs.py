@@ -13,7 +13,10 @@ from interpreter.cli.main import cli
 from interpreter.language.signatures import FUNCTIONS
 
 DOCS = Path(__file__).parents[1] / "docs"
-ANNOTATED = {"annotated-germany-2018.md": ["germany-2018", "--players", "4", "--seed", "7"]}
+ANNOTATED = {
+    "annotated-germany-2018.md": ["germany-2018", "--players", "4", "--seed", "7"],
+    "annotated-usa-2018.md": ["usa-2018", "--players", "2", "--seed", "2"],
+}
 IDS = re.compile(r"\s*\[((?:GU|KZ|IT|BW|F|A)-[^\]]*)\]$")
 
 

@@ -14,7 +14,11 @@ from click.testing import CliRunner
 from interpreter.cli.main import cli
 
 FOLDER = Path(__file__).parent / "playthroughs"
-GAMES = {"germany-2018": ["--players", "4", "--seed", "7"], "goofspiel": ["--players", "3", "--seed", "7"]}
+GAMES = {
+    "germany-2018": ["--players", "4", "--seed", "7"],
+    "usa-2018": ["--players", "2", "--seed", "2"],
+    "goofspiel": ["--players", "3", "--seed", "7"],
+}
 
 
 @pytest.mark.parametrize("ruleset", GAMES)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -40,12 +41,20 @@ def ruleset_argument(function: Function) -> Function:
 
 
 def overlays_option(function: Function) -> Function:
+    """``--with`` and ``--without``: the command gets both as ``overlays``, with a minus before those refused."""
+
+    @wraps(function)
+    def command(overlays: tuple[str, ...], without: tuple[str, ...], **others: Any) -> Any:
+        return function(overlays=(*overlays, *(f"-{name}" for name in without)), **others)
+
+    about = "Leave out an overlay that the ruleset lists; may be given several times."
+    command = click.option("--without", multiple=True, metavar="OVERLAY", help=about)(command)
     about = "Stack an overlay on the ruleset; may be given several times."
-    return click.option("--with", "overlays", multiple=True, metavar="OVERLAY", help=about)(function)
+    return click.option("--with", "overlays", multiple=True, metavar="OVERLAY", help=about)(command)  # type: ignore
 
 
 def players_option(function: Function) -> Function:
-    about = "How many play.  [default: the fewest allowed]"
+    about = "How many play.  [default: the fewest who need no overlay for their number]"
     return click.option("--players", "-p", type=click.IntRange(min=1), metavar="N", help=about)(function)
 
 
@@ -95,16 +104,16 @@ def seed_for(seed: int | None) -> int:
     return randbelow(1_000_000)
 
 
-def players_for(ruleset: Ruleset, players: int | None) -> int:
-    """The number of players; one that the ruleset refuses ends the command with its reason."""
+def players_for(ruleset: Ruleset, players: int | None) -> tuple[Ruleset, int]:
+    """The ruleset as so many play it, and how many; a number that it refuses ends the command with its reason."""
     from interpreter.cli.failures import refused
 
-    number = ruleset.composition.players.low if players is None else players
+    number = ruleset.players.usual if players is None else players
     try:
         ruleset.check_players(number)
     except ValueError as error:
         refused(str(error))
-    return number
+    return ruleset.for_players(number), number
 
 
 def settings_for(ruleset: Ruleset, players: int, given: Sequence[str]) -> dict[str, Any]:

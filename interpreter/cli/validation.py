@@ -148,6 +148,8 @@ class _Validator:
                 self.validation.saw(document)
             if examined.model is not None and not examined.errors:
                 self.report(policies_of(examined.model, examined.composition).diagnostics)
+            for _, taken in examined.composition.players.overlays:
+                self._examined(ruleset, [*key[1], taken])
         return examined
 
     def _scenarios(self, document: Document) -> None:
@@ -165,10 +167,13 @@ class _Validator:
             family = [scalar.text for scalar in words(ruleset.root.get("family"))]
             if family != [document.id.partition("/")[0]]:
                 continue
-            examined = self._examined(ruleset, ())
-            if examined.model is not None and not examined.errors:
-                checked = policies_in(examined.model, document, examined.statements)
-                self.report(checked.diagnostics)
-                absent.append(set(checked.absent))
+            read = (self.shelf.read("overlay", id)[0] for id in self.shelf.ids("overlay"))
+            stacked = (self._with(ruleset, overlay) for overlay in read if overlay is not None)
+            for overlays in [[], *filter(None, stacked)]:
+                examined = self._examined(ruleset, overlays)
+                if examined.model is not None and not examined.errors:
+                    checked = policies_in(examined.model, document, examined.statements)
+                    self.report(checked.diagnostics)
+                    absent.append(set(checked.absent))
         if absent:
             self.report(set.intersection(*absent))

@@ -196,10 +196,13 @@ def is_counted(statement: Statement) -> bool:
 
 def rulebooks_of(shelf: Shelf) -> dict[str, list[Ruleset]]:
     """The rulebooks that rulesets follow, with these rulesets. One that has errors raises :class:`RulesetError`."""
+    from interpreter.engine.scenario import suite_of
+
     books: dict[str, list[Ruleset]] = {}
+    suite = suite_of(shelf=shelf)
     for id in shelf.ids("ruleset"):
         ruleset = load(id, shelf=shelf)
-        for book in ruleset.composition.rulebooks:
+        for book in dict.fromkeys(book for form in suite.forms(ruleset) for book in form.composition.rulebooks):
             books.setdefault(book, []).append(ruleset)
     return books
 
@@ -213,19 +216,22 @@ def cover(rulebook: str, rulesets: list[Ruleset], shelf: Shelf, *, mutate: bool 
     waivers, found = waivers_of(shelf)
     if wrong := [*found, *check_waivers(waivers, statements)]:
         raise RulesetError(wrong)
+    suite = suite_of(shelf=shelf)
+    played = [form for ruleset in rulesets for form in suite.forms(ruleset)]
     cited: dict[str, list[Citation]] = {}
-    for ruleset in rulesets:
+    for ruleset in played:
         for citation in citations_of(ruleset):
             for id in citation.cites:
                 cited.setdefault(id, []).append(citation)
-    suite = suite_of(shelf=shelf)
     ids = {ruleset.id for ruleset in rulesets}
     mine = [scenario for scenario in suite.scenarios if ids & {scenario.ruleset, *scenario.holds_for}]
     proved: frozenset[str] | None = None
     if mutate:
         from interpreter.engine.mutation import prove
 
-        proved = frozenset().union(*(prove(ruleset, suite, {s.id for s in counted}) for ruleset in rulesets))
+        proved = frozenset()
+        for ruleset in played:
+            proved |= prove(ruleset, suite, {s.id for s in counted} - proved)
     return Coverage(
         rulebook,
         tuple(ruleset.id for ruleset in rulesets),

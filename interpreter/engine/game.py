@@ -467,6 +467,7 @@ class Game:
         a choice no longer fits; then the first one is named, with the rule and its reason.
         """
         saved = _save_of(text)
+        ruleset = ruleset.for_players(saved["players"])
         changed = saved["digest"] != ruleset.digest
         what = "the ruleset has changed" if changed else "this save is damaged"
         try:

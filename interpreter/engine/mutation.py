@@ -53,7 +53,7 @@ def _scenarios(ruleset: Ruleset, suite: Suite) -> Iterator[Checked]:
     for scenario in suite.scenarios:
         if scenario.ruleset == ruleset.id or ruleset.id in scenario.holds_for:
             checked = suite.checked(scenario, ruleset.id)
-            if checked is not None:
+            if checked is not None and checked.ruleset.overlays == ruleset.overlays:
                 yield checked
 
 
@@ -78,7 +78,7 @@ def _can_be_set(ruleset: Ruleset) -> bool:
     """Whether there is a game at all: a mutant that fits no table would be noticed by every scenario."""
     program = replace(ruleset.program, model=ruleset.model)
     try:
-        set_table(program, ruleset.composition.players.low, default_settings(ruleset.model))
+        set_table(program, ruleset.players.usual, default_settings(ruleset.model))
     except (RulesetError, RuleFailure):
         return False
     return True

@@ -179,6 +179,7 @@ class Ruleset:
     statements: dict[str, Statement] = field(repr=False)
     warnings: tuple[Diagnostic, ...] = ()
     _tables: dict[Any, Table] = field(default_factory=dict, repr=False, compare=False)
+    _taking: dict[str, Ruleset] = field(default_factory=dict, repr=False, compare=False)
     _looked_at: bytes | None = field(default=None, repr=False, compare=False)
     """A digest of all that the load looked at, where the cache knows it."""
 
@@ -198,7 +199,7 @@ class Ruleset:
     def kept(cls, now: tuple[Any, ...], late: Late) -> Ruleset:
         """A ruleset from the cache, of which some fields are still to be read."""
         ruleset = cls.__new__(cls)
-        vars(ruleset).update(zip(_NOW, now, strict=True), _tables={}, _late=late)
+        vars(ruleset).update(zip(_NOW, now, strict=True), _tables={}, _taking={}, _late=late)
         return ruleset
 
     if not TYPE_CHECKING:  # who checks types shall know the fields, and no others
@@ -213,7 +214,8 @@ class Ruleset:
 
     @cached_property
     def names(self) -> Names:
-        return Names(self.model)
+        low, high = self.players.low, self.players.high
+        return Names(self.model, low if low == high else None)
 
     @cached_property
     def digest(self) -> str:
@@ -270,7 +272,7 @@ class Ruleset:
         settings: Mapping[str, Any] | None = None,
         chance: ChanceSource | Mapping[str, Any] | None = None,
     ) -> Game:
-        """A game at its first decision.
+        """A game at its first decision, with the overlay that the edition names for so many players.
 
         ``chance`` may be outcomes by name (see :class:`Scripted`); what it does not name comes from the seed. Raises
         ``ValueError`` for players or settings that the ruleset does not allow.
@@ -278,8 +280,27 @@ class Ruleset:
         from interpreter.engine.game import Game
 
         self.check_players(players)
-        values = self.settings(settings or {})
-        return Game.begin(self, players, seed, values, chance)
+        ruleset = self.for_players(players)
+        return Game.begin(ruleset, players, seed, ruleset.settings(settings or {}), chance)
+
+    def for_players(self, players: int) -> Ruleset:
+        """The ruleset with the overlay that a game of so many takes in: itself where there is none."""
+        taken = dict(self.players.overlays).get(players)
+        if taken is None:
+            return self
+        if taken not in self._taking:
+            from interpreter.reading.compose import words
+
+            listed = [scalar.text for scalar in words(self.document.root.get("overlays"))]
+            added = [overlay for overlay in self.overlays if overlay not in listed]
+            refused = [f"-{overlay}" for overlay in listed if overlay not in self.overlays]
+            self._taking[taken] = load(self.document.path, [*added, *refused, taken], self.shelf)
+        return self._taking[taken]
+
+    @property
+    def overlays(self) -> tuple[str, ...]:
+        """The overlays that it holds, from below."""
+        return tuple(document.id for document in self.composition.documents if document.kind == "overlay")
 
     def check_players(self, players: int) -> None:
         allowed = self.players
@@ -335,7 +356,10 @@ def _items(text: str, of: Type) -> list[str | int]:
 
 
 def load(name: str | Path, overlays: Iterable[str] = (), shelf: Shelf | None = None) -> Ruleset:
-    """The ruleset of an id or path, with overlays. Raises :class:`RulesetError` with everything that is wrong."""
+    """The ruleset of an id or path, with overlays; with a minus before it, one that the ruleset lists is left out.
+
+    Raises :class:`RulesetError` with everything that is wrong.
+    """
     overlays = tuple(overlays)
     request = request_for(name, overlays, shelf.roots if shelf else None)
     with no_search():

@@ -82,6 +82,7 @@ class Scenario:
     ruleset: str
     holds_for: tuple[str, ...]
     fails_for: tuple[str, ...]
+    overlays: tuple[str, ...]
     players: int | None
     settings: dict[str, Any]
     chance: dict[str, Any]
@@ -176,6 +177,7 @@ def _scenario(file: str, item: Mapping) -> Scenario:
         ruleset=word(item.get("ruleset")),
         holds_for=tuple(scalar.text for scalar in words(item.get("holds_for"))),
         fails_for=tuple(scalar.text for scalar in words(item.get("fails_for"))),
+        overlays=tuple(scalar.text for scalar in words(item.get("with"))),
         players=raw.get("players"),
         settings=raw.get("set") or {},
         chance=raw.get("chance") or {},
@@ -314,7 +316,7 @@ def _cannot(what: str, error: Exception, span: Span) -> Failure:
 def _begun(checked: Checked, ruleset: Ruleset) -> Game:
     """The game after its set-up and what is given, at the first decision of the scenario's phase."""
     scenario = checked.scenario
-    players = scenario.players or ruleset.composition.players.low
+    players = scenario.players or ruleset.players.usual
     ruleset.check_players(players)
     settings = ruleset.settings(scenario.settings)
     game = Game.seated(_with_blocks(ruleset, checked.blocks), players, scenario.seed, settings, scenario.chance)
@@ -477,28 +479,41 @@ class Suite:
     shelf: Shelf
     scenarios: list[Scenario]
     diagnostics: list[Diagnostic] = field(default_factory=list)
-    _rulesets: dict[str, Ruleset | None] = field(default_factory=dict)
+    _rulesets: dict[tuple[str, tuple[str, ...]], Ruleset | None] = field(default_factory=dict)
     _checked: dict[tuple[str, str], Checked | None] = field(default_factory=dict)
 
-    def ruleset(self, id: str) -> Ruleset | None:
-        """A ruleset, where nothing is wrong with it."""
-        if id not in self._rulesets:
-            self._rulesets[id] = None
-            try:
-                self._rulesets[id] = load(id, shelf=self.shelf)
-            except RulesetError as error:
-                self.diagnostics.extend(error.diagnostics)
-        return self._rulesets[id]
+    def ruleset(self, id: str, scenario: Scenario) -> Ruleset | None:
+        """A ruleset as a scenario plays it, with overlays, where nothing is wrong with it."""
+        key = (id, scenario.overlays)
+        try:
+            if key not in self._rulesets:
+                self._rulesets[key] = None
+                self._rulesets[key] = load(id, scenario.overlays, self.shelf)
+            ruleset = self._rulesets[key]
+            return ruleset.for_players(scenario.players or ruleset.players.usual) if ruleset else None
+        except RulesetError as error:
+            self.diagnostics.extend(error.diagnostics)
+            return None
 
     def checked(self, scenario: Scenario, ruleset: str) -> Checked | None:
         """A scenario bound to a ruleset, where nothing is wrong with either."""
         key = (scenario.id, ruleset)
         if key not in self._checked:
-            loaded = self.ruleset(ruleset)
+            loaded = self.ruleset(ruleset, scenario)
             checked, found = check_scenario(scenario, loaded) if loaded else (None, [])
             self._checked[key] = checked
             self.diagnostics.extend(found)
         return self._checked[key]
+
+    def forms(self, ruleset: Ruleset) -> list[Ruleset]:
+        """A ruleset, and as it is with the overlays that its scenarios and numbers of players take in."""
+        forms = {ruleset.overlays: ruleset}
+        for form in (ruleset.for_players(number) for number, _ in ruleset.players.overlays):
+            forms.setdefault(form.overlays, form)
+        for scenario in (s for s in self.scenarios if ruleset.id in (s.ruleset, *s.holds_for)):
+            if (played := self.ruleset(ruleset.id, scenario)) is not None:
+                forms.setdefault(played.overlays, played)
+        return list(forms.values())
 
     @cached_property
     def pairs(self) -> list[tuple[Scenario, str]]:

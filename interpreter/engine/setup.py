@@ -248,7 +248,8 @@ def _first_state(machine: Machine, layout: Layout, model: Model) -> State:
     resets: dict[str, list[tuple[int, Value]]] = {}
     for cell, group in _cells(model, layout):
         if group.start is not None:
-            start = machine.expressions.compile(group.start)(state, [None] * group.start_locals)
+            env = [cell - base[group.name], *[None] * group.start_locals]  # of what seats have, the first is the seat
+            start = machine.expressions.compile(group.start)(state, env)
             cells[cell] = tuple(start) if isinstance(start, range) else start
         if group.lasts != "game":
             resets.setdefault(group.lasts, []).append((cell, cells[cell]))

@@ -14,8 +14,11 @@ __all__ = ["Names"]
 class Names:
     """Turns values of a model into public ones and back. Public values are what JSON can say."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, people: int | None = None) -> None:
+        """``people``: how many play, where that is one number; a role's only seat is then called by the role."""
         self.model = model
+        beside = [role for role in model.roles.values() for _ in range(role.seats)] if people else []
+        self._seats = {people + i: role.name for i, role in enumerate(beside) if role.seats == 1 and people}
         self._nodes = [row.name for row in model.graph.nodes] if model.graph else []
         self._node_numbers = {name: index for index, name in enumerate(self._nodes)}
         self._cards: dict[Any, list[int]] = {}
@@ -74,7 +77,7 @@ class Names:
             case "bool":
                 return "yes" if value else "no"
             case "seat":
-                return f"player {value + 1}"
+                return self._seats.get(value, f"player {value + 1}").replace("_", " ")
             case "bag":
                 parts = [f"{n} {name}" for name, n in zip(self.members(type_.name), value, strict=True) if n]
                 return ", ".join(parts) or "nothing"

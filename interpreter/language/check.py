@@ -473,6 +473,8 @@ class _Checker:
 
     def _start(self, value: Value, group: Group) -> tuple[c.Expression | None, int]:
         frame = Frame()
+        if group.owner == "seat":
+            frame.add("who", SEAT)
         expressions = self.expressions(frame)
         unit = (kind := self.model.kinds.get(group.type.name)) is not None and kind.unit
         wanted = {"pool": INT if unit else Type("bag", group.type.name), "stock": INT}.get(group.type.form, group.type)

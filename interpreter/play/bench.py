@@ -94,8 +94,9 @@ class Subject:
 
     def __init__(self, name: str, players: int, policy: str | None = None, ruleset: Ruleset | None = None) -> None:
         self.name, self.players = name, players
-        self.ruleset = ruleset or load(name)
-        self.ruleset.check_players(players)
+        ruleset = ruleset or load(name)
+        ruleset.check_players(players)
+        self.ruleset = ruleset.for_players(players)
         self.table = self.ruleset.table(players, self.ruleset.settings({}))
         known = policies_for(self.ruleset)
         wanted = (POLICY if POLICY in known else RANDOM) if policy is None else policy

@@ -54,6 +54,7 @@ class Match:
         watchers: Sequence[Watcher] = (),
         game: Game | None = None,
     ) -> None:
+        ruleset = ruleset.for_players(len(bots))
         self.ruleset, self.bots, self.watchers = ruleset, bots, tuple(watchers)
         self.streams = streams_for(seed, len(bots))
         self.decisions = 0

@@ -130,7 +130,9 @@ def ruleset_of(kept: Kept, name: str | None = None) -> Ruleset:
         remedy = "a ruleset that lies elsewhere is found where REGELWERK_PATH names its folder of rulesets"
         raise RulesetError(replace(diagnostic, help=remedy) for diagnostic in diagnostics)
     own = [scalar.text for scalar in words(document.root.get("overlays"))]
-    return load(chosen, [overlay for overlay in kept.header.get("overlays", []) if overlay not in own])
+    taken = kept.header.get("overlays", own)
+    refused = [f"-{overlay}" for overlay in own if overlay not in taken]
+    return load(chosen, [*(overlay for overlay in taken if overlay not in own), *refused])
 
 
 def play_again(ruleset: Ruleset, kept: Kept, until: int | None = None) -> Game:

@@ -143,16 +143,21 @@ def amended(layers: list[Entry]) -> Entry:
 
 
 def player_range(value: Value | None) -> PlayerRange | None:
-    """``3``, ``3..6`` or a map with ``range`` and ``otherwise``."""
+    """``3``, ``3..6`` or a map with ``range``, ``otherwise``, ``with`` and ``because``."""
     if isinstance(value, Mapping):
-        found = player_range(value.get("range"))
-        return PlayerRange(found.low, found.high, word(value.get("otherwise"))) if found else None
+        found, taken = player_range(value.get("range")), value.get("with")
+        entries = taken.entries if isinstance(taken, Mapping) else ()
+        overlays = tuple((int(entry.key.text), word(entry.value)) for entry in entries)
+        texts = word(value.get("otherwise")), word(value.get("because"))
+        return PlayerRange(found.low, found.high, texts[0], overlays, texts[1]) if found else None
     found_text = _RANGE.fullmatch(word(value))
     return PlayerRange(int(found_text[1]), int(found_text[2] or found_text[1])) if found_text else None
 
 
 def compose(shelf: Shelf, ruleset: Document, extra: Iterable[str] = ()) -> tuple[Composition | None, list[Diagnostic]]:
-    """The files that a ruleset names, with the overlays asked for, as layers.
+    """The files that a ruleset names, with the overlays asked for (with a minus: without them), as layers.
+
+    An overlay of the ruleset's own family may be named by the second word of its id alone.
 
     Nothing is returned where a file is missing or its form is wrong: there is then nothing to check further.
     """
@@ -165,8 +170,11 @@ def compose(shelf: Shelf, ruleset: Document, extra: Iterable[str] = ()) -> tuple
     edition = collector.chain(root.get("edition"))
     chosen_map = collector.named("map", root.get("map"))
     deck = collector.named("deck", root.get("deck"))
-    overlays = [collector.named("overlay", name) for name in words(root.get("overlays"))]
-    overlays.extend(collector.overlay_by_id(name) for name in extra)
+    own, extra = words(root.get("overlays")), list(extra)
+    refused = {_full_id(name[1:], root) for name in extra if name[:1] == "-"}
+    overlays = [collector.named("overlay", name) for name in own if name.text not in refused]
+    overlays.extend(collector.overlay_by_id(_full_id(name, root)) for name in extra if name[:1] != "-")
+    collector.refuse(refused - {name.text for name in own}, ruleset, edition)
     if collector.failed:
         return None, collector.diagnostics
     stack = [*collector.libraries, *([family] if family else []), *edition, *(d for d in (chosen_map, deck) if d)]
@@ -181,6 +189,10 @@ def compose(shelf: Shelf, ruleset: Document, extra: Iterable[str] = ()) -> tuple
         return None, [*collector.diagnostics, *too_many]
     collector.diagnostics.extend(_check_layers(composition))
     return composition, collector.diagnostics
+
+
+def _full_id(name: str, ruleset: Mapping) -> str:
+    return name if "/" in name else f"{word(ruleset.get('family'))}/{name}"
 
 
 class _Collector:
@@ -216,6 +228,16 @@ class _Collector:
             return None
         self.take(document)
         return document
+
+    def refuse(self, overlays: Iterable[str], ruleset: Document, edition: list[Document]) -> None:
+        """Overlays that are not wanted, but that the ruleset does not list: they cannot be left out."""
+        for name in sorted(overlays):
+            why = f"`{ruleset.id}` lists no overlay `{name}` that could be left out"
+            for players in filter(None, (player_range(document.root.get("players")) for document in edition)):
+                for number in (number for number, taken in players.overlays if taken == name):
+                    why = f"a game of {number} takes in `{name}`: {players.because or 'it cannot be left out'}"
+            self.diagnostics.append(Diagnostic("E505", why, ruleset.root.span))
+            self.failed = True
 
     def library(self, name: Scalar, within: tuple[str, ...] = ()) -> None:
         """A library after those that it uses. ``within`` are the libraries that led to it."""
@@ -332,7 +354,11 @@ def _layered(ruleset: Document, family: Document | None, stack: list[Document]) 
         rulebooks.extend(scalar.text for scalar in words(document.root.get("rulebook")))
     for _, given in _limits(stack):
         players = PlayerRange(
-            max(players.low, given.low), min(players.high, given.high), given.otherwise or players.otherwise
+            max(players.low, given.low),
+            min(players.high, given.high),
+            given.otherwise or players.otherwise,
+            given.overlays or players.overlays,
+            given.because or players.because,
         )
     return Composition(
         ruleset.id,

@@ -9,11 +9,22 @@ __all__ = ["PlayerRange"]
 
 @dataclass(frozen=True, slots=True)
 class PlayerRange:
-    """How many people may play, and why not another number."""
+    """How many people may play, and why not another number.
+
+    ``overlays`` says which overlay a game of so many takes in, and ``because`` why it does.
+    """
 
     low: int
     high: int
     otherwise: str = ""
+    overlays: tuple[tuple[int, str], ...] = ()
+    because: str = ""
 
     def __contains__(self, players: int) -> bool:
         return self.low <= players <= self.high
+
+    @property
+    def usual(self) -> int:
+        """The fewest who play without an overlay for their number."""
+        taking = dict(self.overlays)
+        return next((number for number in range(self.low, self.high + 1) if number not in taking), self.low)

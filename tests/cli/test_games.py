@@ -196,3 +196,28 @@ def test_who_goes_on_with_a_game_sees_its_boards(run: Run, tmp_path: Path) -> No
     assert run("run", *GAME, "--log", log).exit_code == 0
     lines = run("play", f"{log}@2").stdout.splitlines()
     assert "  white  black" in lines
+
+
+def test_a_game_of_two_takes_in_what_the_edition_names(run: Run, tmp_path: Path) -> None:
+    log = tmp_path / "game.jsonl"
+    lines = run("run", "usa-2018", "--players", "2", "--seed", "3", "--log", str(log)).stdout.splitlines()
+    assert lines[0].startswith("USA (2018 edition) (usa-2018): 2 players, seed 3")
+    assert lines[2].split(": ")[1].split(", ")[1] == "konzern"
+    assert sum(line.startswith("The Konzern begins in ") for line in lines) == 6
+    assert json.loads(log.read_text(encoding="utf-8").splitlines()[0])["overlays"] == ["power-grid/konzern"]
+    assert run("replay", str(log)).stderr == ""
+
+
+def test_what_an_edition_names_cannot_be_left_out(run: Run) -> None:
+    result = run("run", "germany-2018", "--players", "2", "--without", "konzern")
+    assert result.exit_code == 1
+    assert "two players have the Konzern in their way (GU-025)" in result.stderr
+
+
+def test_an_overlay_is_named_by_its_second_word(run: Run) -> None:
+    result = run("run", "germany-2018", "--players", "3", "--seed", "1", "--with", "start-cities")
+    assert result.stdout.count(" will begin in ") == 3
+
+
+def test_show_tells_what_a_game_of_two_takes_in(run: Run) -> None:
+    assert "a game of 2 takes in power-grid/konzern" in run("show", "germany-2018").stdout

@@ -23,7 +23,7 @@ from interpreter.kernel.effects import CHOICE, undo
 from interpreter.kernel.state import State, Value
 
 CASES = sorted((Path(__file__).parents[1] / "cases").glob("*/*.yaml"))
-SHIPPED = ["germany-2018", "goofspiel"]
+SHIPPED = ["germany-2018", "usa-2018+start-cities", "goofspiel"]
 MOST_DECISIONS = 600
 MOST_OPTIONS_READ = 3_000
 
@@ -127,8 +127,8 @@ def told(do: Callable[[], object]) -> str | None:
 
 @cache
 def machines(name: str, players: int) -> tuple[FastMachine, FastMachine, State]:
-    program = ruleset(name).program
-    values = ruleset(name).settings({})
+    played = ruleset(name).for_players(players)
+    program, values = played.program, played.settings({})
     plain, fast = set_table(program, players, values), set_table(program, players, values)
     plain.machine.plain, fast.machine.plain = True, False
     assert fast.machine.is_written  # made at the first choice otherwise, and games would begin in the plain form

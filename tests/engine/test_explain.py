@@ -64,7 +64,7 @@ def test_a_trigger_is_told_with_its_phases_and_what_raises_it() -> None:
 def test_settings_interpretations_and_standing_rules() -> None:
     assert dict(one("regions").facts)["check"] == "may_play_in"
     assert dict(one("phase_out_begins").facts)["taken"] == "at_once"
-    assert [use.what for use in one("phase_out_begins").uses] == ["trigger `plant_39_is_bought`"]
+    assert [use.what for use in one("phase_out_begins").uses] == ["rule `phase_out_uranium` (power-grid/2018)"]
     assert one("too_little_room").kind == "standing rule"
     assert "check of the setting `regions`" in {use.what for use in one("may_play_in").uses}
 

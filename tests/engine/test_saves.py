@@ -349,3 +349,14 @@ def test_a_state_that_was_changed_is_named() -> None:
     saved["state"]["cells"][base["won"] + 1] = [0]
     with pytest.raises(ValueError, match="this save is damaged: `won` of number 2 is not what the choices lead to"):
         ruleset("goofspiel").load_game(json.dumps(saved))
+
+
+def test_a_game_of_two_is_saved_with_the_overlay_that_it_took_in() -> None:
+    ruleset = load("germany-2018")
+    game = ruleset.new_game(2, seed=4)
+    for _ in range(9):
+        assert game.decision is not None
+        game.apply(game.decision.options[0])
+    assert game.ruleset.overlays == ("power-grid/konzern",)
+    again = ruleset.load_game(game.to_json())
+    assert again.digest() == game.digest()

@@ -7,9 +7,7 @@ from functools import cache
 
 import pytest
 
-import interpreter
 from interpreter.engine.scenario import Suite, run_scenario, suite_of
-from interpreter.reading.files import shelf_for
 
 
 @cache
@@ -18,10 +16,9 @@ def suite() -> Suite:
 
 
 def others() -> list[tuple[str, str]]:
-    """All readings that are not taken by default, of all rulesets that have scenarios."""
-    shown = {scenario.ruleset for scenario in suite().scenarios}
-    models = [interpreter.load(id).model for id in shelf_for(None).ids("ruleset") if id in shown]
-    doubts = {name: doubt for model in models for name, doubt in model.interpretations.items()}
+    """All readings that are not taken by default, of all rulesets as scenarios play them."""
+    played = [suite().ruleset(scenario.ruleset, scenario) for scenario in suite().scenarios]
+    doubts = {name: doubt for each in played if each for name, doubt in each.model.interpretations.items()}
     return [(name, each) for name, doubt in doubts.items() for each in doubt.readings if each != doubt.default]
 
 

@@ -69,8 +69,8 @@ def command(
     from interpreter.play.narrate import Narrator
 
     kept = kept_game(where, players=players, seed=seed, set=settings, **{"with": overlays})
-    found = kept.ruleset if kept is not None else loaded(where, overlays)
-    number = kept.table.seats if kept is not None else players_for(found, players)
+    here = (kept.ruleset, kept.table.seats) if kept is not None else None
+    found, number = here or players_for(loaded(where, overlays), players)
     if seat > number:
         raise click.BadParameter(f"there are {number} players", param_hint="--seat")
     start = kept.origin["seed"] if kept is not None else seed_for(seed)

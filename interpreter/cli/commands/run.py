@@ -73,8 +73,8 @@ def command(
     from interpreter.play.narrate import Narrator
     from interpreter.play.saves import Recorder
 
-    found = loaded(ruleset, overlays)
-    number, start = players_for(found, players), seed_for(seed)
+    found, number = players_for(loaded(ruleset, overlays), players)
+    start = seed_for(seed)
     given = settings_for(found, number, settings)
     table = bots_for(found, number, bots)
 

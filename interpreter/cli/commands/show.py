@@ -70,7 +70,7 @@ def command(
 
 def _tell_emitted(ruleset: Ruleset, players: int | None, given: tuple[str, ...], output: str) -> None:
     """What the compiler makes of the rules for so many players and these settings."""
-    people = players_for(ruleset, players)
+    ruleset, people = players_for(ruleset, players)
     settings = ruleset.settings(settings_for(ruleset, people, given))
     emitted = ruleset.table(people, settings).machine.emitted
     if output == "json":
@@ -106,6 +106,7 @@ def _parts(ruleset: Ruleset) -> dict[str, Any]:
         "about": composition.about,
         "family": composition.family,
         "players": [composition.players.low, composition.players.high],
+        "takes": {str(number): overlay for number, overlay in composition.players.overlays},
         "rulebooks": list(composition.rulebooks),
         "digest": ruleset.digest,
         "files": [{"kind": d.kind, "id": d.id, "file": d.file.name} for d in composition.documents],
@@ -117,6 +118,8 @@ def _tell_parts(data: dict[str, Any]) -> None:
     low, high = data["players"]
     say(styled(f"{data['title']} ({data['ruleset']})", bold=True))
     say(f"family {data['family']}, {low} to {high} players")
+    for number, overlay in data["takes"].items():
+        say(f"a game of {number} takes in {overlay}")
     if data["rulebooks"]:
         say(f"rulebooks: {', '.join(data['rulebooks'])}")
     _heading("files, each a layer over those before it")

@@ -60,8 +60,8 @@ def command(
     if kept is not None:
         game = kept
     else:
-        found = loaded(where, overlays)
-        number, start = players_for(found, players), seed_for(seed)
+        found, number = players_for(loaded(where, overlays), players)
+        start = seed_for(seed)
         game = found.new_game(number, start, settings_for(found, number, settings))
     node, size = _checked(game, expression)
     if kept is None and seed is None:

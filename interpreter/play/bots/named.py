@@ -61,6 +61,7 @@ def bots_of(spec: str, ruleset: Ruleset, players: int, persons: Mapping[int, Bot
 
     ``ValueError`` for a name that nothing has, or for more names than seats.
     """
+    ruleset = ruleset.for_players(players)
     names = [name.strip() for name in spec.split(",")]
     taken = dict(persons or {})
     free = [seat for seat in range(players) if seat not in taken]
