@@ -327,7 +327,7 @@ class _Reader:
         for cell in table.header:
             if cell.text in attributes:
                 columns.append((cell.text, attributes[cell.text]))
-            elif cell.text in extra:
+            elif cell.text in (*extra, "provenance"):  # a remark on each row
                 columns.append((cell.text, NEVER))
             else:
                 known = [*attributes, *extra]
@@ -409,11 +409,18 @@ class _Reader:
             self.types(keys.get("place")),
             {},
             layers[0].span,
+            word(keys.get("dealt")) or None,
         )
         self.model.graph = graph
         graph.attributes.update(self.types(keys.get("has")))
-        if graph.length is not None and graph.length not in graph.link:
-            self.error("E304", f"a link has no `{graph.length}`", layers[-1].span)
+        zone, owner, has = None, "link", graph.link
+        if graph.dealt is not None:
+            zones = dict(self.section("zones"))
+            of = word(_merged(zones[graph.dealt]).get("of")) if graph.dealt in zones else ""
+            zone, owner = self.model.card_kinds.get(of), of or graph.dealt
+            has = zone.attributes if zone is not None else {}
+        if (graph.length is not None or graph.dealt) and has.get(graph.length or "") != INT:
+            self.error("E304", f"a {owner} has no number `{graph.length}`", layers[-1].span)
         for sets in [layer.get("places") for layer in layers]:  # a later file has sets of its own beside these
             for entry in sets.entries if isinstance(sets, Mapping) else ():
                 table = printed(entry.value, self.report)
@@ -496,7 +503,7 @@ class _Reader:
                 else:
                     ends.append(numbers[cell.text])
             values = self._row(columns, row)
-            if graph.length is not None and (values.get(graph.length) or 0) < 0:
+            if graph.length is not None and graph.dealt is None and (values.get(graph.length) or 0) < 0:
                 self.error("E413", f"a link's `{graph.length}` is below 0", row[0].span)
             if len(ends) != 2:
                 continue

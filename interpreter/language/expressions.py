@@ -481,6 +481,9 @@ class Expressions:
             arguments.append(found)
         type_ = self._gives(function.gives, item, bag, arguments)
         or_none = function.partial and maybe
+        graph = self.model.graph
+        if node.name in ("distance", "path") and graph is not None and graph.dealt in self.model.groups:
+            arguments.append(self._read(self._cell(graph.dealt, None, node.span)))
         return c.Builtin(node.name, tuple(arguments), or_none, type=type_.maybe if or_none else type_, span=node.span)
 
     def _builtin_argument(self, word: str, node: n.Expr, item: Type, bag: str) -> tuple[c.Expression, Type, str]:

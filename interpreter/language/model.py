@@ -105,7 +105,10 @@ class PlaceRow:
 
 @dataclass(frozen=True, slots=True)
 class GraphDecl:
-    """The graph that a family declares, and the nodes and links that a map gives."""
+    """The graph that a family declares, and the nodes and links that a map gives.
+
+    Where ``dealt`` names a zone, its cards in order lie on the links in order, and ``length`` is an attribute of them.
+    """
 
     node: str
     attributes: dict[str, Type]
@@ -114,6 +117,7 @@ class GraphDecl:
     place: dict[str, Type]
     sets: dict[str, list[dict[str, Any]]]
     span: Span
+    dealt: str | None = None
     nodes: list[NodeRow] = field(default_factory=list)
     links: list[LinkRow] = field(default_factory=list)
     places: list[PlaceRow] = field(default_factory=list)

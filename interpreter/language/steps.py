@@ -16,7 +16,7 @@ from interpreter.language import nodes as n
 from interpreter.language.expressions import MAXIMUM_NESTING, Expressions
 from interpreter.language.model import Model, RuleLayer, Signatures
 from interpreter.language.scope import Frame, Variable, path_of
-from interpreter.language.types import BOOL, INT, NEVER, NOTHING, SEAT, Type, bag_of, list_of
+from interpreter.language.types import BOOL, INT, NEVER, NOTHING, SEAT, TEXT, Type, bag_of, list_of
 from interpreter.language.walk import descendants
 
 __all__ = ["Steps"]
@@ -540,6 +540,7 @@ def _named(model: Model, name: str, span: Span, report: Callable[[Diagnostic], N
     simple = {
         "int": INT,
         "bool": BOOL,
+        "text": TEXT,
         "seat": SEAT,
         "card": Type("card"),
         "piece": Type("piece"),

@@ -119,6 +119,12 @@ class Composition:
     def layers(self, section: str, name: str) -> list[Entry]:
         return self.sections.get(section, {}).get(name, [])
 
+    @property
+    def provenance(self) -> dict[str, str]:
+        """Where values come from that are not as published, by the files that say so of themselves."""
+        found = {f"{each.kind} {each.id}": word(each.root.get("provenance")) for each in self.documents}
+        return {file: text for file, text in found.items() if text}
+
     def single(self, section: str) -> Entry | None:
         """The uppermost declaration of a section that is one declaration."""
         layers = self.layers(section, section)

@@ -196,6 +196,8 @@ def print_result(game: Game, bots: Sequence[Bot], output: str) -> None:
     if output == "json":
         keys = [dict(zip(names, keys, strict=True)) for keys in result.keys]
         data = {"kind": "result", "places": list(result.places), "winners": result.winners, "keys": keys}
+        if provenance := game.ruleset.composition.provenance:
+            data["provenance"] = provenance
         as_json({**data, "decisions": len(game.choices), "digest": game.digest()}, compact=True)
         return
     played = [bot.name for bot in bots] + ["rules"] * (len(result.places) - len(bots))
@@ -212,3 +214,5 @@ def print_result(game: Game, bots: Sequence[Bot], output: str) -> None:
     seats = [game.ruleset.names.text(seat, Type("seat")) for seat in result.winners]
     won = f"{seats[0]} wins" if len(seats) == 1 else f"{', '.join(seats[:-1])} and {seats[-1]} share the win"
     board(won, ("place", "player", "bot", *names), rows)
+    for file, text in game.ruleset.composition.provenance.items():
+        say(f"{file}: {text}")

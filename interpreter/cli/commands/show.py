@@ -108,6 +108,7 @@ def _parts(ruleset: Ruleset) -> dict[str, Any]:
         "players": [composition.players.low, composition.players.high],
         "takes": {str(number): overlay for number, overlay in composition.players.overlays},
         "rulebooks": list(composition.rulebooks),
+        "provenance": composition.provenance,
         "digest": ruleset.digest,
         "files": [{"kind": d.kind, "id": d.id, "file": d.file.name} for d in composition.documents],
         "sections": sections,
@@ -122,6 +123,8 @@ def _tell_parts(data: dict[str, Any]) -> None:
         say(f"a game of {number} takes in {overlay}")
     if data["rulebooks"]:
         say(f"rulebooks: {', '.join(data['rulebooks'])}")
+    for file, text in data["provenance"].items():
+        say(f"{file}: {text}")
     _heading("files, each a layer over those before it")
     _table(("kind", "id", "file"), ([file["kind"], file["id"], file["file"]] for file in data["files"]))
     for section, names in data["sections"].items():

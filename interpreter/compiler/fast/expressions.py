@@ -1003,6 +1003,8 @@ class Expressions:
                 return q.expression("_0[_1]", q.name(self.emitter.bind("clockwise", turned)), arguments[0])
             case "neighbours":
                 return q.call("neighbours", arguments)
+            case "distance" | "path" if len(arguments) > 3:
+                raise Unsupported("lengths that are dealt")
             case "distance":
                 vector = q.call("distances", [arguments[0], arguments[2]])
                 vector = self.hoisted(self._remembered("distances", vector, scope) or vector, scope)

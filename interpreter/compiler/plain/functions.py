@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from interpreter.compiler.constants import Constants, Env, Evaluate, RuleFailure
@@ -123,7 +124,26 @@ class Functions:
                 assert graph is not None
                 return self._of_graph(node.name, graph, lengths)
 
+    def _dealt(self) -> Callable[[tuple[int, ...]], tuple[int, ...]]:
+        """The lengths that cards have which are dealt onto the links: the same object for the same cards."""
+        model = self.constants.model
+        assert model.graph is not None
+        name, links = model.graph.length or "", len(model.graph.links)
+
+        @lru_cache(64)
+        def lengths(cards: tuple[int, ...]) -> tuple[int, ...]:
+            if len(cards) < links:
+                raise ValueError(f"{len(cards)} cards lie on {links} links")
+            return tuple(model.cards[card].values[name] for card in cards[:links])
+
+        return lengths
+
     def _of_graph(self, name: str, graph: Graph, lengths: tuple[int, ...]) -> Callable[..., Value]:
+        if name in ("distance", "path") and not lengths and graph.links:
+            of, ways = self._dealt(), graph.path
+            if name == "path":
+                return lambda state, starts, goal, within, cards: ways(starts, goal, within, of(cards))
+            return lambda state, starts, goal, within, cards: graph.distances(starts, within, of(cards))[goal]
         match name:
             case "neighbours":
                 return lambda state, node: graph.neighbours(node)
