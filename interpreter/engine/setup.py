@@ -75,7 +75,9 @@ def set_table(program: Program, people: int, settings: dict[str, Value]) -> Tabl
         effects=effects,
         statics=statics,
         graph=Graph(len(graph.nodes), tuple((x.a, x.b, i) for i, x in enumerate(graph.links))) if graph else None,
-        lengths=tuple(x.values[graph.length] for x in graph.links) if graph and graph.length and not graph.dealt else (),
+        lengths=tuple(x.values[graph.length] for x in graph.links)
+        if graph and graph.length and not graph.dealt
+        else (),
         tracks=tracks,
         card_kind=tuple(row.kind for row in model.cards),
         pieces=model.pieces,
