@@ -24,6 +24,7 @@ from interpreter.base.codes import CODES
 from interpreter.base.diagnostics import Diagnostic, Note, render, unique
 from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.coverage import check_waivers, waivers_of
+from interpreter.engine.lint import compositions, lint
 from interpreter.engine.ruleset import examine, find, load
 from interpreter.reading.files import Shelf, shelf_for
 
@@ -31,7 +32,7 @@ BAD = Path(__file__).parent / "bad"
 CASES = sorted(path.name for path in BAD.iterdir() if path.is_dir() and path.name != "_base")
 PAGES = Path(__file__).parent.parent / "docs" / "errors"
 PACKAGE = Path(__file__).parent.parent / "interpreter"
-CODE = re.compile(r'"([EWR][0-9]{3})"')
+CODE = re.compile(r'"([ELRW][0-9]{3})"')
 OVERLAY = "language: 1\noverlay: pond/bad\nover: [pond]\n"
 
 
@@ -55,7 +56,7 @@ def test_every_code_has_a_page_and_every_page_a_code() -> None:
         assert page.startswith(f"# {code}: {CODES[code]}\n"), code
         assert [part in page for part in ("**Wrong**", "**Right**", "**Why**")] == [True] * 3, code
     index = (PAGES / "README.md").read_text(encoding="utf-8")
-    assert re.findall(r"\[([EWR][0-9]{3})\]\(\1\.md\)", index) == list(CODES)
+    assert re.findall(r"\[([ELRW][0-9]{3})\]\(\1\.md\)", index) == list(CODES)
 
 
 def test_every_code_has_a_case() -> None:
@@ -110,7 +111,7 @@ def _set_up(tmp_path: Path, case: str) -> Path:
 
 
 def _said(root: Path) -> list[Diagnostic]:
-    """All that is said about the game below a folder, and about a game of it where only playing it goes wrong."""
+    """All that is said about the game below a folder; if it is right, what stops a game or could be said better."""
     shelf = Shelf([root])
     document, found = shelf.read("ruleset", "pond")
     assert document is not None
@@ -118,7 +119,7 @@ def _said(root: Path) -> list[Diagnostic]:
     examined = examine(shelf, document, overlays)
     waivers, wrong = waivers_of(shelf)
     found = [*found, *examined.diagnostics, *wrong, *check_waivers(waivers, examined.statements)]
-    return unique(found or _played(shelf, overlays))
+    return unique(found or _played(shelf, overlays) or lint(compositions(shelf)))
 
 
 def _played(shelf: Shelf, overlays: Iterable[str]) -> list[Diagnostic]:

@@ -17,6 +17,8 @@ FOLDER = Path(__file__).parent / "playthroughs"
 GAMES = {
     "germany-2018": ["--players", "4", "--seed", "7"],
     "usa-2018": ["--players", "2", "--seed", "2"],
+    "germany-2004": ["--players", "2", "--seed", "3"],
+    "bsw-baden-wuerttemberg": ["--players", "3", "--seed", "3"],
     "goofspiel": ["--players", "3", "--seed", "7"],
 }
 

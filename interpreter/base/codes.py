@@ -96,6 +96,8 @@ CODES: dict[str, str] = {
     "E709": "a line of the log that reads the state",
     "E710": "a start that reads the state",
     "E711": "rules that call rules that call rules",
+    "L001": "two rules that say the same",
+    "L002": "two rules that differ in constants only",
     "R001": "a rule cannot go on",
     "R002": "rules go on without end",
     "W001": "a file lies elsewhere than its id says",

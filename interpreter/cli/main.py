@@ -16,6 +16,7 @@ COMMANDS: dict[str, str] = {
     "list": "The rulesets that there are.",
     "show": "What a ruleset is composed of, and where each part stands.",
     "validate": "All that is wrong in rulesets or files.",
+    "lint": "What could be said better in rulesets without errors.",
     "help": "The page of an error code.",
     "run": "A whole game by bots, line by line.",
     "replay": "A kept game again, checked choice by choice.",

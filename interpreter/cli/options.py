@@ -41,16 +41,27 @@ def ruleset_argument(function: Function) -> Function:
 
 
 def overlays_option(function: Function) -> Function:
-    """``--with`` and ``--without``: the command gets both as ``overlays``, with a minus before those refused."""
+    """``--with``, ``--without`` and ``--allow``: the command gets all as ``overlays``, with a minus before what is left
+    out and a plus before what is allowed. The number of ``OVERLAY:N`` becomes the first of the settings."""
 
     @wraps(function)
-    def command(overlays: tuple[str, ...], without: tuple[str, ...], **others: Any) -> Any:
-        return function(overlays=(*overlays, *(f"-{name}" for name in without)), **others)
+    def command(overlays: tuple[str, ...], without: tuple[str, ...], allow: tuple[str, ...], **others: Any) -> Any:
+        parted = [name.partition(":") for name in overlays]
+        seats = tuple(f"{name}:={number}" for name, colon, number in parted if colon)
+        if seats and "settings" not in others:
+            raise click.BadParameter("a number of seats goes with a game only", param_hint="--with")
+        if seats:
+            others["settings"] = (*seats, *others["settings"])
+        signed = (*(f"-{name}" for name in without), *(f"+{name}" for name in allow))
+        return function(overlays=(*(name for name, _, _ in parted), *signed), **others)
 
+    about = "Let stand together what no rulebook speaks of together."
+    allowed = click.Choice(["undefined"])
+    function = click.option("--allow", multiple=True, type=allowed, help=about)(function)
     about = "Leave out an overlay that the ruleset lists; may be given several times."
     command = click.option("--without", multiple=True, metavar="OVERLAY", help=about)(command)
-    about = "Stack an overlay on the ruleset; may be given several times."
-    return click.option("--with", "overlays", multiple=True, metavar="OVERLAY", help=about)(command)  # type: ignore
+    about = "Stack an overlay on the ruleset, with so many seats of its own; may be given several times."
+    return click.option("--with", "overlays", multiple=True, metavar="OVERLAY[:N]", help=about)(command)  # type: ignore
 
 
 def players_option(function: Function) -> Function:
@@ -123,13 +134,21 @@ def settings_for(ruleset: Ruleset, players: int, given: Sequence[str]) -> dict[s
         key, equals, value = text.partition("=")
         if not equals:
             raise click.BadParameter(f"got `{text}`, want KEY=VALUE", param_hint="--set")
-        settings[key.strip()] = value.strip()
+        settings[_seats_of(ruleset, key[:-1]) if key[-1:] == ":" else key.strip()] = value.strip()
     try:
         if settings:
             ruleset.new_game(players, settings=settings)
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--set") from None
     return settings
+
+
+def _seats_of(ruleset: Ruleset, overlay: str) -> str:
+    """The setting that says how many seats an overlay brings."""
+    for role in ruleset.model.roles.values():
+        if role.setting is not None and overlay in (role.file, role.file.partition("/")[2]):
+            return role.setting
+    raise click.BadParameter(f"`{overlay}` brings no seats that could be counted", param_hint="--with")
 
 
 def bots_for(ruleset: Ruleset, players: int, spec: str | None, persons: Mapping[int, Bot] | None = None) -> list[Bot]:

@@ -83,8 +83,8 @@ class Person:
             say(line)
 
     def _boards(self, game: Game) -> None:
-        for each in game.ruleset.model.boards:
-            shown = board_of(game, each, self.language)
+        for each in (each for each in game.ruleset.model.boards if each.when != "end of game"):
+            shown = board_of(game, each, self.language, self.seat)
             board(shown.text, shown.columns, shown.rows)
 
     # --- reading

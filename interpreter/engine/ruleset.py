@@ -229,7 +229,7 @@ class Ruleset:
             [(row.kind, row.key, sorted(row.values.items())) for row in model.cards],
             [(g.name, g.owner, g.type, g.order, g.rank, g.start, g.lasts) for g in model.groups.values()],
             [(g.starts, g.unlimited, g.spaces) for g in model.groups.values()],
-            [(role.name, role.counts, role.seats) for role in model.roles.values()],
+            [(role.name, role.counts, role.seats, role.setting) for role in model.roles.values()],
             [(event.name, event.fields) for event in model.events.values()],
             (model.records, model.pieces, [(kind.key, kind.carries) for kind in model.card_kinds.values()]),
             [(k.name, k.members, k.range, k.totals) for k in model.kinds.values()],
@@ -348,8 +348,13 @@ class Ruleset:
         return Game.from_json(self, text)
 
 
-def _items(text: str, of: Type) -> list[str | int]:
-    """A list that is written as one text: items with commas between them; single digits need none."""
+def _items(text: str, of: Type) -> list[Any]:
+    """A list that is written as one text: items with commas between them; single digits need none. Of a list of lists
+    the inner ones have a minus between their items, and a number alone means so many empty ones."""
+    if of.of is not None:
+        if text.isdigit():
+            return [[]] * min(int(text), 1_000)
+        return [_items(part.replace("-", ","), of.of) for part in text.split(",")]
     digits = of.form == "int" and text.isdigit()
     parts = [part.strip() for part in (text if digits else text.split(",")) if part.strip()]
     return [int(part) if of.form == "int" and part.lstrip("-").isdigit() else part for part in parts]

@@ -82,6 +82,7 @@ class Scenario:
     ruleset: str
     holds_for: tuple[str, ...]
     fails_for: tuple[str, ...]
+    fails_with: tuple[dict[str, Any], ...]
     overlays: tuple[str, ...]
     players: int | None
     settings: dict[str, Any]
@@ -178,6 +179,7 @@ def _scenario(file: str, item: Mapping) -> Scenario:
         holds_for=tuple(scalar.text for scalar in words(item.get("holds_for"))),
         fails_for=tuple(scalar.text for scalar in words(item.get("fails_for"))),
         overlays=tuple(scalar.text for scalar in words(item.get("with"))),
+        fails_with=tuple(raw.get("fails_with") or ()),
         players=raw.get("players"),
         settings=raw.get("set") or {},
         chance=raw.get("chance") or {},
@@ -532,6 +534,11 @@ class Suite:
             return Outcome(scenario, ruleset, (Failure(f"it does not fit `{ruleset}`", scenario.span),))
         outcome = run_scenario(checked)
         if ruleset not in scenario.fails_for:
+            for changed in scenario.fails_with:
+                other = replace(scenario, settings={**scenario.settings, **changed})
+                if run_scenario(replace(checked, scenario=other)).passed:
+                    passes = Failure(f"it holds with {changed} too, with which it is said to fail", scenario.span)
+                    outcome = replace(outcome, failures=(*outcome.failures, passes))
             return outcome
         passes = Failure(f"it holds for `{ruleset}` too, for which it is said to fail", scenario.span)
         return Outcome(scenario, ruleset, (passes,) if outcome.passed else ())

@@ -21,6 +21,7 @@ from interpreter.language.model import Group, Model
 
 __all__ = ["Table", "set_table"]
 
+MAXIMUM_SEATS = 20
 MAXIMUM_SPACES = 500
 """So many tokens of one kind may a track take."""
 
@@ -40,7 +41,7 @@ class Table:
 def set_table(program: Program, people: int, settings: dict[str, Value]) -> Table:
     """The table for so many people. Raises :class:`RulesetError` where the declarations do not fit together."""
     model = program.model
-    roles = roles_of(model, people)
+    roles = roles_of(model, people, settings)
     counting = sum(model.roles[role].counts for role in roles)
     layout = _layout(program, len(roles))
     statics = _statics(model, roles)
@@ -80,7 +81,7 @@ def set_table(program: Program, people: int, settings: dict[str, Value]) -> Tabl
         pieces=model.pieces,
         chance_names={name: index for index, name in enumerate(program.chances)},
         role_seats={role: roles.index(role) for role in model.roles if role in roles},
-        seen_by=_seen_by(model, layout),
+        seen_by=_seen_by(model, layout, roles),
     )
     machine = FastMachine(program, constants)
     for cell, group in _cells(model, layout):
@@ -111,12 +112,15 @@ def _census(model: Model, effects: Effects, first: State) -> Census:
     return Census(effects.layout, tuple(tokens), effects.unlimited, effects.tracks, zones, piled, tuple(stocks))
 
 
-def roles_of(model: Model, people: int) -> list[str]:
+def roles_of(model: Model, people: int, settings: dict[str, Value]) -> list[str]:
     """The role of each seat: the people first, then the seats that other roles bring."""
     roles = list(model.roles)
     found = roles[:1] * people
     for role in model.roles.values():
-        found.extend([role.name] * role.seats)
+        number = len(settings[role.setting]) if role.setting is not None else role.seats
+        if number > MAXIMUM_SEATS:
+            raise ValueError(f"`{role.setting}`: got {number} seats, want at most {MAXIMUM_SEATS}")
+        found.extend([role.name] * number)
     return found
 
 
@@ -215,13 +219,15 @@ def _spaces(model: Model, group: Group, players: int) -> tuple[tuple[tuple[int, 
     return tuple(spaces)
 
 
-def _seen_by(model: Model, layout: Layout) -> dict[int, tuple[int, ...]]:
+def _seen_by(model: Model, layout: Layout, roles: list[str]) -> dict[int, tuple[int, ...]]:
     found: dict[int, tuple[int, ...]] = {}
     for cell, group in _cells(model, layout):
         if group.seen == "no one":
             found[cell] = ()
         elif group.seen == "owner":
-            found[cell] = (layout.owner_of(cell)[1],) if group.owner == "seat" else ()
+            owner = layout.owner_of(cell)[1]
+            if group.owner != "seat" or not model.roles[roles[owner]].open:
+                found[cell] = (owner,) if group.owner == "seat" else ()
     return found
 
 

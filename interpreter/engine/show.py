@@ -176,13 +176,13 @@ def _part(game: Game, part: c.Expression, env: list[Value], hidden: set[int]) ->
 
 
 def board_of(game: Game, board: Board, language: str = "en", player: int | None = None) -> BoardTable:
-    """A board as the state has it now, as the player may see it; when the game is over, everybody sees everything."""
+    """A board as the state has it now, as the player may see it; that of the end of the game is open to all."""
     compile_, names, state = game.machine.expressions.compile, game.ruleset.names, game.state
     game.machine.meter.refill()
     text = _say(game, board.says, [None] * board.local_count, [], [], language)
     env: list[Value] = [None] * (board.local_count + 8)
     rows = []
-    hidden = _pools_in if player is not None and game.decision is not None else lambda _: []
+    hidden = _pools_in if player is not None and board.when != "end of game" else lambda _: []
     columns = [(compile_(value), value.type, [compile_(cell) for cell in hidden(value)]) for _, value in board.columns]
     seen = game.machine.constants.seen_by
     items = compile_(board.rows)(state, env) if board.rows is not None else ([None] if columns else [])

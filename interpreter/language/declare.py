@@ -548,7 +548,12 @@ class _Reader:
             if number > MAXIMUM_SEATS and seats is not None:
                 self.error("E313", f"got {number} seats, want at most {MAXIMUM_SEATS}", seats.span)
                 number = 1
-            self.model.roles[name] = Role(name, word(keys.get("counts"), "yes") == "yes", layers[-1].span, number)
+            counts, is_open = word(keys.get("counts"), "yes") == "yes", word(keys.get("open")) == "yes"
+            setting = seats.text if isinstance(seats, Scalar) and not isinstance(seats.value, int) else None
+            if setting is not None and setting not in (known := self.composition.sections.get("settings", {})):
+                self.error("E301", f"`{setting}` is no setting{did_you_mean(setting, known)}", seats.span)  # type: ignore
+            role = Role(name, counts, layers[-1].span, number, setting, is_open, layers[0].file)
+            self.model.roles[name] = role
 
     def groups(self) -> None:
         always = Group("round", "", INT, NOWHERE, "", starts="value")
@@ -790,7 +795,8 @@ class _Reader:
                 axes.append(tuple(range(len(self._members(type_.name)))))
             elif key.text == "players":
                 allowed = self.composition.players
-                beside = sum(role.seats for role in self.model.roles.values() if role.counts)
+                roles = [role for role in self.model.roles.values() if role.counts]
+                beside = sum(role.seats + (role.setting is not None) for role in roles)
                 given = {cell[position] for cell in cells}
                 axes.append(tuple(sorted(given | set(range(allowed.low + beside, allowed.high + beside + 1)))))
             else:

@@ -156,13 +156,17 @@ class Group:
 class Role:
     """What a seat can be. A role that does not count sits in no table and is never asked.
 
-    ``seats`` is how many seats have the role beside the people, who have the first one.
+    ``seats`` is how many seats have the role beside the people, who have the first one; a ``setting`` has an item for
+    each of them instead. What seats of an ``open`` role have is seen by everyone.
     """
 
     name: str
     counts: bool
     span: Span
     seats: int = 0
+    setting: str | None = None
+    open: bool = False
+    file: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -124,18 +124,20 @@ def key_names(ruleset: Ruleset) -> list[str]:
 
 def summary(ruleset: Ruleset, bots: Sequence[Bot], rows: Sequence[Row]) -> dict[str, Any]:
     """Games in numbers: how long they are, who wins them, and the measures. ``share`` splits a shared win."""
+    names = [bot.name for bot in bots]  # then the seats that count though nobody plays them
+    names.extend("rules" for place in next((row.places[len(bots) :] for row in rows if row.places), ()) if place)
     return {
         "games": len(rows),
         "decisions": sum(row.decisions for row in rows),
         "free_decisions": sum(row.free for row in rows),
         "seconds": round(sum(row.seconds for row in rows), 6),
         "rounds": _spread([row.rounds for row in rows]),
-        "seats": [_seat(ruleset, bot, seat, rows) for seat, bot in enumerate(bots)],
-        "measures": {measure.name: _measure(measure, len(bots), rows) for measure in _at_end(ruleset)},
+        "seats": [_seat(ruleset, name, seat, rows) for seat, name in enumerate(names)],
+        "measures": {measure.name: _measure(measure, len(names), rows) for measure in _at_end(ruleset)},
     }
 
 
-def _seat(ruleset: Ruleset, bot: Bot, seat: int, rows: Sequence[Row]) -> dict[str, Any]:
+def _seat(ruleset: Ruleset, bot: str, seat: int, rows: Sequence[Row]) -> dict[str, Any]:
     finished = [row for row in rows if row.places]
     won = [row for row in finished if row.places[seat] == 1]
     share = sum(1 / row.places.count(1) for row in won)
@@ -144,7 +146,7 @@ def _seat(ruleset: Ruleset, bot: Bot, seat: int, rows: Sequence[Row]) -> dict[st
     }
     return {
         "seat": seat,
-        "bot": bot.name,
+        "bot": bot,
         "wins": len(won),
         "share": round(share / len(finished), 4) if finished else None,
         "keys": keys,

@@ -21,7 +21,17 @@ from interpreter.reading.schema import check_schema
 from interpreter.reading.yaml import Entry as YamlEntry
 from interpreter.reading.yaml import Mapping, Scalar, Sequence, Value
 
-__all__ = ["Composition", "Entry", "PlayerRange", "amended", "compose", "player_range", "word", "words"]
+__all__ = [
+    "ALLOW_UNDEFINED",
+    "Composition",
+    "Entry",
+    "PlayerRange",
+    "amended",
+    "compose",
+    "player_range",
+    "word",
+    "words",
+]
 
 NAMED_SECTIONS = (
     "kinds",
@@ -55,6 +65,7 @@ LAYERED = ("rules", "tables", "triggers", "standing")
 """Sections in which a later file may cover an earlier one by `replaces` or `wraps`."""
 
 
+ALLOW_UNDEFINED = "+undefined"
 MAXIMUM_PLAYERS = 12
 MOST_RULES = 2_000
 MOST_ENTRIES = 10_000
@@ -163,6 +174,7 @@ def player_range(value: Value | None) -> PlayerRange | None:
 def compose(shelf: Shelf, ruleset: Document, extra: Iterable[str] = ()) -> tuple[Composition | None, list[Diagnostic]]:
     """The files that a ruleset names, with the overlays asked for (with a minus: without them), as layers.
 
+    :data:`ALLOW_UNDEFINED` among them lets stand beside each other what no rulebook speaks of together.
     An overlay of the ruleset's own family may be named by the second word of its id alone.
 
     Nothing is returned where a file is missing or its form is wrong: there is then nothing to check further.
@@ -176,7 +188,8 @@ def compose(shelf: Shelf, ruleset: Document, extra: Iterable[str] = ()) -> tuple
     edition = collector.chain(root.get("edition"))
     chosen_map = collector.named("map", root.get("map"))
     deck = collector.named("deck", root.get("deck"))
-    own, extra = words(root.get("overlays")), list(extra)
+    own, asked = words(root.get("overlays")), list(extra)
+    extra = [name for name in asked if name != ALLOW_UNDEFINED]
     refused = {_full_id(name[1:], root) for name in extra if name[:1] == "-"}
     overlays = [collector.named("overlay", name) for name in own if name.text not in refused]
     overlays.extend(collector.overlay_by_id(_full_id(name, root)) for name in extra if name[:1] != "-")
@@ -185,6 +198,8 @@ def compose(shelf: Shelf, ruleset: Document, extra: Iterable[str] = ()) -> tuple
         return None, collector.diagnostics
     stack = [*collector.libraries, *([family] if family else []), *edition, *(d for d in (chosen_map, deck) if d)]
     on_top = {overlay.id: overlay for overlay in overlays if overlay}
+    if ALLOW_UNDEFINED not in asked:
+        collector.diagnostics.extend(_check_undefined(on_top.values(), stack))
     stack.extend(_in_order(list(on_top.values()), stack, collector.diagnostics))
     collector.diagnostics.extend(_check_family(family, edition))
     collector.diagnostics.extend(_check_references(shelf, stack))
@@ -278,6 +293,18 @@ class _Collector:
             if isinstance(name, Scalar) and "/" not in name.text:
                 break
         return chain
+
+
+def _check_undefined(overlays: Iterable[Document], below: list[Document]) -> Iterator[Diagnostic]:
+    """What an overlay may not stand on or beside because no rulebook says what then holds, with its reason."""
+    ids = {document.id for document in (*below, *overlays)}
+    for overlay in overlays:
+        undefined = overlay.root.get("undefined")
+        for entry in undefined.entries if isinstance(undefined, Mapping) else ():
+            if entry.key.text in ids:
+                message = f"`{overlay.id}` with `{entry.key.text}`: {word(entry.value)}"
+                remedy = "`--allow undefined` tries it nevertheless"
+                yield Diagnostic("E505", message, entry.key.span, help=remedy)
 
 
 def _in_order(overlays: list[Document], below: list[Document], diagnostics: list[Diagnostic]) -> list[Document]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,8 @@ from interpreter.cli.main import COMMANDS
 from tests.cli.conftest import Run
 from tests.play.toy import ROOT, changed
 
-MINE = ("list", "show", "validate", "help", "run", "replay", "simulate", "bench", "play", "try")
+BAD = Path(__file__).parents[1] / "bad"
+MINE = ("list", "show", "validate", "lint", "help", "run", "replay", "simulate", "bench", "play", "try")
 
 
 @pytest.mark.parametrize("name", MINE)
@@ -141,6 +143,68 @@ def test_everything_shipped_is_valid(run: Run, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.delenv("REGELWERK_PATH")
     result = run("validate")
     assert (result.exit_code, result.stdout.rpartition(", ")[2]) == (0, "no errors\n"), result.stdout
+
+
+# --- lint
+
+
+@pytest.fixture
+def pond(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A game with an overlay that repeats one of its rules with another number."""
+    for folder in ("_base", "L002-copied-for-a-number"):
+        shutil.copytree(BAD / folder, tmp_path, dirs_exist_ok=True)
+    monkeypatch.setenv("REGELWERK_PATH", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "pond"
+
+
+def test_lint_tells_what_it_finds(run: Run, pond: Path) -> None:
+    result = run("lint", "pond")
+    assert result.exit_code == 1
+    assert result.stdout.startswith("pond/overlays/bad.yaml:9:7: L002 `storm_comes` is `storm_comes` of `pond`, but")
+    assert "   note: `storm_comes` stands here (pond/family.yaml:158:7)\n" in result.stdout
+    assert result.stdout.endswith("\n1 found\n")
+    assert "# L002: two rules that differ in constants only\n" in run("help", "L002").stdout
+
+
+def test_lint_for_programs(run: Run, pond: Path) -> None:
+    result = run("lint", "pond", "-o", "json")
+    assert result.exit_code == 1
+    data = json.loads(result.stdout)
+    assert data["rulesets"] == ["pond"]
+    (finding,) = data["findings"]
+    assert (finding["code"], finding["severity"]) == ("L002", "warning")
+    assert finding["message"].endswith("but for constants: `2` for `3`")
+    places = [finding["place"], finding["notes"][0]["place"]]
+    assert [(place["file"], place["line"]) for place in places] == [
+        ("pond/overlays/bad.yaml", 9),
+        ("pond/family.yaml", 158),
+    ]
+    first, *more = run("lint", "pond", "-o", "github").stdout.splitlines()
+    assert first.startswith("::warning file=pond/overlays/bad.yaml,line=9,col=7,title=L002::`storm_comes` is")
+    assert more == []
+
+
+@pytest.mark.parametrize(
+    ("target", "code"),
+    [("pond", 1), ("pond/pond.yaml", 1), ("pond/family.yaml", 1), ("pond/overlays", 1), ("pond/tools.yaml", 0)],
+)
+def test_lint_tells_what_touches_a_target(run: Run, pond: Path, target: str, code: int) -> None:
+    result = run("lint", target)
+    assert (result.exit_code, "L002" in result.stdout) == (code, code == 1)
+
+
+@pytest.mark.parametrize("target", ["pnod", "pond/pnod.yaml"])
+def test_lint_what_is_not_there(run: Run, pond: Path, target: str) -> None:
+    result = run("lint", target)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "did you mean `pond" in result.stderr
+
+
+def test_everything_shipped_is_said_once(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("REGELWERK_PATH")
+    result = run("lint")
+    assert (result.exit_code, result.stdout) == (0, "nothing found\n")
 
 
 # --- help

@@ -58,6 +58,8 @@ UNPROVED = {
         "GU-258",
     },
     "konzern-2018": set(),
+    "second-edition-2006": {"IT-035", "IT-036", "IT-067"},
+    "brettspielwelt": {"BW-015"},  # tests/rulesets/test_hidden.py
 }
 """What is left over has no effect in play: markers, hands of cards, what may be seen."""
 

@@ -11,7 +11,10 @@ import pytest
 import interpreter
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import load
-from interpreter.engine.show import board_of
+from interpreter.engine.show import BoardTable, board_of
+from interpreter.play.bots.named import bots_of
+from interpreter.play.match import Match
+from interpreter.play.narrate import Narrator
 
 OPEN = ("germany-2004", "germany-2018")
 HIDDEN = ("bsw-germany", "bsw-baden-wuerttemberg")
@@ -105,3 +108,20 @@ def test_the_stack_is_hidden_and_only_in_2018_the_back_of_its_top_card_is_open()
     assert older["left_out"] == {"count": 8}
     newer = interpreter.load("germany-2018").new_game(players=3, seed=1).view(0)
     assert newer["deck"] == {"count": 27, "top": "plug"}
+
+
+def test_who_plays_is_told_of_the_own_money_alone() -> None:
+    ruleset = interpreter.load("bsw-germany")
+    told: list[Any] = []
+    match = Match(ruleset, bots_of("greedy", ruleset, 3), 1, watchers=[Narrator(told.append, player=1)])
+    match.play()
+    money = [
+        (row[0], row[1])
+        for each in told
+        if isinstance(each, BoardTable) and each.name == "players"
+        for row in each.rows
+    ]
+    assert all((player == "player 2") == (amount != "…") for player, amount in money)
+    assert len(money) > 10
+    (outcome,) = (each for each in told if isinstance(each, BoardTable) and each.name == "outcome")
+    assert "…" not in str(outcome)

@@ -200,12 +200,13 @@ def print_result(game: Game, bots: Sequence[Bot], output: str) -> None:
             data["provenance"] = provenance
         as_json({**data, "decisions": len(game.choices), "digest": game.digest()}, compact=True)
         return
-    order = sorted(range(len(bots)), key=lambda seat: (result.places[seat], seat))
+    played = [bot.name for bot in bots] + ["rules"] * (len(result.places) - len(bots))
+    order = sorted(filter(result.places.__getitem__, range(len(played))), key=lambda seat: (result.places[seat], seat))
     rows = [
         (
             str(result.places[seat]),
             game.ruleset.names.text(seat, Type("seat")),
-            bots[seat].name,
+            played[seat],
             *map(str, result.keys[seat]),
         )
         for seat in order

@@ -113,7 +113,7 @@ def _text(data: dict[str, Any]) -> None:
         say(line)
     if data["measures"]:
         say()
-        _measures(data["measures"], data["players"])
+        _measures(data["measures"], len(data["seats"]))
 
 
 def _measures(measures: dict[str, Any], players: int) -> None:

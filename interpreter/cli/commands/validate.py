@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from interpreter.base.diagnostics import Diagnostic
     from interpreter.cli.validation import Validation
 
-__all__ = ["command"]
+__all__ = ["annotate", "command"]
 
 
 @click.command("validate")
@@ -45,7 +45,7 @@ def command(targets: tuple[str, ...], overlays: tuple[str, ...], output: str) ->
     if output == "json":
         _json(validation, diagnostics, errors)
     elif output == "github":
-        _github(validation, diagnostics)
+        annotate(diagnostics, validation.paths)
     else:
         _text(validation, diagnostics, errors)
     if errors:
@@ -81,12 +81,12 @@ def _count(number: int, word: str) -> str:
     return f"{number} {word}{'' if number == 1 else 's'}"
 
 
-def _github(validation: Validation, diagnostics: Iterable[Diagnostic]) -> None:
-    """Annotations that a forge shows beside the lines."""
+def annotate(diagnostics: Iterable[Diagnostic], paths: Mapping[str, Path]) -> None:
+    """Annotations that a forge shows beside the lines. ``paths`` are by the names that diagnostics use."""
     for diagnostic in diagnostics:
         place = ""
         if diagnostic.span is not None:
-            path = validation.paths.get(diagnostic.span.file.name, Path(diagnostic.span.file.name))
+            path = paths.get(diagnostic.span.file.name, Path(diagnostic.span.file.name))
             place = f" file={_escaped(_relative(path))},line={diagnostic.span.line},col={diagnostic.span.column}"
         say(
             f"::{diagnostic.severity}{place},title={diagnostic.code}::{_escaped(diagnostic.message)}".replace(" ,", " ")

@@ -1,0 +1,74 @@
+"""``regelwerk lint``: what is right, but could be said better."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from interpreter.cli.options import output_option
+from interpreter.cli.output import as_json, say
+
+if TYPE_CHECKING:
+    from interpreter.base.diagnostics import Diagnostic
+    from interpreter.reading.files import Document
+
+__all__ = ["command"]
+
+
+@click.command("lint")
+@click.argument("targets", nargs=-1, metavar="[PATH|RULESET]...")
+@output_option("text", "json", "github")
+def command(targets: tuple[str, ...], output: str) -> None:
+    """Finds what could be said better in rulesets without errors: two rules of a family that say the same, or the same
+    but for constants, though no ruleset may have the files of both.
+
+    Every ruleset is looked at, alone and with each overlay that fits it. Where targets are named, only what touches one
+    of their files is told: a file, the files of a folder, all files of a ruleset. The exit status is 1 where something
+    is found.
+
+    \b
+    Examples:
+      regelwerk lint
+      regelwerk lint germany-2018 -o json
+      regelwerk help L002
+    """
+    from interpreter.base.diagnostics import render, to_json
+    from interpreter.cli.commands.validate import annotate
+    from interpreter.engine.lint import compositions, lint
+    from interpreter.reading.files import shelf_for
+
+    named = [document for target in targets for document in _named(target)]
+    rulesets = list(compositions(shelf_for(named[0].path if named else None), named))
+    parts = [(ruleset, document) for ruleset in rulesets for document in ruleset.composition.documents]
+    files = {document.path.resolve() for document in named}
+    wanted = {d.file.name for ruleset, d in parts if files & {d.path.resolve(), ruleset.document.path.resolve()}}
+    findings = [finding for finding in lint(rulesets) if not targets or wanted & _files(finding)]
+    if output == "json":
+        ids = sorted({ruleset.id for ruleset in rulesets})
+        as_json({"rulesets": ids, "findings": [to_json(finding) for finding in findings]})
+    elif output == "github":
+        annotate(findings, {document.file.name: document.path for _, document in parts})
+    else:
+        for finding in findings:
+            say(render(finding))
+        say(f"{len(findings) or 'nothing'} found")
+    if findings:
+        raise click.exceptions.Exit(1)
+
+
+def _named(target: str) -> list[Document]:
+    """The file of a path or the ruleset of an id, or all files of a folder."""
+    from interpreter.base.diagnostics import RulesetError
+    from interpreter.engine.ruleset import find
+
+    read = [find(file)[1:] for file in (sorted(Path(target).rglob("*.yaml")) if Path(target).is_dir() else [target])]
+    if unread := [diagnostic for document, found in read if document is None for diagnostic in found]:
+        raise RulesetError(unread)
+    return [document for document, _ in read if document is not None]
+
+
+def _files(finding: Diagnostic) -> set[str]:
+    spans = (finding.span, *(note.span for note in finding.notes))
+    return {span.file.name for span in spans if span is not None}

@@ -1,0 +1,49 @@
+"""Lint: rulesets that are right, but could be said better.
+
+In go all compositions that a shelf allows, out come findings: diagnostics with a code of `L`. A check is a function
+over the compositions of one family; ``CHECKS`` lists them, :mod:`interpreter.base.codes` has their codes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from interpreter.base.diagnostics import Diagnostic, unique
+from interpreter.engine.ruleset import Ruleset, load
+from interpreter.engine.twins import twins
+from interpreter.reading.compose import word, words
+from interpreter.reading.files import Document, Shelf
+
+__all__ = ["CHECKS", "compositions", "lint"]
+
+CHECKS: tuple[Callable[[Sequence[Ruleset]], Iterable[Diagnostic]], ...] = (twins,)
+
+
+def lint(rulesets: Iterable[Ruleset]) -> list[Diagnostic]:
+    """What the checks find, family by family."""
+    families: dict[str, list[Ruleset]] = {}
+    for ruleset in rulesets:
+        families.setdefault(ruleset.model.family, []).append(ruleset)
+    return unique(finding for family in families.values() for check in CHECKS for finding in check(family))
+
+
+def compositions(shelf: Shelf, named: Iterable[Document] = ()) -> Iterator[Ruleset]:
+    """Every ruleset, then each with every overlay that fits it; where files are named, of their families only."""
+    every = set(shelf.ids("family"))
+    families = {word(file.root.get("family")) or file.id.partition("/")[0] for file in named}
+    if not families or families - every:  # a library may be used by any family
+        families = every
+    read = (shelf.read("ruleset", id)[0] for id in shelf.ids("ruleset"))
+    ids = [file.id for file in read if file is not None and word(file.root.get("family")) in families]
+    rulesets = [load(id, shelf=shelf) for id in ids]
+    yield from rulesets
+    for overlay in (shelf.read("overlay", id)[0] for id in shelf.ids("overlay")):
+        if overlay is not None:
+            yield from (load(each.id, [overlay.id], shelf) for each in rulesets if _fits(overlay, each))
+
+
+def _fits(overlay: Document, ruleset: Ruleset) -> bool:
+    """Whether a ruleset that lacks the overlay can have it."""
+    here = {document.id for document in ruleset.composition.documents}
+    over, not_with = ({scalar.text for scalar in words(overlay.root.get(key))} for key in ("over", "not_with"))
+    return overlay.id not in here and not over.isdisjoint(here) and not_with.isdisjoint(here)
