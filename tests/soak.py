@@ -30,8 +30,8 @@ def rare(game: Game) -> Counts:
     """What of the rare happened in a finished game, read from the records of its log."""
     found: Counts = collections.Counter()
     model, names = game.ruleset.model, game.ruleset.names
-    due = model.tables["resupply"].cells
-    kinds, reasons = model.kinds["resource"].members, model.kinds["reason"].members
+    due = model.tables["resupply"].cells if "resupply" in model.tables else {}
+    kinds, reasons = ([] if word not in model.kinds else model.kinds[word].members for word in ("resource", "reason"))
     phase, stage, rounds = "", 1, 0
     cities: collections.Counter[int] = collections.Counter()
     for record in game.state.log:
@@ -50,11 +50,15 @@ def rare(game: Game) -> Counts:
                     found["stage 3 before stage 2"] += stage == 1
                 case "stage_began":
                     stage = values["number"]
+                case "robot_made":
+                    found[f"a robot made, the {'last' if values['number'] == 9 else 'first or a later'}"] += 1
+                case "konzern_on_outpost":
+                    found["the Konzern has an Outpost"] += 1
                 case "lost":
                     found["tokens lost"] += 1
                 case "left_market":
                     found[f"left the market: {reasons[values['why']].replace('_', ' ')}"] += 1
-                case "built":
+                case "built" | "built_house":
                     cities[values["who"]] += 1
                 case "order_set" if rounds > 1:
                     pairs = itertools.pairwise(values["order"])
