@@ -75,7 +75,9 @@ def set_table(program: Program, people: int, settings: dict[str, Value]) -> Tabl
         effects=effects,
         statics=statics,
         graph=Graph(len(graph.nodes), tuple((x.a, x.b, i) for i, x in enumerate(graph.links))) if graph else None,
-        lengths=_lengths(model),
+        lengths=tuple(x.values[graph.length] for x in graph.links)
+        if graph and graph.length and not graph.dealt
+        else (),
         tracks=tracks,
         card_kind=tuple(row.kind for row in model.cards),
         pieces=model.pieces,
@@ -191,14 +193,6 @@ def _statics(model: Model, roles: list[str]) -> dict[str, Any]:
         places[place.node].append(number)
     statics["node.places"] = tuple(map(tuple, places))
     return statics
-
-
-def _lengths(model: Model) -> tuple[int, ...]:
-    """The printed lengths of all links; none where they have none, or where these are dealt."""
-    graph = model.graph
-    if graph is None or graph.length is None or graph.dealt is not None:
-        return ()
-    return tuple(link.values[graph.length] for link in graph.links)
 
 
 def _tracks(model: Model, layout: Layout, players: int) -> dict[int, Track]:

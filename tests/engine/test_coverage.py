@@ -45,8 +45,6 @@ def proved(book: str) -> Coverage:
 
 UNPROVED = {
     "germany-usa-2018": {
-        "GU-027",
-        "GU-028",
         "GU-031",
         "GU-034",
         "GU-073",
@@ -58,7 +56,7 @@ UNPROVED = {
         "GU-258",
     },
     "konzern-2018": set(),
-    "second-edition-2006": {"IT-035", "IT-036", "IT-067"},
+    "second-edition-2006": {"IT-067"},
     "brettspielwelt": {"BW-015"},  # tests/rulesets/test_hidden.py
 }
 """What is left over has no effect in play: markers, hands of cards, what may be seen."""

@@ -621,7 +621,7 @@ class Costs:
                 each = 4 + (4 << min(width, 10))
                 node.args[0], found = self._through(node.args[0], each, node)
                 return found + (8 << min(width, 10))
-            case "distances" | "path" | "connected":
+            case "distances" | "distances_dealt" | "path" | "path_dealt" | "connected":
                 return sizes.search if name != "connected" else sizes.search // 4
             case "visible_in":
                 return 8 * sizes.longest

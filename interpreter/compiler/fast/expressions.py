@@ -1003,15 +1003,14 @@ class Expressions:
                 return q.expression("_0[_1]", q.name(self.emitter.bind("clockwise", turned)), arguments[0])
             case "neighbours":
                 return q.call("neighbours", arguments)
-            case "distance" | "path" if len(arguments) > 3:
-                raise Unsupported("lengths that are dealt")
             case "distance":
-                vector = q.call("distances", [arguments[0], arguments[2]])
+                starts, goal, within, *dealt = arguments
+                vector = q.call("distances_dealt" if dealt else "distances", [starts, within, *dealt])
                 vector = self.hoisted(self._remembered("distances", vector, scope) or vector, scope)
-                found = q.expression("_0[_1]", vector, arguments[1])
+                found = q.expression("_0[_1]", vector, goal)
                 return found if node.or_none else q.call("sure", [found])
             case "path":
-                found = q.call("path", arguments)
+                found = q.call("path_dealt" if len(arguments) > 3 else "path", arguments)
                 return found if node.or_none else q.call("sure", [found])
             case "connected":
                 return q.call("connected", arguments)
@@ -1158,6 +1157,7 @@ KNOWN = frozenset(
     (
         "claims",
         "distances",
+        "distances_dealt",
         "tuple",
         "list",
         "len",

@@ -16,9 +16,11 @@ from typing import TYPE_CHECKING, Any
 from interpreter.compiler.fast import helpers
 from interpreter.compiler.fast.budget import Abandoned, Budget
 from interpreter.compiler.fast.rooms import claims
+from interpreter.compiler.plain.functions import dealt_lengths
 from interpreter.compiler.plain.machine import MAXIMUM_DEPTH, SPECIALS, Machine
 from interpreter.kernel import bags
 from interpreter.kernel.effects import MARK, MAXIMUM_KEPT, PUT
+from interpreter.kernel.graphs import Graph
 from interpreter.kernel.state import State, Value
 from interpreter.language import core as c
 from interpreter.language.walk import descendants
@@ -186,10 +188,37 @@ class Runtime:
             found[name] = getattr(self, name)
         found["visible_in"] = self.machine.visible_in
         if graph is not None:
-            found["distances"], found["path"] = graph.asked(lengths)
+            if self.constants.model.graph is not None and self.constants.model.graph.dealt:
+                found["distances_dealt"], found["path_dealt"] = self._asked_as_dealt(graph)
+            else:
+                found["distances"], found["path"] = graph.asked(lengths)
             found["connected"] = lru_cache(MOST_ANSWERS)(graph.connected)
             found["neighbours"] = graph.neighbours
         return found
+
+    def _asked_as_dealt(self, graph: Graph) -> tuple[Callable[..., Value], Callable[..., Value]]:
+        """Distances and ways where cards say how long links are; the cards of the last question are known."""
+        lengths_of = dealt_lengths(self.constants.model)
+        known: tuple[int, ...] | None = None
+        distances, path = graph.asked((0,) * len(graph.links))
+
+        def look_at(cards: tuple[int, ...]) -> None:
+            nonlocal known, distances, path
+            if cards is not known:
+                known = cards
+                distances, path = graph.asked(lengths_of(cards))
+
+        def distances_dealt(starts: tuple[int, ...], within: tuple[int, ...] | None, cards: tuple[int, ...]) -> Value:
+            look_at(cards)
+            return distances(starts, within)
+
+        def path_dealt(
+            starts: tuple[int, ...], goal: int, within: tuple[int, ...] | None, cards: tuple[int, ...]
+        ) -> Value:
+            look_at(cards)
+            return path(starts, goal, within)
+
+        return distances_dealt, path_dealt
 
     # --- what is remembered
 

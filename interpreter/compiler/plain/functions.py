@@ -11,6 +11,7 @@ from interpreter.kernel import bags
 from interpreter.kernel.graphs import Graph
 from interpreter.kernel.state import State, Value
 from interpreter.language import core as c
+from interpreter.language.model import Model
 
 if TYPE_CHECKING:
     from interpreter.compiler.plain.evaluate import Evaluator
@@ -124,23 +125,9 @@ class Functions:
                 assert graph is not None
                 return self._of_graph(node.name, graph, lengths)
 
-    def _dealt(self) -> Callable[[tuple[int, ...]], tuple[int, ...]]:
-        """The lengths that cards have which are dealt onto the links: the same object for the same cards."""
-        model = self.constants.model
-        assert model.graph is not None
-        name, links = model.graph.length or "", len(model.graph.links)
-
-        @lru_cache(64)
-        def lengths(cards: tuple[int, ...]) -> tuple[int, ...]:
-            if len(cards) < links:
-                raise ValueError(f"{len(cards)} cards lie on {links} links")
-            return tuple(model.cards[card].values[name] for card in cards[:links])
-
-        return lengths
-
     def _of_graph(self, name: str, graph: Graph, lengths: tuple[int, ...]) -> Callable[..., Value]:
         if name in ("distance", "path") and not lengths and graph.links:
-            of, ways = self._dealt(), graph.path
+            of, ways = dealt_lengths(self.constants.model), graph.path
             if name == "path":
                 return lambda state, starts, goal, within, cards: ways(starts, goal, within, of(cards))
             return lambda state, starts, goal, within, cards: graph.distances(starts, within, of(cards))[goal]
@@ -155,6 +142,20 @@ class Functions:
                 return lambda state, nodes: graph.connected(nodes)
             case _:
                 raise AssertionError(name)
+
+
+def dealt_lengths(model: Model) -> Callable[[tuple[int, ...]], tuple[int, ...]]:
+    """The lengths that cards have which are dealt onto the links: the same object for the same cards."""
+    assert model.graph is not None
+    name, links = model.graph.length or "", len(model.graph.links)
+
+    @lru_cache(64)
+    def lengths(cards: tuple[int, ...]) -> tuple[int, ...]:
+        if len(cards) < links:
+            raise ValueError(f"{len(cards)} cards lie on {links} links")
+        return tuple(model.cards[card].values[name] for card in cards[:links])
+
+    return lengths
 
 
 def _as_bag(value: Value) -> Value:
