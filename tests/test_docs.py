@@ -17,11 +17,12 @@ ANNOTATED = {
     "annotated-germany-2018.md": ["germany-2018", "--players", "4", "--seed", "7"],
     "annotated-usa-2018.md": ["usa-2018", "--players", "2", "--seed", "2"],
     "annotated-germany-2004.md": ["germany-2004", "--players", "3", "--seed", "7"],
+    "annotated-outpost.md": ["outpost", "--players", "4", "--seed", "5"],
     "annotated-bsw-baden-wuerttemberg.md": [
         *("bsw-baden-wuerttemberg", "--players", "3", "--seed", "3", "--set", "setmap=01110"),
     ],
 }
-IDS = re.compile(r"\s*\[((?:GU|KZ|IT|BW|F|A)-[^\]]*)\]$")
+IDS = re.compile(r"\s*\[((?:GU|KZ|IT|BW|F|A|OP)-[^\]]*)\]$")
 
 
 def blocks(text: str) -> list[str]:

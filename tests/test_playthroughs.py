@@ -20,6 +20,7 @@ GAMES = {
     "germany-2004": ["--players", "2", "--seed", "3"],
     "bsw-baden-wuerttemberg": ["--players", "3", "--seed", "3"],
     "goofspiel": ["--players", "3", "--seed", "7"],
+    "outpost": ["--players", "4", "--seed", "5"],
 }
 
 

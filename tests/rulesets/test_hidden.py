@@ -69,7 +69,7 @@ def seen(game: Game, player: int) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("ruleset", [*OPEN, *HIDDEN])
+@pytest.mark.parametrize("ruleset", [*OPEN, *HIDDEN, "outpost"])
 @pytest.mark.parametrize("players", [3, 5])
 def test_what_is_hidden_makes_no_difference_to_the_others(ruleset: str, players: int) -> None:
     rng = random.Random(players)

@@ -195,7 +195,12 @@ def print_result(game: Game, bots: Sequence[Bot], output: str) -> None:
     names = key_names(game.ruleset)
     if output == "json":
         keys = [dict(zip(names, keys, strict=True)) for keys in result.keys]
-        data: dict[str, object] = {"kind": "result", "places": list(result.places), "winners": result.winners, "keys": keys}
+        data: dict[str, Any] = {
+            "kind": "result",
+            "places": list(result.places),
+            "winners": result.winners,
+            "keys": keys,
+        }
         if provenance := game.ruleset.composition.provenance:
             data["provenance"] = provenance
         as_json({**data, "decisions": len(game.choices), "digest": game.digest()}, compact=True)
