@@ -21,8 +21,9 @@ ANNOTATED = {
     "annotated-bsw-baden-wuerttemberg.md": [
         *("bsw-baden-wuerttemberg", "--players", "3", "--seed", "3", "--set", "setmap=01110"),
     ],
+    "annotated-robots.md": ["germany-2004", "--players", "2", "--with", "robots:2", "--seed", "2"],
 }
-IDS = re.compile(r"\s*\[((?:GU|KZ|IT|BW|F|A|OP)-[^\]]*)\]$")
+IDS = re.compile(r"\s*\[((?:GU|KZ|IT|BW|RB|F|A|OP)-[^\]]*)\]$")
 
 
 def blocks(text: str) -> list[str]:

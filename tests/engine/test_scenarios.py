@@ -271,6 +271,15 @@ def test_a_scenario_may_show_where_rulesets_differ(folder: Path) -> None:
     assert "it holds for `second` too" in "".join(str(f) for o in found.outcomes() for f in o.failures)
 
 
+def test_a_scenario_may_fail_with_other_settings(folder: Path) -> None:
+    first = folder / "heap" / "editions" / "first.yaml"
+    limit = "\nsettings: {most: {value: int, default: 2}}\nrules: {limit: {replaces: heap, is: '() -> int: most'}}\n"
+    first.write_text(first.read_text() + limit)
+    pulled = "when: [{by: 0, do: pull, number: 2}]\n"
+    assert run(folder, f"fails_with: [{{most: 1}}, {{most: 0}}]\n{pulled}").passed
+    assert "it holds with {'most': 3} too" in said(folder, f"fails_with: [{{most: 1}}, {{most: 3}}]\n{pulled}")
+
+
 @pytest.mark.parametrize(
     ("scenario", "message"),
     [
