@@ -232,7 +232,7 @@ def _slot(slot: Slot, at: Point, pale: bool) -> Iterator[str]:
         yield _words(slot.label, (x, y + 0.36 * size), size, width=width, fill=ink, class_="price")
 
 
-def _piece(piece: Piece, at: Point) -> Iterator[str]:
+def _piece(piece: Piece, at: Point, class_: str = "owner") -> Iterator[str]:
     x, y = at
     outline = _SHAPES[piece.shape % len(_SHAPES)]
     yield element(
@@ -244,7 +244,7 @@ def _piece(piece: Piece, at: Point) -> Iterator[str]:
         stroke_linejoin="round",
         class_="piece",
     )
-    yield _words(piece.number, (x, y + 4.6), 9.0, fill=ink_on(piece.colour), class_="owner")
+    yield _words(piece.number, (x, y + 4.6), 9.0, fill=ink_on(piece.colour), class_=class_)
 
 
 # --- labels
@@ -323,5 +323,5 @@ def _legend(entries: list[_Entry], rows: list[list[tuple[float, float]]], top: f
         if piece is None:
             yield element("circle", cx=x, cy=y, r=7.0, fill=colour, stroke=darker(colour, 0.45), stroke_width=1.2)
         else:
-            yield from _piece(piece, (x, y))
+            yield from _piece(piece, (x, y), "key")
         yield _words(words, (x + 13, y + 0.36 * _LEGEND), _LEGEND, anchor="start", fill=_INK, class_="legend")

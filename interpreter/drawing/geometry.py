@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from math import hypot
 
 from interpreter.base.frozen import dataclass
 
-__all__ = ["Box", "Point", "along", "box_meets_disc", "length_inside", "length_of", "nearest_on_segment", "to_way"]
+__all__ = [
+    "Box",
+    "Grid",
+    "Point",
+    "along",
+    "box_meets_disc",
+    "length_inside",
+    "length_of",
+    "nearest_on_segment",
+    "to_way",
+]
 
 Point = tuple[float, float]
 
@@ -27,6 +37,13 @@ class Box:
         x, y = centre
         return cls(x - width / 2, y - height / 2, x + width / 2, y + height / 2)
 
+    @classmethod
+    def of(cls, points: Sequence[Point]) -> Box:
+        """The smallest box with all the points."""
+        return cls(
+            min(x for x, _ in points), min(y for _, y in points), max(x for x, _ in points), max(y for _, y in points)
+        )
+
     def meets(self, other: Box, gap: float = 0.0) -> bool:
         """Whether the two overlap, or are nearer than the gap."""
         return (
@@ -35,6 +52,30 @@ class Box:
             and self.top < other.bottom + gap
             and other.top < self.bottom + gap
         )
+
+
+class Grid:
+    """Boxes by the squares that they touch, so that those near a box are found without looking at all."""
+
+    def __init__(self, boxes: Iterable[Box], size: float = 90.0) -> None:
+        self._size = size
+        self._squares: dict[tuple[int, int], list[int]] = {}
+        for number, box in enumerate(boxes):
+            for square in self._touched(box):
+                self._squares.setdefault(square, []).append(number)
+
+    def _touched(self, box: Box) -> Iterator[tuple[int, int]]:
+        size = self._size
+        for across in range(int(box.left // size), int(box.right // size) + 1):
+            for down in range(int(box.top // size), int(box.bottom // size) + 1):
+                yield across, down
+
+    def near(self, box: Box) -> list[int]:
+        """The numbers of all boxes that may meet this one, in order."""
+        found: set[int] = set()
+        for square in self._touched(box):
+            found.update(self._squares.get(square, ()))
+        return sorted(found)
 
 
 def box_meets_disc(box: Box, centre: Point, radius: float) -> bool:

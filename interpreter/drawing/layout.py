@@ -15,7 +15,7 @@ from interpreter.kernel.graphs import Graph
 
 __all__ = ["by_stress", "scaled", "spread"]
 
-_WORK = 6_000_000
+_WORK = 2_500_000
 """So many pairs of nodes are looked at in all while stress is lowered."""
 _ROUNDS = 240
 
@@ -75,12 +75,12 @@ def _moved(node: int, points: Sequence[Point], wanted: Sequence[float]) -> Point
 
 def scaled(points: Sequence[Point], gap: float) -> list[Point]:
     """The points so large that the middle one of their distances to the nearest other is the gap."""
+    spots = sorted(set(points))
     nearest = sorted(
-        min((hypot(x - ox, y - oy) for other, (ox, oy) in enumerate(points) if other != node), default=1.0)
-        for node, (x, y) in enumerate(points)
+        min((hypot(x - ox, y - oy) for other, (ox, oy) in enumerate(spots) if other != spot), default=gap)
+        for spot, (x, y) in enumerate(spots)
     )
-    middle = nearest[len(nearest) // 2] if nearest else 1.0
-    factor = gap / middle if middle > 0 else 1.0
+    factor = gap / nearest[len(nearest) // 2]
     return [(x * factor, y * factor) for x, y in points]
 
 

@@ -6,11 +6,12 @@ along their link. Where that does not come out even, all is done again with more
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from math import cos, hypot, pi, sin
 
 from interpreter.base.frozen import dataclass
-from interpreter.drawing.geometry import Box, Point, along, box_meets_disc, length_inside, length_of, to_way
+from interpreter.drawing.geometry import Box, Grid, Point, along, box_meets_disc, length_inside, length_of, to_way
 from interpreter.drawing.layout import by_stress, scaled, spread
 from interpreter.drawing.lettering import lines_for, width_of
 from interpreter.drawing.picture import Picture, Spot, Tie
@@ -77,26 +78,27 @@ def arranged(picture: Picture) -> Plan:
     """The plan with the least room in which nothing overlaps; with the fewest overlaps where there is none."""
     radii = [_radius(spot) for spot in picture.spots]
     ends = [(tie.a, tie.b) for tie in picture.ties]
-    start = _start(picture, ends)
     best: Plan | None = None
-    gap = 2 * max(radii) + 3.2 * NAME
-    for _ in range(_ATTEMPTS):
-        plan = _attempt(picture, radii, ends, scaled(start, gap))
-        if best is None or plan.overlaps < best.overlaps:
-            best = plan
-        if not best.overlaps:
-            break
-        gap *= _GROWTH
+    for start in _starts(picture, ends):
+        gap = 2 * max(radii) + 3.2 * NAME
+        for attempt in range(_ATTEMPTS):
+            plan = _attempt(picture, radii, ends, scaled(start, gap))
+            if not plan.overlaps:
+                return plan
+            if best is None or plan.overlaps < best.overlaps:
+                best = plan
+            gap *= _GROWTH + 0.02 * attempt
     assert best is not None
     return best
 
 
-def _start(picture: Picture, ends: Sequence[tuple[int, int]]) -> list[Point]:
-    """Where the map has the nodes; where it does not say so of all, where their links would have them."""
+def _starts(picture: Picture, ends: Sequence[tuple[int, int]]) -> Iterator[list[Point]]:
+    """Where the map has the nodes; where it does not say so of all, or has them in each other's way for good, where
+    their links would have them."""
     given = [(float(spot.at[0]), float(spot.at[1])) for spot in picture.spots if spot.at is not None]
-    if len(given) == len(picture.spots) and len(set(given)) > 1:
-        return given
-    return by_stress(len(picture.spots), ends, [float(tie.length) for tie in picture.ties])
+    if len(given) == len(picture.spots):
+        yield given
+    yield by_stress(len(picture.spots), ends, [float(tie.length) for tie in picture.ties])
 
 
 def _attempt(picture: Picture, radii: list[float], ends: list[tuple[int, int]], start: list[Point]) -> Plan:
@@ -108,9 +110,10 @@ def _attempt(picture: Picture, radii: list[float], ends: list[tuple[int, int]], 
         for node, (x, y) in enumerate(centres)
         for other, (ox, oy) in enumerate(centres[:node])
     )
+    drawn = _Drawn(centres, radii, ways)
     items = [
-        *(_name_choices(spot, node, centres, radii, ways) for node, spot in enumerate(picture.spots)),
-        *(_tag_choices(tie, link, centres, radii, ways) for link, tie in enumerate(picture.ties)),
+        *(_name_choices(spot, node, drawn) for node, spot in enumerate(picture.spots)),
+        *(_tag_choices(tie, link, drawn) for link, tie in enumerate(picture.ties)),
     ]
     chosen, overlaps = _settled(items)
     count = len(picture.spots)
@@ -191,16 +194,40 @@ def _is_clear(way: Way, ends: tuple[int, int], centres: Sequence[Point], radii: 
 # --- labels
 
 
+class _Drawn:
+    """Discs and links, which labels keep off: discs always, links where they can."""
+
+    def __init__(self, centres: list[Point], radii: list[float], ways: list[Way]) -> None:
+        self.centres, self.radii, self.ways = centres, radii, ways
+        sizes = zip(centres, radii, strict=True)
+        self._discs = Grid(Box.around(centre, 2 * radius + 4, 2 * radius + 4) for centre, radius in sizes)
+        self._segments = [(link, pair) for link, way in enumerate(ways) for pair in pairwise(way.points)]
+        self._lines = Grid(Box.of(pair) for _, pair in self._segments)
+
+    def in_the_way(self, box: Box, *, node: int | None = None, link: int | None = None) -> float:
+        """What it costs that a label of a node or link lies on discs, or on links other than its own."""
+        cost = 0.0
+        for other in self._discs.near(box):
+            if box_meets_disc(box, self.centres[other], self.radii[other] + (1 if other == node else 2)):
+                cost += _OVERLAP
+        crossed: dict[int, float] = {}
+        for number in self._lines.near(box):
+            other, pair = self._segments[number]
+            if other != link:
+                crossed[other] = crossed.get(other, 0.0) + length_inside(box, pair)
+        return cost + sum((3 if link is None else 14) + 0.5 * inside for inside in crossed.values() if inside)
+
+
 def _tag_size(tie: Tie) -> tuple[float, float]:
     return (width_of(tie.label, TAG) + 8, TAG + 4) if tie.label else (0.0, 0.0)
 
 
-def _name_choices(spot: Spot, node: int, centres: list[Point], radii: list[float], ways: list[Way]) -> list[_Choice]:
+def _name_choices(spot: Spot, node: int, drawn: _Drawn) -> list[_Choice]:
     """Around the disc: below and above come first, then beside, then the corners."""
     if not spot.label:
         return []
-    x, y = centres[node]
-    radius = radii[node] + 1.5
+    x, y = drawn.centres[node]
+    radius = drawn.radii[node] + 1.5
     found = []
     for turn, lines in enumerate(lines_for(spot.label)):
         width = max(width_of(line, NAME) for line in lines) + 4
@@ -226,51 +253,24 @@ def _name_choices(spot: Spot, node: int, centres: list[Point], radii: list[float
             (8.0, (-across, -height / 2)),
         ):
             box = Box.around((x + dx, y + dy), width, height)
-            found.append(
-                _Choice(Label(lines, box), price + 4 * turn + _in_the_way(box, node, None, centres, radii, ways))
-            )
+            found.append(_Choice(Label(lines, box), price + 4 * turn + drawn.in_the_way(box, node=node)))
     return found
 
 
-def _tag_choices(tie: Tie, link: int, centres: list[Point], radii: list[float], ways: list[Way]) -> list[_Choice]:
+def _tag_choices(tie: Tie, link: int, drawn: _Drawn) -> list[_Choice]:
     """Along what can be seen of the link, the middle first."""
     if not tie.label:
         return []
     width, height = _tag_size(tie)
-    way = ways[link].points
+    way = drawn.ways[link].points
     whole = length_of(way)
-    first, last = radii[tie.a], whole - radii[tie.b]
+    first, last = drawn.radii[tie.a], whole - drawn.radii[tie.b]
     found = []
     for share in (0.5, 0.44, 0.56, 0.38, 0.62, 0.32, 0.68, 0.26, 0.74, 0.2, 0.8):
         box = Box.around(along(way, first + share * (last - first)), width, height)
-        cost = 30 * abs(share - 0.5) + _in_the_way(box, None, link, centres, radii, ways)
+        cost = 30 * abs(share - 0.5) + drawn.in_the_way(box, link=link)
         found.append(_Choice(Label((tie.label,), box), cost))
     return found
-
-
-def _in_the_way(
-    box: Box, node: int | None, link: int | None, centres: list[Point], radii: list[float], ways: list[Way]
-) -> float:
-    """What it costs that a label lies on discs, which it must not, or on links other than its own."""
-    cost = 0.0
-    for other, centre in enumerate(centres):
-        if abs(centre[0] - box.left) < 200 and box_meets_disc(box, centre, radii[other] + (1 if other == node else 2)):
-            cost += _OVERLAP
-    for number, way in enumerate(ways):
-        if number != link:
-            inside = _inside(box, way)
-            if inside:
-                cost += (14 if link is not None else 3) + 0.5 * inside
-    return cost
-
-
-def _inside(box: Box, way: Way) -> float:
-    (ax, ay), (bx, by) = way.points[0], way.points[-1]
-    if way.bend is None and (
-        max(ax, bx) < box.left or min(ax, bx) > box.right or max(ay, by) < box.top or min(ay, by) > box.bottom
-    ):
-        return 0.0
-    return length_inside(box, way.points)
 
 
 def _settled(items: list[list[_Choice]]) -> tuple[list[Label], int]:
@@ -306,15 +306,12 @@ def _cheapest(costs: Sequence[float]) -> int:
 def _conflicts(items: list[list[_Choice]]) -> list[list[list[tuple[int, int]]]]:
     """For each choice of each item the choices of other items that it overlaps."""
     found: list[list[list[tuple[int, int]]]] = [[[] for _ in item] for item in items]
-    boxes = sorted(
-        (choice.label.box.left, number, own) for number, item in enumerate(items) for own, choice in enumerate(item)
-    )
-    for at, (_, number, own) in enumerate(boxes):
-        box = items[number][own].label.box
-        for left, other, place in boxes[at + 1 :]:
-            if left >= box.right + 2:
-                break
-            if other != number and box.meets(items[other][place].label.box, 2):
-                found[number][own].append((other, place))
-                found[other][place].append((number, own))
+    choices = [(number, own) for number, item in enumerate(items) for own in range(len(item))]
+    boxes = [items[number][own].label.box for number, own in choices]
+    grid = Grid(boxes)
+    for at, (number, own) in enumerate(choices):
+        box = Box(boxes[at].left - 2, boxes[at].top - 2, boxes[at].right + 2, boxes[at].bottom + 2)
+        found[number][own] = [
+            choices[near] for near in grid.near(box) if choices[near][0] != number and box.meets(boxes[near])
+        ]
     return found

@@ -162,10 +162,10 @@ def _tell(title: str, graph: GraphDecl, data: dict[str, Any]) -> None:
     usual = f", {data['total'] / data['links']:.1f} long" if data["links"] else ""
     pieces = "in one piece" if data["parts"] == 1 else f"in {data['parts']} pieces"
     say(f"  {data['nodes']} nodes {pieces}; {data['links']} links{mean}{usual} on average")
-    far = max(((row["farthest"] or 0, row["name"]) for row in rows), default=(0, ""))
     if data["links"]:
-        end = max(rows[[row["name"] for row in rows].index(far[1])]["distances"].items(), key=lambda way: way[1] or 0)
-        say(f"  the longest of all shortest ways: {far[0]}, {far[1]} – {end[0]}")
+        start = max(rows, key=lambda row: row["farthest"] or 0)
+        end = max(start["distances"], key=lambda name: start["distances"][name] or 0)
+        say(f"  the longest of all shortest ways: {start['farthest']}, {start['name']} – {end}")
     shown = [f"{bridge['from']} – {bridge['to']} ({bridge['length']})" for bridge in data["bridges"]]
     say("  bridges, without which the graph falls apart: " + (", ".join(shown) or "none"))
     say()
