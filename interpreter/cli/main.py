@@ -26,6 +26,7 @@ COMMANDS: dict[str, str] = {
     "try": "The value of an expression on a fresh or kept game.",
     "test": "The scenarios of rulesets.",
     "coverage": "Which statements of the rulebooks the rules cite.",
+    "map": "The graph of a ruleset or game as a picture, or in figures.",
     "explain": "A rule with its layers and the statements it cites.",
 }
 """Each command, with what it is for: the list of them needs no import. ``commands/<name>.py`` has it as ``command``."""

@@ -77,7 +77,11 @@ def _nothing(does: str, name: str, declared: object) -> Diagnostic:
 
 def _nodes(model: Model, policies: Iterable[Policy]) -> Iterator[object]:
     """All nodes of texts that stand outside of rules."""
-    trees: list[object] = [*model.ranking, *model.picture.values(), *(law for _, law, _ in model.laws)]
+    trees: list[object] = [
+        *model.ranking,
+        *(look.value for look in model.picture.values()),
+        *(law for _, law, _ in model.laws),
+    ]
     for group in model.groups.values():
         trees.extend((group.start, group.rank, group.top_shows))
     trees.extend(trigger.test for trigger in model.triggers.values())

@@ -22,6 +22,7 @@ from interpreter.language.model import (
     CheckedRule,
     CheckedTrigger,
     Group,
+    Look,
     Measure,
     Model,
     Phrase,
@@ -641,6 +642,9 @@ class _Checker:
 
     def _picture(self, entry: Entry) -> None:
         """How nodes, links and places look: expressions over the one that is drawn."""
+        if self.model.graph is None:
+            self.error("E301", "the family declares no graph that could be drawn", entry.span)
+            return
         for word_, type_ in (("node", NODE), ("link", Type("link")), ("place", PLACE)):
             looks = entry.get(word_)
             for look in looks.entries if isinstance(looks, Mapping) else ():
@@ -648,8 +652,17 @@ class _Checker:
                 frame.add(word_, type_)
                 tree = expression_of(look.value, self.report)
                 if tree is not None:
-                    value = self.expressions(frame).value(tree, maybe=True)
-                    self.model.picture[f"{word_}.{look.key.text}"] = value
+                    name = f"{word_}.{look.key.text}"
+                    self.model.picture[name] = Look(self._look(name, self.expressions(frame), tree), frame.size)
+
+    def _look(self, name: str, expressions: Expressions, tree: n.Expr) -> c.Expression:
+        """Most looks are any value, shown in words; a place shows a piece, and a node is pale or is not."""
+        if name == "node.pale":
+            return expressions.condition(tree)
+        value = expressions.value(tree, maybe=True)
+        if name == "place.piece" and value.type.form not in ("piece", "never"):
+            self.error("E401", f"got {value.type}, want a piece", tree.span)
+        return value
 
     def _board(self, name: str, entry: Entry) -> None:
         if not isinstance(entry.value, Mapping):

@@ -24,6 +24,7 @@ __all__ = [
     "Interpretation",
     "Kind",
     "LinkRow",
+    "Look",
     "Measure",
     "Model",
     "NodeRow",
@@ -360,6 +361,14 @@ class Board:
 
 
 @dataclass(frozen=True, slots=True)
+class Look:
+    """What a picture shows of a node, link or place, which is the first local."""
+
+    value: core.Expression
+    local_count: int
+
+
+@dataclass(frozen=True, slots=True)
 class Measure:
     """A named value taken at a moment, once or for each of some things."""
 
@@ -404,6 +413,6 @@ class Model:
     boards: list[Board] = field(default_factory=list)
     measures: list[Measure] = field(default_factory=list)
     laws: list[tuple[str, core.Expression, int]] = field(default_factory=list)
-    picture: dict[str, core.Expression] = field(default_factory=dict)
+    picture: dict[str, Look] = field(default_factory=dict)
     alternatives: dict[str, list[tuple[str, Type]]] = field(default_factory=dict)
     signatures: Signatures = field(default_factory=dict)

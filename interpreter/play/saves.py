@@ -91,7 +91,7 @@ def keep(game: Game, write: Callable[[str], object]) -> None:
 
 
 def read_kept(text: str) -> Kept:
-    """A kept game. ``ValueError`` says which line is not of one."""
+    """A kept game: a log, or a save, whose choices are one. ``ValueError`` says which line is not of one."""
     lines: list[dict[str, Any]] = []
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip():
@@ -103,11 +103,14 @@ def read_kept(text: str) -> Kept:
         if not isinstance(data, dict):
             raise ValueError(f"line {number} is no line of a kept game")
         lines.append(data)
+    if len(lines) == 1 and "save" in lines[0] and isinstance(lines[0].get("choices"), list):
+        saved = lines[0]
+        lines = [{**{key: saved[key] for key in _ORIGIN if key in saved}, "log": VERSION}, *saved["choices"]]
     if not lines or lines[0].get("log") != VERSION or not all(_fits_header(lines[0])):
         raise ValueError(f"this is no kept game of version {VERSION}")
     end = lines.pop() if len(lines) > 1 and "places" in lines[-1] and "by" not in lines[-1] else None
     for number, data in enumerate(lines[1:], 1):
-        if not isinstance(data.get("by"), int) or not isinstance(data.get("do"), str):
+        if not isinstance(data, dict) or not isinstance(data.get("by"), int) or not isinstance(data.get("do"), str):
             raise ValueError(f"choice {number} does not say who does what")
     return Kept(lines[0], tuple(lines[1:]), end)
 

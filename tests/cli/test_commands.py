@@ -13,7 +13,7 @@ from tests.cli.conftest import Run
 from tests.play.toy import ROOT, changed
 
 BAD = Path(__file__).parents[1] / "bad"
-MINE = ("list", "show", "validate", "lint", "help", "run", "replay", "simulate", "bench", "play", "try")
+MINE = ("list", "show", "validate", "lint", "help", "run", "replay", "simulate", "bench", "play", "try", "map")
 
 
 @pytest.mark.parametrize("name", MINE)

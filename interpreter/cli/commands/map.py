@@ -1,0 +1,188 @@
+"""``regelwerk map``: the graph of a ruleset as a picture, with the pieces of a kept game, or in figures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from interpreter.cli.failures import refused
+from interpreter.cli.options import kept_game, loaded, output_option, overlays_option
+from interpreter.cli.output import aligned, as_json, notice, say, styled
+
+if TYPE_CHECKING:
+    from interpreter.engine.game import Game
+    from interpreter.language.model import GraphDecl
+    from interpreter.play.network import Figures
+
+__all__ = ["command"]
+
+
+@click.command("map")
+@click.argument("where", metavar="RULESET|LOG[@N]")
+@click.argument("file", required=False)
+@overlays_option
+@click.option("--stats", is_flag=True, help="No picture, but figures: degrees, distances, bridges, cheapest networks.")
+@click.option(
+    "--first",
+    type=click.IntRange(min=1, max=12),
+    metavar="N",
+    help="With --stats: how many nodes the cheapest networks have.  [default: 7]",
+)
+@output_option("text", "json")
+def command(
+    where: str, file: str | None, overlays: tuple[str, ...], stats: bool, first: int | None, output: str
+) -> None:
+    """Draws the graph of RULESET, as SVG to stdout, or to FILE (.svg, or .png with `regelwerk[png]`).
+
+    Of a kept game LOG (a log or a save) the pieces are drawn as they stand after N choices, or at its end. What colours
+    a node and what is written on a link stands in the family's `picture`. No two labels overlap, and links keep off
+    nodes that they do not end at; nodes are moved a little for that.
+
+    \b
+    Examples:
+      regelwerk map germany-2018 germany.svg
+      regelwerk map game.jsonl@40 after-40-choices.png
+      regelwerk map usa-2018 --stats
+      regelwerk map usa-2018 --stats --first 5 -o json
+    """
+    if stats and file is not None:
+        raise click.UsageError("--stats goes to stdout, not to a file")
+    if not stats and (output != "text" or first is not None):
+        raise click.UsageError(f"{'--first' if first is not None else '-o json'} goes with --stats")
+    suffix = _suffix(file)
+    kept = kept_game(where, **{"with": overlays})
+    if stats:
+        ruleset = loaded(where, overlays) if kept is None else kept.ruleset
+        if ruleset.model.graph is None:
+            refused(f"`{ruleset.id}` has no graph")
+        _stats(ruleset.title, ruleset.model.graph, 7 if first is None else first, output)
+    else:
+        _draw(kept or _unplayed(where, overlays), file, suffix)
+
+
+def _suffix(file: str | None) -> str:
+    """The format that a file's name asks for."""
+    if file is None or file == "-":
+        return ".svg"
+    suffix = Path(file).suffix.lower()
+    if suffix not in (".svg", ".png"):
+        raise click.UsageError(f"got `{file}`, want a file that ends in .svg or .png")
+    return suffix
+
+
+def _unplayed(where: str, overlays: tuple[str, ...]) -> Game:
+    from interpreter.drawing.picture import unplayed
+
+    return unplayed(loaded(where, overlays))
+
+
+def _draw(game: Game, file: str | None, suffix: str) -> None:
+    from interpreter.drawing.board import drawn
+    from interpreter.drawing.picture import picture_of
+
+    try:
+        picture = picture_of(game)
+    except ValueError as error:
+        refused(str(error))
+    svg = drawn(picture)
+    if file is None or file == "-":
+        click.echo(svg, nl=False)
+        return
+    Path(file).write_bytes(svg.encode() if suffix == ".svg" else _png(svg))
+    nodes, links = len(picture.spots), len(picture.ties)
+    notice(f"{file}: {picture.title}, {nodes} nodes, {links} links")
+
+
+def _png(svg: str) -> bytes:
+    from interpreter.drawing.png import PngUnavailable, png_of
+
+    try:
+        return png_of(svg)
+    except PngUnavailable as error:
+        raise click.ClickException(str(error)) from None
+
+
+# --- figures
+
+
+def _stats(title: str, graph: GraphDecl, first: int, output: str) -> None:
+    from interpreter.play.network import figures_of
+
+    figures = figures_of(graph, first)
+    data = _data(graph, figures, first)
+    if output == "json":
+        as_json({"title": title, **data})
+    else:
+        _tell(title, graph, data)
+
+
+def _data(graph: GraphDecl, figures: Figures, first: int) -> dict[str, Any]:
+    names = [node.name for node in graph.nodes]
+    lengths = [int(link.values[graph.length]) if graph.length else 1 for link in graph.links]
+    rows = []
+    for node, name in enumerate(names):
+        others = {names[other]: far for other, far in enumerate(figures.distances[node]) if other != node}
+        reached = [far for far in others.values() if far is not None]
+        network = figures.firsts[node]
+        rows.append(
+            {
+                "name": name,
+                "links": figures.degrees[node],
+                "mean": round(sum(reached) / len(reached), 1) if reached else None,
+                "farthest": max(reached, default=None),
+                "first": {
+                    "length": network.length,
+                    "exact": network.exact,
+                    "nodes": [names[other] for other in network.nodes],
+                },
+                "distances": others,
+            }
+        )
+    return {
+        "nodes": len(names),
+        "links": len(lengths),
+        "parts": figures.parts,
+        "length": graph.length,
+        "total": sum(lengths),
+        "first": first,
+        "bridges": [
+            {"from": names[graph.links[link].a], "to": names[graph.links[link].b], "length": lengths[link]}
+            for link in figures.bridges
+        ],
+        "rows": rows,
+    }
+
+
+def _tell(title: str, graph: GraphDecl, data: dict[str, Any]) -> None:
+    rows = data["rows"]
+    say(styled(title, bold=True))
+    mean = f", {2 * data['links'] / data['nodes']:.1f} at each {graph.node}" if data["nodes"] else ""
+    usual = f", {data['total'] / data['links']:.1f} long" if data["links"] else ""
+    pieces = "in one piece" if data["parts"] == 1 else f"in {data['parts']} pieces"
+    say(f"  {data['nodes']} nodes {pieces}; {data['links']} links{mean}{usual} on average")
+    if data["links"]:
+        start = max(rows, key=lambda row: row["farthest"] or 0)
+        end = max(start["distances"], key=lambda name: start["distances"][name] or 0)
+        say(f"  the longest of all shortest ways: {start['farthest']}, {start['name']} – {end}")
+    shown = [f"{bridge['from']} – {bridge['to']} ({bridge['length']})" for bridge in data["bridges"]]
+    say("  bridges, without which the graph falls apart: " + (", ".join(shown) or "none"))
+    say()
+    cheapest = sorted(rows, key=lambda row: (row["first"]["length"], row["name"]))
+    columns = (graph.node, "links", "mean way", "longest", f"first {data['first']}", "which are")
+    cells = [
+        (
+            row["name"],
+            row["links"],
+            "-" if row["mean"] is None else f"{row['mean']:.1f}",
+            "-" if row["farthest"] is None else row["farthest"],
+            row["first"]["length"],
+            ", ".join(row["first"]["nodes"][1:]) + ("" if row["first"]["exact"] else " (perhaps not the cheapest)"),
+        )
+        for row in cheapest
+    ]
+    head, *lines = aligned(columns, cells, "  ")
+    say(styled(head, dim=True))
+    for line in lines:
+        say(line)

@@ -1,0 +1,327 @@
+"""A plan becomes an SVG: land in the nodes' colours, links with what they cost, nodes with their places, pieces."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import atan2, cos, hypot, pi, sin
+
+from interpreter.drawing.colours import darker, ink_on, lighter
+from interpreter.drawing.geometry import Box, Point
+from interpreter.drawing.lettering import FAMILY, width_of
+from interpreter.drawing.picture import Picture, Piece, Slot
+from interpreter.drawing.plan import LINE, NAME, SLOT, TAG, Label, Plan, arranged
+from interpreter.drawing.svg import document, element, path, text
+
+__all__ = ["drawn"]
+
+_MARGIN = 28.0
+_TITLE = 22.0
+_LEGEND = 13.0
+_LAND = 46.0
+"""How far land reaches around a node, and to the side of a link."""
+_CELL = 260.0
+"""How far a node's colour reaches where no other node is near."""
+_CORNERS = 28
+_INK = "#2b2a27"
+_PAPER = "#fbf8f0"
+_LINK = "#5b5750"
+_PALE = "#d9d6cf"
+_PLAIN = "#c9c1ae"
+_SHAPES = (
+    ((-6, 6), (-6, -1), (0, -6.5), (6, -1), (6, 6)),
+    ((-5.5, -5.5), (5.5, -5.5), (5.5, 5.5), (-5.5, 5.5)),
+    ((0, -7), (7, 0), (0, 7), (-7, 0)),
+    ((-3.2, -6.2), (3.2, -6.2), (6.4, 0), (3.2, 6.2), (-3.2, 6.2), (-6.4, 0)),
+)
+"""Outlines of pieces, one for each piece that a family has."""
+
+
+def drawn(picture: Picture) -> str:
+    """The whole picture as SVG."""
+    plan = arranged(picture)
+    area = _area(plan)
+    legend = [*_legend_entries(picture)]
+    rows = _legend_rows(legend, max(area.right - area.left, 260.0))
+    width = max(area.right - area.left, width_of(picture.title, _TITLE), *(row[-1][1] for row in rows), 0.0)
+    top = _MARGIN + _TITLE + 16
+    height = top + area.bottom - area.top + (18 + 24 * len(rows) if rows else 0) + _MARGIN
+    aside = (width - (area.right - area.left)) / 2
+    shift = f"translate({_MARGIN + aside - area.left:.2f} {top - area.top:.2f})"
+    inside = [
+        element("rect", width="100%", height="100%", fill=_PAPER),
+        _words(picture.title, (_MARGIN, _MARGIN + _TITLE * 0.8), _TITLE, anchor="start", fill=_INK, class_="title"),
+        '<g transform="' + shift + '">',
+        *_land(plan),
+        *_links(plan),
+        *_nodes(plan),
+        *_tags(plan),
+        *_names(plan),
+        "</g>",
+        *_legend(legend, rows, top + area.bottom - area.top + 30),
+    ]
+    return document(width + 2 * _MARGIN, height, inside, picture.title)
+
+
+def _area(plan: Plan) -> Box:
+    """All that the plan takes up."""
+    boxes = [Box.around(centre, 2 * _LAND, 2 * _LAND) for centre in plan.centres]
+    boxes += [label.box for label in (*plan.names, *plan.tags) if label.lines]
+    boxes += [Box(x, y, x, y) for way in plan.ways for x, y in way.points]
+    return Box(
+        min(box.left for box in boxes),
+        min(box.top for box in boxes),
+        max(box.right for box in boxes),
+        max(box.bottom for box in boxes),
+    )
+
+
+def _words(words: str, at: Point, size: float, *, anchor: str = "middle", width: float = 0.0, **others: object) -> str:
+    """A line of text, held to the width that was reckoned with, whatever font is at hand."""
+    return element(
+        "text",
+        text(words),
+        x=at[0],
+        y=at[1],
+        font_family=FAMILY,
+        font_size=size,
+        font_weight="bold",
+        text_anchor=anchor,
+        textLength=width or width_of(words, size),
+        lengthAdjust="spacingAndGlyphs",
+        **others,
+    )
+
+
+# --- land
+
+
+def _land(plan: Plan) -> Iterator[str]:
+    """Around each node a cell in its colour: what is nearer to it than to others. Land ends where the graph does."""
+    if all(spot.colour is None for spot in plan.picture.spots):
+        return
+    cells = []
+    for node, spot in enumerate(plan.picture.spots):
+        colour = "#ecebe6" if spot.pale else lighter(spot.colour or _PLAIN, 0.62)
+        shape = path(_cell(node, plan.centres), closed=True)
+        cells.append(element("path", d=shape, fill=colour, stroke=colour, stroke_width=1.2, stroke_linejoin="round"))
+    box = _area(plan)
+    yield element("mask", *_shore(plan), id="land", maskUnits="userSpaceOnUse", x=box.left, y=box.top,
+        width=box.right - box.left, height=box.bottom - box.top)  # fmt: skip
+    yield element("g", *cells, mask="url(#land)", class_="land")
+
+
+def _shore(plan: Plan) -> Iterator[str]:
+    """What is land: broad strips along the links, and what they enclose."""
+    broad: dict[str, object] = {
+        "fill": "none",
+        "stroke": "#fff",
+        "stroke_width": 2 * _LAND - 2,
+        "stroke_linecap": "round",
+    }
+    for way in plan.ways:
+        yield element("path", d=path((way.points[0], way.points[-1]), bend=way.bend), **broad)
+    ends = {way.points[0] for way in plan.ways} | {way.points[-1] for way in plan.ways}
+    for x, y in plan.centres:
+        if (x, y) not in ends:
+            yield element("circle", cx=x, cy=y, r=_LAND - 1, fill="#fff")
+    for corners in _enclosed(plan):
+        yield element("path", d=path([plan.centres[node] for node in corners], closed=True), fill="#fff")
+
+
+def _enclosed(plan: Plan) -> list[list[int]]:
+    """The faces of the graph as it lies: from a link always on to the next one in turn, until one is back."""
+    near: list[set[int]] = [set() for _ in plan.centres]
+    for tie in plan.picture.ties:
+        near[tie.a].add(tie.b)
+        near[tie.b].add(tie.a)
+    around = [sorted(others, key=lambda other, node=node: _turn(plan, node, other)) for node, others in enumerate(near)]  # type: ignore[misc]
+    left = {(node, other) for node, others in enumerate(near) for other in others}
+    found = []
+    for start in sorted(left):
+        face, link = [], start
+        while link in left:
+            left.remove(link)
+            node, other = link
+            face.append(node)
+            ring = around[other]
+            link = (other, ring[ring.index(node) - 1])
+        if len(face) > 2 and _turns_right(plan, face):
+            found.append(face)
+    return found
+
+
+def _turn(plan: Plan, node: int, other: int) -> float:
+    (x, y), (ox, oy) = plan.centres[node], plan.centres[other]
+    return atan2(oy - y, ox - x)
+
+
+def _turns_right(plan: Plan, face: list[int]) -> bool:
+    """Whether a face is walked clockwise: only the one outside of all is not."""
+    corners = [plan.centres[node] for node in face]
+    return sum(x * ny - nx * y for (x, y), (nx, ny) in zip(corners, [*corners[1:], corners[0]], strict=True)) > 0
+
+
+def _cell(node: int, centres: tuple[Point, ...]) -> list[Point]:
+    x, y = centres[node]
+    turns = [2 * pi * corner / _CORNERS for corner in range(_CORNERS)]
+    cell = [(x + _CELL * cos(turn), y + _CELL * sin(turn)) for turn in turns]
+    for other, (ox, oy) in enumerate(centres):
+        if other != node and hypot(ox - x, oy - y) < 2 * _CELL:
+            cell = _cut(cell, ((x + ox) / 2, (y + oy) / 2), (ox - x, oy - y))
+    return cell
+
+
+def _cut(cell: list[Point], on: Point, away: Point) -> list[Point]:
+    """The part of a cell on this side of a line."""
+    found: list[Point] = []
+    sides = [(x - on[0]) * away[0] + (y - on[1]) * away[1] for x, y in cell]
+    for at, point in enumerate(cell):
+        before, last = sides[at - 1], cell[at - 1]
+        if (sides[at] <= 0) != (before <= 0):
+            share = before / (before - sides[at])
+            found.append((last[0] + share * (point[0] - last[0]), last[1] + share * (point[1] - last[1])))
+        if sides[at] <= 0:
+            found.append(point)
+    return found
+
+
+# --- links and nodes
+
+
+def _links(plan: Plan) -> Iterator[str]:
+    """Each line on a wider one of paper, so that one sees which of two goes over the other."""
+    for tie, way in zip(plan.picture.ties, plan.ways, strict=True):
+        pale = plan.picture.spots[tie.a].pale or plan.picture.spots[tie.b].pale
+        shape = path((way.points[0], way.points[-1]), bend=way.bend)
+        colour = _PALE if pale else tie.colour or _LINK
+        yield element("path", d=shape, fill="none", stroke=_PAPER, stroke_width=6.5, stroke_opacity=0.85)
+        yield element("path", d=shape, fill="none", stroke=colour, stroke_width=3.2, class_="link")
+
+
+def _nodes(plan: Plan) -> Iterator[str]:
+    for node, spot in enumerate(plan.picture.spots):
+        x, y = plan.centres[node]
+        colour = _PALE if spot.pale else spot.colour or _PLAIN
+        yield element(
+            "circle",
+            element("title", text(spot.name)),
+            cx=x,
+            cy=y,
+            r=plan.radii[node],
+            fill=colour,
+            stroke=darker(colour, 0.45),
+            stroke_width=1.6,
+            class_="node",
+        )
+        for slot, at in zip(spot.slots, plan.slots[node], strict=True):
+            yield from _slot(slot, at, spot.pale)
+
+
+def _slot(slot: Slot, at: Point, pale: bool) -> Iterator[str]:
+    x, y = at
+    fill = lighter(slot.colour, 0.45) if slot.colour else "#f1f0ec" if pale else "#ffffff"
+    yield element("circle", cx=x, cy=y, r=SLOT, fill=fill, fill_opacity=0.92, class_="place")
+    if slot.piece is not None:
+        yield from _piece(slot.piece, at)
+    elif slot.label:
+        size = 8.6
+        width = width_of(slot.label, size)
+        if width > 2 * SLOT - 3:
+            size, width = size * (2 * SLOT - 3) / width, 2 * SLOT - 3
+        ink = "#a5a29b" if pale else "#55524c"
+        yield _words(slot.label, (x, y + 0.36 * size), size, width=width, fill=ink, class_="price")
+
+
+def _piece(piece: Piece, at: Point, class_: str = "owner") -> Iterator[str]:
+    x, y = at
+    outline = _SHAPES[piece.shape % len(_SHAPES)]
+    yield element(
+        "path",
+        d=path([(x + 1.25 * px, y + 1.25 * py) for px, py in outline], closed=True),
+        fill=piece.colour,
+        stroke="#ffffff",
+        stroke_width=1.4,
+        stroke_linejoin="round",
+        class_="piece",
+    )
+    yield _words(piece.number, (x, y + 4.6), 9.0, fill=ink_on(piece.colour), class_=class_)
+
+
+# --- labels
+
+
+def _names(plan: Plan) -> Iterator[str]:
+    for spot, label in zip(plan.picture.spots, plan.names, strict=True):
+        ink = "#9b978e" if spot.pale else _INK
+        yield from _lines(label, ink)
+
+
+def _lines(label: Label, ink: str) -> Iterator[str]:
+    box = label.box
+    middle = (box.left + box.right) / 2
+    for number, line in enumerate(label.lines):
+        at = (middle, box.top + 0.5 + number * LINE + 0.86 * NAME)
+        yield _words(
+            line, at, NAME, fill=ink, stroke=_PAPER, stroke_width=3.2, stroke_linejoin="round", paint_order="stroke",
+            class_="name",
+        )  # fmt: skip
+
+
+def _tags(plan: Plan) -> Iterator[str]:
+    for tie, label in zip(plan.picture.ties, plan.tags, strict=True):
+        if not label.lines:
+            continue
+        box = label.box
+        pale = plan.picture.spots[tie.a].pale or plan.picture.spots[tie.b].pale
+        colour = _PALE if pale else tie.colour or _LINK
+        yield element(
+            "rect",
+            x=box.left,
+            y=box.top,
+            width=box.right - box.left,
+            height=box.bottom - box.top,
+            rx=4.0,
+            fill="#ffffff",
+            stroke=colour,
+            stroke_width=1.2,
+            class_="tag",
+        )
+        at = ((box.left + box.right) / 2, (box.top + box.bottom) / 2 + 0.36 * TAG)
+        yield _words(label.lines[0], at, TAG, fill="#a5a29b" if pale else _INK, class_="cost")
+
+
+# --- what colours and pieces mean
+
+_Entry = tuple[str, str, Piece | None]
+
+
+def _legend_entries(picture: Picture) -> Iterator[_Entry]:
+    for words, colour in picture.legend:
+        yield words, colour, None
+    for piece, words in picture.owners:
+        yield words, piece.colour, piece
+
+
+def _legend_rows(entries: list[_Entry], width: float) -> list[list[tuple[float, float]]]:
+    """Where each entry begins and ends, row by row; pieces begin a row of their own."""
+    rows: list[list[tuple[float, float]]] = []
+    left = 0.0
+    for number, (words, _, piece) in enumerate(entries):
+        right = left + 22 + width_of(words, _LEGEND)
+        if not rows or right > width or (piece is not None and entries[number - 1][2] is None):
+            rows.append([])
+            left, right = 0.0, right - left
+        rows[-1].append((left, right))
+        left = right + 22
+    return rows
+
+
+def _legend(entries: list[_Entry], rows: list[list[tuple[float, float]]], top: float) -> Iterator[str]:
+    places = [(left, top + 24 * number) for number, row in enumerate(rows) for left, _ in row]
+    for (words, colour, piece), (left, y) in zip(entries, places, strict=True):
+        x = _MARGIN + left + 8
+        if piece is None:
+            yield element("circle", cx=x, cy=y, r=7.0, fill=colour, stroke=darker(colour, 0.45), stroke_width=1.2)
+        else:
+            yield from _piece(piece, (x, y), "key")
+        yield _words(words, (x + 13, y + 0.36 * _LEGEND), _LEGEND, anchor="start", fill=_INK, class_="legend")

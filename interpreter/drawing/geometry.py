@@ -1,0 +1,140 @@
+"""Points, boxes and the distances between them, in units of the picture: right and down."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from math import hypot
+
+from interpreter.base.frozen import dataclass
+
+__all__ = [
+    "Box",
+    "Grid",
+    "Point",
+    "along",
+    "box_meets_disc",
+    "length_inside",
+    "length_of",
+    "nearest_on_segment",
+    "to_way",
+]
+
+Point = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """An upright rectangle."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    @classmethod
+    def around(cls, centre: Point, width: float, height: float) -> Box:
+        x, y = centre
+        return cls(x - width / 2, y - height / 2, x + width / 2, y + height / 2)
+
+    @classmethod
+    def of(cls, points: Sequence[Point]) -> Box:
+        """The smallest box with all the points."""
+        return cls(
+            min(x for x, _ in points), min(y for _, y in points), max(x for x, _ in points), max(y for _, y in points)
+        )
+
+    def meets(self, other: Box, gap: float = 0.0) -> bool:
+        """Whether the two overlap, or are nearer than the gap."""
+        return (
+            self.left < other.right + gap
+            and other.left < self.right + gap
+            and self.top < other.bottom + gap
+            and other.top < self.bottom + gap
+        )
+
+
+class Grid:
+    """Boxes by the squares that they touch, so that those near a box are found without looking at all."""
+
+    def __init__(self, boxes: Iterable[Box], size: float = 90.0) -> None:
+        self._size = size
+        self._squares: dict[tuple[int, int], list[int]] = {}
+        for number, box in enumerate(boxes):
+            for square in self._touched(box):
+                self._squares.setdefault(square, []).append(number)
+
+    def _touched(self, box: Box) -> Iterator[tuple[int, int]]:
+        size = self._size
+        for across in range(int(box.left // size), int(box.right // size) + 1):
+            for down in range(int(box.top // size), int(box.bottom // size) + 1):
+                yield across, down
+
+    def near(self, box: Box) -> list[int]:
+        """The numbers of all boxes that may meet this one, in order."""
+        found: set[int] = set()
+        for square in self._touched(box):
+            found.update(self._squares.get(square, ()))
+        return sorted(found)
+
+
+def box_meets_disc(box: Box, centre: Point, radius: float) -> bool:
+    x, y = centre
+    across = max(box.left - x, 0.0, x - box.right)
+    down = max(box.top - y, 0.0, y - box.bottom)
+    return across * across + down * down < radius * radius
+
+
+def nearest_on_segment(point: Point, a: Point, b: Point) -> Point:
+    """The point of the segment that is nearest to the point."""
+    (x, y), (ax, ay), (bx, by) = point, a, b
+    dx, dy = bx - ax, by - ay
+    square = dx * dx + dy * dy
+    if square == 0:
+        return a
+    share = min(1.0, max(0.0, ((x - ax) * dx + (y - ay) * dy) / square))
+    return ax + share * dx, ay + share * dy
+
+
+def to_way(point: Point, way: Sequence[Point]) -> float:
+    """How far a point is from a way through points."""
+    found = float("inf")
+    for a, b in pairwise(way):
+        x, y = nearest_on_segment(point, a, b)
+        found = min(found, hypot(point[0] - x, point[1] - y))
+    return found
+
+
+def length_of(way: Sequence[Point]) -> float:
+    return sum(hypot(b[0] - a[0], b[1] - a[1]) for a, b in pairwise(way))
+
+
+def along(way: Sequence[Point], length: float) -> Point:
+    """The point of a way after so much of it."""
+    for a, b in pairwise(way):
+        step = hypot(b[0] - a[0], b[1] - a[1])
+        if length <= step and step > 0:
+            share = max(0.0, length) / step
+            return a[0] + share * (b[0] - a[0]), a[1] + share * (b[1] - a[1])
+        length -= step
+    return way[-1]
+
+
+def length_inside(box: Box, way: Sequence[Point]) -> float:
+    """How much of a way lies inside a box."""
+    return sum(_segment_inside(box, a, b) for a, b in pairwise(way))
+
+
+def _segment_inside(box: Box, a: Point, b: Point) -> float:
+    """Liang and Barsky's clipping."""
+    dx, dy = b[0] - a[0], b[1] - a[1]
+    first, last = 0.0, 1.0
+    for step, room in ((-dx, a[0] - box.left), (dx, box.right - a[0]), (-dy, a[1] - box.top), (dy, box.bottom - a[1])):
+        if step == 0:
+            if room < 0:
+                return 0.0
+        elif step < 0:
+            first = max(first, room / step)
+        else:
+            last = min(last, room / step)
+    return max(0.0, last - first) * hypot(dx, dy)

@@ -1,0 +1,317 @@
+"""Where everything of a picture goes: nodes, ways of links, and labels of which no two overlap.
+
+Nodes begin where their map has them and are moved until there is room; labels choose among places around their node or
+along their link. Where that does not come out even, all is done again with more room between the nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from math import cos, hypot, pi, sin
+
+from interpreter.base.frozen import dataclass
+from interpreter.drawing.geometry import Box, Grid, Point, along, box_meets_disc, length_inside, length_of, to_way
+from interpreter.drawing.layout import by_stress, scaled, spread
+from interpreter.drawing.lettering import lines_for, width_of
+from interpreter.drawing.picture import Picture, Spot, Tie
+
+__all__ = ["CLEAR", "LINE", "NAME", "SLOT", "TAG", "Label", "Plan", "Way", "arranged"]
+
+NAME = 13.0
+"""The size of a node's name."""
+LINE = 1.1 * NAME
+"""From one line of a name to the next."""
+TAG = 12.0
+"""The size of what is written on a link."""
+SLOT = 8.5
+"""The radius of a place on a node."""
+CLEAR = 5.0
+"""How far a link keeps off the discs that it does not end at."""
+
+_ATTEMPTS = 14
+_GROWTH = 1.09
+_SWEEPS = 40
+_OVERLAP = 1000.0
+"""What an overlap costs: more than anything that is merely not nice."""
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How a link is drawn: from node to node, straight or with a bend; ``points`` follow it closely."""
+
+    points: tuple[Point, ...]
+    bend: Point | None
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """Words with the room that they take; empty words take none."""
+
+    lines: tuple[str, ...]
+    box: Box
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A picture with its places. ``slots`` are the centres of a node's places. ``overlaps`` is 0 where all fits."""
+
+    picture: Picture
+    centres: tuple[Point, ...]
+    radii: tuple[float, ...]
+    slots: tuple[tuple[Point, ...], ...]
+    ways: tuple[Way, ...]
+    names: tuple[Label, ...]
+    tags: tuple[Label, ...]
+    overlaps: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """A place that a label could take, and what that costs by itself."""
+
+    label: Label
+    cost: float
+
+
+def arranged(picture: Picture) -> Plan:
+    """The plan with the least room in which nothing overlaps; with the fewest overlaps where there is none."""
+    radii = [_radius(spot) for spot in picture.spots]
+    ends = [(tie.a, tie.b) for tie in picture.ties]
+    best: Plan | None = None
+    for start in _starts(picture, ends):
+        gap = 2 * max(radii) + 3.2 * NAME
+        for attempt in range(_ATTEMPTS):
+            plan = _attempt(picture, radii, ends, scaled(start, gap))
+            if not plan.overlaps:
+                return plan
+            if best is None or plan.overlaps < best.overlaps:
+                best = plan
+            gap *= _GROWTH + 0.02 * attempt
+    assert best is not None
+    return best
+
+
+def _starts(picture: Picture, ends: Sequence[tuple[int, int]]) -> Iterator[list[Point]]:
+    """Where the map has the nodes; where it does not say so of all, or has them in each other's way for good, where
+    their links would have them."""
+    given = [(float(spot.at[0]), float(spot.at[1])) for spot in picture.spots if spot.at is not None]
+    if len(given) == len(picture.spots):
+        yield given
+    yield by_stress(len(picture.spots), ends, [float(tie.length) for tie in picture.ties])
+
+
+def _attempt(picture: Picture, radii: list[float], ends: list[tuple[int, int]], start: list[Point]) -> Plan:
+    centres = spread(start, ends, radii, [_tag_size(tie) for tie in picture.ties], CLEAR)
+    ways = _ways(ends, centres, radii)
+    blocked = sum(not _is_clear(way, end, centres, radii) for way, end in zip(ways, ends, strict=True))
+    touching = sum(
+        hypot(x - ox, y - oy) < radii[node] + radii[other]
+        for node, (x, y) in enumerate(centres)
+        for other, (ox, oy) in enumerate(centres[:node])
+    )
+    drawn = _Drawn(centres, radii, ways)
+    items = [
+        *(_name_choices(spot, node, drawn) for node, spot in enumerate(picture.spots)),
+        *(_tag_choices(tie, link, drawn) for link, tie in enumerate(picture.ties)),
+    ]
+    chosen, overlaps = _settled(items)
+    count = len(picture.spots)
+    return Plan(
+        picture,
+        tuple(centres),
+        tuple(radii),
+        tuple(_slots(len(spot.slots), centre) for spot, centre in zip(picture.spots, centres, strict=True)),
+        tuple(ways),
+        tuple(chosen[:count]),
+        tuple(chosen[count:]),
+        overlaps + blocked + touching,
+    )
+
+
+# --- discs and their places
+
+
+def _ring(count: int) -> float:
+    """How far from the middle of a disc its places lie."""
+    return 0.0 if count < 2 else (SLOT + 0.8) / sin(pi / count)
+
+
+def _radius(spot: Spot) -> float:
+    return _ring(len(spot.slots)) + SLOT + 3 if spot.slots else SLOT
+
+
+def _slots(count: int, centre: Point) -> tuple[Point, ...]:
+    """Places in a ring, the first one at the top, or at the left of two."""
+    first = pi if count == 2 else -pi / 2
+    turns = [first + 2 * pi * place / count for place in range(count)]
+    x, y = centre
+    return tuple((x + _ring(count) * cos(turn), y + _ring(count) * sin(turn)) for turn in turns)
+
+
+# --- ways of links
+
+
+def _ways(ends: list[tuple[int, int]], centres: list[Point], radii: list[float]) -> list[Way]:
+    """Straight where that is free; else with the smallest bend that keeps off the other discs. A second link between
+    two nodes bends away from the first."""
+    seen: dict[frozenset[int], int] = {}
+    ways = []
+    for a, b in ends:
+        before = seen.get(frozenset((a, b)), 0)
+        seen[frozenset((a, b))] = before + 1
+        bends = [0.0, *(side * size for size in (0.12, 0.2, 0.3, 0.4, 0.55, 0.7) for side in (1, -1))]
+        tried = [_bent(centres[a], centres[b], bend if a < b else -bend) for bend in bends[before:]]
+        free = (way for way in tried if _is_clear(way, (a, b), centres, radii))
+        ways.append(next(free, tried[0]))
+    return ways
+
+
+def _bent(a: Point, b: Point, bend: float) -> Way:
+    if bend == 0:
+        return Way((a, b), None)
+    (ax, ay), (bx, by) = a, b
+    middle = ((ax + bx) / 2 + bend * (by - ay), (ay + by) / 2 + bend * (ax - bx))
+    points = []
+    for step in range(17):
+        t = step / 16
+        one, two, three = (1 - t) * (1 - t), 2 * t * (1 - t), t * t
+        points.append((one * ax + two * middle[0] + three * bx, one * ay + two * middle[1] + three * by))
+    return Way(tuple(points), middle)
+
+
+def _is_clear(way: Way, ends: tuple[int, int], centres: Sequence[Point], radii: Sequence[float]) -> bool:
+    """Whether a way keeps off all discs that it does not end at."""
+    left = min(x for x, _ in way.points)
+    right = max(x for x, _ in way.points)
+    for node, centre in enumerate(centres):
+        reach = radii[node] + CLEAR - 1
+        if node not in ends and left - reach < centre[0] < right + reach and to_way(centre, way.points) < reach:
+            return False
+    return True
+
+
+# --- labels
+
+
+class _Drawn:
+    """Discs and links, which labels keep off: discs always, links where they can."""
+
+    def __init__(self, centres: list[Point], radii: list[float], ways: list[Way]) -> None:
+        self.centres, self.radii, self.ways = centres, radii, ways
+        sizes = zip(centres, radii, strict=True)
+        self._discs = Grid(Box.around(centre, 2 * radius + 4, 2 * radius + 4) for centre, radius in sizes)
+        self._segments = [(link, pair) for link, way in enumerate(ways) for pair in pairwise(way.points)]
+        self._lines = Grid(Box.of(pair) for _, pair in self._segments)
+
+    def in_the_way(self, box: Box, *, node: int | None = None, link: int | None = None) -> float:
+        """What it costs that a label of a node or link lies on discs, or on links other than its own."""
+        cost = 0.0
+        for other in self._discs.near(box):
+            if box_meets_disc(box, self.centres[other], self.radii[other] + (1 if other == node else 2)):
+                cost += _OVERLAP
+        crossed: dict[int, float] = {}
+        for number in self._lines.near(box):
+            other, pair = self._segments[number]
+            if other != link:
+                crossed[other] = crossed.get(other, 0.0) + length_inside(box, pair)
+        return cost + sum((3 if link is None else 14) + 0.5 * inside for inside in crossed.values() if inside)
+
+
+def _tag_size(tie: Tie) -> tuple[float, float]:
+    return (width_of(tie.label, TAG) + 8, TAG + 4) if tie.label else (0.0, 0.0)
+
+
+def _name_choices(spot: Spot, node: int, drawn: _Drawn) -> list[_Choice]:
+    """Around the disc: below and above come first, then beside, then the corners."""
+    if not spot.label:
+        return []
+    x, y = drawn.centres[node]
+    radius = drawn.radii[node] + 1.5
+    found = []
+    for turn, lines in enumerate(lines_for(spot.label)):
+        width = max(width_of(line, NAME) for line in lines) + 4
+        height = LINE * len(lines) + 1
+        across, down = radius + width / 2, radius + height / 2
+        slant = 0.72 * radius
+        for price, (dx, dy) in (
+            (0.0, (0.0, down)),
+            (2.0, (0.0, -down)),
+            (3.0, (across, 0.0)),
+            (3.5, (-across, 0.0)),
+            (5.0, (slant + width / 2, slant + height / 2)),
+            (5.0, (-slant - width / 2, slant + height / 2)),
+            (5.5, (slant + width / 2, -slant - height / 2)),
+            (5.5, (-slant - width / 2, -slant - height / 2)),
+            (6.0, (width / 4, down)),
+            (6.0, (-width / 4, down)),
+            (7.0, (width / 4, -down)),
+            (7.0, (-width / 4, -down)),
+            (8.0, (across, height / 2)),
+            (8.0, (-across, height / 2)),
+            (8.0, (across, -height / 2)),
+            (8.0, (-across, -height / 2)),
+        ):
+            box = Box.around((x + dx, y + dy), width, height)
+            found.append(_Choice(Label(lines, box), price + 4 * turn + drawn.in_the_way(box, node=node)))
+    return found
+
+
+def _tag_choices(tie: Tie, link: int, drawn: _Drawn) -> list[_Choice]:
+    """Along what can be seen of the link, the middle first."""
+    if not tie.label:
+        return []
+    width, height = _tag_size(tie)
+    way = drawn.ways[link].points
+    whole = length_of(way)
+    first, last = drawn.radii[tie.a], whole - drawn.radii[tie.b]
+    found = []
+    for share in (0.5, 0.44, 0.56, 0.38, 0.62, 0.32, 0.68, 0.26, 0.74, 0.2, 0.8):
+        box = Box.around(along(way, first + share * (last - first)), width, height)
+        cost = 30 * abs(share - 0.5) + drawn.in_the_way(box, link=link)
+        found.append(_Choice(Label((tie.label,), box), cost))
+    return found
+
+
+def _settled(items: list[list[_Choice]]) -> tuple[list[Label], int]:
+    """A choice for each item, changed one at a time as long as the sum of what they cost falls."""
+    against = _conflicts(items)
+    chosen = [_cheapest([choice.cost for choice in item]) for item in items]
+    for _ in range(_SWEEPS):
+        changed = False
+        for number, item in enumerate(items):
+            costs = [
+                choice.cost + _OVERLAP * sum(chosen[other] == place for other, place in against[number][own])
+                for own, choice in enumerate(item)
+            ]
+            best = _cheapest(costs)
+            if item and costs[best] < costs[chosen[number]]:
+                chosen[number], changed = best, True
+        if not changed:
+            break
+    overlaps = sum(
+        sum(chosen[other] == place for other, place in against[number][own]) + (item[own].cost >= _OVERLAP)
+        for number, (item, own) in enumerate(zip(items, chosen, strict=True))
+        if item
+    )
+    nothing = Label((), Box(0, 0, 0, 0))
+    return [item[own].label if item else nothing for item, own in zip(items, chosen, strict=True)], overlaps
+
+
+def _cheapest(costs: Sequence[float]) -> int:
+    """The first of the least; of nothing, the number of none."""
+    return costs.index(min(costs)) if costs else -1
+
+
+def _conflicts(items: list[list[_Choice]]) -> list[list[list[tuple[int, int]]]]:
+    """For each choice of each item the choices of other items that it overlaps."""
+    found: list[list[list[tuple[int, int]]]] = [[[] for _ in item] for item in items]
+    choices = [(number, own) for number, item in enumerate(items) for own in range(len(item))]
+    boxes = [items[number][own].label.box for number, own in choices]
+    grid = Grid(boxes)
+    for at, (number, own) in enumerate(choices):
+        box = Box(boxes[at].left - 2, boxes[at].top - 2, boxes[at].right + 2, boxes[at].bottom + 2)
+        found[number][own] = [
+            choices[near] for near in grid.near(box) if choices[near][0] != number and box.meets(boxes[near])
+        ]
+    return found

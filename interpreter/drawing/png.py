@@ -1,0 +1,26 @@
+"""An SVG as a PNG, by resvg, which is installed with `regelwerk[png]`."""
+
+from __future__ import annotations
+
+from interpreter.drawing.lettering import FAMILY
+from interpreter.drawing.svg import document, element
+
+__all__ = ["PngUnavailable", "png_of"]
+
+_EMPTY = document(20, 20, [], "")
+_LETTER = document(20, 20, [element("text", "M", x=2, y=16, font_family=FAMILY, font_size=16)], "")
+
+
+class PngUnavailable(Exception):
+    """No PNG can be made here; says what is missing."""
+
+
+def png_of(svg: str, zoom: float = 2.0) -> bytes:
+    """The picture, twice as large as its units say, so that it can be printed."""
+    try:
+        from resvg_py import svg_to_bytes
+    except ImportError:
+        raise PngUnavailable("a PNG needs resvg: `pip install 'regelwerk[png]'`; an SVG needs nothing") from None
+    if svg_to_bytes(svg_string=_LETTER) == svg_to_bytes(svg_string=_EMPTY):  # it leaves out words without a font
+        raise PngUnavailable("a PNG needs a font, and this machine has none (try DejaVu Sans); an SVG needs nothing")
+    return bytes(svg_to_bytes(svg_string=svg, zoom=zoom))

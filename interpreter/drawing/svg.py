@@ -1,0 +1,49 @@
+"""Elements of SVG as text, with every value quoted and every number short."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from xml.sax.saxutils import escape, quoteattr
+
+__all__ = ["document", "element", "number", "path", "text"]
+
+
+def number(value: float) -> str:
+    """At most two places after the point, and none that say nothing."""
+    shown = f"{value:.2f}".rstrip("0").rstrip(".")
+    return "0" if shown == "-0" else shown
+
+
+def text(words: str) -> str:
+    """Words as they stand in an element."""
+    return escape(words)
+
+
+def element(name: str, /, *inside: str, **attributes: object) -> str:
+    """An element. An underscore in the name of an attribute is a hyphen; what is none is left out."""
+    parts = [name]
+    for key, value in attributes.items():
+        if value is not None:
+            shown = number(value) if isinstance(value, float) else str(value)
+            parts.append(f"{key.rstrip('_').replace('_', '-')}={quoteattr(shown)}")
+    content = "".join(inside)
+    return f"<{' '.join(parts)}>{content}</{name}>" if content else f"<{' '.join(parts)}/>"
+
+
+def path(
+    points: Iterable[tuple[float, float]], *, closed: bool = False, bend: tuple[float, float] | None = None
+) -> str:
+    """The ``d`` of a line through points; with a bend, of a curve from the first to the last of two."""
+    shown = [f"{number(x)} {number(y)}" for x, y in points]
+    if bend is not None:
+        return f"M{shown[0]}Q{number(bend[0])} {number(bend[1])} {shown[1]}"
+    return f"M{'L'.join(shown)}{'Z' if closed else ''}"
+
+
+def document(width: float, height: float, inside: Iterable[str], title: str) -> str:
+    """A whole file."""
+    head = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{number(width)}" height="{number(height)}" '
+        f'viewBox="0 0 {number(width)} {number(height)}" role="img">'
+    )
+    return "\n".join([head, element("title", text(title)), *inside, "</svg>"]) + "\n"

@@ -1,0 +1,136 @@
+"""What can be seen on an SVG, read from the file itself, and which of it lies over what: by plain geometry."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from math import hypot
+from xml.etree import ElementTree
+
+__all__ = ["Seen", "seen"]
+
+Point = tuple[float, float]
+Rectangle = tuple[float, float, float, float]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """Discs with the name in their tooltip; links as points along them; labels with the rectangle that they take."""
+
+    width: float
+    height: float
+    discs: list[tuple[str, Point, float, str]]
+    links: list[list[Point]]
+    names: list[tuple[str, Rectangle]]
+    tags: list[tuple[str, Rectangle]]
+    places: list[Point]
+    pieces: list[tuple[str, Point]]
+    legend: list[str]
+    title: str
+
+    def overlaps(self) -> list[str]:
+        """All pairs of things that lie over each other and should not."""
+        labels = [*self.names, *self.tags]
+        found = [
+            f"the labels {one} and {other}"
+            for number, (one, box) in enumerate(labels)
+            for other, second in labels[:number]
+            if _meet(box, second)
+        ]
+        found += [
+            f"the label {label} and the disc {name}"
+            for label, box in labels
+            for name, centre, radius, _ in self.discs
+            if hypot(*_outside(box, centre)) < radius
+        ]
+        found += [
+            f"the discs {one} and {other}"
+            for number, (one, centre, radius, _) in enumerate(self.discs)
+            for other, second, size, _ in self.discs[:number]
+            if hypot(centre[0] - second[0], centre[1] - second[1]) < radius + size
+        ]
+        found += [
+            f"a link through {name}"
+            for link in self.links
+            for name, centre, radius, _ in self.discs
+            if centre not in (link[0], link[-1]) and _distance(centre, link) < radius
+        ]
+        return found
+
+
+def _meet(one: Rectangle, other: Rectangle) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+
+
+def _outside(box: Rectangle, point: Point) -> Point:
+    return max(box[0] - point[0], 0, point[0] - box[2]), max(box[1] - point[1], 0, point[1] - box[3])
+
+
+def _distance(point: Point, link: list[Point]) -> float:
+    """Of two hundred points on each stretch of the link, the nearest: no formula that the program uses too."""
+    found = float("inf")
+    for (ax, ay), (bx, by) in zip(link, link[1:]):  # noqa: B905, RUF007
+        for step in range(201):
+            x, y = ax + (bx - ax) * step / 200, ay + (by - ay) * step / 200
+            found = min(found, hypot(point[0] - x, point[1] - y))
+    return found
+
+
+def seen(svg: str) -> Seen:
+    root = ElementTree.fromstring(svg)
+    for element in root.iter():
+        element.tag = element.tag.rpartition("}")[2]
+    by_class: dict[str, list[ElementTree.Element]] = {}
+    for element in root.iter():
+        by_class.setdefault(element.get("class", ""), []).append(element)
+
+    def of(name: str) -> list[ElementTree.Element]:
+        return by_class.get(name, [])
+
+    tags = [(e, _rectangle(e)) for e in of("tag")]
+    return Seen(
+        width=float(root.get("width", "")),
+        height=float(root.get("height", "")),
+        discs=[(_words(e.find("title")), _centre(e), float(e.get("r", "")), e.get("fill", "")) for e in of("node")],
+        links=[_points(e.get("d", "")) for e in of("link")],
+        names=[(_words(e), _text(e)) for e in of("name")],
+        tags=[(_words(e), box) for (_, box), e in zip(tags, of("cost"), strict=True)],
+        places=[_centre(e) for e in of("place")],
+        pieces=[(_words(e), (float(e.get("x", "")), float(e.get("y", "")) - 4.6)) for e in of("owner")],
+        legend=[_words(e) for e in of("legend")],
+        title=_words(of("title")[0]),
+    )
+
+
+def _words(element: ElementTree.Element | None) -> str:
+    assert element is not None
+    return element.text or ""
+
+
+def _centre(circle: ElementTree.Element) -> Point:
+    return float(circle.get("cx", "")), float(circle.get("cy", ""))
+
+
+def _rectangle(rect: ElementTree.Element) -> Rectangle:
+    x, y, width, height = (float(rect.get(key, "")) for key in ("x", "y", "width", "height"))
+    return x, y, x + width, y + height
+
+
+def _text(text: ElementTree.Element) -> Rectangle:
+    """The room of a line of text: capitals rise three quarters of its size, tails fall a quarter."""
+    x, y, size, width = (float(text.get(key, "")) for key in ("x", "y", "font-size", "textLength"))
+    assert text.get("text-anchor") == "middle"
+    return x - width / 2, y - 0.75 * size, x + width / 2, y + 0.24 * size
+
+
+def _points(d: str) -> list[Point]:
+    numbers = [float(text) for text in re.findall(r"-?[0-9.]+", d)]
+    points = list(zip(numbers[::2], numbers[1::2], strict=True))
+    if "Q" not in d:
+        return points
+    (ax, ay), (cx, cy), (bx, by) = points
+    steps = [step / 24 for step in range(25)]
+    return [
+        ((1 - t) ** 2 * ax + 2 * t * (1 - t) * cx + t * t * bx, (1 - t) ** 2 * ay + 2 * t * (1 - t) * cy + t * t * by)
+        for t in steps
+    ]

@@ -1,0 +1,196 @@
+"""Pictures of graphs: nothing lies over anything else, and all that a map says can be read."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import interpreter
+from interpreter.base.diagnostics import RulesetError
+from interpreter.drawing.board import drawn
+from interpreter.drawing.colours import colours_for
+from interpreter.drawing.picture import Picture, Piece, Slot, Spot, Tie, picture_of, unplayed
+from tests.drawing.seen import Seen, seen
+from tests.maps.test_maps import MAPS, graph_of, regions_of, ruleset_with
+from tests.play.toy import changed
+
+CASES = Path(__file__).parents[1] / "cases"
+POND = Path(__file__).parents[1] / "bad" / "_base" / "pond" / "pond.yaml"
+
+
+def picture(
+    names: Sequence[str],
+    links: Sequence[tuple[int, int]],
+    at: Sequence[tuple[int, int]] | None = None,
+    places: int = 0,
+) -> Picture:
+    """A picture with nothing special."""
+    slots = tuple(Slot("5", None, None) for _ in range(places))
+    spots = (Spot(name, name, None, False, at[node] if at else None, slots) for node, name in enumerate(names))
+    ties = (Tie(a, b, 7, "7", None) for a, b in links)
+    return Picture("A picture", tuple(spots), tuple(ties), (), ())
+
+
+def inside(found: Seen) -> bool:
+    """Whether the picture is large enough for what is on it, wherever its origin lies."""
+    xs = [x for _, (x, _), _, _ in found.discs] + [side for _, box in found.names for side in (box[0], box[2])]
+    ys = [y for _, (_, y), _, _ in found.discs] + [side for _, box in found.names for side in (box[1], box[3])]
+    return max(xs) - min(xs) < found.width and max(ys) - min(ys) < found.height
+
+
+@pytest.fixture(scope="module", params=MAPS)
+def board(request: pytest.FixtureRequest) -> tuple[str, Seen]:
+    name: str = request.param
+    return name, seen(drawn(picture_of(unplayed(ruleset_with(name)))))
+
+
+class TestShippedMaps:
+    def test_nothing_lies_over_anything_else(self, board: tuple[str, Seen]) -> None:
+        assert board[1].overlaps() == []
+        assert inside(board[1])
+
+    def test_all_names_costs_and_places_can_be_read(self, board: tuple[str, Seen]) -> None:
+        name, found = board
+        graph = graph_of(name)
+        assert [disc for disc, *_ in found.discs] == [node.name for node in graph.nodes]
+        written = "".join(line for line, _ in found.names).replace(" ", "")
+        assert written == "".join(node.name for node in graph.nodes).replace(" ", "")
+        assert [tag for tag, _ in found.tags] == [str(link.values["cost"]) for link in graph.links]
+        assert len(found.links) == len(graph.links)
+        assert len(found.places) == len(graph.places)
+
+    def test_a_link_leads_from_its_one_end_to_the_other(self, board: tuple[str, Seen]) -> None:
+        name, found = board
+        for link, points in zip(graph_of(name).links, found.links, strict=True):
+            assert (points[0], points[-1]) == (found.discs[link.a][1], found.discs[link.b][1])
+
+    def test_regions_have_colours_that_the_legend_names(self, board: tuple[str, Seen]) -> None:
+        name, found = board
+        regions = regions_of(name)
+        colours: dict[str, set[str]] = {}
+        for disc, _, _, fill in found.discs:
+            colours.setdefault(regions[disc], set()).add(fill)
+        assert all(len(fills) == 1 for fills in colours.values())
+        assert len(set.union(*colours.values())) == len(colours) == len(found.legend)
+        assert set(found.legend) == set(colours)
+
+    def test_nodes_stay_about_where_the_map_has_them(self, board: tuple[str, Seen]) -> None:
+        """What lies well to the right of, or below, something else on the map does so on the picture."""
+        name, found = board
+        nodes = graph_of(name).nodes
+        for axis in (0, 1):
+            for one, (_, centre, *_) in zip(nodes, found.discs, strict=True):
+                for other, (_, second, *_) in zip(nodes, found.discs, strict=True):
+                    assert one.at is not None
+                    assert other.at is not None
+                    if one.at[axis] > other.at[axis] + 60:
+                        assert centre[axis] > second[axis], (one.name, other.name)
+
+
+def test_a_picture_is_the_same_each_time() -> None:
+    ruleset = interpreter.load("usa-2018")
+    assert drawn(picture_of(unplayed(ruleset))) == drawn(picture_of(unplayed(ruleset)))
+
+
+# --- other families
+
+
+def test_another_family_is_drawn_as_it_says() -> None:
+    found = seen(drawn(picture_of(unplayed(interpreter.load(CASES / "building" / "isles.yaml")))))
+    assert found.title == "Huts on isles"
+    assert found.legend == ["north", "south", "west"]
+    assert [tag for tag, _ in found.tags] == ["3", "4", "9", "1", "2", "20"]
+    assert found.overlaps() == []
+
+
+def test_a_link_between_nodes_on_one_line_keeps_off_those_between() -> None:
+    """On the isles all nodes lie on one line, and a link leads past two of them."""
+    found = seen(drawn(picture("abcd", [(0, 1), (1, 2), (2, 3), (0, 3), (0, 2)], [(0, 0), (9, 0), (18, 0), (27, 0)])))
+    assert found.overlaps() == []
+
+
+def test_a_graph_without_a_picture_or_points_is_drawn_all_the_same() -> None:
+    found = seen(drawn(picture_of(unplayed(interpreter.load(POND)))))
+    assert [name for name, _ in found.names] == ["Reed", "Lily", "Moss"]
+    assert [tag for tag, _ in found.tags] == ["1", "2"]
+    assert found.legend == []
+    assert found.overlaps() == []
+
+
+def test_who_has_no_graph_cannot_be_drawn() -> None:
+    with pytest.raises(ValueError, match="`goofspiel` has no graph that could be drawn"):
+        picture_of(unplayed(interpreter.load("goofspiel")))
+
+
+@st.composite
+def pictures(draw: st.DrawFn) -> Picture:
+    count = draw(st.integers(1, 9))
+    names = [
+        draw(st.sampled_from(["A", "Ödön", "Bad Münstereifel", "Saint-Jean-de-Luz", "Iiii", "東京"]))
+        for _ in range(count)
+    ]
+    pairs = [(a, b) for a in range(count) for b in range(a)]
+    links = draw(st.lists(st.sampled_from(pairs), unique=True, max_size=2 * count)) if pairs else []
+    spot = st.tuples(st.integers(0, 40), st.integers(0, 40))
+    at = draw(st.none() | st.lists(spot, min_size=count, max_size=count))
+    return picture(names, links, at, draw(st.integers(0, 4)))
+
+
+@settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+@given(pictures())
+def test_in_any_small_graph_nothing_lies_over_anything_else(some: Picture) -> None:
+    assert seen(drawn(some)).overlaps() == []
+
+
+def test_links_between_the_same_nodes_are_told_apart() -> None:
+    found = seen(drawn(picture(["a", "b"], [(0, 1), (0, 1), (1, 0)])))
+    assert len({tuple(link[len(link) // 2]) for link in found.links}) == 3
+    assert found.overlaps() == []
+
+
+def test_all_words_are_safe() -> None:
+    found = seen(drawn(picture(["<b>", 'a & "b"'], [(0, 1)])))
+    assert [name for name, _ in found.names] == ["<b>", 'a & "b"']
+
+
+# --- what is out of play, and whose pieces stand there
+
+
+def test_what_is_out_of_play_is_pale() -> None:
+    game = ruleset_with("germany-2018").new_game(3, settings={"regions": ["turquoise", "red", "blue"]})
+    fills = {name: fill for name, _, _, fill in seen(drawn(picture_of(game))).discs}
+    assert fills["Kiel"] == colours_for(["turquoise"])["turquoise"]
+    assert fills["Berlin"] == fills["Augsburg"] not in colours_for(["brown", "purple"]).values()
+
+
+def test_pieces_stand_on_their_places() -> None:
+    slots = (Slot("5", None, None), Slot("7", None, Piece("#123456", "3", 0)))
+    spots = (Spot("a", "a", None, False, None, slots), Spot("b", "b", None, False, None, slots[:1]))
+    owner = (Piece("#123456", "3", 0), "player 3")
+    found = seen(drawn(Picture("A game", spots, (Tie(0, 1, 1, "1", None),), (), (owner,))))
+    assert [number for number, _ in found.pieces] == ["3"]
+    assert found.pieces[0][1] == pytest.approx(found.places[1], abs=0.02)
+    assert found.legend == ["player 3"]
+
+
+@pytest.mark.parametrize(
+    ("words", "alike"),
+    [(["red", "blue", "x", "y"], 0), (["north", "south"], 0), (["grey", "gray"], 1), ([], 0)],
+)
+def test_colours(words: list[str], alike: int) -> None:
+    """A word that names a colour has it, and no two words share one as long as they last."""
+    assert sum(count - 1 for count in Counter(colours_for(words).values()).values()) == alike
+
+
+def test_a_picture_needs_a_graph(tmp_path: Path) -> None:
+    folder = changed(tmp_path, "family.yaml", "round: [", "picture: {node: {label: node}}\nround: [")
+    with pytest.raises(RulesetError) as caught:
+        interpreter.load(folder / "pebbles" / "pebbles.yaml")
+    assert [(found.code, found.message) for found in caught.value.diagnostics] == [
+        ("E301", "the family declares no graph that could be drawn")
+    ]
