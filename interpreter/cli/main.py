@@ -17,6 +17,7 @@ COMMANDS: dict[str, str] = {
     "show": "What a ruleset is composed of, and where each part stands.",
     "validate": "All that is wrong in rulesets or files.",
     "lint": "What could be said better in rulesets without errors.",
+    "fmt": "The layout of rulesets: indentation, tables, rule text.",
     "help": "The page of an error code.",
     "run": "A whole game by bots, line by line.",
     "replay": "A kept game again, checked choice by choice.",
