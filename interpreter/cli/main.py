@@ -15,8 +15,10 @@ __all__ = ["COMMANDS", "cli", "main"]
 COMMANDS: dict[str, str] = {
     "list": "The rulesets that there are.",
     "show": "What a ruleset is composed of, and where each part stands.",
+    "new": "The first files of a map, an overlay, an edition or a whole game.",
     "validate": "All that is wrong in rulesets or files.",
     "lint": "What could be said better in rulesets without errors.",
+    "fmt": "The layout of rulesets: indentation, tables, rule text.",
     "help": "The page of an error code.",
     "run": "A whole game by bots, line by line.",
     "replay": "A kept game again, checked choice by choice.",

@@ -16,13 +16,13 @@ from interpreter.base.frozen import dataclass
 from interpreter.base.paths import schema_folder
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
-from interpreter.reading.yaml import Entry, Mapping, Sequence, Value, plain
+from interpreter.reading.yaml import Entry, Mapping, Scalar, Sequence, Value, plain
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
     from jsonschema.protocols import Validator
 
-__all__ = ["check_schema"]
+__all__ = ["check_schema", "meanings"]
 
 
 def check_schema(kind: str, document: Mapping) -> list[Diagnostic]:
@@ -33,16 +33,47 @@ def check_schema(kind: str, document: Mapping) -> list[Diagnostic]:
     return unique(found)
 
 
+def meanings(kind: str, document: Mapping) -> Iterator[tuple[str, Scalar, str]]:
+    """The key of each scalar, the scalar, and the name of the definition that it has in the schemas (`rule_text`)."""
+    yield from _meanings(document, "", _schemas()[f"{kind}.schema.json"])
+
+
+def _meanings(value: Value, key: str, schema: Any) -> Iterator[tuple[str, Scalar, str]]:
+    if not isinstance(schema, dict):
+        return
+    if "$ref" in schema:
+        file, _, path = schema["$ref"].partition("#/$defs/")
+        if isinstance(value, Scalar):
+            yield key, value, path
+        yield from _meanings(value, key, _schemas()[file or "common.schema.json"]["$defs"][path])
+    for branch in (*schema.get("anyOf", ()), *schema.get("oneOf", ()), *schema.get("allOf", ())):
+        yield from _meanings(value, key, branch)
+    if isinstance(value, Mapping):
+        known = schema.get("properties", {})
+        for entry in value.entries:
+            name = entry.key.text
+            yield from _meanings(entry.value, name, known.get(name, schema.get("additionalProperties")))
+    elif isinstance(value, Sequence):
+        for item in value.items:
+            yield from _meanings(item, key, schema.get("items"))
+
+
+@cache
+def _schemas() -> dict[str, Any]:
+    """All schemas by the names of their files."""
+    paths = sorted(schema_folder().glob("*.schema.json"))
+    return {path.name: json.loads(path.read_text(encoding="utf-8")) for path in paths}
+
+
 @cache
 def _validator(kind: str) -> Validator:
     from jsonschema.validators import Draft202012Validator, extend
     from referencing import Registry, Resource
 
-    texts = [path.read_text(encoding="utf-8") for path in sorted(schema_folder().glob("*.schema.json"))]
-    schemas = [json.loads(text) for text in texts]
+    schemas = list(_schemas().values())
     resources: list[tuple[str, Resource[Any]]] = [(s["$id"], Resource.from_contents(s)) for s in schemas]
     registry: Registry[Any] = Registry().with_resources(resources)
-    mine = next(schema for schema in schemas if schema["$id"].endswith(f"/{kind}.schema.json"))
+    mine = _schemas()[f"{kind}.schema.json"]
     validator: Callable[..., Validator] = extend(  # type: ignore[no-untyped-call]
         Draft202012Validator, {"uniqueItems": _unique_items}
     )

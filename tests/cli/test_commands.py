@@ -13,7 +13,7 @@ from tests.cli.conftest import Run
 from tests.play.toy import ROOT, changed
 
 BAD = Path(__file__).parents[1] / "bad"
-MINE = ("list", "show", "validate", "lint", "help", "run", "replay", "simulate", "bench", "play", "try", "map")
+MINE = ("new", "list", "show", "validate", "lint", "fmt", "help", "run", "replay", "simulate", "bench", "play", "try", "map")
 
 
 @pytest.mark.parametrize("name", MINE)
@@ -22,7 +22,7 @@ def test_every_command_explains_itself(run: Run, name: str) -> None:
     assert result.exit_code == 0
     assert "Examples:\n" in result.stdout
     assert f"regelwerk {name}" in result.stdout
-    assert ("--output" in result.stdout) == (name != "play")
+    assert ("--output" in result.stdout) == (name not in ("play", "fmt", "new"))
 
 
 def test_the_list_of_commands(run: Run) -> None:

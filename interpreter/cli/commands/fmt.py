@@ -1,0 +1,119 @@
+"""``regelwerk fmt``: the layout of rulesets."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from interpreter.cli.output import notice, say, styled
+
+if TYPE_CHECKING:
+    from interpreter.base.diagnostics import Diagnostic
+
+__all__ = ["command"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Tidied:
+    """A file as it is and as it should be; without the latter, what is wrong with it."""
+
+    name: str
+    path: Path | None
+    old: bytes
+    new: bytes | None
+    found: list[Diagnostic]
+
+    @property
+    def changes(self) -> bool:
+        return self.new is not None and self.new != self.old
+
+
+@click.command("fmt")
+@click.argument("paths", nargs=-1, metavar="[PATH]...")
+@click.option("--check", is_flag=True, help="Write nothing; the exit status is 1 where a file would change.")
+@click.option("--diff", is_flag=True, help="Write nothing; show what would change.")
+def command(paths: tuple[str, ...], check: bool, diff: bool) -> None:
+    """Lays files out: indentation, blanks, printed tables, rule text. Comments and line breaks stay, and a file means
+    what it meant. `docs/language.md` tells the rules.
+
+    Of a folder, every YAML file below it; without a PATH, all rulesets: those of REGELWERK_PATH and the shipped ones.
+    With `-` the text comes from stdin and goes to stdout. A file that cannot be read is told and left as it is; the
+    exit status is then 1.
+
+    \b
+    Examples:
+      regelwerk fmt
+      regelwerk fmt rulesets/goofspiel --diff
+      regelwerk fmt --check rulesets
+      regelwerk fmt - < rulesets/goofspiel/family.yaml
+    """
+    from interpreter.base.diagnostics import render
+
+    if "-" in paths and len(paths) > 1:
+        raise click.UsageError("`-` stands alone: stdin is one file")
+    unread = changed = count = 0
+    for file in _tidied(paths):
+        count += 1
+        changed += file.changes
+        if file.new is None:
+            unread += 1
+            for diagnostic in file.found:
+                notice(render(diagnostic))
+        elif diff:
+            _show(file)
+        elif file.path is None:
+            if not check:
+                click.echo(file.new, nl=False)
+        elif file.changes:
+            say(f"{'would change' if check else 'laid out'} {file.name}")
+            if not check:
+                file.path.write_bytes(file.new)
+    if paths != ("-",):
+        _sum_up(count, changed, unread, written=not (check or diff))
+    if unread or (check and changed):
+        raise click.exceptions.Exit(1)
+
+
+def _sum_up(count: int, changed: int, unread: int, *, written: bool) -> None:
+    parts = [f"{changed} {'laid out' if written else 'would change'}"] if changed else []
+    parts += [f"{count - changed - unread} as they should be"] if count > changed + unread else []
+    parts += [f"{unread} cannot be read"] if unread else []
+    notice(f"{count} file{'' if count == 1 else 's'}: {', '.join(parts) or 'nothing to lay out'}")
+
+
+def _tidied(paths: tuple[str, ...]) -> Iterator[_Tidied]:
+    from interpreter.base.paths import ruleset_roots
+
+    if paths == ("-",):
+        yield _tidy("<stdin>", None, sys.stdin.buffer.read())
+        return
+    for path in map(Path, paths) if paths else ruleset_roots():
+        for file in sorted(path.rglob("*.yaml")) if path.is_dir() else [path]:
+            yield _tidy(file.as_posix(), file, file.read_bytes())
+
+
+def _tidy(name: str, path: Path | None, data: bytes) -> _Tidied:
+    from interpreter.language.tidy import tidy
+    from interpreter.reading.yaml import decode
+
+    file, found = decode(name, data)
+    text = None
+    if not found:
+        text, found = tidy(file)
+    return _Tidied(name, path, data, None if text is None else text.encode(), found)
+
+
+def _show(file: _Tidied) -> None:
+    """What would change, as `diff -u` tells it."""
+    from difflib import unified_diff
+
+    assert file.new is not None
+    old, new = file.old.decode().splitlines(), file.new.decode().splitlines()
+    colours = {"+": "green", "-": "red", "@": "cyan"}
+    for line in unified_diff(old, new, file.name, file.name, lineterm=""):
+        say(styled(line, fg=colours.get(line[:1])))

@@ -1,0 +1,248 @@
+"""``regelwerk new``: the first files of something new."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from interpreter.cli.output import notice, say, styled
+
+if TYPE_CHECKING:
+    from interpreter.engine.ruleset import Ruleset
+    from interpreter.engine.scaffold import NewFile
+    from interpreter.reading.files import Shelf
+
+__all__ = ["command"]
+
+KINDS = ("map", "overlay", "edition", "game")
+_WORD = re.compile(r"[a-z0-9][a-z0-9_-]*")
+
+
+@click.command("new")
+@click.argument("kind", type=click.Choice(KINDS), required=False, metavar="KIND")
+@click.argument("name", required=False, metavar="NAME")
+@click.option("--for", "base", metavar="RULESET", help="The ruleset that it is made for; a game needs none.")
+@click.option("--title", metavar="TEXT", help="What it is called.  [default: from the name]")
+@click.option(
+    "--in",
+    "folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="FOLDER",
+    help="The folder of rulesets to write into.  [default: the first of REGELWERK_PATH, else `rulesets` where there "
+    "is one, else the current folder]",
+)
+def command(kind: str | None, name: str | None, base: str | None, title: str | None, folder: Path | None) -> None:
+    """Writes the first files of a map, an overlay, an edition or a whole small game (KIND), which validate and run at
+    once, and says how to go on. What is not given is asked for at a terminal. Nothing is ever overwritten.
+
+    NAME is a word of lower-case letters, digits, `-` and `_`, or `family/word`. A map has as many made-up nodes as that
+    of the ruleset, to be replaced by yours; an overlay or edition has a first rule to go on from.
+
+    \b
+    Examples:
+      regelwerk new game pebbles --title "Taking pebbles"
+      regelwerk new map my-town --for germany-2018
+      regelwerk new overlay short --for goofspiel
+      regelwerk new edition house-rules --for germany-2018
+    """
+    kind = kind or _asked("What shall it be?", type=click.Choice(KINDS), missing="KIND")
+    name = name or _asked("What is its name (lower-case letters, digits, `-`)?", missing="NAME")
+    family, name = _parts(kind, name)
+    title = _title(title, name)
+    root = folder or _folder()
+    if family is not None:
+        _check_family(family, root)
+    if kind == "game":
+        if base is not None:
+            raise click.UsageError("--for goes with a map, an overlay or an edition; a game is made for no other")
+        files, ruleset = _game(name, title, root), None
+    else:
+        ruleset = _ruleset(base, family, root)
+        files = _files(kind, name, title, root, ruleset)
+    _check_free(files, root)
+    for file in files:
+        path = root / file.place
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("x", encoding="utf-8", newline="\n") as stream:
+            stream.write(file.text)
+    width = max(len(_shown(root / file.place)) for file in files)
+    for file in files:
+        say(f"wrote {styled(_shown(root / file.place).ljust(width), bold=True)}  {file.about}")
+    _go_on(kind, files, root, ruleset)
+
+
+# --- what is asked for
+
+
+def _asked(question: str, *, missing: str, type: click.ParamType[Any] | None = None, default: str | None = None) -> str:
+    """An answer from the terminal; where nobody is there, what is missing."""
+    if not _somebody_is_there():
+        raise click.UsageError(f"{missing} is missing, and nobody is there to be asked")
+    return str(click.prompt(question, type=type, default=default, err=True))
+
+
+def _somebody_is_there() -> bool:
+    return sys.stdin.isatty()
+
+
+def _parts(kind: str, name: str) -> tuple[str | None, str]:
+    """The family, where it is named, and the word."""
+    family, slash, word = name.rpartition("/")
+    if not all(_WORD.fullmatch(part) for part in ([family, word] if slash else [word])) or (slash and kind == "game"):
+        want = "a word" if kind == "game" else "a word, or `family/word`,"
+        raise click.BadParameter(
+            f"got `{name}`, want {want} of lower-case letters, digits, `-` and `_`", param_hint="NAME"
+        )
+    return family if slash else None, word
+
+
+def _title(title: str | None, name: str) -> str:
+    default = re.sub("[-_]+", " ", name).strip().capitalize() or name
+    if title is None and _somebody_is_there():
+        title = str(click.prompt("What is it called?", default=default, err=True))
+    title = (default if title is None else title).strip()
+    if not title or not title.isprintable() or re.search(r'["\\{}«»]', title):
+        raise click.BadParameter("want one line without quotes, braces and backslashes", param_hint="--title")
+    return title
+
+
+def _folder() -> Path:
+    """The author's own folder of rulesets."""
+    own = [part for part in os.environ.get("REGELWERK_PATH", "").split(os.pathsep) if part]
+    return Path(own[0]) if own else Path("rulesets") if Path("rulesets").is_dir() else Path()
+
+
+def _check_family(family: str, root: Path) -> None:
+    from interpreter.base.suggest import did_you_mean
+    from interpreter.cli.failures import refused
+
+    known = _shelf(root).ids("family")
+    if family not in known:
+        refused(f"there is no family `{family}`{did_you_mean(family, known)}")
+
+
+def _ruleset(base: str | None, family: str | None, root: Path) -> Ruleset:
+    """The ruleset that something is made for."""
+    from interpreter.cli.failures import refused
+    from interpreter.engine.ruleset import load
+
+    shelf = _shelf(root)
+    if base is None:
+        known = [id for id in shelf.ids("ruleset") if family in (None, _family_of(id, root))]
+        if not known:
+            refused(f"the family `{family}` has no ruleset yet to go by")
+        if not _somebody_is_there():
+            listed = ", ".join(known[:8]) + (", …" if len(known) > 8 else "")
+            raise click.UsageError(f"--for is missing: which ruleset is it made for? There are {listed}")
+        notice(f"Rulesets: {', '.join(known)}")
+        base = _asked("Which of them is it made for?", missing="--for", type=click.Choice(known))
+    ruleset = load(base, shelf=shelf if not base.endswith((".yaml", ".yml")) else None)
+    if family not in (None, ruleset.composition.family):
+        refused(f"`{ruleset.id}` is of the family `{ruleset.composition.family}`, not `{family}`")
+    return ruleset
+
+
+def _family_of(id: str, root: Path) -> str:
+    from interpreter.reading.compose import word
+
+    document, _ = _shelf(root).read("ruleset", id)
+    return word(document.root.get("family")) if document else ""
+
+
+def _shelf(root: Path) -> Shelf:
+    from interpreter.base.paths import ruleset_roots
+    from interpreter.reading.files import Shelf
+
+    return Shelf([root, *ruleset_roots()])
+
+
+# --- what is written
+
+
+def _game(name: str, title: str, root: Path) -> list[NewFile]:
+    from interpreter.engine.scaffold import new_game
+
+    return new_game(name, title, root)
+
+
+def _files(kind: str, name: str, title: str, root: Path, base: Ruleset) -> list[NewFile]:
+    from interpreter.cli.failures import refused
+    from interpreter.engine import scaffold
+
+    makers = {"map": scaffold.new_map, "overlay": scaffold.new_overlay, "edition": scaffold.new_edition}
+    try:
+        return makers[kind](name, title, root, base)
+    except scaffold.Unfit as unfit:
+        refused(str(unfit))
+
+
+def _check_free(files: list[NewFile], root: Path) -> None:
+    """Neither the files nor anything else of these names may be there."""
+    from interpreter.cli.failures import refused
+
+    shelf = _shelf(root)
+    for file in files:
+        path = root / file.place
+        if path.exists() or path.is_symlink():
+            refused(f"`{_shown(path)}` is there already; nothing was written")
+        id = file.id.rpartition("/")[2] if file.kind == "ruleset" else file.id
+        other = shelf.find(file.kind, id)
+        if other is not None:
+            refused(f"the {file.kind} `{id}` is there already, `{_shown(other)}`; nothing was written")
+
+
+def _shown(path: Path) -> str:
+    """A path as one would type it here."""
+    absolute = path.absolute()
+    return (absolute.relative_to(Path.cwd()) if absolute.is_relative_to(Path.cwd()) else path).as_posix()
+
+
+# --- how to go on
+
+
+def _go_on(kind: str, files: list[NewFile], root: Path, base: Ruleset | None) -> None:
+    """The exact commands, after a look at whether what was written runs."""
+    from interpreter.base.diagnostics import RulesetError, render
+    from interpreter.engine.ruleset import load
+
+    places = {file.kind: _shown(root / file.place) for file in files}
+    try:
+        if base is not None and kind == "overlay":
+            load(base.id, [*base.overlays, files[0].id], _shelf(root))
+        else:
+            load(Path(places["ruleset"]))
+    except RulesetError as error:
+        for diagnostic in error.diagnostics:
+            notice(render(diagnostic))
+        family = base.composition.family if base is not None else files[0].id
+        notice(f"The family `{family}` wants more than could be made up; mend this first.")
+        raise click.exceptions.Exit(1) from None
+    say()
+    say("Next:")
+    for line in _commands(kind, files, places, root, base):
+        say(f"  {line}")
+
+
+def _commands(kind: str, files: list[NewFile], places: dict[str, str], root: Path, base: Ruleset | None) -> list[str]:
+    first = _shown(root / files[0].place)
+    if kind == "overlay" and base is not None:
+        run = f"{_environment(root)}regelwerk run {base.id} --with {files[0].id}"
+        lines = [f"regelwerk validate {first}", run]
+    else:
+        lines = [f"regelwerk validate {places['ruleset']}", f"regelwerk run {places['ruleset']}"]
+    if kind == "game":
+        lines += [f"regelwerk play {places['ruleset']}", f"regelwerk test {places['scenarios']}"]
+    return [*lines, f"edit {first}, then: regelwerk fmt {first}"]
+
+
+def _environment(root: Path) -> str:
+    """What makes the rulesets of a folder known, where they are not."""
+    from interpreter.base.paths import ruleset_roots
+
+    known = {path.resolve() for path in ruleset_roots()}
+    return "" if root.resolve() in known else f"REGELWERK_PATH={_shown(root) or '.'} "

@@ -1,0 +1,120 @@
+"""A whole file, laid out: its YAML, its rule text, types and printed tables. It means what it meant, comments stay.
+
+What comes in is a file; what goes out is its new text, or what is wrong with it. The rules are in ``docs/language.md``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeAlias
+
+from interpreter.base.diagnostics import Diagnostic
+from interpreter.base.source import SourceFile
+from interpreter.language import parse as p
+from interpreter.language.spacing import Start, space_out
+from interpreter.reading.files import read_document
+from interpreter.reading.layout import lay_out, lay_out_table
+from interpreter.reading.printed import read_printed
+from interpreter.reading.schema import meanings
+from interpreter.reading.yaml import Mapping, Scalar, Sequence, Value, excerpt, read_yaml
+
+__all__ = ["tidy"]
+
+Parse: TypeAlias = Callable[[p.Text], tuple[object, list[Diagnostic]]]
+
+_PARSED: dict[Start, Parse] = {
+    "function": p.parse_function,
+    "procedure": p.parse_procedure,
+    "verdict": p.parse_verdict,
+    "expression": p.parse_expression,
+    "heard": p.parse_event_pattern,
+    "matched": p.parse_match,
+    "preferences": p.parse_preferences,
+    "a_type": p.parse_type,
+}
+_STARTS: dict[str, Start] = {
+    "is": "function",
+    "does": "procedure",
+    "given": "procedure",
+    "otherwise": "procedure",
+    "permits": "verdict",
+    "on": "heard",
+    "for": "matched",
+    "prefer": "preferences",
+}
+"""What rule text is by the key that it stands behind; behind every other it is an expression."""
+
+_SIGNIFICANT = re.compile(r": |:$| #")
+
+
+def tidy(file: SourceFile) -> tuple[str | None, list[Diagnostic]]:
+    """The text of a file, laid out; nothing, and the reasons, where a part of it cannot be read."""
+    file = SourceFile(file.name, file.text.replace("\r\n", "\n"))
+    document, found = read_document(file, Path(file.name))
+    if document is None or found:
+        return None, found
+    texts: dict[int, str] = {}
+    for key, scalar, meaning in meanings(document.kind, document.root):
+        if meaning == "printed" and scalar.style == "literal":
+            found.extend(_table(scalar, texts))
+        elif meaning in ("rule_text", "type") and isinstance(scalar.value, str):
+            found.extend(_rule_text(scalar, "a_type" if meaning == "type" else _STARTS.get(key, "expression"), texts))
+    if found:
+        return None, found
+    written = lay_out(file, texts)
+    again, _ = read_yaml(SourceFile(file.name, written))
+    assert again is not None, f"{file.name}: laid out, it cannot be read"
+    assert _is_same(document.root, again, texts), f"{file.name}: laid out, it means something else"
+    return written, []
+
+
+def _table(scalar: Scalar, texts: dict[int, str]) -> list[Diagnostic]:
+    text = excerpt(scalar)
+    if isinstance(text, Diagnostic):
+        return [text]
+    _, found = read_printed(text)
+    if not found and not _is_fixed(scalar):
+        texts[scalar.span.start] = lay_out_table(scalar.text)
+    return found
+
+
+def _rule_text(scalar: Scalar, start: Start, texts: dict[int, str]) -> list[Diagnostic]:
+    if scalar.style == "plain" and scalar.text == "nothing" and start == "procedure":
+        return []
+    text = excerpt(scalar)
+    if isinstance(text, Diagnostic):
+        return [text]
+    _, found = _PARSED[start](text)
+    if not found and not _is_fixed(scalar):
+        written = space_out(scalar.text, start)
+        if scalar.style == "literal":
+            texts[scalar.span.start] = written
+        elif scalar.style == "quoted":
+            quote = scalar.span.text[0]
+            texts[scalar.span.start] = f"{quote}{written}{quote}"
+        elif not _SIGNIFICANT.search(written):
+            texts[scalar.span.start] = written
+    return found
+
+
+def _is_fixed(scalar: Scalar) -> bool:
+    """Whether the author said how deep a block is indented: its first line is then indented on purpose."""
+    return scalar.style == "literal" and any(char.isdigit() for char in scalar.span.text.split("\n")[0].split("#")[0])
+
+
+def _is_same(old: Value, new: Value, texts: dict[int, str]) -> bool:
+    """Whether two files say the same, but for the texts that were written anew, which must be as they were given."""
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        pairs = zip(old.entries, new.entries, strict=False)
+        return old.keys() == new.keys() and all(_is_same(a.value, b.value, texts) for a, b in pairs)
+    if isinstance(old, Sequence) and isinstance(new, Sequence):
+        pairs_ = zip(old.items, new.items, strict=False)
+        return len(old.items) == len(new.items) and all(_is_same(a, b, texts) for a, b in pairs_)
+    if not isinstance(old, Scalar) or not isinstance(new, Scalar) or old.style != new.style:
+        return False
+    given = texts.get(old.span.start)
+    if given is None:
+        return old.value == new.value
+    return given == (new.text.rstrip("\n") if new.style == "literal" else new.span.text)

@@ -1,0 +1,157 @@
+"""``regelwerk new``: what it writes is right at once, and it never writes over anything."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from interpreter.base.paths import schema_folder
+from interpreter.cli.commands import new
+from tests.cli.conftest import Run
+
+POND = Path(__file__).parents[1] / "bad" / "_base" / "pond"
+MADE = {
+    "game": ["game", "stones"],
+    "game with a name like a number": ["game", "2048"],
+    "map": ["map", "my-town", "--for", "usa-2018"],
+    "map of a small family": ["map", "pond/other-lake", "--for", "pond"],
+    "map with tables": ["map", "my-town", "--for", "bsw-germany"],
+    "overlay": ["overlay", "short", "--for", "goofspiel"],
+    "overlay of a larger game": ["overlay", "short", "--for", "germany-2004"],
+    "edition": ["edition", "2024", "--for", "germany-2018", "--title", "Rules: ours, since 2024"],
+    "edition of a small family": ["edition", "ours", "--for", "pond"],
+}
+
+
+@pytest.fixture
+def folder(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder in which one stands, with a small family in another folder of rulesets."""
+    shutil.copytree(POND, tmp_path / "others" / "pond")
+    (tmp_path / "mine").mkdir()
+    monkeypatch.chdir(tmp_path / "mine")
+    monkeypatch.setenv("REGELWERK_PATH", str(tmp_path / "others"))
+    return tmp_path / "mine"
+
+
+def files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file())
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_what_is_new_validates_and_runs(
+    run: Run, folder: Path, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    result = run("new", *MADE[name], "--in", ".")
+    assert result.exit_code == 0, result.stderr
+    written = [line.split()[1] for line in result.stdout.splitlines() if line.startswith("wrote ")]
+    assert sorted(written) == [path.relative_to(folder).as_posix() for path in files(folder)]
+    for path in files(folder):
+        modeline = re.match(r"# yaml-language-server: \$schema=(\S+)\n#?", path.read_text(encoding="utf-8"))
+        assert modeline is not None
+        assert modeline[1].startswith(schema_folder().as_uri())
+        assert "«" not in path.read_text(encoding="utf-8")
+    assert run("fmt", "--check", ".").exit_code == 0
+    commands = [line.strip() for line in result.stdout.partition("Next:\n")[2].splitlines()]
+    ran = []
+    for line in commands:
+        environment, _, arguments = line.rpartition("regelwerk ")
+        verb = arguments.split()[0]
+        if verb in ("validate", "run", "test"):
+            assert environment in ("", "REGELWERK_PATH=. ")
+            with monkeypatch.context() as patch:
+                if environment:
+                    patch.setenv("REGELWERK_PATH", f".:{tmp_path / 'others'}")
+                done = run(*arguments.split(), *(["--seed", "3"] if verb == "run" else []))
+            assert done.exit_code == 0, done.output
+            assert verb != "validate" or "no errors\n" in done.stdout, done.stdout
+            assert verb != "run" or "  place  player" in done.stdout, done.stdout
+            ran.append(verb)
+    assert ran == ["validate", "run", "test"] if name.startswith("game") else ["validate", "run"]
+
+
+def test_the_game_has_tests_that_pass(run: Run, folder: Path) -> None:
+    run("new", "game", "stones", "--in", ".")
+    assert run("test", "stones/scenarios/taking.yaml").stdout == "2 passed\n"
+    family = folder / "stones" / "family.yaml"
+    text = family.read_text(encoding="utf-8")
+    family.write_text(text.replace("number != before", "number != before + 9"), encoding="utf-8")
+    assert run("test", "stones/scenarios/taking.yaml").exit_code == 1
+
+
+def test_an_overlay_holds_where_it_is_put_on(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run("new", "overlay", "short", "--for", "goofspiel", "--in", ".", "--title", "A short game")
+    monkeypatch.setenv("REGELWERK_PATH", ".")
+    assert "In force: A short game" in run("run", "goofspiel", "--with", "goofspiel/short", "--seed", "1").stdout
+    assert "In force" not in run("run", "goofspiel", "--seed", "1").stdout
+
+
+def test_a_map_has_the_size_of_the_other_and_hangs_together(run: Run, folder: Path) -> None:
+    run("new", "map", "my-town", "--for", "usa-2018", "--in", ".")
+    assert run("try", "power-grid/my-town.yaml", "count(city)").stdout.split()[0] == "42"
+    whole = "connected(city) and all(r in region where connected([c in city where c.region == r]))"
+    assert run("try", "power-grid/my-town.yaml", whole).stdout.split()[0] == "true"
+
+
+def test_nothing_is_written_over(run: Run, folder: Path) -> None:
+    assert run("new", "game", "stones", "--in", ".").exit_code == 0
+    before = {path: path.read_text(encoding="utf-8") for path in files(folder)}
+    (folder / "stones" / "stones.yaml").unlink()
+    result = run("new", "game", "stones", "--in", ".", "--title", "Another")
+    assert result.exit_code == 1
+    assert result.stderr == "Error: `stones/family.yaml` is there already; nothing was written\n"
+    assert not (folder / "stones" / "stones.yaml").exists()
+    assert all(path.read_text(encoding="utf-8") == before[path] for path in files(folder))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "told"),
+    [
+        ("game Stones", 2, "got `Stones`, want a word of lower-case letters"),
+        ("game a/b", 2, "got `a/b`, want a word"),
+        ("map ../x --for pond", 2, "want a word, or `family/word`,"),
+        ("map my-town --for germny-2018", 1, "E031 no ruleset `germny-2018`; did you mean `germany-2018`?"),
+        ("map goofspeil/x --for goofspiel", 1, "there is no family `goofspeil`; did you mean `goofspiel`?"),
+        ("map pond/x --for goofspiel", 1, "`goofspiel` is of the family `goofspiel`, not `pond`"),
+        ("map x --for goofspiel", 1, "`goofspiel` has no map, so it cannot have another one"),
+        ("edition classic --for goofspiel", 1, "the edition `goofspiel/classic` is there already"),
+        ("map pond --for pond", 1, "the ruleset `pond` is there already"),
+        ("game pond", 1, "the family `pond` is there already"),
+        ("game x --for pond", 2, "--for goes with a map, an overlay or an edition"),
+        ("castle x", 2, "'castle' is not one of 'map', 'overlay', 'edition', 'game'"),
+        ("overlay pond/x", 2, "--for is missing: which ruleset is it made for? There are pond"),
+        ("map", 2, "NAME is missing"),
+        ("", 2, "KIND is missing"),
+    ],
+)
+def test_what_cannot_be_made_is_told(run: Run, folder: Path, arguments: str, code: int, told: str) -> None:
+    result = run("new", *arguments.split(), "--in", ".")
+    assert (result.exit_code, files(folder)) == (code, [])
+    assert told in re.sub(r"\s+", " ", result.stderr)
+
+
+def test_a_title_that_would_break_the_files_is_refused(run: Run, folder: Path) -> None:
+    for title in ('a "b"', "{who}", "two\nlines", "«id»", " "):
+        assert run("new", "game", "stones", "--title", title).exit_code == 2
+    assert files(folder) == []
+
+
+def test_what_is_not_given_is_asked_for(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(new, "_somebody_is_there", lambda: True)
+    result = run("new", "--in", ".", input="overlay\ndry\n\npond\n")
+    assert result.exit_code == 0, result.stderr
+    assert [path.relative_to(folder).as_posix() for path in files(folder)] == ["pond/overlays/dry.yaml"]
+    assert "title: Dry\n" in files(folder)[0].read_text(encoding="utf-8")
+
+
+def test_where_it_is_written(run: Run, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert run("new", "game", "one").exit_code == 0
+    assert (tmp_path / "others" / "one" / "one.yaml").exists()
+    monkeypatch.delenv("REGELWERK_PATH")
+    assert run("new", "game", "two").exit_code == 0
+    assert (folder / "two" / "two.yaml").exists()
+    (folder / "rulesets").mkdir()
+    assert run("new", "game", "three").exit_code == 0
+    assert (folder / "rulesets" / "three" / "three.yaml").exists()
