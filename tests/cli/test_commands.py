@@ -13,7 +13,22 @@ from tests.cli.conftest import Run
 from tests.play.toy import ROOT, changed
 
 BAD = Path(__file__).parents[1] / "bad"
-MINE = ("new", "list", "show", "validate", "lint", "fmt", "help", "run", "replay", "simulate", "bench", "play", "try", "map")
+MINE = (
+    "new",
+    "list",
+    "show",
+    "validate",
+    "lint",
+    "fmt",
+    "help",
+    "run",
+    "replay",
+    "simulate",
+    "bench",
+    "play",
+    "try",
+    "map",
+)
 
 
 @pytest.mark.parametrize("name", MINE)
