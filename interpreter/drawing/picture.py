@@ -80,7 +80,9 @@ def unplayed(ruleset: Ruleset) -> Game:
 
 def picture_of(game: Game) -> Picture:
     """The graph of a game as it is now. ``ValueError`` where its ruleset has none."""
-    graph = game.ruleset.model.graph
+    from interpreter.engine.lengths import measured
+
+    graph = measured(game)
     if graph is None or not graph.nodes:
         raise ValueError(f"`{game.ruleset.id}` has no graph that could be drawn")
     game.machine.meter.refill()

@@ -167,3 +167,15 @@ def test_figures_of_a_shipped_map(run: Run) -> None:
     first = next(row["first"] for row in data["rows"] if row["name"] == "New York")
     want = {"New York", "Philadelphia", "Washington", "Norfolk", "Raleigh", "Savannah", "Jacksonville"}
     assert (set(first["nodes"]), first["length"]) == (want, 18)
+
+
+def test_dealt_lengths_are_those_of_the_kept_game(run: Run, tmp_path: Path) -> None:
+    """Before cards are dealt onto the links, none has a length."""
+    figures = json.loads(run("map", "outpost", "--stats", "-o", "json").stdout)
+    assert (figures["length"], figures["total"]) == (None, figures["links"])
+    kept = tmp_path / "kept.jsonl"
+    run("run", "outpost", "-p", "3", "--seed", "2", "--log", str(kept))
+    figures = json.loads(run("map", str(kept), "--stats", "-o", "json").stdout)
+    assert figures["length"] == "cost"
+    assert figures["total"] > figures["links"]
+    assert run("map", str(kept)).exit_code == 0

@@ -54,10 +54,13 @@ def command(
     suffix = _suffix(file)
     kept = kept_game(where, **{"with": overlays})
     if stats:
-        ruleset = loaded(where, overlays) if kept is None else kept.ruleset
-        if ruleset.model.graph is None:
-            refused(f"`{ruleset.id}` has no graph")
-        _stats(ruleset.title, ruleset.model.graph, 7 if first is None else first, output)
+        from interpreter.engine.lengths import measured
+
+        game = kept or _unplayed(where, overlays)
+        graph = measured(game)
+        if graph is None:
+            refused(f"`{game.ruleset.id}` has no graph")
+        _stats(game.ruleset.title, graph, 7 if first is None else first, output)
     else:
         _draw(kept or _unplayed(where, overlays), file, suffix)
 

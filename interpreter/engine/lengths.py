@@ -1,0 +1,27 @@
+"""The graph of a game with the lengths that its links have now, also where cards that are dealt onto them say these."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from interpreter.compiler.plain.functions import dealt_lengths
+from interpreter.language.model import GraphDecl
+
+if TYPE_CHECKING:
+    from interpreter.engine.game import Game
+
+__all__ = ["measured"]
+
+
+def measured(game: Game) -> GraphDecl | None:
+    """Each link has its length among its values. Where the cards are not dealt yet, links have no length at all."""
+    graph = game.ruleset.model.graph
+    if graph is None or graph.dealt is None or graph.length is None:
+        return graph
+    cards = game.state.cells[game.machine.constants.layout.base[graph.dealt]]
+    if len(cards) < len(graph.links):
+        return replace(graph, length=None)
+    lengths = dealt_lengths(game.ruleset.model)(cards)
+    links = zip(graph.links, lengths, strict=True)
+    return replace(graph, links=[replace(x, values={**x.values, graph.length: n}) for x, n in links])
