@@ -44,6 +44,8 @@ def _tokens(text: str, start: Start) -> list[Token]:
 def _said(text: str, start: Start) -> tuple[list[tuple[str, str]], list[str]]:
     """What a text says, whatever its layout: its tokens and its comments."""
     tokens = [(token.type, "" if token.type in _LAYOUT else str(token)) for token in _tokens(text, start)]
+    if tokens[:1] == [("_NL", "")]:  # blank lines at the start say nothing
+        tokens = tokens[1:]
     return tokens, [found.rstrip() for found in _COMMENT.findall(text) if found.startswith("#")]
 
 

@@ -51,7 +51,8 @@ _SIGNIFICANT = re.compile(r": |:$| #")
 
 def tidy(file: SourceFile) -> tuple[str | None, list[Diagnostic]]:
     """The text of a file, laid out; nothing, and the reasons, where a part of it cannot be read."""
-    file = SourceFile(file.name, file.text.replace("\r\n", "\n"))
+    text = file.text.replace("\r\n", "\n")
+    file = SourceFile(file.name, text if text.endswith("\n") or not text else f"{text}\n")
     document, found = read_document(file, Path(file.name))
     if document is None or found:
         return None, found

@@ -25,8 +25,8 @@ _BLOCK = re.compile(r"[|>][-+0-9]*")
 
 
 def lay_out(file: SourceFile, texts: Mapping[int, str]) -> str:
-    """The text of a file, laid out. ``texts`` are scalars that are written anew, by where they start: of a block its
-    lines, of all others what stands there with its quotes.
+    """The text of a file, laid out; its last line has an end. ``texts`` are scalars that are written anew, by where
+    they start: of a block its lines, of all others what stands there with its quotes.
     """
     return _Writer(file.text, texts).written()
 
@@ -108,8 +108,6 @@ class _Writer:
     def written(self) -> str:
         import yaml
 
-        if not self.text.endswith("\n"):
-            self.text += "\n"
         loader: type = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
         for token in yaml.scan(self.text, Loader=loader):
             self._token(token)
@@ -193,11 +191,13 @@ class _Writer:
         sign = _BLOCK.match(head)
         assert sign
         given = next((int(char) for char in sign[0] if char.isdigit()), 0)
-        lines = body.split("\n")
+        raw_lines = body.split("\n")
+        begin = next((n for n, line in enumerate(raw_lines) if line.strip()), len(raw_lines))
+        lines = [""] * begin + raw_lines[begin:]  # blanks above the first line are no text
         found = self.base.found + given if given else next((_indent(line) for line in lines if line.strip()), 0)
         while lines and not lines[-1][found:].rstrip("\n"):
             lines.pop()
-        self.end = start + len(head) + sum(len(line) + 1 for line in lines)
+        self.end = start + len(head) + sum(len(line) + 1 for line in raw_lines[: len(lines)])
         inner = self.texts[start].split("\n") if start in self.texts else [line[found:] for line in lines]
         column = self.base.written + (given or STEP)
         self.line += head.rstrip()

@@ -75,6 +75,14 @@ CASES = {
         "…state:\n  b: {value: list  of   int}\n  c: {value: 1 .. 3}\n",
         "…state:\n  b: {value: list of int}\n  c: {value: 1..3}\n",
     ),
+    "blanks without text": (
+        "…says:\n  a: |\n          \n  b: |\n \n     x\n",
+        "…says:\n  a: |\n\n  b: |\n\n    x\n",
+    ),
+    "no end of the last line": (
+        "…about: |\n  x",
+        "…about: |\n  x\n",
+    ),
     "kept lines at the end": (
         "…about: |+\n   x\n\n\ntitle: b\n",
         "…about: |+\n  x\n\n\ntitle: b\n",
@@ -99,6 +107,10 @@ SPACED = {
         "() -> int: count(a in b where (\n  a > 1\n  and any(c in d\n    where c < 2)\n))"
     ),
 }
+
+
+SPACED["\n\n# one\n\n() -> int: 1"] = "# one\n\n() -> int: 1"
+SPACED["\n() -> int: 1"] = "() -> int: 1"
 
 
 @pytest.mark.parametrize("before", SPACED)
