@@ -12,9 +12,8 @@ from interpreter.cli.contents import files_of
 from interpreter.engine.ruleset import Examined, examine
 from interpreter.engine.scenario import Suite, read_scenarios
 from interpreter.language.policies import policies_in, policies_of
-from interpreter.reading.compose import words
+from interpreter.reading.compose import undefined_with, words
 from interpreter.reading.files import KINDS, Document, Shelf, place_of, shelf_for
-from interpreter.reading.yaml import Mapping
 
 __all__ = ["Validation", "validate"]
 
@@ -135,10 +134,8 @@ class _Validator:
         if (part.kind, part.id) in ids:
             return []
         over = [scalar.text for scalar in words(part.root.get("over"))] if part.kind == "overlay" else []
-        undefined = part.root.get("undefined")
-        refused = {entry.key.text for entry in undefined.entries} if isinstance(undefined, Mapping) else set()
         found = {id for _, id in ids}
-        return [part.id] if found & set(over) and not found & refused else None
+        return [part.id] if found & set(over) and not found & undefined_with(part) else None
 
     def _examined(self, ruleset: Document, overlays: Iterable[str]) -> Examined:
         key = (ruleset.id, tuple(overlays))

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from interpreter.base.diagnostics import Diagnostic, unique
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.engine.twins import twins
-from interpreter.reading.compose import word, words
+from interpreter.reading.compose import undefined_with, word, words
 from interpreter.reading.files import Document, Shelf
 
 __all__ = ["CHECKS", "compositions", "lint"]
@@ -46,4 +46,5 @@ def _fits(overlay: Document, ruleset: Ruleset) -> bool:
     """Whether a ruleset that lacks the overlay can have it."""
     here = {document.id for document in ruleset.composition.documents}
     over, not_with = ({scalar.text for scalar in words(overlay.root.get(key))} for key in ("over", "not_with"))
-    return overlay.id not in here and not over.isdisjoint(here) and not_with.isdisjoint(here)
+    apart = not_with | undefined_with(overlay)
+    return overlay.id not in here and not over.isdisjoint(here) and apart.isdisjoint(here)

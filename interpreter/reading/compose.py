@@ -29,6 +29,7 @@ __all__ = [
     "amended",
     "compose",
     "player_range",
+    "undefined_with",
     "word",
     "words",
 ]
@@ -293,6 +294,12 @@ class _Collector:
             if isinstance(name, Scalar) and "/" not in name.text:
                 break
         return chain
+
+
+def undefined_with(overlay: Document) -> frozenset[str]:
+    """The files with which no rulebook says what holds."""
+    undefined = overlay.root.get("undefined")
+    return frozenset(entry.key.text for entry in undefined.entries) if isinstance(undefined, Mapping) else frozenset()
 
 
 def _check_undefined(overlays: Iterable[Document], below: list[Document]) -> Iterator[Diagnostic]:
