@@ -16,7 +16,7 @@ from interpreter.base.diagnostics import RulesetError
 from interpreter.engine.game import Decision, Game, Option
 from interpreter.engine.refusal import IllegalMove
 from interpreter.engine.ruleset import Ruleset, find, load
-from interpreter.reading.compose import words
+from interpreter.reading.compose import ALLOW_UNDEFINED, words
 
 __all__ = ["Difference", "Kept", "Recorder", "keep", "play_again", "read_kept", "ruleset_of"]
 
@@ -135,7 +135,8 @@ def ruleset_of(kept: Kept, name: str | None = None) -> Ruleset:
     own = [scalar.text for scalar in words(document.root.get("overlays"))]
     taken = kept.header.get("overlays", own)
     refused = [f"-{overlay}" for overlay in own if overlay not in taken]
-    return load(chosen, [*(overlay for overlay in taken if overlay not in own), *refused])
+    # a game that was kept was allowed when it was played
+    return load(chosen, [*(overlay for overlay in taken if overlay not in own), *refused, ALLOW_UNDEFINED])
 
 
 def play_again(ruleset: Ruleset, kept: Kept, until: int | None = None) -> Game:

@@ -22,7 +22,7 @@ GROUPS = ("FC", "P2", "P3", "P4", "SA")
 TABLES = [(2, 1), (2, 2), (3, 1), (2, 3), (1, 1), (5, 1)]
 
 
-@pytest.mark.parametrize(("number", "id"), enumerate(SECOND))
+@pytest.mark.parametrize(("number", "id"), list(enumerate(SECOND)))
 def test_games_with_robots_come_to_an_end(number: int, id: str) -> None:
     ruleset = interpreter.load(id, ["robots"])
     people, robots = TABLES[number % len(TABLES)]
