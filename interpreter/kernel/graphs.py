@@ -121,11 +121,15 @@ class Graph:
         if not isinstance(lengths, tuple):
             return self._search(starts, within, lengths)
         known = self._memory.within(self, within, lengths)
-        found = known.answers.get(starts)
-        if found is None:
-            if len(known.answers) >= _MOST_KEPT:
-                known.answers.clear()
-            found = known.answers[starts] = self._distances(known, starts, within, lengths)
+        return known.answers.get(starts) or self._answer(known, starts, within, lengths)
+
+    def _answer(
+        self, known: _Within, starts: tuple[int, ...], within: tuple[int, ...] | None, lengths: tuple[int, ...]
+    ) -> _Distances:
+        """The distances, kept for the next time."""
+        if len(known.answers) >= _MOST_KEPT:
+            known.answers.clear()
+        found = known.answers[starts] = self._distances(known, starts, within, lengths)
         return found
 
     def _distances(
@@ -163,12 +167,7 @@ class Graph:
             nonlocal place, known
             if within is not place:
                 place, known = within, self._memory.within(self, within, lengths)
-            found = known.answers.get(starts)
-            if found is None:
-                if len(known.answers) >= _MOST_KEPT:
-                    known.answers.clear()
-                found = known.answers[starts] = self._distances(known, starts, within, lengths)
-            return found
+            return known.answers.get(starts) or self._answer(known, starts, within, lengths)
 
         def path(starts: tuple[int, ...], goal: int, within: tuple[int, ...] | None) -> tuple[int, ...] | None:
             nonlocal place, known

@@ -147,6 +147,8 @@ def said(text: str) -> str:
 def spoilt(text: str, chance: random.Random) -> str:
     """A file in another layout: deeper or more shallow, with blanks where they may be, without alignment."""
     step = chance.choice([1, 3, 4])
+    if re.search(r"^ *- ", text, re.M):  # what follows a dash is as deep as the dash and its blank: the step stays
+        step = 2
     lines = []
     for line in text.split("\n"):
         body = line.lstrip(" ")
@@ -190,7 +192,7 @@ def test_a_ruleset_spoilt_and_laid_out_is_the_same(root: Path, seed: int, tmp_pa
             text = written
         (tmp_path / path.relative_to(root)).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path.relative_to(root)).write_text(text, encoding="utf-8")
-    assert laid_out >= len(list(root.rglob("*.yaml"))) * 3 // 5
+    assert laid_out >= len(list(root.rglob("*.yaml"))) * 2 // 3
     for name in rulesets(root)[seed - 1 :: 2]:
         assert meaning(tmp_path, name) == meaning(root, name), name
 
