@@ -20,9 +20,11 @@ from interpreter.compiler.fast.emitted import Emitted
 from interpreter.compiler.fast.expressions import Expressions, Unsupported
 from interpreter.compiler.fast.functions import Functions
 from interpreter.compiler.fast.knowledge import Knowledge
+from interpreter.compiler.fast.phases import Phases
 from interpreter.compiler.fast.preferences import PreferenceWriter
 from interpreter.compiler.fast.quote import Quote
 from interpreter.compiler.fast.reads import gathered
+from interpreter.compiler.fast.simplify import Library, going_back, simplified
 from interpreter.compiler.fast.standing import Standing
 from interpreter.compiler.fast.statements import Block, Statements
 from interpreter.compiler.fast.stretches import Stretches
@@ -62,8 +64,10 @@ class Emitter:
         self.takes: dict[tuple[int, int], str] = {}
         self.stale: dict[str, str] = {}
         """For groups that rows read what makes these stale."""
+        self.library = Library()
         self.stretches = Stretches(self)
         self.decisions = Decisions(self)
+        self.phases = Phases(self)
         self.standing = Standing(self)
 
     # --- names
@@ -111,6 +115,7 @@ class Emitter:
                 self.functions.procedure(target)
         for index, stretch in enumerate(self.program.stretches):
             self._resumed(index, stretch)
+        self.phases.write()
         self.standing.write()
         self.stretches.write_waiting()
         self._finish()
@@ -147,6 +152,7 @@ class Emitter:
             _fill(body, program, self.stale)
         self.costs.write(found)
         self._look_up(found)
+        self._simplify(found)
         found.remembered = self.costs.remembered
         return found, names
 
@@ -178,6 +184,14 @@ class Emitter:
             _fill(body, self.done, self.stale)
         self.costs.write(self.done)
         self._look_up(self.done)
+        for body in self.done.modules.values():
+            self.library.add(body)
+        for index, name in self.done.stretches.items():
+            of_rules = index < len(self.program.stretches)
+            size = self.stretches.size(self.program.stretches[index].procedure) if of_rules else 0
+            self.library.stretches[index] = name, size
+        self._go_back()
+        self._simplify(self.done)
         self.done.longest, self.done.remembered = self.sizes.longest, self.costs.remembered
 
     def _look_up(self, emitted: Emitted) -> None:
@@ -185,6 +199,28 @@ class Emitter:
         for body in emitted.modules.values():
             for function in body:
                 _LookUp(self.told).visit(function)
+
+    def _go_back(self) -> None:
+        """What goes on where a call is done, if all calls that lead there put what they give in one place."""
+        places: dict[int, set[int]] = {}
+        for stretch in self.program.stretches:
+            if isinstance(stretch.end, l.Calls):
+                places.setdefault(stretch.end.then, set()).add(stretch.end.into)
+        for index, into in places.items():
+            if len(into) == 1:
+                stretch = self.program.stretches[index]
+                name = self.done.backs[index] = self.named("B", stretch.procedure.split("@")[0])
+                with self.write(stretch.span, "B", "") as writing:
+                    q = self.quote
+                    frame, value = q.name("frame"), q.name("value")
+                    body = going_back(q, *self.library.stretches[index], min(into), frame, value)
+                    writing.add(q.function(name, ["state", "frame", "value"], body))
+
+    def _simplify(self, emitted: Emitted) -> None:
+        for body in emitted.modules.values():
+            for function in body:
+                assert isinstance(function, ast.FunctionDef)
+                simplified(function, self.library)
 
     def add(self, file: str, function: ast.FunctionDef) -> None:
         self.done.modules.setdefault(file, []).append(function)

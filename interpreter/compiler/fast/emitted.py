@@ -18,7 +18,8 @@ MOST_SHOWN = 160
 class Emitted:
     """The trees of each file, the values that they name, and where to find what.
 
-    ``stretches``: the function of a stretch; ``takes``: of a decision and option what records it and goes on;
+    ``stretches``: the function of a stretch, and ``backs`` what goes on there with what a call gave; ``ends``: of each
+    phase what ends it; ``takes``: of a decision and option what records it and goes on;
     ``accepts``: what says whether it is legal; ``options``: what lists its values; ``standing``: what finds a match,
     and ``settles`` what asks all of these, where there are few;
     ``readers``: for each group the caches that a change empties; ``rows``: for each cache that is a row the places in
@@ -31,6 +32,8 @@ class Emitted:
     modules: dict[str, list[ast.stmt]] = field(default_factory=dict)
     values: dict[str, Any] = field(default_factory=dict)
     stretches: dict[int, str] = field(default_factory=dict)
+    backs: dict[int, str] = field(default_factory=dict)
+    ends: list[str] = field(default_factory=list)
     takes: dict[tuple[int, int], str] = field(default_factory=dict)
     accepts: dict[tuple[int, int], str] = field(default_factory=dict)
     options: dict[tuple[int, int], str] = field(default_factory=dict)

@@ -125,7 +125,13 @@ class FastMachine(Machine):
         for index, function in enumerate(stretches):
             if function is None:
                 stretches[index] = _plainly(runtime, index)
-        runtime.functions.extend([*stretches, *runtime.specials()])
+        special = enumerate(runtime.specials(), self.first_special)
+        runtime.functions.extend([*stretches, *(space.get(emitted.stretches.get(i, ""), f) for i, f in special)])
+        runtime.after.extend(space[name] for name in emitted.ends)
+        runtime.backs.extend(
+            space.get(emitted.backs.get(index, "")) or _going_back(function)
+            for index, function in enumerate(runtime.functions)
+        )
         parts = {number: space[name] for number, name in emitted.parts.items()}
         runtime.look_at_parts(parts, emitted.through)
         runtime.standing.extend(space[name] for name in emitted.standing)
@@ -139,7 +145,6 @@ class FastMachine(Machine):
         takes = {i: tuple(space[emitted.takes[i, n]] for n in range(len(s.bodies))) for i, s in self.asks.items()}
         accepts = {i: tuple(space[emitted.accepts[i, n]] for n in range(len(s.bodies))) for i, s in self.asks.items()}
         taking = [takes.get(index, ()) for index in range(len(self.program.stretches))]
-        runtime.takes.extend(taking)
         runtime.budget.forgets(space.values(), emitted.remembered)
         return Form(runtime, runtime.functions, taking, accepts, options, space, runtime.budget.left, emitted.names)
 
@@ -399,6 +404,16 @@ def _choice_by(log: list[tuple[Any, ...]], frame: Any) -> int:
         if log[place][0] == CHOICE:
             return place if log[place][2] is frame else len(log)
     return len(log)
+
+
+def _going_back(function: Any) -> Any:
+    """Goes on where a call is done, wherever what it gave belongs."""
+
+    def back(state: State, frame: Any, value: Value) -> Any:
+        _, env, up, into = frame
+        return function(state, env if into < 0 else (*env[:into], value, *env[into + 1 :]), up)
+
+    return back
 
 
 def _plainly(runtime: Runtime, index: int) -> Any:

@@ -40,13 +40,19 @@ class _Takes(ast.NodeTransformer):
         q = self.quote
         q.stay(node)
         match node.value:
-            case ast.Tuple([ast.Constant(int(number)), values]) if (name := self.writer.taken(number)) is not None:
-                return q.statements("return _0(state, frame, _1)", q.name(name), values)
-            case ast.Constant((int(number), values)) if (name := self.writer.taken(number)) is not None:
-                return q.statements("return _0(state, frame, _1)", q.name(name), q.constant(values))
+            case ast.Tuple([ast.Constant(int(number)), values]):
+                return q.statements("return _0(state, frame, _1)", q.name(self.writer.taken(number)), values)
+            case ast.Constant((int(number), values)):
+                return q.statements(
+                    "return _0(state, frame, _1)", q.name(self.writer.taken(number)), q.constant(values)
+                )
             case ast.expr() as value:
-                takes = q.constant(self.writer.index)
-                return q.statements("number, values = _0\nreturn TAKES[_1][number](state, frame, values)", value, takes)
+                found = q.statements("number, values = _0", value)
+                names = [self.writer.taken(number) for number in self.writer.numbers.values()]
+                for number, name in enumerate(names[:-1]):
+                    go_on = "if number == _0:\n    return _1(state, frame, values)"
+                    found.extend(q.statements(go_on, q.constant(number), q.name(name)))
+                return [*found, *q.statements("return _0(state, frame, values)", q.name(names[-1]))]
             case _:
                 return node
 
@@ -61,6 +67,8 @@ class PreferenceWriter:
         assert isinstance(self.stretch.end, l.Asks)
         self.ask = self.stretch.end.ask
         self.numbers = {option.name: number for number, option in enumerate(self.ask.options)}
+        self.only: int | None = None
+        """The only alternative that the line at hand can choose."""
 
     def write(self, preferences: Preferences) -> str:
         """Gives the function's name. ``preferences`` has no guard."""
@@ -86,9 +94,9 @@ class PreferenceWriter:
             going_on(function.name), ["state", "frame", "below"], [*q.statements("env = frame[1]"), *body]
         )
 
-    def taken(self, number: int) -> str | None:
+    def taken(self, number: int) -> str:
         """What takes an alternative of the decision."""
-        return self.emitter.takes.get((self.index, number))
+        return self.emitter.takes[self.index, number]
 
     def _around(self, body: Block) -> list[ast.expr]:
         """The actor and the context, each in a local where it is more than a name."""
@@ -107,6 +115,8 @@ class PreferenceWriter:
         if line.tie == "asking":
             raise Unsupported("a line that asks another seat")
         patterns = [p for p in line.patterns if p.alternative in ("", *self.numbers)]
+        named = {self.numbers.get(pattern.alternative, -1) for pattern in patterns}
+        self.only = named.pop() if len(named) == 1 and -1 not in named else 0 if len(self.numbers) == 1 else None
         match line.tie:
             case "first":
                 found = [statement for pattern in patterns for statement in self._pattern(pattern, "first", "")]
@@ -126,7 +136,7 @@ class PreferenceWriter:
         found = [q.assign(best, q.constant(None)), q.assign(key, q.name("ENDLESS"))]
         for pattern in patterns:
             found.extend(self._pattern(pattern, "by", best, key))
-        return [*found, *q.statements("if _0 is not None:\n    return _0", q.name(best))]
+        return [*found, *q.statements("if _0 is not None:\n    return _1", q.name(best), self._code(q.name(best)))]
 
     def _random(self, patterns: list[Pattern]) -> Block:
         q = self.quote
@@ -139,8 +149,13 @@ class PreferenceWriter:
         names = [pattern.alternative for pattern in patterns]
         if "" in names or len(set(names)) < len(names):
             found.extend(q.statements("_0 = remembered_order(_0)", q.name(listed)))
-        found.extend(q.statements("if _0:\n    return _0[below(len(_0))] if len(_0) > 1 else _0[0]", q.name(listed)))
+        one = q.expression("_0[below(len(_0))] if len(_0) > 1 else _0[0]", q.name(listed))
+        found.extend(q.statements("if _0:\n    return _1", q.name(listed), self._code(one)))
         return found
+
+    def _code(self, found: ast.expr) -> ast.expr:
+        """What a line chooses: the alternative with its values. Where a line names only one, it looks for values."""
+        return found if self.only is None else self.quote.tuple([self.quote.constant(self.only), found])
 
     def _plain_alternative(self, pattern: Pattern) -> bool:
         return pattern.alternative != "" and not self.ask.options[self.numbers[pattern.alternative]].choices
@@ -251,10 +266,10 @@ class PreferenceWriter:
         tests = [x.expression(test, self.scope) for test in option.tests]
         tests += [x.expression(test, own) for test in pattern.tests if not self._is_pin(pattern, option, test, own)]
         values = q.tuple([x.local(self.scope, choice.variable) for choice in option.choices])
-        code = q.tuple([q.constant(number), values])
+        code = values if self.only is not None else q.tuple([q.constant(number), values])
         match use:
             case "first":
-                body = [q.placed(ast.Return(code))]
+                body = [q.placed(ast.Return(self._code(code)))]
             case "random":
                 body = q.statements("_0.append(_1)", q.name(target), code)
             case _:

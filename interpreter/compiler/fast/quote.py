@@ -56,7 +56,7 @@ class Quote:
             self._kept[span.start] = found
         self._line, self._column = found
 
-    def stay(self, node: ast.stmt) -> None:
+    def stay(self, node: ast.stmt | ast.expr) -> None:
         """New nodes stand where this one does."""
         self._line, self._column = node.lineno, node.col_offset
 

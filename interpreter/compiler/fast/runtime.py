@@ -111,7 +111,10 @@ class Runtime:
         }
         """What the first so many tokens of a full row cost."""
         self.functions: list[Special] = []
-        self.takes: list[tuple[Any, ...]] = []
+        self.backs: list[Callable[..., Going | None]] = []
+        """For each stretch what goes on there with what a call gave."""
+        self.after: list[Callable[[State], Going | None]] = []
+        """For each phase what ends it."""
         self.standing: list[Callable[[State], tuple[Value, ...] | None]] = []
 
     def look_at_parts(self, parts: dict[int, Callable[..., Value]], through: dict[int, list[int]]) -> None:
@@ -150,8 +153,8 @@ class Runtime:
         graph, lengths = self.constants.graph, self.constants.lengths
         found: dict[str, Any] = {
             **{name: getattr(helpers, name) for name in helpers.__all__},
-            "F": self.functions,
-            "TAKES": self.takes,
+            "BACK": self.backs,
+            "NEXT": self.after,
             **{
                 f"OPTION_{index}_{number}": option
                 for index, site in self.machine.asks.items()
@@ -182,10 +185,24 @@ class Runtime:
                 "take_piece",
                 "move_card",
             ),
-            *("move_cards", "move_to_pile", "shuffle", "pick", "keep", "mark", "visible", "settle", "matched", "stop"),
+            *(
+                "move_cards",
+                "move_to_pile",
+                "shuffle",
+                "pick",
+                "keep",
+                "mark",
+                "visible",
+                "settle",
+                "matched",
+                "stop",
+                "fall_due",
+            ),
             *("plain_stretch", "plain_values", "plain_choice", "plain_match", "check_depth"),
         ):
             found[name] = getattr(self, name)
+        for name in ("round_over", "next_phase", "phase_begin", "phase_over"):
+            found[name] = getattr(self, f"_{name}")
         found["visible_in"] = self.machine.visible_in
         if graph is not None:
             if self.constants.model.graph is not None and self.constants.model.graph.dealt:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from interpreter.compiler import lower as l
 from interpreter.compiler.fast.expressions import Scope, Unsupported
 from interpreter.compiler.fast.quote import is_constant, value_of
+from interpreter.compiler.fast.simplify import LEAVE
 from interpreter.compiler.fast.statements import Block, no_loop_in_iterable
 from interpreter.compiler.fast.writer import Writer
 from interpreter.compiler.plain.machine import MAXIMUM_DEPTH
@@ -176,7 +177,7 @@ class Stretches(Writer):
                 q.statements("if not _0[_1]:\n    give_up()", q.name(self.emitter.bind("counts", counts)), seat)
             )
         found.extend(q.statements("state.frame = frame"))
-        if not any(option.guard is None and not option.choices and not option.tests for option in ask.options):
+        if not any(self._is_always_open(option, scope) for option in ask.options):
             # What has least to look through is asked first: it is enough that something can be chosen.
             numbers = sorted(range(len(ask.options)), key=lambda n: len(ask.options[n].choices))
             for name in [self.emitter.decisions.listing(index, n) for n in numbers]:
@@ -186,6 +187,14 @@ class Stretches(Writer):
         else:
             found.extend(q.statements("return None"))
         return found
+
+    def _is_always_open(self, option: c.Option, scope: Scope) -> bool:
+        if option.choices or option.tests:
+            return False
+        if option.guard is None:
+            return True
+        guard = self.expressions.expression(option.guard, scope)
+        return is_constant(guard) and bool(value_of(guard))
 
     def _call(self, call: c.CallRule | c.CallBase, into: int, then: int, env: ast.expr, scope: Scope) -> Block:
         q, x = self.quote, self.expressions
@@ -216,25 +225,7 @@ class Stretches(Writer):
         return found
 
     def _leave(self, value: ast.expr) -> Block:
-        q = self.quote
-        return (
-            q.statements(
-                "to, env, further, into = up\n"
-                "if into >= 0:\n"
-                "    env = (*env[:into], _0, *env[into + 1:])\n"
-                "return F[to](state, env, further)",
-                value,
-            )
-            if is_constant(value) or isinstance(value, ast.Name)
-            else q.statements(
-                "value = _0\n"
-                "to, env, further, into = up\n"
-                "if into >= 0:\n"
-                "    env = (*env[:into], value, *env[into + 1:])\n"
-                "return F[to](state, env, further)",
-                value,
-            )
-        )
+        return self.quote.statements("return _0(state, up, _1)", self.quote.name(LEAVE), value)
 
     def _turn_ends(self, then: int, env: ast.expr, scope: Scope) -> Block:
         q = self.quote

@@ -1,0 +1,102 @@
+"""Rounds and phases of the fast form: what ends one and begins the next, as long as nothing waits in between.
+
+Where standing rules have to be looked at, or blocks wait for a moment, the runtime does what the plain form does.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from interpreter.compiler import lower as l
+from interpreter.compiler.fast.statements import Block
+from interpreter.compiler.fast.writer import Writer
+
+if TYPE_CHECKING:
+    from interpreter.compiler.fast.emit import Emitter
+
+__all__ = ["Phases"]
+
+
+class Phases(Writer):
+    """Writes two of the stretches behind those of the rules, and one function for each phase."""
+
+    def __init__(self, emitter: Emitter) -> None:
+        super().__init__(emitter)
+        base = self.constants.layout.base
+        self._pending, self._settling, self._kept = base["pending"], base["settling"], base["kept"]
+        self._round, self._phase = base["round"], base["phase"]
+        self.phases = self.constants.model.phases
+
+    def write(self) -> None:
+        machine, done = self.emitter.machine, self.emitter.done
+        over = done.stretches[machine.PHASE_OVER] = self.emitter.named("R", "phase_over")
+        start = done.stretches[machine.ROUND_START] = self.emitter.named("R", "round_start")
+        done.ends.extend(self.emitter.named("R", f"after_{phase}") for phase in self.phases)
+        with self.emitter.write(self._procedure(0).layer.span, "R", "") as writing:
+            for number, name in enumerate(done.ends):
+                writing.add(self.quote.function(name, ["state"], self._after(number)))
+            writing.add(self.quote.function(over, ["state", "env", "up"], self._over()))
+            writing.add(self.quote.function(start, ["state", "env", "up"], self._start()))
+
+    def _procedure(self, number: int) -> l.Lowered:
+        return self.program.procedures[self.constants.model.rules[self.phases[number]].top.id]
+
+    def _over(self) -> Block:
+        """The end of any phase."""
+        q = self.quote
+        return q.statements(
+            "if S[_0] or S[_1] and not S[_2]:\n    return phase_over(state, (), None)\nreturn NEXT[S[_3]](state)",
+            *map(q.constant, (self._kept, self._pending, self._settling, self._phase)),
+        )
+
+    def _after(self, number: int) -> Block:
+        q = self.quote
+        found = self._resets("phase")
+        found.extend(self.statements.mark(f"end of {self.phases[number]}", q.constant(number)))
+        if number + 1 < len(self.phases):
+            return [*found, *self._begin(number + 1)]
+        found.extend(
+            q.statements(
+                "if S[_0] or S[_1] and not S[_2]:\n    return round_over(state, (), None)",
+                *map(q.constant, (self._kept, self._pending, self._settling)),
+            )
+        )
+        found.extend(self._resets("round"))
+        found.extend(self.statements.mark("end of round", q.expression("S[_0]", q.constant(self._round))))
+        return [*found, *q.statements("return _0", q.constant((self.emitter.machine.ROUND_START, (), None)))]
+
+    def _start(self) -> Block:
+        """The start of a round."""
+        q = self.quote
+        found = [q.assign("number", q.expression("S[_0] + 1", q.constant(self._round)))]
+        found.extend(self.statements.put(q.constant(self._round), "round", q.name("number"), ""))
+        found.extend(self.statements.put(q.constant(self._phase), "phase", q.constant(-1), ""))
+        found.extend(self.statements.mark("start of round", q.name("number")))
+        waits = "if S[_0]:\n    fall_due(state, 'round')\n    return next_phase(state, (), None)"
+        found.extend(q.statements(waits, q.constant(self._kept)))
+        return [*found, *self._begin(0)]
+
+    def _begin(self, number: int) -> Block:
+        """A phase begins; what calls its procedure comes back to the end of any phase."""
+        q, machine = self.quote, self.emitter.machine
+        found = self.statements.put(q.constant(self._phase), "phase", q.constant(number), "")
+        found.extend(self.statements.mark(f"start of {self.phases[number]}", q.constant(number)))
+        waits = "if S[_0]:\n    fall_due(state, 'phase')\n    return phase_begin(state, (), None)"
+        found.extend(q.statements(waits, q.constant(self._kept)))
+        lowered = self._procedure(number)
+        if lowered.steps is not None:
+            procedure = self.emitter.functions.procedure(lowered.layer.id)
+            found.append(q.placed(ast.Expr(q.call(procedure, [q.name("state")]))))
+            return [*found, *q.statements("return _0", q.constant((machine.PHASE_OVER, (), None)))]
+        env = q.constant((None,) * lowered.local_count)
+        back = q.constant((machine.PHASE_OVER, (), None, -1))
+        entry = q.name(self.emitter.stretches.stretch(lowered.entry))
+        return [*found, *q.statements("return _0(state, _1, _2)", entry, env, back)]
+
+    def _resets(self, lasts: str) -> Block:
+        found: Block = []
+        for cell, start in self.emitter.machine.resets.get(lasts, ()):
+            group, _ = self.constants.layout.owner_of(cell)
+            found.extend(self.statements.put(self.quote.constant(cell), group, self.quote.constant(start), ""))
+        return found

@@ -1,0 +1,638 @@
+"""What Python's compiler leaves undone between functions: finished trees do the same with fewer calls and tuples.
+
+A call at the end of a function is replaced by the body of what it calls, and so is a procedure that is called by the
+way; then most frames are made only to be taken apart again. So names are followed through a function: a tuple whose
+parts are known is not unpacked, a test that is known is not made, and what nobody reads is not kept. Where the caller's
+frame is known, `leave` becomes the stretch that it names; else that stretch is looked up.
+
+Nothing here knows the rules: in come trees and out come trees, and what they do is the same.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from interpreter.compiler.fast.quote import Quote
+
+__all__ = ["LEAVE", "Library", "simplified"]
+
+LEAVE = "leave"
+"""What a stretch calls that goes back to its caller: ``leave(state, up, value)``."""
+
+MOST_OF_ONE = 600
+"""A function with more nodes is called."""
+MOST_OF_A_STEP = 500
+"""A procedure with more nodes is called, if it is called by the way."""
+MOST_IN_ALL = 2_600
+"""Nothing more is put in place in a function that has so many nodes."""
+DEEPEST = 10
+
+SHARED = frozenset({"state", "S", "L", "M"})
+"""Names that are the same in all functions."""
+FRAMES = re.compile("(env|frame|up|values|back|given_N[0-9]+)(_I[0-9]+)?")
+"""Names of tuples whose parts can be read without a failure; a local of a rule has a number at its end."""
+
+_Parts = tuple["ast.expr | None", ...]
+
+
+@dataclass
+class Library:
+    """What may be put in place: functions by name; of stretches what their functions are called and how many locals
+    they have."""
+
+    functions: dict[str, ast.FunctionDef] = field(default_factory=dict)
+    stretches: dict[int, tuple[str, int]] = field(default_factory=dict)
+    _sizes: dict[str, int] = field(default_factory=dict)
+    _kinds: dict[str, str] = field(default_factory=dict)
+
+    def add(self, functions: list[ast.stmt]) -> None:
+        """Copies are kept: what is handed in may be changed afterwards."""
+        for function in functions:
+            if isinstance(function, ast.FunctionDef) and not function.decorator_list and _takes_state(function):
+                self.functions[function.name] = _copied(function, {})
+
+    def size(self, name: str) -> int:
+        if name not in self._sizes:
+            self._sizes[name] = sum(1 for _ in ast.walk(self.functions[name]))
+        return self._sizes[name]
+
+    def is_straight(self, name: str) -> bool:
+        """Whether a function is done when its last statement is, and gives nothing."""
+        if name not in self._kinds:
+            *first, last = self.functions[name].body
+            inner = [node for each in first for node in ast.walk(each)]
+            if not isinstance(last, ast.Return):
+                inner.extend(ast.walk(last))
+            leaves = any(isinstance(node, ast.Return | ast.Yield | ast.YieldFrom | ast.Try) for node in inner)
+            gives = isinstance(last, ast.Return) and not (last.value is None or _is_none(last.value))
+            self._kinds[name] = "odd" if leaves or gives else "straight"
+        return self._kinds[name] == "straight"
+
+
+def simplified(function: ast.FunctionDef, library: Library) -> ast.FunctionDef:
+    """A function that does the same; the one handed in is changed."""
+    if not _takes_state(function) or function.decorator_list:
+        return function
+    if any(isinstance(node, ast.Yield | ast.YieldFrom | ast.Try) for node in ast.walk(function)):
+        return function
+    writer = _Writer(function, library)
+    facts = _Facts()
+    function.body = writer.block(function.body, facts) or [_at(ast.Pass(), function)]
+    live: set[str] = set()
+    function.body = _Unread().block(function.body, live) or [_at(ast.Pass(), function)]
+    return function
+
+
+def _takes_state(function: ast.FunctionDef) -> bool:
+    return bool(function.args.args) and function.args.args[0].arg == "state"
+
+
+class _Facts:
+    """What is known of names at a point: a constant, another name, or the parts of a tuple."""
+
+    def __init__(self, values: dict[str, ast.expr] | None = None, parts: dict[str, _Parts] | None = None) -> None:
+        self.values = values if values is not None else {}
+        self.parts = parts if parts is not None else {}
+        self.read: dict[tuple[str, int], str] = {}
+        """Names that hold a part of a tuple whose other parts are not known."""
+        self.heads: set[str] = set()
+
+    def copy(self) -> _Facts:
+        found = _Facts(dict(self.values), dict(self.parts))
+        found.read, found.heads = dict(self.read), set(self.heads)
+        return found
+
+    def forget(self, name: str) -> None:
+        """A name is given something else."""
+        self.values.pop(name, None)
+        self.parts.pop(name, None)
+        for other in [key for key, value in self.values.items() if isinstance(value, ast.Name) and value.id == name]:
+            del self.values[other]
+        for other, parts in list(self.parts.items()):
+            if any(isinstance(part, ast.Name) and part.id == name for part in parts):
+                self.parts[other] = tuple(
+                    [None if isinstance(part, ast.Name) and part.id == name else part for part in parts]
+                )
+        for key in [key for key, value in self.read.items() if value == name or key[0] == name]:
+            del self.read[key]
+
+    def meet(self, one: _Facts, other: _Facts) -> None:
+        """What holds whichever way was gone."""
+        self.values = {k: v for k, v in one.values.items() if (x := other.values.get(k)) is not None and _same(v, x)}
+        self.parts = {
+            k: tuple(
+                [a if a is not None and b is not None and _same(a, b) else None for a, b in zip(v, w, strict=True)]
+            )
+            for k, v in one.parts.items()
+            if len(w := other.parts.get(k, ())) == len(v)
+        }
+        self.read = {k: v for k, v in one.read.items() if other.read.get(k) == v}
+        self.heads = one.heads & other.heads
+
+    def take(self, other: _Facts) -> None:
+        self.values, self.parts, self.read, self.heads = other.values, other.parts, other.read, other.heads
+
+    def part(self, name: str, place: int) -> ast.expr | None:
+        parts = self.parts.get(name)
+        if parts is not None and place < len(parts):
+            return parts[place]
+        return None
+
+
+class _Writer:
+    """Goes through a function from its first statement to its last."""
+
+    def __init__(self, function: ast.FunctionDef, library: Library) -> None:
+        self.library = library
+        self.used = _names(function)
+        self.size = sum(1 for _ in ast.walk(function))
+        self.stack = [function.name]
+
+    # --- statements
+
+    def block(self, body: list[ast.stmt], facts: _Facts) -> list[ast.stmt]:
+        found: list[ast.stmt] = []
+        for statement in body:
+            done = self.statement(statement, facts)
+            found.extend(done)
+            if done and _ends(done):
+                break
+        return found
+
+    def statement(self, statement: ast.stmt, facts: _Facts) -> list[ast.stmt]:
+        match statement:
+            case ast.Assign([ast.Name(name)], value):
+                return self._assign(statement, name, value, facts)
+            case ast.Assign([ast.Tuple(targets)], value):
+                return self._unpack(statement, [t.id for t in targets if isinstance(t, ast.Name)], value, facts)
+            case ast.Assign([target], value):
+                statement.value = self.expression(value, facts)
+                statement.targets = [self.expression(target, facts)]
+                return [statement]
+            case ast.AugAssign(target, _, value):
+                statement.value = self.expression(value, facts)
+                if isinstance(target, ast.Name):
+                    facts.forget(target.id)
+                else:
+                    statement.target = self.expression(target, facts)
+                return [statement]
+            case ast.If():
+                return self._if(statement, facts)
+            case ast.While():
+                self._forget_stored(statement, facts)
+                inner = facts.copy()
+                statement.test = self.expression(statement.test, inner)
+                statement.body = self.block(statement.body, inner) or [_at(ast.Pass(), statement)]
+                return [statement]
+            case ast.For():
+                statement.iter = self.expression(statement.iter, facts)
+                self._forget_stored(statement, facts)
+                inner = facts.copy()
+                statement.body = self.block(statement.body, inner) or [_at(ast.Pass(), statement)]
+                return [statement]
+            case ast.Return(value) if value is not None:
+                return self._return(statement, value, facts)
+            case ast.Expr(ast.Call(ast.Name(name), arguments) as call):
+                call.args = [self.expression(argument, facts) for argument in arguments]
+                return self._by_the_way(statement, name, call, facts)
+            case ast.Expr(value):
+                statement.value = self.expression(value, facts)
+                return [statement]
+            case ast.Pass():
+                return []
+            case _:
+                return [statement]
+
+    def _assign(self, statement: ast.Assign, name: str, value: ast.expr, facts: _Facts) -> list[ast.stmt]:
+        if name in SHARED:
+            if name in facts.heads:
+                return []
+            facts.heads.add(name)
+            return [statement]
+        value = statement.value = self.expression(value, facts)
+        before: list[ast.stmt] = []
+        if isinstance(value, ast.Tuple) and _is_frame(name) and not _stored(value):
+            before = self._inner_first(value, facts)
+        facts.forget(name)
+        match value:
+            case ast.Constant() | ast.Name():
+                if isinstance(value, ast.Name) and value.id == name:
+                    return []
+                facts.values[name] = value
+                if isinstance(value, ast.Name) and value.id in facts.parts:
+                    facts.parts[name] = facts.parts[value.id]
+            case ast.Tuple(items) if not any(isinstance(item, ast.Starred) for item in items):
+                mine = [_names(item) for item in items]
+                facts.parts[name] = tuple(
+                    [
+                        item if _is_simple(item) and name not in names else None
+                        for item, names in zip(items, mine, strict=True)
+                    ]
+                )
+            case ast.Subscript(ast.Name(base), ast.Constant(int(place))) if base != name and _is_frame(base):
+                facts.read[base, place] = name
+        return [*before, statement]
+
+    def _inner_first(self, value: ast.Tuple, facts: _Facts) -> list[ast.stmt]:
+        """What is more than a name gets one before it is put into a frame, so that it need not be read out of it."""
+        found: list[ast.stmt] = []
+        for place, item in enumerate(value.elts):
+            if not _is_simple(item) and not isinstance(item, ast.Starred):
+                name = self._fresh("env" if isinstance(item, ast.Tuple) else "part")
+                each = _at(ast.Assign([_at(ast.Name(name, ast.Store()), item)], item), item)
+                found.extend(self._assign(each, name, item, facts))
+                value.elts[place] = _at(ast.Name(name, ast.Load()), item)
+        return found
+
+    def _unpack(self, statement: ast.Assign, names: list[str], value: ast.expr, facts: _Facts) -> list[ast.stmt]:
+        value = self.expression(value, facts)
+        parts: _Parts | None = None
+        match value:
+            case ast.Name(base):
+                parts = facts.parts.get(base)
+                if parts is not None and len(parts) != len(names):
+                    parts = None
+            case ast.Tuple(items) if len(items) == len(names):
+                parts = tuple(items)
+            case ast.Constant(tuple() as items) if len(items) == len(names):
+                parts = tuple([_at(ast.Constant(item), statement) for item in items])
+        statement.value = value
+        if parts is not None and self._in_order(names, parts):
+            found: list[ast.stmt] = []
+            for place, (name, part) in enumerate(zip(names, parts, strict=True)):
+                if part is None:
+                    part = _part(value, place)
+                target = _at(ast.Name(name, ast.Store()), statement)
+                each = _at(ast.Assign([target], _copied(part, {})), statement)
+                found.extend(self._assign(each, name, each.value, facts))
+            return found
+        for name in names:
+            facts.forget(name)
+        if isinstance(value, ast.Name) and value.id not in names and len(set(names)) == len(names):
+            facts.parts[value.id] = tuple([_at(ast.Name(name, ast.Load()), statement) for name in names])
+        return [statement]
+
+    @staticmethod
+    def _in_order(names: list[str], parts: _Parts) -> bool:
+        """Whether names may be given their parts one after another."""
+        given: set[str] = set()
+        for name, part in zip(names, parts, strict=True):
+            if part is not None and given & _names(part):
+                return False
+            given.add(name)
+        return len(given) == len(names)
+
+    def _if(self, statement: ast.If, facts: _Facts) -> list[ast.stmt]:
+        test = statement.test = self.expression(statement.test, facts)
+        if isinstance(test, ast.Constant):
+            return self.block(statement.body if test.value else statement.orelse, facts)
+        yes, no = facts.copy(), facts.copy()
+        statement.body = self.block(statement.body, yes) or [_at(ast.Pass(), statement)]
+        statement.orelse = self.block(statement.orelse, no)
+        if _ends(statement.body):
+            facts.take(no)
+        elif statement.orelse and _ends(statement.orelse):
+            facts.take(yes)
+        else:
+            facts.meet(yes, no)
+        return [statement]
+
+    def _forget_stored(self, statement: ast.stmt, facts: _Facts) -> None:
+        for name in _stored(statement):
+            facts.forget(name)
+            facts.heads.discard(name)
+
+    # --- calls
+
+    def _return(self, statement: ast.Return, value: ast.expr, facts: _Facts) -> list[ast.stmt]:
+        value = statement.value = self.expression(value, facts)
+        match value:
+            case ast.Call(ast.Name(name), [_, up, given]) if name == LEAVE:
+                return self._leave(statement, up, given, facts)
+            case ast.Call(ast.Name(name), arguments, []):
+                return self._in_place(statement, name, arguments, facts) or [statement]
+            case _:
+                return [statement]
+
+    def _leave(self, statement: ast.Return, up: ast.expr, given: ast.expr, facts: _Facts) -> list[ast.stmt]:
+        q = _quote(statement)
+        to, into = [_known(_part(up, place), facts) for place in (0, 3)]
+        match to, into:
+            case ast.Constant(int(stretch)), ast.Constant(int(place)) if stretch in self.library.stretches:
+                name, size = self.library.stretches[stretch]
+                return self.block(going_back(q, name, size, place, up, given, self._fresh), facts)
+        statement.value = q.expression("BACK[_0[0]](state, _0, _1)", up, given)
+        return [statement]
+
+    def _in_place(
+        self, statement: ast.Return, name: str, arguments: list[ast.expr], facts: _Facts
+    ) -> list[ast.stmt] | None:
+        """The body of a function that is called at the end."""
+        if name not in self.library.functions or not self._fits(name, MOST_OF_ONE):
+            return None
+        body = self._body(name, arguments, statement)
+        self.stack.append(name)
+        found = self.block(body, facts)
+        self.stack.pop()
+        return found
+
+    def _by_the_way(self, statement: ast.Expr, name: str, call: ast.Call, facts: _Facts) -> list[ast.stmt]:
+        known = name in self.library.functions and not call.keywords
+        if not known or not self.library.is_straight(name) or not self._fits(name, MOST_OF_A_STEP):
+            return [statement]
+        body = self._body(name, call.args, statement)
+        if body and isinstance(body[-1], ast.Return):
+            body.pop()
+        self.stack.append(name)
+        found = self.block(body, facts)
+        self.stack.pop()
+        return found
+
+    def _fits(self, name: str, most: int) -> bool:
+        size = self.library.size(name)
+        if name in self.stack or len(self.stack) > DEEPEST or size > most or self.size + size > MOST_IN_ALL:
+            return False
+        self.size += size
+        return True
+
+    def _body(self, name: str, arguments: list[ast.expr], at: ast.stmt) -> list[ast.stmt]:
+        """A body in place of a call: its parameters are given values first, and its names are nobody else's."""
+        function = self.library.functions[name]
+        names: dict[str, str] = {}
+        for each in sorted(_stored(function) | {parameter.arg for parameter in function.args.args}):
+            if each not in SHARED:
+                names[each] = self._fresh(each)
+        found: list[ast.stmt] = []
+        for parameter, argument in zip(function.args.args, arguments, strict=True):
+            if parameter.arg not in SHARED:
+                target = _at(ast.Name(names[parameter.arg], ast.Store()), at)
+                found.append(_at(ast.Assign([target], argument), at))
+        found.extend(_copied(each, names) for each in function.body)
+        return found
+
+    def _fresh(self, name: str) -> str:
+        name = name.partition("_I")[0]
+        found, count = name, 1
+        while found in self.used:
+            count += 1
+            found = f"{name}_I{count}"
+        self.used.add(found)
+        return found
+
+    # --- expressions
+
+    def expression(self, node: Any, facts: _Facts) -> Any:
+        match node:
+            case ast.Name(name, ast.Load()):
+                value = facts.values.get(name)
+                return _copied(value, {}) if value is not None else node
+            case ast.Constant() | ast.Name():
+                return node
+            case ast.ListComp() | ast.GeneratorExp() | ast.SetComp() | ast.DictComp() | ast.Lambda():
+                return self._scope(node, facts)
+            case ast.NamedExpr(ast.Name(name), value):
+                node.value = self.expression(value, facts)
+                facts.forget(name)
+                return node
+            case ast.BoolOp() | ast.IfExp():
+                for name in _stored(node):
+                    facts.forget(name)
+        for name, value in ast.iter_fields(node):
+            if isinstance(value, list):
+                setattr(node, name, [self.expression(v, facts) if isinstance(v, ast.AST) else v for v in value])
+            elif isinstance(value, ast.AST):
+                setattr(node, name, self.expression(value, facts))
+        return _known(node, facts)
+
+    def _scope(self, node: Any, facts: _Facts) -> Any:
+        """Inside, other things may be called by the same names."""
+        stored = _stored(node)
+        for name in stored:
+            facts.forget(name)
+        inner = facts.copy()
+        for name, value in ast.iter_fields(node):
+            if isinstance(value, list):
+                setattr(node, name, [self.expression(v, inner) if isinstance(v, ast.AST) else v for v in value])
+            elif isinstance(value, ast.AST):
+                setattr(node, name, self.expression(value, inner))
+        return node
+
+
+def going_back(
+    q: Quote, stretch: str, size: int, into: int, frame: ast.expr, given: ast.expr, fresh: Callable[[str], str] = str
+) -> list[ast.stmt]:
+    """Goes on with the stretch that a frame names: one of its locals, of which there are so many, is what was given."""
+    called = q.name(stretch)
+    if into < 0:
+        return q.statements("return _0(state, _1[1], _1[2])", called, frame)
+    back, env, parts = fresh("back"), fresh("env"), [fresh(f"part_I{place}") for place in range(size)]
+    found = [q.assign(back, q.expression("_0[1]", frame))]
+    targets: list[ast.expr] = [q.store(part) for part in parts]
+    found.append(q.placed(ast.Assign([q.placed(ast.Tuple(targets, ast.Store()))], q.name(back))))
+    locals_ = q.tuple([given if place == into else q.name(part) for place, part in enumerate(parts)])
+    return [*found, q.assign(env, locals_), *q.statements("return _0(state, _1, _2[2])", called, q.name(env), frame)]
+
+
+def _known(node: Any, facts: _Facts) -> Any:
+    """What can be told of an expression now that its parts are known."""
+    match node:
+        case ast.Subscript(ast.Name(name), ast.Constant(int(place)), ast.Load()):
+            part = facts.part(name, place)
+            if part is not None:
+                return _copied(part, {})
+            kept = facts.read.get((name, place))
+            return _at(ast.Name(kept, ast.Load()), node) if kept is not None else node
+        case ast.Subscript(ast.Constant(tuple() as items), ast.Constant(int(place))) if 0 <= place < len(items):
+            return _at(ast.Constant(items[place]), node)
+        case ast.Tuple(items, ast.Load()):
+            if all(isinstance(item, ast.Constant) for item in items):
+                return _quote(node).tuple(items)
+            return node
+        case ast.Compare(ast.Constant(left), [operator], [ast.Constant(right)]):
+            match operator:
+                case ast.Is() if left is None or right is None:
+                    return _at(ast.Constant(left is right), node)
+                case ast.IsNot() if left is None or right is None:
+                    return _at(ast.Constant(left is not right), node)
+                case ast.Eq():
+                    return _at(ast.Constant(left == right), node)
+                case ast.NotEq():
+                    return _at(ast.Constant(left != right), node)
+            return node
+        case ast.UnaryOp(ast.Not(), ast.Constant(value)):
+            return _at(ast.Constant(not value), node)
+        case ast.IfExp(ast.Constant(value), then, otherwise):
+            return then if value else otherwise
+        case _:
+            return node
+
+
+class _Unread:
+    """Goes through a function from its last statement to its first, and leaves out what nobody reads."""
+
+    def block(self, body: list[ast.stmt], live: set[str]) -> list[ast.stmt]:
+        found: list[ast.stmt] = []
+        for statement in reversed(body):
+            found.extend(reversed(self.statement(statement, live)))
+        found.reverse()
+        return found
+
+    def statement(self, statement: ast.stmt, live: set[str]) -> list[ast.stmt]:
+        match statement:
+            case ast.Return() | ast.Raise():
+                live.clear()
+                live |= _loaded(statement)
+                return [statement]
+            case ast.Assign([ast.Name(name)], value):
+                if name not in live and _is_pure(value):
+                    return []
+                live.discard(name)
+                live |= _loaded(value)
+                return [statement]
+            case ast.Assign([ast.Tuple(targets)], value) if all(isinstance(t, ast.Name) for t in targets):
+                return self._unpacks(statement, [t.id for t in targets], value, live)  # type: ignore[attr-defined]
+            case ast.If():
+                other = set(live)
+                statement.body = self.block(statement.body, live)
+                statement.orelse = self.block(statement.orelse, other)
+                live |= other
+                if not statement.body and not statement.orelse:
+                    if _is_pure(statement.test):
+                        return []
+                    live |= _loaded(statement.test)
+                    return [_at(ast.Expr(statement.test), statement)]
+                if not statement.body:
+                    statement.body = [_at(ast.Pass(), statement)]
+                live |= _loaded(statement.test)
+                return [statement]
+            case ast.While() | ast.For():
+                live |= _loaded(statement)
+                inner = set(live)
+                statement.body = self.block(statement.body, inner) or [_at(ast.Pass(), statement)]
+                live |= inner
+                return [statement]
+            case _:
+                live |= _loaded(statement)
+                return [statement]
+
+    def _unpacks(self, statement: ast.Assign, names: list[str], value: ast.expr, live: set[str]) -> list[ast.stmt]:
+        wanted = [place for place, name in enumerate(names) if name in live]
+        if not wanted and _is_pure(value):
+            return []
+        live -= set(names)
+        live |= _loaded(value)
+        if isinstance(value, ast.Name) and _is_frame(value.id) and len(wanted) * 3 <= len(names):
+            q = _quote(statement)
+            return [q.assign(names[p], q.expression("_0[_1]", _copied(value, {}), q.constant(p))) for p in wanted]
+        return [statement]
+
+
+# --- trees
+
+
+def _copied(node: Any, names: Mapping[str, str]) -> Any:
+    """A tree of its own, in which some names are others."""
+    kind = type(node)
+    if kind is ast.Name:
+        made: Any = ast.Name(names.get(node.id, node.id), node.ctx)
+    elif kind is ast.Constant:
+        made = ast.Constant(node.value)
+    elif kind is ast.arg:
+        made = ast.arg(names.get(node.arg, node.arg), None)
+    else:
+        made = kind()
+        for name in kind._fields:
+            value = getattr(node, name, None)
+            if isinstance(value, list):
+                value = [_copied(each, names) if isinstance(each, ast.AST) else each for each in value]
+            elif isinstance(value, ast.AST) and not isinstance(value, ast.expr_context | ast.operator | ast.cmpop):
+                value = _copied(value, names)
+            setattr(made, name, value)
+    return ast.copy_location(made, node)
+
+
+def _at(node: Any, place: ast.AST) -> Any:
+    return ast.copy_location(node, place)
+
+
+def _part(frame: ast.expr, place: int) -> ast.expr:
+    return _quote(frame).expression("_0[_1]", _copied(frame, {}), _at(ast.Constant(place), frame))
+
+
+def _quote(place: ast.stmt | ast.expr) -> Quote:
+    found = Quote()
+    found.stay(place)
+    return found
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {each for inner in ast.walk(node) if (each := _named(inner)) is not None}
+
+
+def _named(node: ast.AST) -> str | None:
+    return node.id if isinstance(node, ast.Name) else node.arg if isinstance(node, ast.arg) else None
+
+
+def _stored(node: ast.AST) -> set[str]:
+    """Names that are given something anywhere in a tree, those of inner scopes too."""
+    found = set()
+    for each in ast.walk(node):
+        if (isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load)) or (
+            isinstance(each, ast.arg) and not isinstance(node, ast.FunctionDef)
+        ):
+            found.add(_named(each) or "")
+    return found
+
+
+def _loaded(node: ast.AST) -> set[str]:
+    """Names that are read; what is changed in place is read, too."""
+    found = {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)}
+    changed = (each.target for each in ast.walk(node) if isinstance(each, ast.AugAssign))
+    return found | {target.id for target in changed if isinstance(target, ast.Name)}
+
+
+def _ends(body: list[ast.stmt]) -> bool:
+    """Whether a block surely leaves its function."""
+    last = body[-1]
+    if isinstance(last, ast.If):
+        return bool(last.orelse) and _ends(last.body) and _ends(last.orelse)
+    return isinstance(last, ast.Return)
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+def _is_simple(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name | ast.Constant)
+
+
+def _is_pure(node: ast.expr) -> bool:
+    """Whether something can be left out if nobody reads it: it changes nothing and cannot fail."""
+    match node:
+        case ast.Name() | ast.Constant():
+            return True
+        case ast.Tuple(items):
+            return all(_is_pure(item) for item in items)
+        case ast.Subscript(ast.Name(name), ast.Constant()):
+            return _is_frame(name)
+        case _:
+            return False
+
+
+def _is_frame(name: str) -> bool:
+    return FRAMES.fullmatch(name) is not None
+
+
+def _same(one: ast.expr, other: ast.expr) -> bool:
+    match one, other:
+        case ast.Name(a), ast.Name(b):
+            return a == b
+        case ast.Constant(a), ast.Constant(b):
+            return type(a) is type(b) and bool(a == b)
+        case _:
+            return False
