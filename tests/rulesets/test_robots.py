@@ -36,6 +36,17 @@ def test_games_with_robots_come_to_an_end(number: int, id: str) -> None:
         assert {actor for actor, _ in match.game.choices} <= set(range(people))
 
 
+def test_the_free_city_of_a_robot_has_a_free_place_and_a_free_way() -> None:
+    """RB-SA-5, in the line of the log, which no condition of a scenario reads."""
+    ruleset = interpreter.load("germany-2004", ["robots"])
+    match = Match(ruleset, bots_of("greedy", ruleset, 2), 3, {"robots": "1-4-4-1-5"})
+    match.play()
+    built = [line for line in match.game.log() if line.name == "built" and line.values["who"] == 2]
+    free = [line for line in built if line.values["price"] == 0]
+    assert 1 < len(free) < len(built)
+    assert all(" for 0 (place 0, links 0: " in line.text for line in free)
+
+
 def test_a_kept_game_with_robots_is_the_same_game() -> None:
     ruleset = interpreter.load("germany-2004", ["robots"])
     match = Match(ruleset, bots_of("greedy", ruleset, 2), 3, {"robots": 2})
