@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +12,7 @@ import click
 
 from interpreter import __version__
 from interpreter.cli.options import loaded, output_option, players_for
-from interpreter.cli.output import aligned, as_json, notice, say
+from interpreter.cli.output import aligned, as_json, counted, notice, say
 
 if TYPE_CHECKING:
     from interpreter.engine.ruleset import Ruleset
@@ -150,20 +149,11 @@ def _subject(ruleset: Ruleset, name: str, players: int, bots: str | None) -> Sub
 def _samples(subjects: Sequence[Subject], seconds: float, rounds: int) -> list[list[Sample]]:
     """Subjects take turns, so that what slows the machine for a while slows them all."""
     samples: list[list[Sample]] = [[] for _ in subjects]
-    for number in _watched(range(rounds * len(subjects))):
+    total = rounds * len(subjects)
+    for number in counted(range(total), total, "runs"):
         place = number % len(subjects)
         samples[place].append(subjects[place].sample(seconds))
     return samples
-
-
-def _watched(numbers: Sequence[int]) -> Iterable[int]:
-    """The numbers, with a progress bar on a terminal."""
-    if not sys.stderr.isatty():
-        return numbers
-    from rich.console import Console
-    from rich.progress import track
-
-    return track(numbers, "runs", console=Console(stderr=True), transient=True)
 
 
 # --- what is told
