@@ -62,6 +62,15 @@ def test_what_no_rulebook_plays_together_is_refused_with_its_reason(id: str, ove
         interpreter.load(id, overlays)
 
 
+@pytest.mark.parametrize("allowed", [[], ["+undefined"]])
+def test_over_another_family_one_reason_is_told(allowed: list[str]) -> None:
+    with pytest.raises(RulesetError) as refused:
+        interpreter.load("outpost", ["robots", *allowed])
+    (only,) = refused.value.diagnostics
+    assert only.message == "`power-grid/robots` fits `power-grid`, another family than `outpost`"
+    assert [note.message.endswith("knows neither workers nor dwellings (RB-R23)") for note in only.notes] == [True]
+
+
 def test_and_can_be_tried() -> None:
     ruleset = interpreter.load("germany-2018", ["robots", "+undefined"])
     assert Match(ruleset, bots_of("greedy", ruleset, 3), 1).play() is not None
