@@ -11,6 +11,7 @@ import interpreter
 from interpreter.base.diagnostics import RulesetError
 from interpreter.cli.main import cli
 from interpreter.engine.scenario import suite_of
+from interpreter.play.bench import Subject
 from interpreter.play.bots.named import bots_of
 from interpreter.play.match import Match
 from interpreter.reading.files import shelf_for
@@ -123,3 +124,11 @@ def test_the_command_line_counts_robots() -> None:
     assert "brings no seats that could be counted" in run("bsw-france", "--players", "2", "--with", "hidden-money:2")
     assert "`--allow undefined` tries it" in run("germany-2018", "--players", "3", "--with", "robots")
     assert "wins" in run("germany-2018", "--players", "3", "--with", "robots", "--allow", "undefined")
+
+
+def test_games_with_robots_can_be_measured() -> None:
+    subject = Subject("germany-2004", 2, None, None, ["robots"], {"robots": "2"})
+    assert subject.title == "germany-2004 with robots, robots=2"
+    speed = subject.applied(0.001)
+    assert (speed.games, speed.repeated) == (1, 0)
+    assert len(subject.table.machine.constants.seats) == 4
