@@ -3,6 +3,7 @@
 Not part of the suite (it takes many minutes):
 
     python -m tests.soak germany-2018 --games 1000 --bots random --players 3,4,5,6
+    python -m tests.soak germany-2004 --with robots --set robots=2 --players 2,3,4
     python -m tests.soak goofspiel --games 2000 --both       # the plain and the fast form play the same games
 """
 
@@ -74,16 +75,16 @@ def rare(game: Game) -> Counts:
     return found
 
 
-def play(ruleset: Any, players: int, bots: str, seed: int) -> tuple[Game, int]:
-    match = Match(ruleset, bots_of(bots, ruleset, players), seed)
+def play(ruleset: Any, players: int, bots: str, seed: int, settings: dict[str, str]) -> tuple[Game, int]:
+    match = Match(ruleset, bots_of(bots, ruleset, players), seed, settings)
     match.play()
     return match.game, match.decisions
 
 
-def play_both(rulesets: Sequence[Ruleset], players: int, bots: str, seed: int) -> int:
+def play_both(rulesets: Sequence[Ruleset], players: int, bots: str, seed: int, settings: dict[str, str]) -> int:
     """One game in the fast form, each choice of it repeated in the plain one: all that can be seen must be the same."""
-    match = Match(rulesets[0], bots_of(bots, rulesets[0], players), seed)
-    fast, plain = match.game, rulesets[1].new_game(players, seed)
+    match = Match(rulesets[0], bots_of(bots, rulesets[0], players), seed, settings)
+    fast, plain = match.game, rulesets[1].new_game(players, seed, settings)
     plain.machine.plain = True
     while (decision := fast.decision) is not None:
         other = plain.decision
@@ -118,7 +119,9 @@ def main() -> None:
     parser.add_argument("--both", action="store_true", help="compare the plain and the fast form, choice for choice")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--with", dest="overlays", action="append", default=[], help="an overlay; may be repeated")
+    parser.add_argument("--set", dest="settings", action="append", default=[], help="KEY=VALUE; may be repeated")
     arguments = parser.parse_args()
+    settings = dict(setting.split("=", 1) for setting in arguments.settings)
     ruleset = interpreter.load(arguments.ruleset, arguments.overlays)
     allowed = range(ruleset.players.low, ruleset.players.high + 1)
     numbers = [int(number) for number in arguments.players.split(",")] if arguments.players else list(allowed)
@@ -126,14 +129,14 @@ def main() -> None:
         pair = (ruleset, interpreter.load(arguments.ruleset, arguments.overlays))
         for players in numbers:
             seeds = range(arguments.seed, arguments.seed + arguments.games)
-            made = sum(play_both(pair, players, arguments.bots, seed) for seed in seeds)
+            made = sum(play_both(pair, players, arguments.bots, seed, settings) for seed in seeds)
             print(f"{players} players: {len(seeds)} games, {made} decisions, the same in both forms", flush=True)
         return
     total: Counts = collections.Counter()
     for players in numbers:
         began, decisions, rounds = time.perf_counter(), 0, []
         for seed in range(arguments.seed, arguments.seed + arguments.games):
-            game, made = play(ruleset, players, arguments.bots, seed)
+            game, made = play(ruleset, players, arguments.bots, seed, settings)
             decisions += made
             broken = game.check()
             if game.result is None or broken:

@@ -18,12 +18,14 @@ ANNOTATED = {
     "annotated-usa-2018.md": ["usa-2018", "--players", "2", "--seed", "2"],
     "annotated-germany-2004.md": ["germany-2004", "--players", "3", "--seed", "7"],
     "annotated-outpost.md": ["outpost", "--players", "4", "--seed", "5"],
+    "annotated-outpost-konzern.md": ["outpost", "--players", "2", "--seed", "1"],
     "annotated-bsw-baden-wuerttemberg.md": [
         *("bsw-baden-wuerttemberg", "--players", "3", "--seed", "3", "--set", "setmap=01110"),
     ],
+    "annotated-bsw-robots.md": ["bsw-france", "--players", "3", "--with", "robots", "--seed", "1"],
     "annotated-robots.md": ["germany-2004", "--players", "2", "--with", "robots:2", "--seed", "2"],
 }
-IDS = re.compile(r"\s*\[((?:GU|KZ|IT|BW|RB|F|A|OP)-[^\]]*)\]$")
+IDS = re.compile(r"\s*\[((?:GU|KZ|IT|BW|RB|F|A|OP|OK)-[^\]]*)\]$")
 
 
 def blocks(text: str) -> list[str]:

@@ -6,11 +6,13 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
-__all__ = ["aligned", "as_json", "board", "nobody_reads", "notice", "say", "styled", "wants_colour"]
+__all__ = ["aligned", "as_json", "board", "counted", "nobody_reads", "notice", "say", "styled", "wants_colour"]
+
+T = TypeVar("T")
 
 
 def say(text: str = "") -> None:
@@ -26,6 +28,16 @@ def nobody_reads() -> None:
 def notice(text: str) -> None:
     """A line for the person at the terminal, apart from the data."""
     click.echo(text, err=True)
+
+
+def counted(items: Iterable[T], total: int, about: str) -> Iterable[T]:
+    """The items one after another, with a progress bar on a terminal."""
+    if not sys.stderr.isatty():
+        return items
+    from rich.console import Console
+    from rich.progress import track
+
+    return track(items, about, total=total, console=Console(stderr=True), transient=True)
 
 
 def as_json(value: Any, *, compact: bool = False) -> None:

@@ -194,14 +194,16 @@ def is_counted(statement: Statement) -> bool:
     return statement.kind in COUNTED
 
 
-def rulebooks_of(shelf: Shelf) -> dict[str, list[Ruleset]]:
-    """The rulebooks that rulesets follow, with these rulesets. One that has errors raises :class:`RulesetError`."""
+def rulebooks_of(shelf: Shelf, rulesets: Iterable[Ruleset] | None = None) -> dict[str, list[Ruleset]]:
+    """The rulebooks that rulesets follow, all where none are named, with the overlays that are taken in; and which do.
+
+    A ruleset that has errors raises :class:`RulesetError`.
+    """
     from interpreter.engine.scenario import suite_of
 
     books: dict[str, list[Ruleset]] = {}
     suite = suite_of(shelf=shelf)
-    for id in shelf.ids("ruleset"):
-        ruleset = load(id, shelf=shelf)
+    for ruleset in rulesets if rulesets is not None else (load(id, shelf=shelf) for id in shelf.ids("ruleset")):
         for book in dict.fromkeys(book for form in suite.forms(ruleset) for book in form.composition.rulebooks):
             books.setdefault(book, []).append(ruleset)
     return books

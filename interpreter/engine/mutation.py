@@ -21,7 +21,7 @@ from interpreter.language import core as c
 from interpreter.language.model import GraphDecl, Group, Model, RuleLayer, Table
 from interpreter.language.types import BOOL, INT, NOTHING, Type
 
-__all__ = ["Mutant", "mutants_of", "prove"]
+__all__ = ["Mutant", "mutants_of", "prove", "rewritten"]
 
 T = TypeVar("T")
 
@@ -36,7 +36,7 @@ class Mutant:
 
 def prove(ruleset: Ruleset, suite: Suite, wanted: set[str]) -> set[str]:
     """The wanted statements for which a scenario fails that cites them, once something that cites them is wrong."""
-    passing = [checked for checked in _scenarios(ruleset, suite) if run_scenario(checked).passed]
+    passing = [checked for checked in suite.bound(ruleset) if run_scenario(checked).passed]
     proved: set[str] = set()
     for citation in citations_of(ruleset):
         open_ = wanted & set(citation.cites) - proved
@@ -47,14 +47,6 @@ def prove(ruleset: Ruleset, suite: Suite, wanted: set[str]) -> set[str]:
             proved |= found
             open_ -= found
     return proved
-
-
-def _scenarios(ruleset: Ruleset, suite: Suite) -> Iterator[Checked]:
-    for scenario in suite.scenarios:
-        if scenario.ruleset == ruleset.id or ruleset.id in scenario.holds_for:
-            checked = suite.checked(scenario, ruleset.id)
-            if checked is not None and checked.ruleset.overlays == ruleset.overlays:
-                yield checked
 
 
 def _noticed(ruleset: Ruleset, mutant: Mutant, scenarios: list[Checked], wanted: set[str]) -> set[str]:

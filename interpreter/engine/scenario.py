@@ -517,6 +517,14 @@ class Suite:
                 forms.setdefault(played.overlays, played)
         return list(forms.values())
 
+    def bound(self, form: Ruleset) -> Iterator[Checked]:
+        """The scenarios that hold for a ruleset and are played with just its overlays, bound to it."""
+        for scenario in self.scenarios:
+            if form.id in (scenario.ruleset, *scenario.holds_for):
+                checked = self.checked(scenario, form.id)
+                if checked is not None and checked.ruleset.overlays == form.overlays:
+                    yield checked
+
     @cached_property
     def pairs(self) -> list[tuple[Scenario, str]]:
         """Every scenario with every ruleset that it speaks of."""

@@ -49,6 +49,7 @@ __all__ = [
     "MoveTokens",
     "Negate",
     "Negation",
+    "Noted",
     "Notes",
     "Option",
     "Performs",
@@ -328,6 +329,16 @@ class Loop(Typed):
     or_none: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Noted(Typed):
+    """A value, and that it was worked out: ``what`` is put into ``found``. It stands in no rules but those that are
+    watched while the plain form runs them (``engine/watching.py``)."""
+
+    value: Expression
+    what: str
+    found: set[str] = field(compare=False, repr=False)
+
+
 Expression = (
     Const
     | Local
@@ -359,6 +370,7 @@ Expression = (
     | MemberOf
     | KindTest
     | Loop
+    | Noted
 )
 
 

@@ -82,7 +82,7 @@ def report(
 
 def _row(subject: Subject, samples: Sequence[Sample]) -> dict[str, Any]:
     return {
-        "ruleset": subject.ruleset.id,
+        "ruleset": subject.title,
         "digest": subject.ruleset.digest,
         "players": subject.players,
         "policy": subject.policy,

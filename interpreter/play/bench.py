@@ -10,12 +10,13 @@ turn, are left to the caller.
 from __future__ import annotations
 
 import gc
+import json
 import os
 import random
 import subprocess
 import sys
 import tracemalloc
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -50,10 +51,12 @@ FRESH = """
 import sys, time
 start = time.process_time()
 import interpreter
-ruleset = interpreter.load(sys.argv[1])
+ruleset = interpreter.load(sys.argv[1], sys.argv[4:])
 spent = time.process_time() - start
+import json
 from interpreter.play.bench import held
-print(spent, held(ruleset, int(sys.argv[2]), sys.argv[3]))
+players, settings = json.loads(sys.argv[2])
+print(spent, held(ruleset, players, sys.argv[3], settings))
 """
 
 
@@ -88,16 +91,25 @@ class Sample:
 class Subject:
     """A ruleset with so many players and one policy on all seats, ready to be measured.
 
-    ``name`` is what it is loaded by. The random bot plays where the policy has no compiled form for some decision;
-    ``policy`` says what plays. ``ValueError`` for players that the ruleset does not allow, or an unknown policy.
+    ``name`` is what it is loaded by, ``overlays`` what lies on it. The random bot plays where the policy has no
+    compiled form for some decision; ``policy`` says what plays. ``ValueError`` for players or settings that the ruleset
+    does not allow, or an unknown policy.
     """
 
-    def __init__(self, name: str, players: int, policy: str | None = None, ruleset: Ruleset | None = None) -> None:
-        self.name, self.players = name, players
-        ruleset = ruleset or load(name)
+    def __init__(
+        self,
+        name: str,
+        players: int,
+        policy: str | None = None,
+        ruleset: Ruleset | None = None,
+        overlays: Sequence[str] = (),
+        settings: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.name, self.players, self.overlays, self.settings = name, players, tuple(overlays), dict(settings or {})
+        ruleset = ruleset or load(name, overlays)
         ruleset.check_players(players)
         self.ruleset = ruleset.for_players(players)
-        self.table = self.ruleset.table(players, self.ruleset.settings({}))
+        self.table = self.ruleset.table(players, self.ruleset.settings(self.settings))
         known = policies_for(self.ruleset)
         wanted = (POLICY if POLICY in known else RANDOM) if policy is None else policy
         bots_of(wanted, self.ruleset, players)
@@ -123,6 +135,12 @@ class Subject:
             return choose
 
         return {index: at(index) for index in machine.asks}
+
+    @property
+    def title(self) -> str:
+        """What is measured, in words: the ruleset with what was added and set."""
+        added = [*self.overlays, *(f"{name}={value}" for name, value in self.settings.items())]
+        return f"{self.ruleset.id} with {', '.join(added)}" if added else self.ruleset.id
 
     @property
     def bots(self) -> list[Bot]:
@@ -173,7 +191,10 @@ class Subject:
         with _alone():
             before, start = machine.abandoned, clock()
             while (spent := clock() - start) < seconds or not games:
-                game, streams = self.ruleset.new_game(self.players, games), streams_for(games, self.players)
+                game, streams = (
+                    self.ruleset.new_game(self.players, games, self.settings),
+                    streams_for(games, self.players),
+                )
                 for _ in range(MAXIMUM_DECISIONS):
                     decision = game.decision
                     if decision is None:
@@ -228,13 +249,13 @@ class Subject:
     @cached_property
     def _midway(self) -> Game:
         """A game in the round of the moments, with all of its log; the middle of a game that is over before."""
-        match = Match(self.ruleset, self.bots, 1)
+        match = Match(self.ruleset, self.bots, 1, self.settings)
         base = self.table.machine.constants.layout.base["round"]
         while match.game.state.cells[base] < MOMENT and match.step():
             pass
         if not match.game.is_over:
             return match.game
-        half = Match(self.ruleset, self.bots, 1)
+        half = Match(self.ruleset, self.bots, 1, self.settings)
         for _ in range(match.decisions // 2):
             half.step()
         return half.game
@@ -242,14 +263,16 @@ class Subject:
     def set_up(self) -> float:
         """Seconds from a set table to the first decision."""
         with _alone():
-            return median(_spent(partial(self.ruleset.new_game, self.players, seed)) for seed in range(SET_UPS))
+            begin = partial(self.ruleset.new_game, self.players, settings=self.settings)
+            return median(_spent(partial(begin, seed=seed)) for seed in range(SET_UPS))
 
     def fresh(self) -> tuple[float, float]:
         """In a fresh process: seconds to import the package and load the ruleset from its files, and bytes that a game
         takes.
         """
         path = os.pathsep.join([str(Path(__file__).parents[2]), *filter(None, [os.environ.get("PYTHONPATH")])])
-        command = [sys.executable, "-P", "-c", FRESH, self.name, str(self.players), self.policy]
+        table = json.dumps([self.players, self.settings])
+        command = [sys.executable, "-P", "-c", FRESH, self.name, table, self.policy, *self.overlays]
         environment = {**os.environ, "PYTHONPATH": path, "REGELWERK_CACHE": "off"}
         done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
         spent, memory = done.stdout.split()
@@ -273,15 +296,15 @@ def moments(ruleset: Ruleset, players: int, policy: str | None = None) -> dict[s
     return {name: spent * 1e6 for name, spent in found.items()}
 
 
-def held(ruleset: Ruleset, players: int, policy: str) -> int:
+def held(ruleset: Ruleset, players: int, policy: str, settings: Mapping[str, Any] | None = None) -> int:
     """The most bytes that a game holds from its set-up to its end, its log among them. What all games of a table share
     is there before: one game is played first."""
     bots = bots_of(policy, ruleset, players)
-    Match(ruleset, bots).play()
+    Match(ruleset, bots, settings=settings).play()
     gc.collect()
     tracemalloc.start()
     try:
-        Match(ruleset, bots).play()
+        Match(ruleset, bots, settings=settings).play()
         return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

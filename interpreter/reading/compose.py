@@ -176,9 +176,10 @@ def compose(shelf: Shelf, ruleset: Document, extra: Iterable[str] = ()) -> tuple
     """The files that a ruleset names, with the overlays asked for (with a minus: without them), as layers.
 
     :data:`ALLOW_UNDEFINED` among them lets stand beside each other what no rulebook speaks of together.
-    An overlay of the ruleset's own family may be named by the second word of its id alone.
+    An overlay may be named by the second word of its id alone, where the ruleset's own family or just one has it.
 
-    Nothing is returned where a file is missing or its form is wrong: there is then nothing to check further.
+    Nothing is returned where a file is missing, its form is wrong or it is for other files: there is then nothing to
+    check further.
     """
     collector = _Collector(shelf)
     collector.take(ruleset)
@@ -191,14 +192,16 @@ def compose(shelf: Shelf, ruleset: Document, extra: Iterable[str] = ()) -> tuple
     deck = collector.named("deck", root.get("deck"))
     own, asked = words(root.get("overlays")), list(extra)
     extra = [name for name in asked if name != ALLOW_UNDEFINED]
-    refused = {_full_id(name[1:], root) for name in extra if name[:1] == "-"}
+    refused = {_full_id(name[1:], root, shelf) for name in extra if name[:1] == "-"}
     overlays = [collector.named("overlay", name) for name in own if name.text not in refused]
-    overlays.extend(collector.overlay_by_id(_full_id(name, root)) for name in extra if name[:1] != "-")
+    overlays.extend(collector.overlay_by_id(_full_id(name, root, shelf)) for name in extra if name[:1] != "-")
     collector.refuse(refused - {name.text for name in own}, ruleset, edition)
     if collector.failed:
         return None, collector.diagnostics
     stack = [*collector.libraries, *([family] if family else []), *edition, *(d for d in (chosen_map, deck) if d)]
     on_top = {overlay.id: overlay for overlay in overlays if overlay}
+    if misfits := list(_check_fit(on_top.values(), stack, root)):
+        return None, [*collector.diagnostics, *misfits]
     if ALLOW_UNDEFINED not in asked:
         collector.diagnostics.extend(_check_undefined(on_top.values(), stack))
     stack.extend(_in_order(list(on_top.values()), stack, collector.diagnostics))
@@ -213,8 +216,12 @@ def compose(shelf: Shelf, ruleset: Document, extra: Iterable[str] = ()) -> tuple
     return composition, collector.diagnostics
 
 
-def _full_id(name: str, ruleset: Mapping) -> str:
-    return name if "/" in name else f"{word(ruleset.get('family'))}/{name}"
+def _full_id(name: str, ruleset: Mapping, shelf: Shelf) -> str:
+    if "/" in name:
+        return name
+    own = f"{word(ruleset.get('family'))}/{name}"
+    others = [id for id in shelf.ids("overlay") if id.partition("/")[2] == name]
+    return others[0] if own not in others and len(others) == 1 else own
 
 
 class _Collector:
@@ -302,28 +309,41 @@ def undefined_with(overlay: Document) -> frozenset[str]:
     return frozenset(entry.key.text for entry in undefined.entries) if isinstance(undefined, Mapping) else frozenset()
 
 
+def _undefined(overlay: Document, ids: Iterable[str]) -> Iterator[tuple[Scalar, str]]:
+    """Those of the files with which no rulebook says what holds, and why."""
+    undefined = overlay.root.get("undefined")
+    for entry in undefined.entries if isinstance(undefined, Mapping) else ():
+        if entry.key.text in ids:
+            yield entry.key, f"`{overlay.id}` with `{entry.key.text}`: {word(entry.value)}"
+
+
+def _check_fit(overlays: Iterable[Document], below: list[Document], ruleset: Mapping) -> Iterator[Diagnostic]:
+    """Overlays that were written for other files than those below."""
+    ids = {document.id for document in below}
+    family = word(ruleset.get("family"))
+    for overlay in overlays:
+        over = words(overlay.root.get("over"))
+        if not over or any(name.text in ids for name in over):
+            continue
+        fits = " or ".join(f"`{name.text}`" for name in over)
+        is_far = all(name.text.partition("/")[0] != family for name in over)
+        why = f"another family than `{family}`" if is_far else "which this ruleset does not hold"
+        reasons = tuple(Note(reason, key.span) for key, reason in _undefined(overlay, ids))
+        yield Diagnostic("E505", f"`{overlay.id}` fits {fits}, {why}", over[0].span, reasons)
+
+
 def _check_undefined(overlays: Iterable[Document], below: list[Document]) -> Iterator[Diagnostic]:
     """What an overlay may not stand on or beside because no rulebook says what then holds, with its reason."""
     ids = {document.id for document in (*below, *overlays)}
     for overlay in overlays:
-        undefined = overlay.root.get("undefined")
-        for entry in undefined.entries if isinstance(undefined, Mapping) else ():
-            if entry.key.text in ids:
-                message = f"`{overlay.id}` with `{entry.key.text}`: {word(entry.value)}"
-                remedy = "`--allow undefined` tries it nevertheless"
-                yield Diagnostic("E505", message, entry.key.span, help=remedy)
+        for key, reason in _undefined(overlay, ids):
+            yield Diagnostic("E505", reason, key.span, help="`--allow undefined` tries it nevertheless")
 
 
 def _in_order(overlays: list[Document], below: list[Document], diagnostics: list[Diagnostic]) -> list[Document]:
-    """Overlays by `after` and `layer: last`; what they may not stand on or beside is reported."""
+    """Overlays by `after` and `layer: last`; what they may not stand beside is reported."""
     ids = {document.id for document in below}
     for overlay in overlays:
-        over = words(overlay.root.get("over"))
-        if over and not any(name.text in ids for name in over):
-            fits = " or ".join(f"`{name.text}`" for name in over)
-            diagnostics.append(
-                Diagnostic("E505", f"`{overlay.id}` fits {fits}, which this ruleset does not hold", over[0].span)
-            )
         for other in words(overlay.root.get("not_with")):
             if other.text in ids or any(other.text == each.id for each in overlays):
                 diagnostics.append(Diagnostic("E505", f"`{overlay.id}` does not go with `{other.text}`", other.span))

@@ -95,6 +95,8 @@ def test_what_cannot_be_measured(run: Run) -> None:
     result = run("bench", "pebbles", "--bots", "stubborn", *SHORT)
     assert (result.exit_code, "leaves `draw` without a choice" in result.stderr) == (1, True)
     assert run("bench", "pebbles", "--seconds", "0").exit_code == 2
+    result = run("bench", "--with", "robots:2", *SHORT)
+    assert (result.exit_code, "go with the name of a ruleset" in result.stderr) == (2, True)
     result = run("bench", "nowhere", *SHORT)
     assert (result.exit_code, "`nowhere`" in result.stderr) == (1, True)
 
@@ -167,7 +169,7 @@ def test_the_figures_that_are_kept_here() -> None:
     """Of all that is shipped: `regelwerk bench --save docs/performance.json` writes them anew."""
     kept = read_report((TOP / "docs" / "performance.json").read_text(encoding="utf-8"))
     shipped = {path.stem for path in (TOP / "rulesets").glob("*/*.yaml")}
-    assert {row["ruleset"] for row in kept["rows"]} <= shipped
+    assert {row["ruleset"].partition(" with ")[0] for row in kept["rows"]} <= shipped
     assert all(row["relative"].keys() < FIGURES.keys() == row["figures"].keys() for row in kept["rows"])
 
 

@@ -11,6 +11,7 @@ import interpreter
 from interpreter.base.diagnostics import RulesetError
 from interpreter.cli.main import cli
 from interpreter.engine.scenario import suite_of
+from interpreter.play.bench import Subject
 from interpreter.play.bots.named import bots_of
 from interpreter.play.match import Match
 from interpreter.reading.files import shelf_for
@@ -36,6 +37,17 @@ def test_games_with_robots_come_to_an_end(number: int, id: str) -> None:
         assert {actor for actor, _ in match.game.choices} <= set(range(people))
 
 
+def test_the_free_city_of_a_robot_has_a_free_place_and_a_free_way() -> None:
+    """RB-SA-5, in the line of the log, which no condition of a scenario reads."""
+    ruleset = interpreter.load("germany-2004", ["robots"])
+    match = Match(ruleset, bots_of("greedy", ruleset, 2), 3, {"robots": "1-4-4-1-5"})
+    match.play()
+    built = [line for line in match.game.log() if line.name == "built" and line.values["who"] == 2]
+    free = [line for line in built if line.values["price"] == 0]
+    assert 1 < len(free) < len(built)
+    assert all(" for 0 (place 0, links 0: " in line.text for line in free)
+
+
 def test_a_kept_game_with_robots_is_the_same_game() -> None:
     ruleset = interpreter.load("germany-2004", ["robots"])
     match = Match(ruleset, bots_of("greedy", ruleset, 2), 3, {"robots": 2})
@@ -49,6 +61,15 @@ def test_a_kept_game_with_robots_is_the_same_game() -> None:
 def test_what_no_rulebook_plays_together_is_refused_with_its_reason(id: str, overlays: list[str]) -> None:
     with pytest.raises(RulesetError, match="RB-R23"):
         interpreter.load(id, overlays)
+
+
+@pytest.mark.parametrize("allowed", [[], ["+undefined"]])
+def test_over_another_family_one_reason_is_told(allowed: list[str]) -> None:
+    with pytest.raises(RulesetError) as refused:
+        interpreter.load("outpost", ["robots", *allowed])
+    (only,) = refused.value.diagnostics
+    assert only.message == "`power-grid/robots` fits `power-grid`, another family than `outpost`"
+    assert [note.message.endswith("knows neither workers nor dwellings (RB-R23)") for note in only.notes] == [True]
 
 
 def test_and_can_be_tried() -> None:
@@ -103,3 +124,11 @@ def test_the_command_line_counts_robots() -> None:
     assert "brings no seats that could be counted" in run("bsw-france", "--players", "2", "--with", "hidden-money:2")
     assert "`--allow undefined` tries it" in run("germany-2018", "--players", "3", "--with", "robots")
     assert "wins" in run("germany-2018", "--players", "3", "--with", "robots", "--allow", "undefined")
+
+
+def test_games_with_robots_can_be_measured() -> None:
+    subject = Subject("germany-2004", 2, None, None, ["robots"], {"robots": "2"})
+    assert subject.title == "germany-2004 with robots, robots=2"
+    speed = subject.applied(0.001)
+    assert (speed.games, speed.repeated) == (1, 0)
+    assert len(subject.table.machine.constants.seats) == 4

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,8 +11,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from interpreter import __version__
-from interpreter.cli.options import loaded, output_option, players_for
-from interpreter.cli.output import aligned, as_json, notice, say
+from interpreter.cli.options import (
+    loaded,
+    output_option,
+    overlays_option,
+    players_for,
+    settings_for,
+    settings_option,
+)
+from interpreter.cli.output import aligned, as_json, counted, notice, say
 
 if TYPE_CHECKING:
     from interpreter.engine.ruleset import Ruleset
@@ -28,6 +34,8 @@ USUAL = 4
 
 @click.command("bench")
 @click.argument("rulesets", nargs=-1, metavar="[RULESET]...")
+@overlays_option
+@settings_option
 @click.option(
     "--players",
     "-p",
@@ -56,6 +64,8 @@ USUAL = 4
 @output_option("text", "json")
 def command(
     rulesets: tuple[str, ...],
+    overlays: tuple[str, ...],
+    settings: tuple[str, ...],
     players: tuple[int, ...],
     bots: str | None,
     seconds: float,
@@ -77,6 +87,7 @@ def command(
     Examples:
       regelwerk bench
       regelwerk bench germany-2018 --players 3 --players 6 --bots greedy
+      regelwerk bench germany-2004 --with robots:2 --players 3
       regelwerk bench goofspiel --seconds 0.2 --rounds 3 -o json
       regelwerk bench --save before.json
       regelwerk bench --baseline before.json
@@ -88,7 +99,9 @@ def command(
     if save is not None and not save.parent.is_dir():
         raise click.BadParameter(f"there is no folder {save.parent}", param_hint="--save")
     kept = _kept(baseline) if baseline is not None else None
-    subjects = list(_subjects(rulesets, players, bots))
+    if (overlays or settings) and not rulesets:
+        raise click.UsageError("overlays and settings go with the name of a ruleset")
+    subjects = list(_subjects(rulesets, overlays, settings, players, bots))
     if not subjects:
         raise click.UsageError("no ruleset is for so many players")
     data = report(__version__, subjects, _samples(subjects, seconds, rounds), seconds)
@@ -117,12 +130,18 @@ def _kept(path: Path) -> dict[str, Any]:
 # --- what is measured
 
 
-def _subjects(rulesets: Sequence[str], players: Sequence[int], bots: str | None) -> Iterator[Subject]:
+def _subjects(
+    rulesets: Sequence[str],
+    overlays: Sequence[str],
+    settings: Sequence[str],
+    players: Sequence[int],
+    bots: str | None,
+) -> Iterator[Subject]:
     """A row for each ruleset and number of players; of all that there are, those that allow the number."""
     from interpreter.reading.files import shelf_for
 
     for name in rulesets or shelf_for().ids("ruleset"):
-        ruleset = loaded(name)
+        ruleset = loaded(name, overlays)
         allowed = ruleset.composition.players
         for number in players or (min(max(USUAL, allowed.low), allowed.high),):
             if rulesets:
@@ -130,14 +149,16 @@ def _subjects(rulesets: Sequence[str], players: Sequence[int], bots: str | None)
             elif number not in allowed:
                 notice(f"{name}: not for {number} players")
                 continue
-            yield _subject(ruleset, name, number, bots)
+            yield _subject(ruleset, name, number, bots, overlays, settings_for(ruleset, number, settings))
 
 
-def _subject(ruleset: Ruleset, name: str, players: int, bots: str | None) -> Subject:
+def _subject(
+    ruleset: Ruleset, name: str, players: int, bots: str | None, overlays: Sequence[str], settings: Mapping[str, Any]
+) -> Subject:
     from interpreter.play.bench import Subject
 
     try:
-        subject = Subject(name, players, bots, ruleset)
+        subject = Subject(name, players, bots, ruleset, overlays, settings)
     except ValueError as error:
         raise click.BadParameter(f"{name}: {error}", param_hint="--bots") from None
     if bots is not None and "," in bots:
@@ -150,20 +171,11 @@ def _subject(ruleset: Ruleset, name: str, players: int, bots: str | None) -> Sub
 def _samples(subjects: Sequence[Subject], seconds: float, rounds: int) -> list[list[Sample]]:
     """Subjects take turns, so that what slows the machine for a while slows them all."""
     samples: list[list[Sample]] = [[] for _ in subjects]
-    for number in _watched(range(rounds * len(subjects))):
+    total = rounds * len(subjects)
+    for number in counted(range(total), total, "runs"):
         place = number % len(subjects)
         samples[place].append(subjects[place].sample(seconds))
     return samples
-
-
-def _watched(numbers: Sequence[int]) -> Iterable[int]:
-    """The numbers, with a progress bar on a terminal."""
-    if not sys.stderr.isatty():
-        return numbers
-    from rich.console import Console
-    from rich.progress import track
-
-    return track(numbers, "runs", console=Console(stderr=True), transient=True)
 
 
 # --- what is told

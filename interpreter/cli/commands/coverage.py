@@ -1,4 +1,5 @@
-"""``regelwerk coverage``: which statements of the rulebooks the rules cite, and which the scenarios prove."""
+"""``regelwerk coverage``: which statements of the rulebooks the rules cite, which the scenarios prove, and which of the
+rules play reaches."""
 
 from __future__ import annotations
 
@@ -7,51 +8,82 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from interpreter.cli.options import output_option
-from interpreter.cli.output import aligned, as_json, say, styled
+from interpreter.cli.output import aligned, as_json, counted, say, styled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from interpreter.engine.coverage import Coverage
+    from interpreter.engine.coverage import Citation, Coverage
     from interpreter.engine.ruleset import Ruleset
+    from interpreter.play.reached import Reached
     from interpreter.reading.citations import Statement
+    from interpreter.reading.files import Shelf
 
 __all__ = ["command"]
+
+SINGULAR = {
+    "rules": "rule",
+    "lines": "line of",
+    "triggers": "trigger",
+    "cases": "case of",
+    "standing": "standing rule",
+    "tables": "table",
+    "settings": "setting",
+    "interpretations": "interpretation",
+}
 
 
 @click.command("coverage")
 @click.option("--rulebook", metavar="BOOK", help="Only this rulebook.  [default: all that a ruleset follows]")
 @click.option("--ruleset", metavar="RULESET", help="Only this ruleset.  [default: all that follow the rulebook]")
 @click.option("--mutate", is_flag=True, help="Make each rule wrong to see whether a scenario notices.")
+@click.option(
+    "--games", type=click.IntRange(min=1), metavar="N", help="Play so many games to see what comes into play."
+)
 @output_option("text", "json")
-def command(rulebook: str | None, ruleset: str | None, mutate: bool, output: str) -> None:
+def command(rulebook: str | None, ruleset: str | None, mutate: bool, games: int | None, output: str) -> None:
     """Counts the statements of rulebooks that rules, tables and components cite, and lists the others.
 
     Rules, tables, examples and components with a number are counted, and the fills of what a book lost. A statement
     is waived in the file waivers.yaml of its family. With --mutate it is proved where something that cites it, once it
-    is blank or its numbers are off by one, makes a scenario fail that cites the statement too. The exit status is 1
-    where a statement is left over.
+    is blank or its numbers are off by one, makes a scenario fail that cites the statement too.
+
+    With --games bots play, at random and by preferences, with every number of people, and with the overlays that
+    scenarios and numbers of people take in. Then it tells which of the rules, lines of verdicts, triggers, tables and
+    settings that cite the book came into play, of the others which do in a scenario, and at last what nothing reached.
+    Game i has the seed i (from 0).
+
+    The exit status is 1 where a statement is left over, or a rule that nothing reached.
 
     \b
     Examples:
       regelwerk coverage
       regelwerk coverage --rulebook germany-usa-2018 --mutate
+      regelwerk coverage --rulebook robots-2011 --games 500
       regelwerk coverage --ruleset germany-2018 -o json
     """
     from interpreter.engine.coverage import cover
     from interpreter.reading.files import shelf_for
 
     shelf = shelf_for(None)
-    found = [
-        cover(book, rulesets, shelf, mutate=mutate) for book, rulesets in _books(rulebook, ruleset).items() if rulesets
-    ]
+    books = {book: rulesets for book, rulesets in _books(rulebook, ruleset).items() if rulesets}
+    found = [cover(book, rulesets, shelf, mutate=mutate) for book, rulesets in books.items()]
+    played = {book: _reached(book, rulesets, shelf, games) for book, rulesets in books.items() if games is not None}
     if output == "json":
-        as_json([_json(coverage) for coverage in found])
+        as_json([_json(coverage, played.get(coverage.rulebook)) for coverage in found])
     else:
         for coverage in found:
-            _tell(coverage)
-    if any(coverage.uncited or (mutate and coverage.unproved) for coverage in found):
+            _tell(coverage, played.get(coverage.rulebook))
+    left_over = any(coverage.uncited or (mutate and coverage.unproved) for coverage in found)
+    if left_over or any(each.left for each in played.values()):
         raise click.exceptions.Exit(1)
+
+
+def _reached(book: str, rulesets: list[Ruleset], shelf: Shelf, games: int) -> Reached:
+    from interpreter.engine.scenario import suite_of
+    from interpreter.play.reached import reached
+
+    return reached(book, rulesets, suite_of(shelf=shelf), games, lambda numbers: counted(numbers, games, book))
 
 
 def _books(rulebook: str | None, ruleset: str | None) -> dict[str, list[Ruleset]]:
@@ -61,11 +93,8 @@ def _books(rulebook: str | None, ruleset: str | None) -> dict[str, list[Ruleset]
     from interpreter.engine.coverage import rulebooks_of
     from interpreter.reading.files import shelf_for
 
-    if ruleset is not None:
-        one = loaded(ruleset)
-        books = {book: [one] for book in one.composition.rulebooks}
-    else:
-        books = rulebooks_of(shelf_for(None))
+    shelf = shelf_for(None)
+    books = rulebooks_of(shelf) if ruleset is None else rulebooks_of(shelf, [loaded(ruleset)])
     if rulebook is None:
         return books
     if rulebook not in books:
@@ -86,13 +115,31 @@ def _counts(coverage: Coverage) -> dict[str, int | None]:
     }
 
 
-def _json(coverage: Coverage) -> dict[str, Any]:
+def _json(coverage: Coverage, played: Reached | None) -> dict[str, Any]:
     return {
         "rulebook": coverage.rulebook,
         "rulesets": list(coverage.rulesets),
         **_counts(coverage),
         "uncited": [_statement(statement) for statement in coverage.uncited],
         "unproved": [_statement(s) for s in coverage.unproved] if coverage.proved is not None else None,
+        "play": None
+        if played is None
+        else {
+            "games": played.games,
+            "tables": played.tables,
+            "played": len(played.played),
+            "shown": [{**_citation(citation), "scenario": scenario} for citation, scenario in played.shown],
+            "left": [_citation(citation) for citation in played.left],
+        },
+    }
+
+
+def _citation(citation: Citation) -> dict[str, Any]:
+    return {
+        "section": citation.section,
+        "name": citation.name,
+        "place": str(citation.span),
+        "cites": list(citation.cites),
     }
 
 
@@ -100,7 +147,7 @@ def _statement(statement: Statement) -> dict[str, str]:
     return {"id": statement.id, "kind": statement.kind, "text": statement.text}
 
 
-def _tell(coverage: Coverage) -> None:
+def _tell(coverage: Coverage, played: Reached | None) -> None:
     counts = _counts(coverage)
     say(f"{styled(coverage.rulebook, bold=True)}, as followed by {', '.join(coverage.rulesets)}")
     total = counts["counted"] or 1
@@ -120,6 +167,8 @@ def _tell(coverage: Coverage) -> None:
     _list("not cited and not waived", coverage.uncited)
     if coverage.proved is not None:
         _list("cited, but not proved", coverage.unproved)
+    if played is not None:
+        _tell_reached(played)
     say()
 
 
@@ -129,3 +178,35 @@ def _list(title: str, statements: Iterable[Statement]) -> None:
         say(f"{title}: {len(rows)}")
         for line in aligned(("", "", ""), rows, "  ")[1:]:
             say(line)
+
+
+def _tell_reached(played: Reached) -> None:
+    shown = len(played.shown)
+    total = len(played.played) + shown + len(played.left)
+    say(f"{played.games} games at {played.tables} tables, {total} rules and tables that cite it")
+    rows = [
+        ("in play", str(len(played.played)), f"{100 * len(played.played) // (total or 1)} %", "by games"),
+        ("in scenarios", str(shown), f"{100 * shown // (total or 1)} %", "by no game, but by a scenario"),
+    ]
+    for line in aligned(("", "", "", ""), rows, "  ")[1:]:
+        say(line)
+    if played.shown:
+        say(f"by no game, but by a scenario: {shown}")
+        _citations((citation, scenario) for citation, scenario in played.shown)
+    say(f"by neither: {len(played.left)}")
+    _citations((citation, "") for citation in played.left)
+
+
+def _citations(found: Iterable[tuple[Citation, str]]) -> None:
+    rows = [
+        (
+            SINGULAR.get(citation.section, citation.section),
+            citation.name,
+            str(citation.span),
+            ", ".join(citation.cites),
+            scenario,
+        )
+        for citation, scenario in found
+    ]
+    for line in aligned(("", "", "", "", ""), rows, "  ")[1:]:
+        say(line)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -24,10 +22,7 @@ from interpreter.cli.options import (
     settings_for,
     settings_option,
 )
-from interpreter.cli.output import aligned, as_json, say
-
-if TYPE_CHECKING:
-    from interpreter.play.simulate import Row
+from interpreter.cli.output import aligned, as_json, counted, say
 
 __all__ = ["command"]
 
@@ -66,7 +61,7 @@ def command(
     start = seed_for(seed)
     given = settings_for(found, number, settings)
     table = bots_for(found, number, bots)
-    done = list(_watched(simulate(found, table, games, start, given), games))
+    done = list(counted(simulate(found, table, games, start, given), games, "games"))
     if rows is not None:
         rows.write_text("".join(json.dumps(row.as_dict()) + "\n" for row in done), encoding="utf-8")
     about = {"ruleset": found.id, "overlays": list(overlays), "players": number, "seed": start, "settings": given}
@@ -75,17 +70,6 @@ def command(
         as_json(data)
     else:
         _text(data)
-
-
-def _watched(rows: Iterator[Row], games: int) -> Iterator[Row]:
-    """The rows, with a progress bar on a terminal."""
-    if not sys.stderr.isatty():
-        yield from rows
-        return
-    from rich.console import Console
-    from rich.progress import track
-
-    yield from track(rows, "games", total=games, console=Console(stderr=True), transient=True)
 
 
 def _text(data: dict[str, Any]) -> None:

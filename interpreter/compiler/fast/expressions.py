@@ -329,6 +329,8 @@ class Expressions:
                 return self._kind_test(node, scope)
             case c.Loop():
                 return self._loop(node, scope)
+            case c.Noted():
+                raise AssertionError("rules that are watched run in the plain form")
             case _:
                 assert_never(node)
 

@@ -144,8 +144,17 @@ class Evaluator:
                 return self._kind_test(node)
             case c.Loop():
                 return Loops(self).compile(node)
+            case c.Noted(value, what, found):
+                return self._noted(self.compile(value), what, found)
             case _:
                 assert_never(node)
+
+    def _noted(self, value: Evaluate, what: str, found: set[str]) -> Evaluate:
+        def noted(state: State, env: Env) -> Value:
+            found.add(what)
+            return value(state, env)
+
+        return noted
 
     def _tuple(self, node: c.Expression, nodes: tuple[c.Expression, ...]) -> Evaluate:
         parts = tuple(self.kept(each) for each in nodes)
