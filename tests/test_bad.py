@@ -26,6 +26,7 @@ from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.coverage import check_waivers, waivers_of
 from interpreter.engine.lint import compositions, lint
 from interpreter.engine.ruleset import examine, find, load
+from interpreter.engine.scenario import suite_of
 from interpreter.reading.files import Shelf, shelf_for
 
 BAD = Path(__file__).parent / "bad"
@@ -114,11 +115,16 @@ def _said(root: Path) -> list[Diagnostic]:
     """All that is said about the game below a folder; if it is right, what stops a game or could be said better."""
     shelf = Shelf([root])
     document, found = shelf.read("ruleset", "pond")
-    assert document is not None
+    if document is None:
+        return unique(found)
     overlays = [f"pond/{path.stem}" for path in sorted((root / "pond/overlays").glob("*.yaml"))]
     examined = examine(shelf, document, overlays)
     waivers, wrong = waivers_of(shelf)
     found = [*found, *examined.diagnostics, *wrong, *check_waivers(waivers, examined.statements)]
+    suite = suite_of(shelf=shelf)
+    for scenario, ruleset in suite.pairs:
+        suite.checked(scenario, ruleset)
+    found.extend(suite.diagnostics)
     return unique(found or _played(shelf, overlays) or lint(compositions(shelf)))
 
 

@@ -267,7 +267,7 @@ def plays_or_tells(name: str, files: dict[str, str], seed: int) -> str:
         for place, text in files.items():
             (root / place).parent.mkdir(parents=True, exist_ok=True)
             (root / place).write_text(text, encoding="utf-8")
-        shelf = Shelf([root, *ruleset_roots()])
+        shelf = Shelf([root, *ruleset_roots()], ahead=1)
         shelf, document, diagnostics = find(root / name, shelf)
         if document is None:
             assert diagnostics

@@ -30,6 +30,7 @@ CODES: dict[str, str] = {
     "E034": "the kind of a file is not clear",
     "E035": "another language than 1",
     "E036": "a file of another kind than its place says",
+    "E037": "several files have one id",
     "E101": "unknown key",
     "E102": "a key is missing",
     "E103": "a value of another type",

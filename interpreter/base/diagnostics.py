@@ -13,7 +13,7 @@ from typing import Literal
 from interpreter.base.frozen import dataclass
 from interpreter.base.source import Span
 
-__all__ = ["Diagnostic", "Note", "RulesetError", "Severity", "readable", "render", "to_json"]
+__all__ = ["Diagnostic", "Note", "RulesetError", "Severity", "excerpt", "readable", "render", "to_json"]
 
 Severity = Literal["error", "warning"]
 _LONG = re.compile(r"`([^`]{60})[^`]+`")
@@ -68,7 +68,7 @@ def render(diagnostic: Diagnostic) -> str:
     where = f"{diagnostic.span}: " if diagnostic.span else ""
     lines = [f"{where}{diagnostic.code} {diagnostic.message}"]
     if diagnostic.span:
-        lines.extend(_excerpt(diagnostic.span))
+        lines.extend(excerpt(diagnostic.span))
     for note in diagnostic.notes:
         place = f" ({note.span})" if note.span else ""
         lines.append(f"   note: {note.message}{place}")
@@ -85,7 +85,7 @@ def readable(text: str) -> str:
     return _CONTROLS.sub("�", text)
 
 
-def _excerpt(span: Span) -> list[str]:
+def excerpt(span: Span) -> list[str]:
     """The line of a span with carets under it; long lines are cut around the place."""
     text = span.file.line(span.line).replace("\t", " ")
     if not text.strip():

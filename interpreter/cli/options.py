@@ -19,6 +19,7 @@ __all__ = [
     "bots_for",
     "bots_option",
     "kept_game",
+    "language_for",
     "language_option",
     "loaded",
     "output_option",
@@ -87,6 +88,17 @@ def bots_option(function: Function) -> Function:
 def language_option(function: Function) -> Function:
     about = "The language of what is told, where the ruleset has it."
     return click.option("--lang", "language", default="en", show_default=True, metavar="LANGUAGE", help=about)(function)
+
+
+def language_for(ruleset: Ruleset, language: str) -> str:
+    """The language, which a ruleset must have; every ruleset is told in `en`, where need be in words of another."""
+    model = ruleset.model
+    phrases = [*model.says.values(), *(e.says for e in model.events.values()), *(board.says for board in model.boards)]
+    known = sorted({"en", *(name for phrase in phrases for name in phrase)})
+    if language not in known:
+        message = f"`{ruleset.id}` says nothing in `{language}`; it has {', '.join(f'`{name}`' for name in known)}"
+        raise click.BadParameter(message, param_hint="--lang")
+    return language
 
 
 def output_option(*formats: str) -> Callable[[Function], Function]:

@@ -48,6 +48,10 @@ class Person:
         self.quiet = lines.isatty()
 
     def choose(self, game: Game, decision: Decision, random: Stream) -> Option:
+        return self.asked(game, decision)
+
+    def asked(self, game: Game, decision: Decision) -> Option:
+        """Shows the options and reads lines until one of them takes an option."""
         codes = list(game.machine.options(game.state, decision.env, decision.site))
         self._show(game, decision, codes)
         while True:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,9 +12,10 @@ from interpreter.cli.alone import check_alone
 from interpreter.cli.contents import files_of
 from interpreter.engine.ruleset import Examined, examine
 from interpreter.engine.scenario import Suite, read_scenarios
+from interpreter.language.parse import Trees, remembered
 from interpreter.language.policies import policies_in, policies_of
-from interpreter.reading.compose import undefined_with, words
-from interpreter.reading.files import KINDS, Document, Shelf, place_of, shelf_for
+from interpreter.reading.compose import check_references, undefined_with, words
+from interpreter.reading.files import KINDS, Document, Shelf, files_below, place_of, shelf_for
 
 __all__ = ["Validation", "validate"]
 
@@ -26,14 +28,21 @@ class Validation:
     files: set[Path] = field(default_factory=set)
     rulesets: set[str] = field(default_factory=set)
     paths: dict[str, Path] = field(default_factory=dict)
+    alone: list[str] = field(default_factory=list)
+    """Files that are a part of rulesets, though no ruleset that was found contains them: they were checked alone."""
 
     def saw(self, document: Document) -> None:
         self.files.add(document.path.resolve())
         self.paths[document.file.name] = document.path
 
 
-def validate(targets: Sequence[str], overlays: Iterable[str] = ()) -> Validation:
+def validate(targets: Sequence[str], overlays: Iterable[str] = (), trees: Trees | None = None) -> Validation:
     """Checks what is named, by path or id, a folder with all files below it; everything where nothing is."""
+    with remembered({} if trees is None else trees):
+        return _validated(targets, overlays)
+
+
+def _validated(targets: Sequence[str], overlays: Iterable[str]) -> Validation:
     validation = Validation()
     validators: dict[tuple[Path, ...], _Validator] = {}
 
@@ -45,13 +54,22 @@ def validate(targets: Sequence[str], overlays: Iterable[str] = ()) -> Validation
     for target in targets:
         path = Path(target)
         if path.is_dir():
-            for file in sorted(path.rglob("*.yaml")):
+            files = files_below(path, "*.yaml")
+            if not files:
+                message = f"no `.yaml` file lies in the folder `{path.as_posix()}`"
+                validation.diagnostics.append(Diagnostic("E030", message, None))
+            for file in files:
                 validator(shelf_for(file)).path(file, overlays)
-        elif path.is_file() or path.suffix in (".yaml", ".yml"):
+        elif path.exists() or _is_path(target):
             validator(shelf_for(path)).path(path, overlays)
         else:
             validator(shelf_for()).id(target, overlays)
     return validation
+
+
+def _is_path(target: str) -> bool:
+    """Whether a path is meant, though nothing lies there: no id has a suffix, or a `/` at an end."""
+    return target.endswith(("/", os.sep)) or target.startswith((".", "/", os.sep, "~")) or "." in Path(target).name
 
 
 class _Validator:
@@ -84,8 +102,18 @@ class _Validator:
             return
         document, found = self._as_on_the_shelf(document, found)
         self.report(found)
+        self.report(self._check_place(path, document))
         self._alone(document)
         self._in_rulesets(document, overlays)
+
+    def _check_place(self, path: Path, document: Document) -> Iterable[Diagnostic]:
+        """A file that others find by its id lies where its id says; rulesets and scenarios are named by their paths."""
+        place = self.shelf.find(document.kind, document.id)
+        if document.kind in ("ruleset", "scenarios") or (place is not None and place.resolve() == path.resolve()):
+            return
+        message = f"`{document.id}` is looked for in `{place_of(document.kind, document.id)}` of a folder of rulesets"
+        remedy = "this file lies elsewhere, so no other file finds it"
+        yield Diagnostic("W001", message, document.root[document.kind].span, help=remedy, severity="warning")
 
     def id(self, id: str, overlays: Iterable[str]) -> None:
         kinds = [kind for kind in KINDS if place_of(kind, id) is not None and self.shelf.find(kind, id) is not None]
@@ -118,11 +146,21 @@ class _Validator:
                 self._scenarios(document)
             case "policies":
                 self._policies(document)
+            case "waivers":
+                pass
             case _:
-                for ruleset in self._rulesets():
-                    wanted = self._with(ruleset, document)
-                    if wanted is not None:
-                        self._examined(ruleset, [*wanted, *overlays])
+                self._part(document, overlays)
+
+    def _part(self, document: Document, overlays: Iterable[str]) -> None:
+        contained = False
+        for ruleset in self._rulesets():
+            wanted = self._with(ruleset, document)
+            if wanted is not None:
+                contained = True
+                self._examined(ruleset, [*wanted, *overlays])
+        if not contained:
+            self.validation.alone.append(document.file.name)
+            self.report(check_references(self.shelf, [document]))
 
     def _rulesets(self) -> list[Document]:
         read = (self.shelf.read("ruleset", id)[0] for id in self.shelf.ids("ruleset"))

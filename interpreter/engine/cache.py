@@ -23,7 +23,7 @@ from typing import Any
 from interpreter.base.paths import ruleset_roots, schema_folder
 from interpreter.base.source import SourceFile
 from interpreter.base.store import Store, digest_of, store
-from interpreter.reading.evidence import Evidence
+from interpreter.reading.evidence import Evidence, found_again
 
 __all__ = ["Forms", "Late", "Request", "request_for"]
 
@@ -45,8 +45,10 @@ class Request:
         try:
             index, files, now, late = _parts(data)
             looks = {(what, path): found for what, path, found in json.loads(bytes(index))}
-            if not Evidence(looks).holds():
+            evidence = Evidence(looks)
+            if not evidence.holds():
                 return None
+            found_again(evidence)
             sources = _sources_in(files)
             return _unpickled(now, sources), Late(late, sources), digest_of(bytes(index))
         except _WRONG:
@@ -76,8 +78,11 @@ class Late:
         return _unpickled(self._data, self._sources)
 
 
-def request_for(name: str | Path, overlays: tuple[str, ...], roots: Iterable[Path] | None) -> Request | None:
-    """The entry of an id or path with overlays, looked for in these folders of rulesets or in the common ones.
+def request_for(
+    name: str | Path, overlays: tuple[str, ...], roots: Iterable[Path] | None, ahead: int = 0
+) -> Request | None:
+    """The entry of an id or path with overlays, looked for in these folders of rulesets or in the common ones; the
+    first ``ahead`` of them go before the others.
 
     Nothing where the cache is off.
     """
@@ -91,7 +96,7 @@ def request_for(name: str | Path, overlays: tuple[str, ...], roots: Iterable[Pat
         here = os.getcwd() if is_path or not all(map(os.path.isabs, folders)) else ""
     except OSError:  # the working folder is gone
         return None
-    asked = [text, is_path, here, list(map(str, overlays)), roots is not None, folders]
+    asked = [text, is_path, here, list(map(str, overlays)), roots is not None, ahead, folders]
     return Request(found, digest_of("ruleset", _asker(), json.dumps(asked)))
 
 

@@ -19,7 +19,6 @@ from interpreter.language.model import RuleLayer
 from interpreter.reading.citations import Statement, statements_of
 from interpreter.reading.compose import Entry, word, words
 from interpreter.reading.files import Shelf
-from interpreter.reading.schema import check_schema
 from interpreter.reading.yaml import Mapping, Sequence
 
 __all__ = [
@@ -154,7 +153,7 @@ def waivers_of(shelf: Shelf) -> tuple[list[Waiver], list[Diagnostic]]:
         found.extend(wrong)
         if document is None:
             continue
-        found.extend(check_schema("waivers", document.root))
+        found.extend(document.misfits)
         listed = document.root.get("is")
         for item in listed.items if isinstance(listed, Sequence) else ():
             if isinstance(item, Mapping) and (scalar := item.get("id")) is not None:

@@ -366,7 +366,7 @@ def load(name: str | Path, overlays: Iterable[str] = (), shelf: Shelf | None = N
     Raises :class:`RulesetError` with everything that is wrong.
     """
     overlays = tuple(overlays)
-    request = request_for(name, overlays, shelf.roots if shelf else None)
+    request = request_for(name, overlays, shelf.roots if shelf else None, shelf.ahead if shelf else 0)
     with no_search():
         if request is None:
             return _load(name, overlays, shelf)

@@ -19,7 +19,7 @@ from interpreter.base.suggest import did_you_mean
 from interpreter.compiler.constants import Env, RuleFailure
 from interpreter.compiler.lower import lower
 from interpreter.compiler.reach import reach_of
-from interpreter.engine.game import Game
+from interpreter.engine.game import Game, chance_types
 from interpreter.engine.refusal import IllegalMove, refuse
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.kernel.chance import Scripted
@@ -32,13 +32,14 @@ from interpreter.language.parse import parse_procedure
 from interpreter.language.scope import Frame
 from interpreter.language.texts import Report, condition_of, parsed
 from interpreter.language.types import NOTHING
+from interpreter.reading.citations import Statement, statements_of
 from interpreter.reading.compose import word, words
 from interpreter.reading.files import Document, Shelf, shelf_for
-from interpreter.reading.schema import check_schema
 from interpreter.reading.yaml import Mapping, Scalar, Sequence, plain
 
 __all__ = [
     "Checked",
+    "Compared",
     "Failure",
     "Move",
     "Outcome",
@@ -52,6 +53,7 @@ __all__ = [
 ]
 
 GIVEN = "given"
+_RULESETS = ("ruleset", "holds_for", "fails_for")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +97,8 @@ class Scenario:
     refused: Refusal | None
     places: tuple[int, ...]
     span: Span = field(repr=False)
+    item: Mapping = field(repr=False, compare=False)
+    """As it stands in its file."""
 
     @property
     def id(self) -> str:
@@ -122,12 +126,22 @@ class Checked:
 
 
 @dataclass(frozen=True, slots=True)
+class Compared:
+    """A value that should equal another one: what was looked at, and both in words."""
+
+    what: str
+    expected: str
+    actual: str
+
+
+@dataclass(frozen=True, slots=True)
 class Failure:
     """Something that came out otherwise than a scenario says, with the values that show it."""
 
     message: str
     span: Span | None = None
     notes: tuple[str, ...] = ()
+    compared: tuple[Compared, ...] = ()
 
     def __str__(self) -> str:
         where = f"{self.span}: " if self.span else ""
@@ -152,7 +166,7 @@ class Outcome:
 
 def read_scenarios(document: Document) -> tuple[list[Scenario], list[Diagnostic]]:
     """The scenarios of a file; none of them where its form is wrong."""
-    found = check_schema("scenarios", document.root)
+    found = document.misfits
     body = document.root.get("is")
     if any(diagnostic.severity == "error" for diagnostic in found) or not isinstance(body, Sequence):
         return [], found
@@ -193,6 +207,7 @@ def _scenario(file: str, item: Mapping) -> Scenario:
         refused=_refusal(refused) if isinstance(refused, Mapping) else None,
         places=tuple(raw.get("places") or ()),
         span=item["name"].span,
+        item=item,
     )
 
 
@@ -253,6 +268,8 @@ def _check_names(scenario: Scenario, ruleset: Ruleset) -> Iterator[Diagnostic]:
     if scenario.phase is not None and scenario.phase.text not in model.phases:
         near = did_you_mean(scenario.phase.text, model.phases)
         yield Diagnostic("E301", f"`{scenario.phase.text}` is no phase{near}", scenario.phase.span)
+    if ruleset.id not in scenario.fails_for:  # where it must fail, it may be for lack of what it names
+        yield from _check_values(scenario, ruleset)
     for move in scenario.when:
         yield from _check_move(move, ruleset)
     if scenario.refused is not None:
@@ -263,6 +280,32 @@ def _check_names(scenario: Scenario, ruleset: Ruleset) -> Iterator[Diagnostic]:
             yield Diagnostic("E301", f"unknown rule `{rule}`{did_you_mean(rule, known)}", scenario.refused.move.span)
 
 
+def _check_values(scenario: Scenario, ruleset: Ruleset) -> Iterator[Diagnostic]:
+    """The ruleset can be played by so many, has the settings with these values, and chances of these names."""
+    try:
+        ruleset.check_players(scenario.players or ruleset.players.usual)
+    except ValueError as error:
+        yield Diagnostic("E510", str(error), scenario.item["players"].span)
+    for key, known in (("set", [*ruleset.model.settings, *ruleset.model.interpretations]), ("chance", None)):
+        given = scenario.item.get(key)
+        for entry in given.entries if isinstance(given, Mapping) else ():
+            name, names = entry.key.text, chance_types(ruleset) if known is None else known
+            if name not in names:
+                what = "chance" if known is None else "setting"
+                near = did_you_mean(name, names)
+                yield Diagnostic("E301", f"no {what} is called `{name}`{near}", entry.key.span, help=_listed(names))
+            elif known is not None:
+                try:
+                    ruleset.settings({name: scenario.settings[name]})
+                except ValueError as error:
+                    yield Diagnostic("E302", str(error), entry.value.span)
+
+
+def _listed(names: Iterable[str]) -> str:
+    listed = ", ".join(f"`{name}`" for name in sorted(names))
+    return f"known here: {listed}" if listed else "there is none"
+
+
 def _check_move(move: Move, ruleset: Ruleset) -> Iterator[Diagnostic]:
     """The alternative is one of some decision, and takes these names; whether it is asked for is seen when played."""
     taken: dict[str, set[str]] = {}
@@ -270,11 +313,13 @@ def _check_move(move: Move, ruleset: Ruleset) -> Iterator[Diagnostic]:
         taken.setdefault(key.partition(".")[2], set()).update(name for name, _ in bound)
     name = str(move.choice["do"])
     if name not in taken:
-        yield Diagnostic("E301", f"no decision has the alternative `{name}`{did_you_mean(name, taken)}", move.span)
+        message = f"no decision has the alternative `{name}`{did_you_mean(name, taken)}"
+        yield Diagnostic("E301", message, move.span, help=_listed(taken))
         return
     for key in move.choice:
         if key != "do" and key not in taken[name]:
-            yield Diagnostic("E301", f"`{name}` takes no `{key}`{did_you_mean(key, taken[name])}", move.span)
+            message = f"`{name}` takes no `{key}`{did_you_mean(key, taken[name])}"
+            yield Diagnostic("E301", message, move.span, help=_listed(taken[name] - {"who"}))
 
 
 # --- running ----------------------------------------------------------------------------------------------------------
@@ -417,7 +462,8 @@ def _holds(game: Game, line: Scalar, condition: c.Expression, size: int) -> Iter
     text = " ".join(line.text.split())
     try:
         if not game.machine.expressions.compile(condition)(game.state, env):
-            yield Failure(f"`{text}` does not hold", line.span, tuple(_shown(game, condition, env)))
+            notes, compared = tuple(_shown(game, condition, env)), tuple(_compared(game, condition, env))
+            yield Failure(f"`{text}` does not hold", line.span, notes, compared)
     except RuleFailure as error:
         yield _cannot(f"`{text}` cannot be said", error, line.span)
 
@@ -443,6 +489,18 @@ def _shown(game: Game, node: c.Expression, env: Env) -> Iterator[str]:
             if game.ruleset.program.reach.procedures[target].form == "permits":
                 values = tuple(_value(game, argument, env) for argument in arguments)
                 yield from (str(reason) for reason in refuse(game, target, values))
+        case _:
+            return
+
+
+def _compared(game: Game, node: c.Expression, env: Env) -> Iterator[Compared]:
+    """The sides of the equation that does not hold: to the left what was looked at, to the right what it should be."""
+    match node:
+        case c.Comparison("==", left, right) if not isinstance(left, c.Const):
+            actual, expected = (game.ruleset.names.text(_value(game, side, env), side.type) for side in (left, right))
+            yield Compared(_text(left), expected, actual)
+        case c.Logic("and", left, right):
+            yield from _compared(game, right if _value(game, left, env) else left, env)
         case _:
             return
 
@@ -494,8 +552,13 @@ class Suite:
             ruleset = self._rulesets[key]
             return ruleset.for_players(scenario.players or ruleset.players.usual) if ruleset else None
         except RulesetError as error:
-            self.diagnostics.extend(error.diagnostics)
+            self.diagnostics.extend(_placed_in(scenario, id, error.diagnostics))
             return None
+
+    @cached_property
+    def statements(self) -> dict[str, Statement]:
+        """What the rulebooks say, by id."""
+        return statements_of(self.shelf)
 
     def checked(self, scenario: Scenario, ruleset: str) -> Checked | None:
         """A scenario bound to a ruleset, where nothing is wrong with either."""
@@ -554,6 +617,13 @@ class Suite:
     def told(self) -> list[str]:
         """What is wrong with files, names and texts, each once."""
         return [render(diagnostic) for diagnostic in unique(self.diagnostics)]
+
+
+def _placed_in(scenario: Scenario, ruleset: str, found: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
+    """What is wrong with a ruleset of which a scenario speaks; that there is none, where the scenario names it."""
+    named = (scalar for key in _RULESETS for scalar in words(scenario.item.get(key)) if scalar.text == ruleset)
+    span = next((scalar.span for scalar in named), scenario.span)
+    return (replace(each, span=span) if each.span is None else each for each in found)
 
 
 def suite_of(named: Iterable[str] = (), shelf: Shelf | None = None) -> Suite:

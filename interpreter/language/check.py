@@ -302,11 +302,11 @@ class _Checker:
         return c.Requirement(test, line.cites, span=line.span)
 
     def _check_wraps(self, name: str, tree: Body, covers: tuple[str, str, Span] | None, entry: Entry) -> None:
-        calls_base = any(isinstance(node, n.Call) and node.name == "base" for node in descendants(tree))
+        names_base = any(isinstance(node, n.Call | n.Name) and node.name == "base" for node in descendants(tree))
         if (
             covers is not None
             and covers[0] == "wraps"
-            and not calls_base
+            and not names_base
             and entry.get("when") is None
             and not entry.guards
         ):

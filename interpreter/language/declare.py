@@ -51,6 +51,7 @@ MAXIMUM_SEATS = 20
 MAXIMUM_TOKENS = 64
 MAXIMUM_DEPTH = 8
 MAXIMUM_FIELDS = 200
+MOST_LISTED = 12
 OWN_TYPES = ("int", "bool", "text", "seat", "card", "piece", "role", "place", "link", "pile", *MAKERS)
 OWN_VALUES = ("players", "seats", "round")
 OWN_CELLS = ("phase", "turn", "pending", "settling", "kept", "over", "location", "chance")
@@ -101,6 +102,12 @@ def _merged(layers: list[Entry]) -> dict[str, Value]:
 
 def _seen(keys: dict[str, Value]) -> Literal["everyone", "owner", "no one"]:
     return cast(Literal["everyone", "owner", "no one"], word(keys.get("seen"), "everyone"))
+
+
+def _listed(names: list[str] | tuple[str, ...]) -> str:
+    """Names for an author to choose from, not more than one wants to read."""
+    shown = ", ".join(f"`{name}`" for name in names[:MOST_LISTED])
+    return f"{shown}, …" if len(names) > MOST_LISTED else shown
 
 
 def _cites(value: Value | None) -> tuple[str, ...]:
@@ -172,7 +179,8 @@ class _Reader:
                     numbers = replace(numbers, high=numbers.low)
                 self.model.kinds[name] = Kind(name, (), entry.span, range=(numbers.low, numbers.high))
             elif word(value) == "open":
-                self.error("E509", f"`{name}` is open: no file of this ruleset lists its members", entry.span)
+                remedy = f"list them in the file that knows them, mostly a map: `kinds: {{{name}: […]}}`"
+                self.error("E509", f"`{name}` is open: no file of this ruleset lists its members", entry.span, remedy)
                 self.model.kinds[name] = Kind(name, (), entry.span)
             else:
                 listed = words(value)
@@ -183,7 +191,7 @@ class _Reader:
                 self._unique(listed)
                 self.model.kinds[name] = Kind(name, members, entry.span)
         for name, layers in self.section("tokens"):
-            self._token(name, amended(layers))
+            self._token(name, layers)
         for name, layers in self.section("interpretations"):
             self._interpretation(name, layers)
         self.model.pieces = tuple(name for name, _ in self.section("pieces"))
@@ -197,8 +205,11 @@ class _Reader:
                 self._taken(scalar.text, scalar.span)
             seen[scalar.text] = scalar
 
-    def _token(self, name: str, entry: Entry) -> None:
-        if isinstance(entry.value, Mapping):
+    def _token(self, name: str, layers: list[Entry]) -> None:
+        entry, first = amended(layers), layers[0].value
+        if isinstance(entry.value, Mapping) and isinstance(first, Scalar):
+            self._amended_unit(name, entry, entry.value, first)
+        elif isinstance(entry.value, Mapping):
             counts = {
                 e.key.text: e.value.value
                 for e in entry.value.entries
@@ -210,6 +221,15 @@ class _Reader:
             self.model.kinds[name] = Kind(name, tuple(counts), entry.span, totals=tuple(counts.values()))
         elif isinstance(entry.value, Scalar) and isinstance(entry.value.value, int):
             self.model.kinds[name] = Kind(name, (name,), entry.span, totals=(entry.value.value,), unit=True)
+
+    def _amended_unit(self, name: str, entry: Entry, keys: Mapping, first: Scalar) -> None:
+        """A token without kinds is the only kind of its own name, and is changed by it."""
+        counts = [each for each in keys.entries if each.key.text not in REMARKS]
+        for other in (each.key for each in counts if each.key.text != name):
+            self.error("E302", f"`{other.text}` is no {name}", other.span, f"say how many there are: `{name}: …`")
+        number = keys.get(name) or first
+        total = number.value if isinstance(number, Scalar) and isinstance(number.value, int) else 0
+        self.model.kinds[name] = Kind(name, (name,), entry.span, totals=(total,), unit=True)
 
     def _interpretation(self, name: str, layers: list[Entry]) -> None:
         keys = _merged(layers)
@@ -331,7 +351,9 @@ class _Reader:
                 columns.append((cell.text, NEVER))
             else:
                 known = [*attributes, *extra]
-                self.error("E304", f"{what} has no `{cell.text}`{did_you_mean(cell.text, known)}", cell.span)
+                remedy = f"columns here: {_listed(known)}; `provenance` is a remark on each row"
+                message = f"{what} has no `{cell.text}`{did_you_mean(cell.text, known)}"
+                self.error("E304", message, cell.span, remedy)
                 columns.append(None)
         names = {cell.text for cell in table.header}
         for attribute in attributes:
@@ -359,14 +381,14 @@ class _Reader:
                 if text in members:
                     return members.index(text)
                 if not (type_.optional and text == "-"):
-                    self.error("E302", f"`{text}` is no {type_.name}{did_you_mean(text, members)}", cell.span)
+                    self._no_member(text, type_.name, members, cell.span)
                 return None
             case "set" | "list" if type_.of is not None and type_.of.form == "kind":
                 members = self._members(type_.of.name)
                 names = [] if text == "-" else text.split()
                 for name in names:
                     if name not in members:
-                        self.error("E302", f"`{name}` is no {type_.of.name}{did_you_mean(name, members)}", cell.span)
+                        self._no_member(name, type_.of.name, members, cell.span)
                 found = [members.index(name) for name in names if name in members]
                 return tuple(sorted(set(found))) if type_.form == "set" else tuple(found)
             case "text":
@@ -378,8 +400,20 @@ class _Reader:
         if type_.optional and text == "-":
             return None
         found_text = f"`{text}`" if text else "nothing"
-        self.error("E401", f"got {found_text}, want {type_}", cell.span)
+        remedy = "numbers are whole, and stand without a unit" if type_.form == "int" and text[:1].isdigit() else None
+        self.error("E401", f"got {found_text}, want {type_}", cell.span, remedy)
         return None
+
+    def _no_member(self, text: str, kind: str, members: tuple[str, ...], span: Span) -> None:
+        """A cell that names no member of a kind; nothing is said of a kind without members, as that is told already."""
+        if not members:
+            return
+        found = f"`{text}` is no {kind}" if text else f"the cell is empty, want a {kind}"
+        near = did_you_mean(text, members)
+        remedy = None if near or len(members) > MOST_LISTED else f"it is one of {_listed(members)}"
+        if "#" in text:
+            remedy = "in a table, a comment stands on a line of its own"
+        self.error("E302", f"{found}{near}", span, remedy)
 
     def _members(self, kind: str) -> tuple[str, ...]:
         found = self.model.kinds.get(kind)
@@ -428,12 +462,13 @@ class _Reader:
                     columns = self._columns(table, graph.place, "a place")
                     graph.sets[entry.key.text] = [self._row(columns, row) for row in table.rows]
         self._nodes(graph)
-        self._links(graph)
+        linked = self._links(graph)
         if self.composition.single("nodes") is None:
             self.error(
                 "E306", f"no file of this ruleset gives each {graph.node} as `nodes`: is a map missing", self._top()
             )
-        self._check_connected(graph)
+        if linked:
+            self._check_connected(graph)
 
     def _nodes(self, graph: GraphDecl) -> None:
         entry = self.composition.single("nodes")
@@ -479,22 +514,24 @@ class _Reader:
                 self.error("E313", f"more than {MAXIMUM_PLACES:,} places on this graph", name.span)
                 return
 
-    def _links(self, graph: GraphDecl) -> None:
+    def _links(self, graph: GraphDecl) -> bool:
+        """Whether the links could be read, so that something can be said about ways."""
         entry = self.composition.single("links")
         table = printed(entry.value, self.report) if entry else None
         if table is None:
-            return
+            return entry is None
         columns = self._columns(table, graph.link, "a link", ("from", "to"))
         heads = [cell.text for cell in table.header]
         if "from" not in heads or "to" not in heads:
             self.error("E306", "a link needs the columns `from` and `to`", table.header[0].span)
-            return
+            return False
         numbers = {row.name: index for index, row in enumerate(graph.nodes)}
         seen: dict[tuple[int, int], Span] = {}
+        whole = bool(graph.nodes)
         for row in table.rows:
             cells = dict(zip(heads, row, strict=False))
             ends = []
-            for head in ("from", "to"):
+            for head in ("from", "to") if graph.nodes else ():  # without nodes, what is wrong is told already
                 cell = cells[head]
                 if cell.text not in numbers:
                     self.error(
@@ -506,6 +543,7 @@ class _Reader:
             if graph.length is not None and graph.dealt is None and (values.get(graph.length) or 0) < 0:
                 self.error("E413", f"a link's `{graph.length}` is below 0", row[0].span)
             if len(ends) != 2:
+                whole = False
                 continue
             pair = (min(ends), max(ends))
             if pair[0] == pair[1]:
@@ -517,6 +555,7 @@ class _Reader:
             else:
                 seen[pair] = row[0].span
                 graph.links.append(LinkRow(ends[0], ends[1], values, row[0].span))
+        return whole
 
     def _check_connected(self, graph: GraphDecl) -> None:
         if not graph.nodes:
@@ -719,18 +758,21 @@ class _Reader:
     def _table(self, name: str, entry: Entry, keys: dict[str, Value]) -> Table | None:
         table = printed(entry.get("is"), self.report)
         names = words(keys.get("keys"))
-        if table is None or not names:
+        if not names:
             return None
+        if table is None:  # what is wrong is told; the table is known by its name and types
+            table = PrintedTable((), ())
         types = [self.key_type(key) for key in names]
         gives = self.type(keys.get("gives"))
         width = max(1, len(names) - 1)
-        columns = [self.key_value(cell, types[-1]) for cell in table.header[width:]]
         cells: dict[tuple[int, ...], Any] = {}
         places: dict[tuple[int, ...], Span] = {}
         above: list[Cell] = []
-        if len(names) == 1 and len(table.rows) != 1:
-            self.error("E309", "a table with one key has one line of values", entry.span)
-            return None
+        if len(names) == 1 and len(table.rows) != 1 and table.header:
+            remedy = f"write all values of `{names[0].text}` in the first line, and below each what the table gives"
+            self.error("E309", "a table with one key has one line of values", entry.span, remedy)
+            table = PrintedTable((), ())
+        columns = [self.key_value(cell, types[-1]) for cell in table.header[width:]]
         for row in table.rows:
             above = [
                 cell if cell.text else (above[i] if i < len(above) else cell) for i, cell in enumerate(row[:width])
@@ -762,7 +804,8 @@ class _Reader:
             entry.span,
             entry.file,
         )
-        self._check_holes(found, table.header[0].span)
+        if table.header:
+            self._check_holes(found, table.header[0].span)
         return found
 
     def key_type(self, key: Scalar) -> Type:
@@ -808,14 +851,24 @@ class _Reader:
         if not missing:
             return
         shown = "; ".join(self._key_text(table, key) for key in missing[:4]) + ("; …" if len(missing) > 4 else "")
-        self.error("E308", f"`{table.name}` has no cell for {shown}", span)
+        players = self.composition.players
+        many = Note(f"this ruleset is for {players.low} to {players.high} players")
+        notes = (many,) if "players" in table.keys else ()
+        remedy = None
+        if notes and not any(document.root.get("players") for document in self.composition.documents):
+            remedy = "no file says how many may play: an edition does, with `players: 2..6`; is it missing"
+        self.report(Diagnostic("E308", f"`{table.name}` has no cell for {shown}", span, notes, remedy))
 
     def _key_text(self, table: Table, key: tuple[int, ...]) -> str:
         texts = []
         for name, type_, value in zip(table.keys, table.key_types, key, strict=True):
-            members = self._members(type_.name) if type_.form == "kind" else ()
-            texts.append(members[value] if members else f"{name} {value}")
+            part = self._key_part(type_, value)
+            texts.append(f"{name} {value}" if part == str(value) else part)
         return ", ".join(texts)
+
+    def _key_part(self, type_: Type, value: int) -> str:
+        members = self._members(type_.name) if type_.form == "kind" else ()
+        return members[value] if members else str(value)
 
     def _with_cells(self, table: Table, layer: Entry) -> Table:
         """A table with single cells changed by a later file."""
@@ -830,7 +883,10 @@ class _Reader:
                 for text, type_ in zip(texts, table.key_types, strict=False)
             )
             if len(texts) != len(table.keys) or key not in cells:
-                self.error("E502", f"`{table.name}` has no cell [{entry.key.text}]", entry.key.span)
+                cells_here = [", ".join(map(self._key_part, table.key_types, each)) for each in table.cells]
+                note = Note(f"it has {_listed([f'[{each}]' for each in cells_here])}")
+                message = f"`{table.name}` has no cell [{entry.key.text}]"
+                self.report(Diagnostic("E502", message, entry.key.span, (note,)))
                 continue
             place = cast("tuple[int, ...]", key)
             if isinstance(entry.value, Scalar):

@@ -36,6 +36,8 @@ from interpreter.language.types import (
 __all__ = ["Expressions"]
 
 ROLE = Type("kind", "role")
+OTHER_WORDS = {"true": "write `yes`", "false": "write `no`", "null": "write `none`", "player": "a player is a `seat`"}
+"""What authors bring along from elsewhere, and what it is here."""
 MAXIMUM_NESTING = 6
 
 
@@ -64,6 +66,16 @@ class Expressions:
             found = self._read(found)
         return self._fit(found, wanted, node.span, what)
 
+    def knows(self, node: n.Name) -> bool:
+        """Whether a name means anything here; nothing is said where it does not."""
+        found: list[Diagnostic] = []
+        report, self.report = self.report, found.append
+        try:
+            self._any(node, None, True)
+        finally:
+            self.report = report
+        return not found
+
     def condition(self, node: n.Expr) -> c.Expression:
         return self.need(node, BOOL)
 
@@ -72,7 +84,10 @@ class Expressions:
         found = self._any(node, None, False)
         if found.type.is_holder or found.type.form in ("place", "never", "pile"):
             return found
-        self._error("E410", f"got {found.type}, want a zone, pool, track, stock or place", node.span)
+        message = f"got {found.type}, want a zone, pool, track, stock or place"
+        held = [name for name in self._group_names(found.type) if self.model.groups[name].type.is_holder]
+        names = ", ".join(f"`{name.partition('.')[2] or name}`" for name in held)
+        self.report(Diagnostic("E410", message, node.span, help=f"a {found.type} has {names}" if held else None))
         return self._never(node.span)
 
     def items(self, node: n.Expr) -> tuple[c.Expression, Type]:
@@ -218,7 +233,10 @@ class Expressions:
         names = [row.name for row in graph.nodes] if graph else []
         if value in names:
             return c.Const(names.index(value), type=NODE, span=span)
-        self._error("E302", f'nothing is called "{value}"{did_you_mean(value, names)}', span)
+        members = {member for kind in self.model.kinds.values() for member in kind.members}
+        helped = f"a name of a kind stands without quotes: `{value}`" if value in members else None
+        message = f'nothing is called "{value}"{did_you_mean(value, names)}'
+        self.report(Diagnostic("E302", message, span, help=helped))
         return self._never(span)
 
     def _name(self, node: n.Expr, name: str, wanted: Type | None) -> c.Expression:
@@ -460,7 +478,8 @@ class Expressions:
 
     def _arguments(self, node: n.Call, wanted: list[Type], declared: Span | None) -> tuple[c.Expression, ...]:
         if len(node.arguments) != len(wanted):
-            notes = (Note(f"`{node.name}` stands here", declared),) if declared else ()
+            asked = ", ".join(map(str, wanted))
+            notes = (Note(f"it is `{node.name}({asked})`", declared),) if declared else ()
             message = f"`{node.name}` takes {len(wanted)} values, got {len(node.arguments)}"
             self.report(Diagnostic("E404", message, node.span, notes))
             return tuple(self._never(argument.span) for argument in node.arguments)
@@ -863,8 +882,10 @@ class Expressions:
         ]
         for kind in model.kinds.values():
             known.extend(member for member in kind.members if member != name)
-        helped = None
-        if name in self.signatures:
+        helped = OTHER_WORDS.get(name)
+        if name == "base" and self.base is not None:
+            helped = "the layer below is called: `base(…)`"
+        elif name in self.signatures:
             helped = f"`{name}` is a rule: call it as `{name}(…)`"
         elif name in model.tables:
             helped = f"`{name}` is a table: read it as `{name}[…]`"

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.source import Span
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Text",
+    "Trees",
     "parse_condition",
     "parse_event_pattern",
     "parse_expression",
@@ -33,6 +36,7 @@ __all__ = [
     "parse_procedure",
     "parse_type",
     "parse_verdict",
+    "remembered",
 ]
 
 STARTS = [
@@ -168,7 +172,7 @@ def _parse(start: str, text: Text) -> tuple[nodes.Node | None, list[Diagnostic]]
     if refused:
         return None, [refused]
     try:
-        tree = grammar().parse(text.text.rstrip() + "\n", start=start)
+        tree = _tree(start, text.text.rstrip() + "\n")
         refused = _too_deep(text, tree)
         if refused:
             return None, [refused]
@@ -183,6 +187,34 @@ def _parse(start: str, text: Text) -> tuple[nodes.Node | None, list[Diagnostic]]
         if isinstance(error.orig_exc, MisplacedError):
             return None, [Diagnostic("E202", error.orig_exc.message, error.orig_exc.span)]
         raise
+
+
+Trees = dict[tuple[str, str], Any]
+"""Trees of the grammar, by what they were parsed as and from which text."""
+_trees: ContextVar[Trees | None] = ContextVar("trees", default=None)
+
+
+@contextmanager
+def remembered(trees: Trees) -> Iterator[None]:
+    """In here a text that was parsed already is not parsed again, wherever it stands: its tree is among ``trees``.
+
+    For who looks at the same texts many times: in several rulesets, or after each change of a file.
+    """
+    token = _trees.set(trees)
+    try:
+        yield
+    finally:
+        _trees.reset(token)
+
+
+def _tree(start: str, text: str) -> Tree[Token]:
+    known = _trees.get()
+    found = known.get((start, text)) if known is not None else None
+    if found is None:
+        found = grammar().parse(text, start=start)
+    if known is not None:
+        known[start, text] = found
+    return cast("Tree[Token]", found)
 
 
 # --- texts that are not parsed at all --------------------------------------------------------------------------------
@@ -228,6 +260,7 @@ def _too_deep(text: Text, tree: Tree[Token]) -> Diagnostic | None:
 # What authors bring along from elsewhere, and what it is here; `{}` is what a group of the pattern has found.
 FOREIGN: tuple[tuple[str, str], ...] = (
     (r"^ *//|/\*", "a comment begins with `#`"),
+    (r"^ *def +\w+", "a rule's name is its key; its text opens with `(name: type) -> type:`"),
     (r"&&?", "write `and`"),
     (r"\|\|?", "write `or`"),
     (r"<>|!==|≠", "write `!=`"),
@@ -241,7 +274,8 @@ FOREIGN: tuple[tuple[str, str], ...] = (
     (r"([a-z_]\w*) ?/=", "write `{0} = {0} div …`"),
     (r":=", "`=` assigns"),
     (r"\*\*|\^", "multiply with `*`; there are no powers"),
-    (r"//?|÷", "write `div`, which rounds down"),
+    (r"//", "write `div`, which rounds down; a comment begins with `#`"),
+    (r"/|÷", "write `div`, which rounds down"),
     (r"×", "write `*`"),
     (r"%", "write `mod`"),
     (r"[0-9]+\.[0-9]+", "numbers are whole"),
@@ -262,6 +296,8 @@ REMEDIES: tuple[tuple[str, str], ...] = (
     (r"\blet +[a-z_]\w* *==", "`=` gives a name its value"),
     (r"->", "each parameter has a type: `(name: type) -> type:`"),
     (r"\b(list|set|bag)[\[(<]", "write `{} of …`"),
+    (r"\bmove +[0-9]+ +([a-z_]\w*)", "of a kind: `3 of {}`; a token without kinds: the number alone"),
+    (r"^ *choose +([a-z_]\w*) *:", "say who decides: `choose {} by who:`"),
 )
 STATEMENTS = frozenset(
     {"add", "at", "choose", "elif", "else", "end", "for", "if", "let", "move", "note", "remove", "return", "reveal"}
@@ -383,6 +419,9 @@ def _no_statement(text: Text, token: Token, start: int) -> Diagnostic | None:
         return Diagnostic("E201", f"`{before}` without an `if`", span, help=helped)
     if before in ("break", "continue", "pass", "skip") and token.type == "_NL":
         return Diagnostic("E201", f"there is no statement `{before}`", span)
+    if before == "require":
+        helped = "`require` stands in a verdict: a rule with `permits`, which a condition calls by its name"
+        return Diagnostic("E201", "`require` begins no statement", span, help=helped)
     if re.fullmatch(r"\w{3,}", before, re.ASCII) and token.type in ("NAME", "INT", "TEXT", "COLON"):
         return Diagnostic("E201", f"`{before}` begins no statement{did_you_mean(before, STATEMENTS)}", span)
     if token.type == "_NL":

@@ -154,7 +154,8 @@ class _Reader:
         for entry in value.entries:
             if entry.key.text not in self.decisions:
                 message = f"no decision is called `{entry.key.text}`{did_you_mean(entry.key.text, self.decisions)}"
-                self.checked.absent.append(Diagnostic("E301", message, entry.key.span))
+                known = Note(f"decisions here: {', '.join(f'`{name}`' for name in self.decisions)}")
+                self.checked.absent.append(Diagnostic("E301", message, entry.key.span, (known,)))
             elif isinstance(entry.value, Mapping):
                 found = self._preferences(entry.key, entry.value)
                 if found is not None:

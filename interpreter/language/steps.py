@@ -219,11 +219,21 @@ class Steps:
                 return None, c.Cell(key, of, type=group.type, span=node.span), group.type
             if of.type == NEVER:
                 return None, None, NEVER
+        if isinstance(node, n.Name) and not self.expressions.knows(node):
+            self._new_local(node)
+            return None, None, NEVER
         found = self.expressions.value(node)
         if found.type != NEVER:
             helped = "cards, tokens and pieces change place by `move`" if isinstance(found, c.Read) else None
             self.report(Diagnostic("E411", "this cannot be assigned", node.span, help=helped))
         return None, None, NEVER
+
+    def _new_local(self, node: n.Name) -> None:
+        """Something is assigned to a name that nobody knows: from here on it is taken for a local."""
+        helped = f"a new name begins with `let`: `let {node.name} = …`"
+        near = did_you_mean(node.name, [*self.frame.all_names(), *self.model.groups])
+        self.report(Diagnostic("E301", f"unknown name `{node.name}`{near}", node.span, help=helped))
+        self.frame.add(node.name, NEVER)
 
     def _current(self, variable: Variable | None, cell: c.Expression | None, type_: Type) -> c.Expression:
         if variable is not None:
@@ -426,7 +436,8 @@ class Steps:
             return c.Notes(node.event, (), span=node.span)
         if len(node.arguments) != len(event.fields):
             message = f"`{node.event}` has {len(event.fields)} values, got {len(node.arguments)}"
-            self.report(Diagnostic("E404", message, node.span, (Note("it is declared here", event.span),)))
+            fields = ", ".join(f"{name}: {type_}" for name, type_ in event.fields.items())
+            self.report(Diagnostic("E404", message, node.span, (Note(f"it is `{node.event}({fields})`", event.span),)))
             return c.Notes(node.event, (), span=node.span)
         pairs = zip(node.arguments, event.fields.values(), strict=True)
         return c.Notes(node.event, tuple(self.expressions.need(a, type_) for a, type_ in pairs), span=node.span)
@@ -518,6 +529,8 @@ class Steps:
         self.report(Diagnostic(code, message, span))
 
 
+OTHER_TYPES = {"player": "seat", "number": "int", "integer": "int", "boolean": "bool", "string": "text", "str": "text"}
+"""What authors bring along from elsewhere, and what it is here."""
 MAKERS = ("list", "set", "bag", "zone", "piles", "pile", "pool", "track", "stock")
 
 
@@ -566,7 +579,9 @@ def _named(model: Model, name: str, span: Span, report: Callable[[Diagnostic], N
     known = [*simple, "place", "pile", *MAKERS, *model.kinds, *model.card_kinds, *model.records, *model.pieces]
     if model.graph is not None:
         known.append(model.graph.node)
-    report(Diagnostic("E305", f"unknown type `{name}`{did_you_mean(name, known)}", span))
+    meant = OTHER_TYPES.get(name)
+    near = f"; did you mean `{meant}`?" if meant else did_you_mean(name, known)
+    report(Diagnostic("E305", f"unknown type `{name}`{near}", span))
     return NEVER
 
 

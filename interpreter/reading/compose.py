@@ -17,7 +17,6 @@ from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
 from interpreter.reading.files import KINDS, Document, Shelf, place_of
 from interpreter.reading.players import PlayerRange
-from interpreter.reading.schema import check_schema
 from interpreter.reading.yaml import Entry as YamlEntry
 from interpreter.reading.yaml import Mapping, Scalar, Sequence, Value
 
@@ -27,6 +26,7 @@ __all__ = [
     "Entry",
     "PlayerRange",
     "amended",
+    "check_references",
     "compose",
     "player_range",
     "undefined_with",
@@ -206,7 +206,7 @@ def compose(shelf: Shelf, ruleset: Document, extra: Iterable[str] = ()) -> tuple
         collector.diagnostics.extend(_check_undefined(on_top.values(), stack))
     stack.extend(_in_order(list(on_top.values()), stack, collector.diagnostics))
     collector.diagnostics.extend(_check_family(family, edition))
-    collector.diagnostics.extend(_check_references(shelf, stack))
+    collector.diagnostics.extend(check_references(shelf, stack))
     collector.diagnostics.extend(_check_players(stack))
     composition = _layered(ruleset, family, stack)
     too_many = list(_check_size(composition))
@@ -234,7 +234,7 @@ class _Collector:
         self.failed = False
 
     def take(self, document: Document) -> None:
-        found = check_schema(document.kind, document.root)
+        found = document.misfits
         self.diagnostics.extend(found)
         self.failed |= any(d.severity == "error" for d in found)
 
@@ -372,9 +372,10 @@ def _check_family(family: Document | None, edition: list[Document]) -> Iterator[
         )
 
 
-def _check_references(shelf: Shelf, stack: list[Document]) -> Iterator[Diagnostic]:
+def check_references(shelf: Shelf, stack: list[Document]) -> Iterator[Diagnostic]:
     """Files that may or may not take part are there at all: a misspelt name would never be noticed."""
     here = {document.id for document in stack}
+    folders = {id.partition("/")[0] for id in here}
     for document in stack:
         paired = document.root.get("with")
         named = [entry.key for entry in paired.entries] if isinstance(paired, Mapping) else []
@@ -382,7 +383,9 @@ def _check_references(shelf: Shelf, stack: list[Document]) -> Iterator[Diagnosti
             named.extend(words(document.root.get(key)))
         for name in named:
             if name.text not in here and not any(shelf.find(kind, name.text) for kind in KINDS):
-                yield Diagnostic("W002", f"no file is called `{name.text}`", name.span, severity="warning")
+                ids = {id for kind in KINDS for id in shelf.ids(kind) if id.partition("/")[0] in folders}
+                near = did_you_mean(name.text, ids)
+                yield Diagnostic("W002", f"no file is called `{name.text}`{near}", name.span, severity="warning")
 
 
 def _limits(stack: list[Document]) -> list[tuple[Document, PlayerRange]]:
@@ -513,7 +516,7 @@ def _check_layer(
                 f"`{name}` is declared already in `{first.file}`",
                 entry.span,
                 (Note("the first declaration", first.span),),
-                _how_to_cover(section, first.file),
+                _how_to_cover(section, name, first),
             )
         return
     how, file, span = covers
@@ -523,10 +526,14 @@ def _check_layer(
         )
     elif all(file != layer.file for layer in below):
         known = ", ".join(f"`{f}`" for f in dict.fromkeys(layer.file for layer in below))
-        yield Diagnostic("E503", f"`{name}` does not come from `{file}`; it is declared in {known}", span)
+        remedy = f"say `{how}: {below[0].file}`"
+        yield Diagnostic("E503", f"`{name}` does not come from `{file}`; it is declared in {known}", span, help=remedy)
 
 
-def _how_to_cover(section: str, file: str) -> str:
+def _how_to_cover(section: str, name: str, first: Entry) -> str:
+    file = first.file
+    if section == "tokens" and isinstance(first.value, Scalar):
+        return f"say `{{amends: {file}, {name}: …}}` to change how many there are"
     if section in ("rules", "tables"):
         return f"say `replaces: {file}`" + (f" or `wraps: {file}`" if section == "rules" else "")
     return f"say `amends: {file}` to change it"

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from hashlib import blake2b
 
-__all__ = ["Evidence", "digest", "looked_at", "noted"]
+__all__ = ["Evidence", "digest", "found_again", "looked_at", "noted"]
 
 
 MOST_BYTES = 8 * 1024 * 1024
@@ -44,13 +44,22 @@ _now: ContextVar[Evidence | None] = ContextVar("evidence", default=None)
 
 @contextmanager
 def noted() -> Iterator[Evidence]:
-    """All that is looked at from here on."""
+    """All that is looked at from here on; who notes it around this has it too."""
     evidence = Evidence()
     token = _now.set(evidence)
     try:
         yield evidence
     finally:
         _now.reset(token)
+        found_again(evidence)
+
+
+def found_again(evidence: Evidence) -> None:
+    """Notes what was looked at elsewhere, and is still as it was found."""
+    around = _now.get()
+    if around is not None:
+        for (what, path), found in evidence.found.items():
+            around.add(what, path, found)
 
 
 def looked_at(what: str, path: str | os.PathLike[str], found: str | None = None) -> None:

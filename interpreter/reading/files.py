@@ -11,6 +11,7 @@ import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
+from functools import cached_property
 from pathlib import Path
 
 from interpreter.base.diagnostics import Diagnostic, Note
@@ -18,6 +19,7 @@ from interpreter.base.paths import ruleset_roots
 from interpreter.base.source import SourceFile, Span
 from interpreter.base.suggest import did_you_mean
 from interpreter.reading.evidence import digest, looked_at
+from interpreter.reading.schema import check_schema
 from interpreter.reading.yaml import MAX_BYTES, Mapping, Scalar, decode, read_yaml, too_large
 
 __all__ = ["KINDS", "Document", "Shelf", "files_at", "files_below", "place_of", "read_document", "shelf_for"]
@@ -55,6 +57,11 @@ class Document:
     root: Mapping = field(repr=False)
     path: Path
 
+    @cached_property
+    def misfits(self) -> list[Diagnostic]:
+        """Everything in the file that the schema of its kind does not allow."""
+        return check_schema(self.kind, self.root)
+
 
 _Read = tuple[Document | None, list[Diagnostic]]
 _known: dict[tuple[str, Path], tuple[str, _Read]] = {}
@@ -71,9 +78,11 @@ def place_of(kind: str, id: str) -> str | None:
 
 @dataclass
 class Shelf:
-    """Folders of rulesets, each before those behind it."""
+    """Folders of rulesets. What lies in the first ``ahead`` of them hides what has the same id in others; among those
+    no id stands twice."""
 
     roots: list[Path]
+    ahead: int = 0
 
     def find(self, kind: str, id: str) -> Path | None:
         """The file of an id, where there is one below its root."""
@@ -94,12 +103,14 @@ class Shelf:
         place = place_of(kind, id)
         if place is None:
             return None, [_no_id(kind, id, at)]
-        root_and_path = next(self._candidates(kind, id), None)
-        if root_and_path is None:
+        candidates = list(self._candidates(kind, id))
+        if len(candidates) > 1 and (clash := self._clash(kind, id, candidates, at)) is not None:
+            return None, [clash]
+        if not candidates:
             hint = did_you_mean(id, self.ids(kind))
             note = Note(f"looked for `{place}` in the folders of rulesets")
             return None, [Diagnostic("E031", f"no {kind} `{id}`{hint}", at, (note,))]
-        root, path = root_and_path
+        root, path = candidates[0]
         name = path.relative_to(root).as_posix()
         if not _is_below(root, path):
             return None, [Diagnostic("E033", f"`{name}` leads out of its folder of rulesets, want a file in it", at)]
@@ -117,6 +128,17 @@ class Shelf:
         path = Path(path)
         return _read_file(path, path.as_posix(), None)
 
+    def _clash(self, kind: str, id: str, found: list[tuple[Path, Path]], at: Span | None) -> Diagnostic | None:
+        """What is said of an id that several files have."""
+        first, _ = found[0]
+        if first in self.roots[: self.ahead]:
+            found = [each for each in found if each[0] == first]
+        places = {_resolved(path): _from_here(path) for _, path in found}
+        if len(places) < 2:
+            return None
+        notes = tuple(Note(f"one is `{place}`") for place in places.values())
+        return Diagnostic("E037", f"several files are the {kind} `{id}`, want one", at, notes, "give one another id")
+
     def _candidates(self, kind: str, id: str) -> Iterator[tuple[Path, Path]]:
         place = place_of(kind, id)
         if place is None:
@@ -133,7 +155,7 @@ def shelf_for(path: Path | str | None = None) -> Shelf:
     if path is None:
         return Shelf(roots)
     own = _own_root(Path(os.path.abspath(path)))
-    return Shelf([own, *(root for root in roots if _resolved(root) != _resolved(own))])
+    return Shelf([own, *(root for root in roots if _resolved(root) != _resolved(own))], ahead=1)
 
 
 def read_document(file: SourceFile, path: Path) -> _Read:
@@ -275,6 +297,12 @@ def _names(folder: Path, pattern: str) -> list[str]:
         return [name for name in os.listdir(folder) if fnmatch(name, pattern)]
     except (OSError, ValueError):
         return []
+
+
+def _from_here(path: Path) -> str:
+    """The path as a reader would name it: from the current folder, where it lies below it."""
+    here = Path(os.path.abspath(path))
+    return (here.relative_to(Path.cwd()) if here.is_relative_to(Path.cwd()) else path).as_posix()
 
 
 def _is_below(root: Path, path: Path) -> bool:

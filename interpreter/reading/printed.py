@@ -5,6 +5,7 @@ What the cells mean (keys, numbers, names, a hole) is left to those who know the
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import field
 
@@ -17,6 +18,7 @@ __all__ = ["Cell", "PrintedTable", "read_printed"]
 
 MAXIMUM_ROWS = 5_000
 MAXIMUM_CELLS = 100_000
+_OTHER_SEPARATORS = re.compile(r"[,;\t]| {2,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,8 @@ def read_printed(excerpt: Excerpt) -> tuple[PrintedTable, list[Diagnostic]]:
         span = excerpt.span(0, 1)
         return PrintedTable((), ()), [Diagnostic("E022", "the table is empty, want a header and rows", span)]
     header, *rows = lines
+    if (foreign := _foreign(excerpt, header, *places[0])) is not None:
+        return PrintedTable((), ()), [foreign]
     if len(rows) * len(header) > MAXIMUM_CELLS:
         message = f"got {len(rows):,} rows of {len(header):,} cells, want at most {MAXIMUM_CELLS:,} cells"
         return PrintedTable((), ()), [Diagnostic("E023", message, header[0].span)]
@@ -78,6 +82,16 @@ def _cells(excerpt: Excerpt, start: int, end: int) -> Iterator[Cell]:
             first = min(start, len(excerpt.text) - 1)
             yield Cell("", excerpt.span(first, first + 1))
         start += len(part) + 1
+
+
+def _foreign(excerpt: Excerpt, header: tuple[Cell, ...], start: int, end: int) -> Diagnostic | None:
+    """A table as other formats write it: with `|` at the ends of its lines, or with other signs between its cells."""
+    if excerpt.text[start:end].lstrip().startswith("|"):
+        remedy = "leave out the `|` at the ends of all lines, and a line of dashes"
+        return Diagnostic("E022", "got a `|` before the first cell, want it between cells", header[0].span, help=remedy)
+    if len(header) == 1 and _OTHER_SEPARATORS.search(header[0].text):
+        return Diagnostic("E022", "got a header of one cell, want `|` between cells", header[0].span)
+    return None
 
 
 def _check_header(header: tuple[Cell, ...]) -> list[Diagnostic]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from interpreter.base.diagnostics import Diagnostic, unique
@@ -120,6 +121,11 @@ class _Place:
             return self.value.entries[0].key.span
         return self.value.span
 
+    def before(self, name: str) -> Entry | None:
+        """The entry above another one."""
+        entries = self.value.entries if isinstance(self.value, Mapping) else ()
+        return next((above for above, entry in pairwise(entries) if entry.key.text == name), None)
+
     def key(self, name: str) -> Span:
         entry = self.value.entry(name) if isinstance(self.value, Mapping) else None
         return entry.key.span if entry else self.holder
@@ -170,6 +176,9 @@ def _unknown_keys(error: _Error, place: _Place) -> Iterator[Diagnostic]:
         hint = did_you_mean(key, known) if number < 20 else ""  # looking for near names is slow
         listed = ", ".join(f"`{name}`" for name in known)
         remedy = f"known here: {listed}" if not hint and len(known) <= 12 else None
+        above = place.before(key)
+        if not hint and above is not None and isinstance(above.value, Scalar) and above.value.text == "":
+            remedy = f"indent it deeper, if it belongs to `{above.key.text}`, which has nothing below it"
         yield Diagnostic("E101", f"unknown key {_shown(key)}{hint}", place.key(key), help=remedy)
 
 
@@ -179,16 +188,38 @@ def _missing_keys(error: _Error, place: _Place) -> Iterator[Diagnostic]:
     message = f"no {_named(missing, 'and')} here"
     if len(missing) < len(wanted):
         message += f", want {_named(wanted, 'and')}"
-    yield Diagnostic("E102", message, place.holder)
+    yield Diagnostic("E102", message, place.holder, help=_meaning(error.schema, missing[0]))
+
+
+def _meaning(schema: dict[str, Any], key: str) -> str | None:
+    """What a key is for, as its schema describes it."""
+    described = schema.get("properties", {}).get(key, {}).get("description")
+    return f"`{key}`: {described[0].lower()}{described[1:].rstrip('.')}" if described else None
 
 
 def _wrong_type(error: _Error, place: _Place) -> Iterator[Diagnostic]:
-    yield Diagnostic("E103", f"got {_described(error.value)}, want {_want(error)}", place.span)
+    remedy = None
+    if error.asked == "array" and isinstance(place.value, Scalar) and place.value.style != "literal":
+        remedy = f"put it in brackets: `[{_shown(place.value.text)[1:-1]}]`"
+    if error.asked == "object" and isinstance(place.value, Sequence):
+        remedy = "names stand without `-`: `name:`, and what belongs to it below"
+    yield Diagnostic("E103", f"got {_described(error.value)}, want {_want(error)}", place.span, help=remedy)
 
 
 def _wrong_value(error: _Error, place: _Place) -> Iterator[Diagnostic]:
     hint = did_you_mean(str(error.value), map(str, error.asked)) if error.keyword == "enum" else ""
-    yield Diagnostic("E104", f"got {_described(error.value)}, want {_want(error)}{hint}", place.span)
+    message = f"got {_described(error.value)}, want {_want(error)}{hint}"
+    yield Diagnostic("E104", message, place.span, help=_as_id(error))
+
+
+def _as_id(error: _Error) -> str | None:
+    """What is meant by a path, or by a word alone, where an id is wanted."""
+    if error.schema.get("title") != "an id such as `folder/name`":
+        return None
+    parts = str(error.value).lower().removesuffix(".yaml").removesuffix(".yml").split("/")
+    if len(parts) == 3 and all(map(str.isidentifier, (part.replace("-", "_") for part in parts))):
+        return f"an id names the folder of the family and the file alone: `{parts[0]}/{parts[2]}`"
+    return "an id is the name of the family's folder, `/`, and the name of the file without `.yaml`"
 
 
 def _repeated(error: _Error, place: _Place) -> Iterator[Diagnostic]:

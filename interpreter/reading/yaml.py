@@ -424,6 +424,7 @@ def _syntax(file: SourceFile, error: Exception) -> Diagnostic:
     mark = marks[where] or marks["problem"] or marks["context"]
     other = marks["context"] if where == "problem" else None
     span = _at(file, mark.index if mark else 0, 1)
+    remedy = _remedy_at(span) or remedy
     notes = (Note("what is being read starts here", _at(file, other.index, 1)),) if other else ()
     return Diagnostic("E001", message, span, notes if other and other.index != span.start else (), remedy)
 
@@ -482,3 +483,22 @@ def _literal_lines(scalar: Scalar) -> Iterator[tuple[int, int]]:
             return
         yield offset, file.line_starts[number - 1] + max(0, len(file.line(number)) - len(text))
         offset += len(text) + 1
+
+
+# What a line looks like at which YAML cannot be read, and what mends it.
+_LOOKS: tuple[tuple[str, str], ...] = (
+    (
+        r"^[ -]*(is|does|permits|when|on|for|whenever|given|prefer): +[^|\s]",
+        "rule text that holds `: ` stands in a block: write `|` after the key and the text on the lines below",
+    ),
+    (r": *\{\w+\}", "put a text that opens with `{` into double quotes"),
+    (r"^ *[a-z_][\w-]*:[^\s:]", "put a blank behind the `:`"),
+)
+
+
+def _remedy_at(span: Span) -> str | None:
+    """A remedy that the line itself suggests, or the one above it that opens a block."""
+    line, above = span.file.line(span.line), span.file.line(span.line - 1) if span.line > 1 else ""
+    if above.rstrip().endswith("|") and ":" in above and ": " not in line:
+        return "indent the text below a `|` deeper than the key before it"
+    return next((remedy for look, remedy in _LOOKS if re.search(look, line)), None)

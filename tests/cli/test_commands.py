@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -47,9 +48,16 @@ def test_the_list_of_commands(run: Run) -> None:
 
 
 def test_list(run: Run) -> None:
-    assert ["pebbles", "pebbles", "2–4", "Pebbles"] in [line.split() for line in run("list").stdout.splitlines()]
+    where = os.environ["REGELWERK_PATH"]
+    line = ["pebbles", "pebbles", "2–4", where, "Pebbles"]
+    assert line in [line.split() for line in run("list").stdout.splitlines()]
     rows = json.loads(run("list", "-o", "json").stdout)
-    assert {"id": "pebbles", "family": "pebbles", "players": [2, 4], "title": "Pebbles"} in rows
+    assert {"id": "pebbles", "family": "pebbles", "players": [2, 4], "from": where, "title": "Pebbles"} in rows
+
+
+def test_one_view_and_a_language_that_is_there(run: Run) -> None:
+    assert "--layers and --events are two views" in run("show", "pebbles", "--layers", "--events").stderr
+    assert "says nothing in `xx`; it has " in run("run", "pebbles", "--lang", "xx").stderr
 
 
 def test_show(run: Run) -> None:

@@ -26,18 +26,18 @@ from interpreter.reading.files import Shelf
 TOP = Path(__file__).parents[2]
 OVERLAY = """\
 language: 1
-overlay: goofspiel/half
-over: [goofspiel/classic]
+overlay: spoof/half
+over: [spoof/classic]
 rules:
   points:
-    replaces: goofspiel
+    replaces: spoof
     is: |
       (who: seat) -> int: sum(p.value for p in who.won) div 2
 """
 WITH_AN_IDLE_RULE = ("  points:\n    is:", "  idle:\n    is: |\n      () -> int: 1\n  points:\n    is:")
 LIBRARY = """\
 language: 1
-library: goofspiel/more
+library: spoof/more
 rules:
   nothing:
     is: |
@@ -55,11 +55,14 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of rulesets with a copy of a small shipped one and an overlay."""
+    """A folder of rulesets with a copy of a small shipped one, under another name, and an overlay."""
     root = tmp_path / "own"
-    shutil.copytree(TOP / "rulesets" / "goofspiel", root / "goofspiel")
-    (root / "goofspiel" / "overlays").mkdir()
-    (root / "goofspiel" / "overlays" / "half.yaml").write_text(OVERLAY, encoding="utf-8")
+    for path in (TOP / "rulesets" / "goofspiel").rglob("*.yaml"):
+        copy = root / path.relative_to(TOP / "rulesets").as_posix().replace("goofspiel", "spoof")
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_text(path.read_text(encoding="utf-8").replace("goofspiel", "spoof"), encoding="utf-8")
+    (root / "spoof" / "overlays").mkdir()
+    (root / "spoof" / "overlays" / "half.yaml").write_text(OVERLAY, encoding="utf-8")
     monkeypatch.setenv("REGELWERK_PATH", str(root))
     return root
 
@@ -145,7 +148,7 @@ def test_places_come_back(kept: Path, loads: list[str]) -> None:
 def test_a_game_from_the_cache_reads_no_file(kept: Path, own: Path) -> None:
     script = """
 import sys, resource, interpreter
-interpreter.load("goofspiel").new_game(3, 1)
+interpreter.load("spoof").new_game(3, 1)
 heavy = {"yaml", "lark", "jsonschema", "interpreter.language.check", "interpreter.reading.yaml"}
 print(sorted(heavy & set(sys.modules)))
 """
@@ -158,19 +161,19 @@ print(sorted(heavy & set(sys.modules)))
 
 
 def test_warnings_come_back(kept: Path, own: Path, loads: list[str]) -> None:
-    change(own / "goofspiel" / "family.yaml", *WITH_AN_IDLE_RULE)
-    first, second = load("goofspiel"), load("goofspiel")
-    assert loads == ["goofspiel"]
+    change(own / "spoof" / "family.yaml", *WITH_AN_IDLE_RULE)
+    first, second = load("spoof"), load("spoof")
+    assert loads == ["spoof"]
     assert [warning.code for warning in second.warnings] == ["W701"]
     assert second.warnings == first.warnings
 
 
 def test_errors_are_not_kept(kept: Path, own: Path, loads: list[str]) -> None:
-    change(own / "goofspiel" / "family.yaml", "sum(p.value for p in who.won)", "sum(p.worth for p in who.won)")
+    change(own / "spoof" / "family.yaml", "sum(p.value for p in who.won)", "sum(p.worth for p in who.won)")
     for _ in range(2):
         with pytest.raises(RulesetError, match="E304"):
-            load("goofspiel")
-    assert loads == ["goofspiel", "goofspiel"]
+            load("spoof")
+    assert loads == ["spoof", "spoof"]
     assert not entries(kept)
 
 
@@ -178,10 +181,10 @@ def test_errors_are_not_kept(kept: Path, own: Path, loads: list[str]) -> None:
 
 
 def test_each_question_has_its_own_entry(kept: Path, own: Path, loads: list[str]) -> None:
-    path = own / "goofspiel" / "goofspiel.yaml"
+    path = own / "spoof" / "spoof.yaml"
     asked: list[tuple[Any, ...]] = [
-        ("goofspiel",),
-        ("goofspiel", ["goofspiel/half"]),
+        ("spoof",),
+        ("spoof", ["spoof/half"]),
         (path,),
         ("goofspiel", (), Shelf([TOP / "rulesets"])),
     ]
@@ -195,7 +198,7 @@ def test_each_question_has_its_own_entry(kept: Path, own: Path, loads: list[str]
 @pytest.mark.parametrize(
     ("file", "old", "new"),
     [
-        ("goofspiel.yaml", "title: Goofspiel", "title: Goof and spiel"),
+        ("spoof.yaml", "title: Goofspiel", "title: Goof and spiel"),
         ("family.yaml", "sum(p.value for p in who.won)", "sum(p.value for p in who.won) + 1"),
         ("editions/classic.yaml", "language: 1", "language:  1"),
         ("decks/five-suits.yaml", "    13\n", "    13\n    14\n"),
@@ -204,9 +207,9 @@ def test_each_question_has_its_own_entry(kept: Path, own: Path, loads: list[str]
 )
 def test_a_changed_file_is_read(file: str, old: str, new: str, kept: Path, own: Path, loads: list[str]) -> None:
     def ask() -> str:
-        return load("goofspiel", ["goofspiel/half"]).digest
+        return load("spoof", ["spoof/half"]).digest
 
-    path = own / "goofspiel" / file
+    path = own / "spoof" / file
     ask()
     before = path.stat()
     change(path, old, new)
@@ -218,54 +221,54 @@ def test_a_changed_file_is_read(file: str, old: str, new: str, kept: Path, own: 
 
 
 def test_a_file_that_was_only_touched_is_not_read(kept: Path, own: Path, loads: list[str]) -> None:
-    load("goofspiel")
-    os.utime(own / "goofspiel" / "family.yaml", (1, 1))
-    load("goofspiel")
+    load("spoof")
+    os.utime(own / "spoof" / "family.yaml", (1, 1))
+    load("spoof")
     assert len(loads) == 1
 
 
 @pytest.mark.parametrize(
     ("place", "text"),
     [
-        ("another/goofspiel.yaml", "language: 1\nruleset: goofspiel\n"),  # it is found first, by its folder's name
-        ("goofspiel/statements/rules.csv", "id,kind,statement\nGS-1,rule,Bids are spent\n"),
+        ("another/spoof.yaml", "language: 1\nruleset: spoof\n"),  # two files have one id
+        ("spoof/statements/rules.csv", "id,kind,statement\nGS-1,rule,Bids are spent\n"),
     ],
 )
 def test_a_new_file_is_seen(place: str, text: str, kept: Path, own: Path, loads: list[str]) -> None:
-    load("goofspiel")
+    load("spoof")
     (own / place).parent.mkdir(exist_ok=True)
     (own / place).write_text(text, encoding="utf-8")
     if place.startswith("another"):
         with pytest.raises(RulesetError):
-            load("goofspiel")
+            load("spoof")
     else:
-        assert "GS-1" in load("goofspiel").statements
+        assert "GS-1" in load("spoof").statements
     assert len(loads) == 2
 
 
 def test_what_others_of_the_family_use_is_looked_at(kept: Path, own: Path, loads: list[str]) -> None:
     """A rule that nothing uses is no more warned of when another file of the family speaks of it."""
-    change(own / "goofspiel" / "family.yaml", *WITH_AN_IDLE_RULE)
-    assert load("goofspiel").warnings
-    (own / "goofspiel" / "more.yaml").write_text(LIBRARY.replace(": 0", ": idle()"), encoding="utf-8")
-    assert not load("goofspiel").warnings
+    change(own / "spoof" / "family.yaml", *WITH_AN_IDLE_RULE)
+    assert load("spoof").warnings
+    (own / "spoof" / "more.yaml").write_text(LIBRARY.replace(": 0", ": idle()"), encoding="utf-8")
+    assert not load("spoof").warnings
     assert len(loads) == 2
 
 
 def test_a_missing_file_is_missed(kept: Path, own: Path) -> None:
-    load("goofspiel", ["goofspiel/half"])
-    (own / "goofspiel" / "overlays" / "half.yaml").unlink()
+    load("spoof", ["spoof/half"])
+    (own / "spoof" / "overlays" / "half.yaml").unlink()
     with pytest.raises(RulesetError, match="E031"):
-        load("goofspiel", ["goofspiel/half"])
+        load("spoof", ["spoof/half"])
 
 
 def test_a_link_that_leads_elsewhere_now_is_seen(kept: Path, own: Path, tmp_path: Path) -> None:
-    path = own / "goofspiel" / "decks" / "five-suits.yaml"
-    load("goofspiel")
+    path = own / "spoof" / "decks" / "five-suits.yaml"
+    load("spoof")
     path.rename(tmp_path / "deck.yaml")
     path.symlink_to(tmp_path / "deck.yaml")
     with pytest.raises(RulesetError, match="E033"):
-        load("goofspiel")
+        load("spoof")
 
 
 def test_another_interpreter_asks_anew(
@@ -312,12 +315,12 @@ def test_files_that_change_meanwhile_are_not_kept(
 
     def disturbed(name: str | Path, *rest: Any) -> Ruleset:
         found = thorough(name, *rest)
-        change(own / "goofspiel" / "decks" / "five-suits.yaml", "language: 1", "language: 1 ")
+        change(own / "spoof" / "decks" / "five-suits.yaml", "language: 1", "language: 1 ")
         thorough(name, *rest)
         return found
 
     monkeypatch.setattr(rulesets, "_load", disturbed)
-    load("goofspiel")
+    load("spoof")
     assert not entries(kept)
 
 
@@ -394,12 +397,12 @@ def test_links_are_not_followed(kept: Path, loads: list[str], unread: None, tmp_
 
 
 def test_an_entry_of_another_name_is_not_read(kept: Path, own: Path, loads: list[str], unread: None) -> None:
-    load("goofspiel")
+    load("spoof")
     (path,) = entries(kept)
-    load("goofspiel", ["goofspiel/half"])
+    load("spoof", ["spoof/half"])
     (other,) = set(entries(kept)) - {path}
     shutil.copy(path, other)
-    load("goofspiel", ["goofspiel/half"])
+    load("spoof", ["spoof/half"])
     assert len(loads) == 3
 
 
@@ -445,7 +448,7 @@ def test_the_folder_is_private(kept: Path) -> None:
 
 
 def test_many_processes_at_once(kept: Path, own: Path) -> None:
-    script = "import interpreter; r = interpreter.load('goofspiel'); print(r.digest, len(r.statements))"
+    script = "import interpreter; r = interpreter.load('spoof'); print(r.digest, len(r.statements))"
     running = [
         subprocess.Popen([sys.executable, "-c", script], cwd=TOP, stdout=subprocess.PIPE, text=True) for _ in range(4)
     ]

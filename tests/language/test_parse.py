@@ -264,7 +264,11 @@ ERRORS: list[tuple[Parse, str, str]] = [
         "at start of next turn:\n  f()",
         "1:18: E202 got `turn`, want `phase` or `round`\n                 ^^^^",
     ),
-    (procedure, "choose a:\n  b", "1:9: E201 got `:`, want `(` or `by`\n        ^"),
+    (
+        procedure,
+        "choose a:\n  b",
+        "1:9: E201 got `:`, want `(` or `by`\n        ^\nhelp: say who decides: `choose a by who:`",
+    ),
     (
         function,
         "return 1",

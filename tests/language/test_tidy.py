@@ -166,7 +166,7 @@ def spoilt(text: str, chance: random.Random) -> str:
 @cache
 def meaning(root: Path, name: str) -> object:
     """The checked model of a ruleset, and what is said about it without its places."""
-    shelf, document, _ = find(root / name, Shelf([root, *ruleset_roots()]))
+    shelf, document, _ = find(root / name, Shelf([root, *ruleset_roots()], ahead=1))
     if document is None:
         return None
     examined = examine(shelf, document)

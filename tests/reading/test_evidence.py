@@ -22,7 +22,7 @@ def test_nothing_is_noted_unasked(tmp_path: Path) -> None:
         looked_at("form", tmp_path)
         with noted() as inner:
             looked_at("form", tmp_path / "a")
-    assert [path for _, path in outer.found] == [str(tmp_path)]
+    assert [path for _, path in outer.found] == [str(tmp_path), str(tmp_path / "a")]
     assert [path for _, path in inner.found] == [str(tmp_path / "a")]
 
 

@@ -158,7 +158,7 @@ def _shelf(root: Path) -> Shelf:
     from interpreter.base.paths import ruleset_roots
     from interpreter.reading.files import Shelf
 
-    return Shelf([root, *ruleset_roots()])
+    return Shelf([root, *ruleset_roots()], ahead=1)
 
 
 # --- what is written

@@ -11,6 +11,7 @@ from interpreter.cli.options import (
     bots_for,
     bots_option,
     kept_game,
+    language_for,
     language_option,
     loaded,
     overlays_option,
@@ -71,6 +72,7 @@ def command(
     kept = kept_game(where, players=players, seed=seed, set=settings, **{"with": overlays})
     here = (kept.ruleset, kept.table.seats) if kept is not None else None
     found, number = here or players_for(loaded(where, overlays), players)
+    language = language_for(found, language)
     if seat > number:
         raise click.BadParameter(f"there are {number} players", param_hint="--seat")
     start = kept.origin["seed"] if kept is not None else seed_for(seed)

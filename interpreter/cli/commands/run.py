@@ -13,6 +13,7 @@ import click
 from interpreter.cli.options import (
     bots_for,
     bots_option,
+    language_for,
     language_option,
     loaded,
     output_option,
@@ -74,6 +75,7 @@ def command(
     from interpreter.play.saves import Recorder
 
     found, number = players_for(loaded(ruleset, overlays), players)
+    language = language_for(found, language)
     start = seed_for(seed)
     given = settings_for(found, number, settings)
     table = bots_for(found, number, bots)

@@ -29,21 +29,21 @@ __all__ = ["command"]
 @click.command("show")
 @ruleset_argument
 @overlays_option
-@click.option("--layers", "view", flag_value="layers", help="Each rule with its layers, the uppermost first.")
-@click.option("--events", "view", flag_value="events", help="Events by phase: which triggers have a case.")
-@click.option("--interpretations", "view", flag_value="interpretations", help="Doubts, their readings, the one taken.")
-@click.option("--chance", "view", flag_value="chance", help="The names of chance, and what they shuffle or pick.")
-@click.option("--emit", "view", flag_value="emit", help="The Python functions that run the rules at one table.")
+@click.option("--layers", is_flag=True, help="Each rule with its layers, the uppermost first.")
+@click.option("--events", is_flag=True, help="Events by phase: which triggers have a case.")
+@click.option("--interpretations", is_flag=True, help="Doubts, their readings, the one taken.")
+@click.option("--chance", is_flag=True, help="The names of chance, and what they shuffle or pick.")
+@click.option("--emit", is_flag=True, help="The Python functions that run the rules at one table.")
 @players_option
 @settings_option
 @output_option("text", "json")
 def command(
     ruleset: str,
     overlays: tuple[str, ...],
-    view: str | None,
     players: int | None,
     settings: tuple[str, ...],
     output: str,
+    **flags: bool,
 ) -> None:
     """What a ruleset is composed of: its files in the order of their layers, and each part with the file it is from.
 
@@ -54,6 +54,10 @@ def command(
       regelwerk show germany-2018 --events -o json
       regelwerk show germany-2018 --emit --players 4
     """
+    asked = [name for name, is_set in flags.items() if is_set]
+    if len(asked) > 1:
+        raise click.UsageError(f"--{asked[0]} and --{asked[1]} are two views: ask for one")
+    view = asked[0] if asked else None
     found = loaded(ruleset, overlays)
     if view == "emit":
         _tell_emitted(found, players, settings, output)

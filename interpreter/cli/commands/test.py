@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import redirect_stdout
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from interpreter.cli.options import output_option
+from interpreter.cli.options import (
+    loaded,
+    output_option,
+    overlays_option,
+    players_for,
+    players_option,
+    seed_for,
+    seed_option,
+    settings_for,
+    settings_option,
+)
 from interpreter.cli.output import as_json, notice, say, styled
 
 if TYPE_CHECKING:
@@ -17,20 +30,42 @@ __all__ = ["command"]
 
 @click.command("test")
 @click.argument("targets", nargs=-1, metavar="[PATH|RULESET]...")
-@click.option("-k", "text", metavar="TEXT", help="Only scenarios whose name, file or statements have this text.")
+@click.option(
+    "-k", "text", metavar="EXPR", help="Only scenarios whose name, file or statements have a text; `and`, `or`, `not`."
+)
+@click.option("--record", is_flag=True, help="Play a few moves of one RULESET and make a scenario of them.")
+@click.option("--to", "path", type=click.Path(path_type=Path), metavar="FILE", help="With --record: add it to FILE.")
+@click.option("--name", metavar="TEXT", help="With --record: what the scenario shows.")
+@overlays_option
+@players_option
+@seed_option
+@settings_option
 @output_option("text", "json")
-def command(targets: tuple[str, ...], text: str | None, output: str) -> None:
+def command(targets: tuple[str, ...], text: str | None, record: bool, output: str, **recording: Any) -> None:
     """Runs scenarios: of files, of all files in folders, of rulesets; without arguments, all that there are.
 
-    A scenario that fails is told with its place and the values that show it; the exit status is then 1.
+    A scenario that fails is told with its place, what was expected and what is, and what the rulebook says; the exit
+    status is then 1.
+
+    With --record all seats are played at the keyboard, then facts are picked from what the moves have changed, or
+    typed. The scenario must pass, and is added to FILE, or else printed; what is said meanwhile stands on stderr.
 
     \b
     Examples:
       regelwerk test
       regelwerk test germany-2018 -k "six players"
-      regelwerk test germany-2018 -k GU-191
+      regelwerk test germany-2018 -k "GU-191 and not robots"
       regelwerk test rulesets/power-grid/scenarios -o json
+      regelwerk test --record goofspiel --seed 7 --to my-tests.yaml
     """
+    if record:
+        if len(targets) != 1:
+            raise click.UsageError("--record needs one RULESET")
+        _record(targets[0], **recording)
+        return
+    for name, value in recording.items():
+        if value not in (None, ()):
+            raise click.UsageError(f"--{_SHOWN.get(name, name)} goes with --record")
     from interpreter.engine.scenario import suite_of
 
     suite = suite_of(targets)
@@ -45,31 +80,64 @@ def command(targets: tuple[str, ...], text: str | None, output: str) -> None:
         raise click.exceptions.Exit(1)
 
 
-def _fits(text: str, id: str, statements: frozenset[str]) -> bool:
-    return text.lower() in id.lower() or text.upper() in statements
+_SHOWN = {"path": "to", "overlays": "with", "settings": "set"}
+
+
+def _record(
+    ruleset: str,
+    path: Path | None,
+    name: str | None,
+    overlays: tuple[str, ...],
+    players: int | None,
+    seed: int | None,
+    settings: tuple[str, ...],
+) -> None:
+    from interpreter.cli.recording import record
+    from interpreter.play.recording import Recording
+
+    if any(overlay[0] in "+-" for overlay in overlays):
+        raise click.UsageError("a scenario stacks overlays; it cannot leave one out")
+    found, number = players_for(loaded(ruleset, overlays), players)
+    given = settings_for(found, number, settings)
+    stacked = tuple(id for id in found.overlays if id in overlays or id.partition("/")[2] in overlays)
+    game = found.new_game(number, seed_for(seed), given)
+    with redirect_stdout(sys.stderr):
+        text = record(Recording(game, given, stacked), sys.stdin, path, name, "en")
+    if path is None:
+        say(text.rstrip())
+        return
+    path.write_text(text, encoding="utf-8")
+    notice(f"added to {path}; `regelwerk test {path}` runs it")
+
+
+def _fits(expression: str, id: str, statements: frozenset[str]) -> bool:
+    """Texts that are joined by `or`, `and` (which binds closer) and `not`."""
+
+    def has(text: str) -> bool:
+        return text.lower() in id.lower() or text.upper() in statements
+
+    def holds(term: str) -> bool:
+        text = term.strip()
+        return not has(text[4:].strip()) if text.startswith("not ") else has(text)
+
+    return any(all(map(holds, some.split(" and "))) for some in expression.split(" or "))
 
 
 def _text(suite: Suite, outcomes: list[Outcome]) -> None:
+    from interpreter.cli.outcomes import told
+
     for line in suite.told():
         notice(line)
     for outcome in outcomes:
         if not outcome.passed:
-            _tell(outcome)
+            for line in told(outcome, suite.statements):
+                say(line)
+            say()
     failed = sum(not outcome.passed for outcome in outcomes)
     if not outcomes:
         say("no scenario fits")
     else:
         say(f"{len(outcomes) - failed} passed" + (f", {styled(f'{failed} failed', fg='red')}" if failed else ""))
-
-
-def _tell(outcome: Outcome) -> None:
-    scenario = outcome.scenario
-    cites = f" ({', '.join(cite.text for cite in scenario.cites)})" if scenario.cites else ""
-    say(f"{styled('failed', fg='red')} {styled(scenario.id, bold=True)}, with {outcome.ruleset}{cites}")
-    for failure in outcome.failures:
-        for line in str(failure).splitlines():
-            say(f"  {line}")
-    say()
 
 
 def _json(suite: Suite, outcomes: list[Outcome]) -> None:
@@ -101,4 +169,5 @@ def _outcome(outcome: Outcome) -> dict[str, Any]:
 
 def _failure(failure: Failure) -> dict[str, Any]:
     place = str(failure.span) if failure.span is not None else None
-    return {"message": failure.message, "place": place, "notes": list(failure.notes)}
+    compared = [{"what": pair.what, "expected": pair.expected, "actual": pair.actual} for pair in failure.compared]
+    return {"message": failure.message, "place": place, "notes": list(failure.notes), "compared": compared}

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import click
 
@@ -21,12 +19,6 @@ from interpreter.cli.options import (
     settings_option,
 )
 from interpreter.cli.output import as_json, notice, say
-
-if TYPE_CHECKING:
-    from interpreter.base.diagnostics import Diagnostic
-    from interpreter.base.source import SourceFile, Span
-    from interpreter.engine.game import Game
-    from interpreter.language import core
 
 __all__ = ["command"]
 
@@ -56,6 +48,9 @@ def command(
       regelwerk try germany-2018 'count(ranking())' --players 4 --seed 7
       regelwerk try game.jsonl@20 '[points(who) for who in seats]'
     """
+    from interpreter.base.diagnostics import RulesetError, render
+    from interpreter.engine.typed import value_of
+
     kept = kept_game(where, players=players, seed=seed, set=settings, **{"with": overlays})
     if kept is not None:
         game = kept
@@ -63,48 +58,16 @@ def command(
         found, number = players_for(loaded(where, overlays), players)
         start = seed_for(seed)
         game = found.new_game(number, start, settings_for(found, number, settings))
-    node, size = _checked(game, expression)
+    try:
+        value, type_ = value_of(game, expression)
+    except RulesetError as error:  # what is wrong with the expression is wrong usage
+        for diagnostic in error.diagnostics:
+            notice(render(diagnostic))
+        raise click.exceptions.Exit(2) from None
     if kept is None and seed is None:
         notice(f"seed {start}")
-    value = game.machine.expressions.compile(node)(game.state, [None] * size)
-    public = game.ruleset.names.public(tuple(value) if isinstance(value, range) else value, node.type)
+    public = game.ruleset.names.public(value, type_)
     if output == "json":
-        as_json({"value": public, "type": str(node.type)})
+        as_json({"value": public, "type": str(type_)})
     else:
-        say(f"{json.dumps(public, ensure_ascii=False)}  ({node.type})")
-
-
-@dataclass(frozen=True)
-class _Typed:
-    """An expression as it was typed."""
-
-    file: SourceFile
-
-    @property
-    def text(self) -> str:
-        return self.file.text
-
-    def span(self, start: int, end: int) -> Span:
-        from interpreter.base.source import Span
-
-        return Span(self.file, start, end)
-
-
-def _checked(game: Game, text: str) -> tuple[core.Expression, int]:
-    """The expression, checked; what is wrong with it is wrong usage."""
-    from interpreter.base.diagnostics import render
-    from interpreter.base.source import SourceFile
-    from interpreter.language.expressions import Expressions
-    from interpreter.language.parse import parse_expression
-    from interpreter.language.scope import Frame
-
-    tree, found = parse_expression(_Typed(SourceFile("expression", text)))
-    diagnostics: list[Diagnostic] = list(found)
-    if tree is not None:
-        model, frame = game.ruleset.model, Frame()
-        node = Expressions(model, model.signatures, frame, diagnostics.append).value(tree, maybe=True)
-        if not diagnostics:
-            return node, frame.size
-    for diagnostic in diagnostics:
-        notice(render(diagnostic))
-    raise click.exceptions.Exit(2)
+        say(f"{json.dumps(public, ensure_ascii=False)}  ({type_})")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +16,7 @@ from interpreter.cli.output import as_json, say
 if TYPE_CHECKING:
     from interpreter.base.diagnostics import Diagnostic
     from interpreter.cli.validation import Validation
+    from interpreter.language.parse import Trees
 
 __all__ = ["annotate", "command"]
 
@@ -21,8 +24,9 @@ __all__ = ["annotate", "command"]
 @click.command("validate")
 @click.argument("targets", nargs=-1, metavar="[PATH|ID]...")
 @overlays_option
+@click.option("--watch", "watching", is_flag=True, help="Check again whenever a file is saved, until Ctrl-C.")
 @output_option("text", "json", "github")
-def command(targets: tuple[str, ...], overlays: tuple[str, ...], output: str) -> None:
+def command(targets: tuple[str, ...], overlays: tuple[str, ...], watching: bool, output: str) -> None:
     """Checks files of any kind, and every ruleset that contains them; without arguments, all that there is.
 
     A file that is named by its path is checked alone first, then in every ruleset, shipped or beside it, of which it
@@ -32,37 +36,69 @@ def command(targets: tuple[str, ...], overlays: tuple[str, ...], output: str) ->
     Examples:
       regelwerk validate
       regelwerk validate germany-2018
+      regelwerk validate --watch my-town.yaml
       regelwerk validate rulesets/goofspiel/family.yaml -o github
     """
+    if overlays and not targets:
+        raise click.UsageError("--with needs a PATH or ID that the overlay is stacked on")
+    if watching and output == "github":
+        raise click.UsageError("--watch is for people and editors: it goes with -o text and -o json")
+    trees: Trees = {}
+    if watching:
+        _watch(targets, overlays, output, trees)
+    elif _check(targets, overlays, output, trees):
+        raise click.exceptions.Exit(1)
+
+
+def _check(targets: Sequence[str], overlays: Sequence[str], output: str, trees: Trees, *, again: bool = False) -> int:
+    """Tells all that is wrong, and gives the number of errors."""
     from interpreter.base.diagnostics import unique
     from interpreter.cli.validation import validate
 
-    if overlays and not targets:
-        raise click.UsageError("--with needs a PATH or ID that the overlay is stacked on")
-    validation = validate(targets, overlays)
+    validation = validate(targets, overlays, trees)
     diagnostics = unique(validation.diagnostics)
     errors = sum(diagnostic.severity == "error" for diagnostic in diagnostics)
     if output == "json":
-        _json(validation, diagnostics, errors)
+        _json(validation, diagnostics, errors, compact=again)
     elif output == "github":
         annotate(diagnostics, validation.paths)
     else:
         _text(validation, diagnostics, errors)
-    if errors:
-        raise click.exceptions.Exit(1)
+    return errors
 
 
-def _json(validation: Validation, diagnostics: Sequence[Diagnostic], errors: int) -> None:
+def _watch(targets: Sequence[str], overlays: Sequence[str], output: str, trees: Trees) -> None:
+    """On a terminal what was told before is wiped away; elsewhere an empty line parts one time from the next."""
+    from interpreter.cli.watch import watch
+
+    def check() -> None:
+        started = time.perf_counter()
+        if sys.stdout.isatty():
+            click.clear()
+        _check(targets, overlays, output, trees, again=True)
+        took = time.perf_counter() - started
+        if output == "text":
+            say(f"{time.strftime('%H:%M:%S')}, after {took:.2f} s; checked again when a file is saved, Ctrl-C ends")
+            if not sys.stdout.isatty():
+                say()
+        sys.stdout.flush()
+
+    watch(check, targets)
+
+
+def _json(validation: Validation, diagnostics: Sequence[Diagnostic], errors: int, *, compact: bool) -> None:
     from interpreter.base.diagnostics import to_json
 
     as_json(
         {
             "files": len(validation.files),
             "rulesets": sorted(validation.rulesets),
+            "alone": validation.alone,
             "errors": errors,
             "warnings": len(diagnostics) - errors,
             "diagnostics": [to_json(diagnostic) for diagnostic in diagnostics],
-        }
+        },
+        compact=compact,
     )
 
 
@@ -73,6 +109,8 @@ def _text(validation: Validation, diagnostics: Iterable[Diagnostic], errors: int
     for diagnostic in diagnostics:
         warnings += diagnostic.severity == "warning"
         say(render(diagnostic))
+    for name in validation.alone:
+        say(f"{name} was checked alone: no ruleset contains it")
     found = [_count(errors, "error") if errors else "no errors", *([_count(warnings, "warning")] if warnings else [])]
     say(f"{_count(len(validation.files), 'file')}, {', '.join(found)}")
 

@@ -36,14 +36,13 @@ def policies_for(ruleset: Ruleset) -> dict[str, Policy]:
 
 
 def _from_files(ruleset: Ruleset) -> list[Checked]:
-    from interpreter.reading.schema import check_schema
 
     checked = []
     for id in ruleset.shelf.ids("policies"):
         if id.partition("/")[0] != ruleset.composition.family:
             continue
         document, diagnostics = ruleset.shelf.read("policies", id)
-        wrong = [*diagnostics, *(check_schema("policies", document.root) if document is not None else ())]
+        wrong = [*diagnostics, *(document.misfits if document is not None else ())]
         if document is None or any(diagnostic.severity == "error" for diagnostic in wrong):
             checked.append(Checked(diagnostics=wrong))
         else:

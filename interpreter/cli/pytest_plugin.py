@@ -1,0 +1,72 @@
+"""Scenarios as tests of pytest, for packages that ship rulesets. A project asks for it by naming its files:
+
+    [tool.pytest.ini_options]
+    regelwerk_scenarios = ["*/scenarios/*.yaml"]
+
+Where nothing is named nothing is collected, and nothing of this package is imported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from interpreter.engine.scenario import Scenario, Suite
+
+__all__ = ["pytest_addoption", "pytest_collect_file"]
+
+NAME = "regelwerk_scenarios"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addini(NAME, "patterns of files of scenarios, whose scenarios are tests", type="args", default=[])
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    if any(file_path.match(pattern) for pattern in parent.config.getini(NAME)):
+        collected: pytest.Collector = ScenarioFile.from_parent(parent, path=file_path)
+        return collected
+    return None
+
+
+class ScenarioFile(pytest.File):
+    """A file of scenarios: a test for each of them with each ruleset of which it speaks."""
+
+    def collect(self) -> Iterable[pytest.Item]:
+        from interpreter.engine.scenario import suite_of
+
+        suite = suite_of([str(self.path)])
+        if suite.diagnostics:
+            raise self.CollectError("\n".join(suite.told()))
+        for scenario, ruleset in suite.pairs:
+            name = scenario.name if ruleset == scenario.ruleset else f"{scenario.name} ({ruleset})"
+            yield ScenarioItem.from_parent(self, name=name, suite=suite, scenario=scenario, ruleset=ruleset)
+
+
+class Failed(Exception):
+    """A scenario does not pass; the text says why."""
+
+
+class ScenarioItem(pytest.Item):
+    """One scenario with one ruleset."""
+
+    def __init__(self, *, suite: Suite, scenario: Scenario, ruleset: str, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.suite, self.scenario, self.ruleset = suite, scenario, ruleset
+
+    def runtest(self) -> None:
+        from interpreter.cli.outcomes import told
+
+        outcome = self.suite.outcome(self.scenario, self.ruleset)
+        if not outcome.passed:
+            raise Failed("\n".join([*told(outcome, self.suite.statements), *self.suite.told()]))
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        return str(excinfo.value) if isinstance(excinfo.value, Failed) else super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        return self.path, self.scenario.span.line - 1, self.name

@@ -1,0 +1,70 @@
+"""An expression that somebody types about a game: checked against its ruleset, and its value; a value as rule text."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from interpreter.base.diagnostics import Diagnostic, RulesetError
+from interpreter.base.frozen import dataclass
+from interpreter.base.source import SourceFile, Span
+from interpreter.engine.game import Game
+from interpreter.kernel.state import Value
+from interpreter.language.expressions import Expressions
+from interpreter.language.parse import parse_expression
+from interpreter.language.scope import Frame
+from interpreter.language.types import Type
+
+__all__ = ["literal", "value_of"]
+
+
+@dataclass(frozen=True)
+class _Typed:
+    """An expression as it was typed."""
+
+    file: SourceFile
+
+    @property
+    def text(self) -> str:
+        return self.file.text
+
+    def span(self, start: int, end: int) -> Span:
+        return Span(self.file, start, end)
+
+
+def value_of(game: Game, text: str) -> tuple[Value, Type]:
+    """The value of an expression now, and its type. Raises :class:`RulesetError` with what is wrong with the text."""
+    tree, found = parse_expression(_Typed(SourceFile("expression", text)))
+    diagnostics: list[Diagnostic] = list(found)
+    if tree is not None:
+        model, frame = game.ruleset.model, Frame()
+        node = Expressions(model, model.signatures, frame, diagnostics.append).value(tree, maybe=True)
+        if not diagnostics:
+            value = game.machine.expressions.compile(node)(game.state, [None] * frame.size)
+            return (tuple(value) if isinstance(value, range) else value), node.type
+    raise RulesetError(diagnostics)
+
+
+def literal(game: Game, value: Value, type_: Type) -> str | None:
+    """The value as rule text that means it where its type is wanted; nothing where there is no such text."""
+    public: Any = game.ruleset.names.public(value, type_)
+    if value is None:
+        return "none"
+    match type_.form:
+        case "int":
+            return str(value)
+        case "bool":
+            return "yes" if value else "no"
+        case "seat":
+            return f"seats[{value}]"
+        case "kind":
+            return str(public)
+        case "node":
+            return json.dumps(public, ensure_ascii=False)
+        case "card" if type_.name:
+            return str(public) if isinstance(public, int) else json.dumps(public, ensure_ascii=False)
+        case "list" if type_.of is not None:
+            items = [literal(game, item, type_.of) for item in value]
+            return None if None in items else f"[{', '.join(item for item in items if item)}]"
+        case _:
+            return None

@@ -1,0 +1,95 @@
+"""``regelwerk validate``: whatever is named, and again when it is saved."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+from tests.cli.test_process import ENVIRONMENT
+
+POND = Path(__file__).parents[1] / "bad" / "_base"
+
+
+@pytest.fixture
+def pond(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    shutil.copytree(POND, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "pond"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("nowhere/", None, "E030 no `.yaml` file lies in the folder `nowhere`"),
+        ("missing/", None, "E030 no file `missing`"),
+        ("famly.yaml", None, "E030 no file `famly.yaml`"),
+        ("notes.txt", b"hello", "E013 got text, want keys with values"),
+        ("empty.yaml", b"", "E013 got an empty file"),
+        ("tabs.yaml", b"language: 1\n\tmap: a/b\n", "E004 got a tab as indentation"),
+        ("noise.yaml", b"\xff\x00\xfe", "E002"),
+        ("map.yml", b"language: 1\nmap: pond/puddle\n", "W001 `pond/puddle` is looked for in `pond/maps/puddle.yaml`"),
+    ],
+)
+def test_whatever_is_named_is_told(run: Run, pond: Path, name: str, content: bytes | None, said: str) -> None:
+    Path("nowhere").mkdir()
+    if content is not None:
+        Path(name).write_bytes(content)
+    result = run("validate", name)
+    assert said in result.stdout
+    assert result.exit_code == (0 if said.startswith("W") else 1)
+
+
+def test_a_part_that_no_ruleset_contains_is_said_to_be_checked_alone(run: Run, pond: Path) -> None:
+    (pond / "overlays").mkdir()
+    (pond / "overlays/dry.yaml").write_text("language: 1\noverlay: pond/dry\nover: [pond/clasic]\n")
+    result = run("validate", "pond/overlays/dry.yaml")
+    assert "W002 no file is called `pond/clasic`; did you mean `pond/classic`?" in result.stdout
+    assert "pond/overlays/dry.yaml was checked alone: no ruleset contains it\n" in result.stdout
+    assert json.loads(run("validate", "pond/overlays/dry.yaml", "-o", "json").stdout)["alone"] == [
+        "pond/overlays/dry.yaml"
+    ]
+
+
+def test_a_token_without_kinds_is_amended_by_its_name(run: Run, pond: Path) -> None:
+    (pond / "overlays").mkdir()
+    text = "language: 1\noverlay: pond/rich\nover: [pond]\ntokens:\n  shell: {amends: pond, shell: 80}\n"
+    (pond / "overlays/rich.yaml").write_text(text)
+    assert run("validate", "pond/overlays/rich.yaml").exit_code == 0
+    arguments = ("try", "pond/pond.yaml", "bank", "--players", "2", "--seed", "1")
+    assert run(*arguments).stdout == "36  (int)\n"
+    assert run(*arguments, "--with", "rich").stdout == "56  (int)\n"
+
+
+@pytest.mark.fresh
+def test_what_is_watched_is_checked_again_when_it_is_saved(pond: Path) -> None:
+    command = [sys.executable, "-m", "interpreter", "validate", "--watch", "pond/maps/lake.yaml", "-o", "json"]
+    environment = {**ENVIRONMENT, "REGELWERK_PATH": ""}
+    with subprocess.Popen(command, cwd=pond.parent, env=environment, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        told = iter(process.stdout)
+
+        def wait_for(*codes: str) -> None:
+            """Until this is all that is told; a file may be looked at while it is half written."""
+            while [each["code"] for each in json.loads(next(told))["diagnostics"]] != list(codes):
+                pass
+
+        try:
+            wait_for()
+            lake, family = pond / "maps/lake.yaml", pond / "family.yaml"
+            fine = lake.read_text()
+            lake.write_text(fine.replace("Reed | Lily", "Reed | Lili"))
+            wait_for("E302")
+            lake.write_text(fine)
+            wait_for()
+            family.write_text(family.read_text().replace("score(who), who.shells", "scroe(who), who.shells"))
+            wait_for("E301")
+        finally:
+            process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=30) == 0
