@@ -55,7 +55,7 @@ def _large(value: object) -> bool:
 
 def shadows(family: Sequence[Ruleset]) -> Iterator[Diagnostic]:
     """Locals and parameters that are called like something that the same text could mean: a rule, a table, a value of
-    the state, a setting. (A kind is no such thing: ``city: city`` is how one speaks.)"""
+    the state, a setting. (A kind is no such thing: ``pad: pad`` is how one speaks.)"""
     seen: set[tuple[str, int]] = set()
     for ruleset in family:
         taken = _taken(ruleset.model)
