@@ -27,6 +27,7 @@ COMMANDS: dict[str, str] = {
     "play": "A game at the keyboard, against bots.",
     "try": "The value of an expression on a fresh or kept game.",
     "test": "The scenarios of rulesets.",
+    "verify": "Trouble that play finds, with a scenario that shows it.",
     "coverage": "Which statements of the rulebooks the rules cite.",
     "map": "The graph of a ruleset or game as a picture, or in figures.",
     "explain": "A rule with its layers and the statements it cites.",

@@ -15,7 +15,7 @@ from interpreter.language.model import Model, Phrase
 from interpreter.language.policies import Policy
 from interpreter.language.walk import descendants
 
-__all__ = ["Unused", "unused"]
+__all__ = ["Unused", "reached", "unused"]
 
 Unused = tuple[str, str, Diagnostic]
 """A name, the file that introduces it, and what is to be said about it."""
@@ -27,21 +27,31 @@ def unused(model: Model, reach: Reach, policies: Iterable[Policy]) -> list[Unuse
     return [*_rules(model, reach, nodes), *_declared(model, reach, nodes)]
 
 
-def _rules(model: Model, reach: Reach, nodes: list[object]) -> Iterator[Unused]:
+def reached(model: Model, reach: Reach, policies: Iterable[Policy]) -> set[str]:
+    """The procedures and functions, by layer, that something leads to which runs or is shown."""
+    return _reached(model, reach, list(_nodes(model, policies)))
+
+
+def _reached(model: Model, reach: Reach, nodes: list[object]) -> set[str]:
     front = {target_of(model, node) for node in nodes if isinstance(node, c.CallRule)}
     named = [*model.phases, model.setup, *(setting.check for setting in model.settings.values())]
     front.update(model.rules[name].top.id for name in named if name in model.rules)
     front.update(case.procedure for trigger in model.triggers.values() for case in trigger.cases if case.procedure)
     front.update(rule.procedure for rule in model.standing.values())
-    reached: set[str] = set()
+    found: set[str] = set()
     while front:
         name = front.pop()
-        if name in reached or name not in reach.own:
+        if name in found or name not in reach.own:
             continue
-        reached.add(name)
-        front |= (reach.own[name].calls | reach.own[name].keeps) - reached
+        found.add(name)
+        front |= (reach.own[name].calls | reach.own[name].keeps) - found
+    return found
+
+
+def _rules(model: Model, reach: Reach, nodes: list[object]) -> Iterator[Unused]:
+    live = _reached(model, reach, nodes)
     for rule in model.rules.values():
-        if rule.top.id not in reached:
+        if rule.top.id not in live:
             first = rule.layers[0]
             message = f"nothing leads to the rule `{rule.name}`"
             yield rule.name, first.file, Diagnostic("W701", message, first.span, severity="warning")

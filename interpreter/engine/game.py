@@ -297,15 +297,20 @@ class Game:
             return False
         return True
 
+    def offered(self, choice: Option | Mapping[str, Any]) -> Option:
+        """The option of a choice by its public names. Raises :class:`IllegalMove`."""
+        code = self._legal(choice)
+        assert self.state.frame is not None
+        return self.option(self.machine.asks[self.state.frame[0]], code)
+
     def apply(self, choice: Option | Mapping[str, Any]) -> None:
         """Makes a choice and goes on to the next decision. Raises :class:`IllegalMove`, which changes nothing, or
         :class:`RuleFailure`, after which the state is as before the choice."""
         if isinstance(choice, Option) and self._is_sure(choice):
             self._apply(*choice.code, choice)
             return
-        number, values = self._legal(choice)
-        assert self.state.frame is not None
-        self._apply(number, values, self.option(self.machine.asks[self.state.frame[0]], (number, values)))
+        option = self.offered(choice)
+        self._apply(*option.code, option)
 
     def _is_sure(self, option: Option) -> bool:
         """Whether an option that the game made itself is legal now: the short way."""

@@ -6,25 +6,46 @@ over the compositions of one family; ``CHECKS`` lists them, :mod:`interpreter.ba
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from interpreter.base.diagnostics import Diagnostic, unique
+from interpreter.engine.detours import detours
+from interpreter.engine.idle import constant_tests, dead_layers, readings
 from interpreter.engine.ruleset import Ruleset, load
+from interpreter.engine.said import numbers, shadows
 from interpreter.engine.twins import twins
+from interpreter.engine.unproved import shown, uncited
 from interpreter.reading.compose import undefined_with, word, words
 from interpreter.reading.files import Document, Shelf
 
 __all__ = ["CHECKS", "compositions", "lint"]
 
-CHECKS: tuple[Callable[[Sequence[Ruleset]], Iterable[Diagnostic]], ...] = (twins,)
+CHECKS: tuple[Callable[[Sequence[Ruleset]], Iterable[Diagnostic]], ...] = (
+    *(twins, dead_layers, constant_tests, readings, uncited, numbers, detours, shadows, shown),
+)
 
 
 def lint(rulesets: Iterable[Ruleset]) -> list[Diagnostic]:
-    """What the checks find, family by family."""
+    """What the checks find, family by family, but for what a comment says is meant."""
     families: dict[str, list[Ruleset]] = {}
     for ruleset in rulesets:
         families.setdefault(ruleset.model.family, []).append(ruleset)
-    return unique(finding for family in families.values() for check in CHECKS for finding in check(family))
+    findings = unique(finding for family in families.values() for check in CHECKS for finding in check(family))
+    return [finding for finding in findings if not _is_meant(finding)]
+
+
+def _is_meant(finding: Diagnostic) -> bool:
+    """Whether the line of a finding, or a comment right above it, says ``# lint: L007`` and a reason."""
+    if finding.span is None:
+        return False
+    text, start = finding.span.file.text, finding.span.start
+    above = text[:start].split("\n")
+    end = text.find("\n", start)
+    lines = [above.pop() + text[start : end if end >= 0 else len(text)]]
+    while above and above[-1].lstrip().startswith("#"):
+        lines.append(above.pop())
+    return any(re.search(rf"# *lint: *{finding.code} +\S", line) for line in lines)
 
 
 def compositions(shelf: Shelf, named: Iterable[Document] = ()) -> Iterator[Ruleset]:

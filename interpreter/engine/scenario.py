@@ -22,6 +22,7 @@ from interpreter.compiler.reach import reach_of
 from interpreter.engine.game import Game, chance_types
 from interpreter.engine.refusal import IllegalMove, refuse
 from interpreter.engine.ruleset import Ruleset, load
+from interpreter.engine.soundness import Examiner, Trouble, drawing, some_option
 from interpreter.kernel.chance import Scripted
 from interpreter.kernel.state import Value
 from interpreter.language import core as c
@@ -46,6 +47,7 @@ __all__ = [
     "Refusal",
     "Scenario",
     "Suite",
+    "begun",
     "check_scenario",
     "read_scenarios",
     "run_scenario",
@@ -92,7 +94,9 @@ class Scenario:
     seed: int
     given: Scalar | None
     phase: Scalar | None
+    round: int
     when: tuple[Move, ...]
+    sound: int | None
     then: tuple[Scalar, ...]
     refused: Refusal | None
     places: tuple[int, ...]
@@ -200,6 +204,8 @@ def _scenario(file: str, item: Mapping) -> Scenario:
         seed=raw.get("seed", 0),
         given=given if isinstance(given, Scalar) else None,
         phase=phase if isinstance(phase, Scalar) else None,
+        round=raw.get("round", 1),
+        sound=raw.get("sound"),
         when=tuple(_move(move) for move in when.items if isinstance(move, Mapping))
         if isinstance(when, Sequence)
         else (),
@@ -334,18 +340,21 @@ def run_scenario(checked: Checked, ruleset: Ruleset | None = None) -> Outcome:
 def _failures(checked: Checked, ruleset: Ruleset) -> Iterator[Failure]:
     scenario = checked.scenario
     try:
-        game = _begun(checked, ruleset)
+        game = begun(checked, ruleset)
     except RulesetError as error:
         yield Failure("the table cannot be set", scenario.span, tuple(d.message for d in error.diagnostics))
         return
     except (ValueError, RuleFailure) as error:
         yield _cannot("it cannot begin", error, scenario.span)
         return
-    for number, move in enumerate(scenario.when, 1):
+    surely = scenario.when if scenario.sound is None else scenario.when[:-1]
+    for number, move in enumerate(surely, 1):
         wrong = _made(game, move, number)
         if wrong is not None:
             yield wrong
             return
+    if scenario.sound is not None:
+        yield from _unsound(game, scenario)
     if scenario.refused is not None:
         yield from _refused(game, scenario.refused)
     yield from _unused(game, scenario)
@@ -360,7 +369,7 @@ def _cannot(what: str, error: Exception, span: Span) -> Failure:
     return Failure(f"{what}: {first}", span, tuple(line.strip() for line in others))
 
 
-def _begun(checked: Checked, ruleset: Ruleset) -> Game:
+def begun(checked: Checked, ruleset: Ruleset) -> Game:
     """The game after its set-up and what is given, at the first decision of the scenario's phase."""
     scenario = checked.scenario
     players = scenario.players or ruleset.players.usual
@@ -370,10 +379,10 @@ def _begun(checked: Checked, ruleset: Ruleset) -> Game:
     then = ""
     if scenario.phase is not None:
         then = scenario.phase.text
-    elif scenario.when or scenario.refused:
+    elif scenario.when or scenario.refused or scenario.sound is not None:
         then = ruleset.model.phases[0]
     game.machine.plain = True  # every scenario has a program of its own, which is not worth emitting
-    game.machine.perform(game.state, game.chance, GIVEN, then)
+    game.machine.perform(game.state, game.chance, GIVEN, then, scenario.round)
     return game
 
 
@@ -399,6 +408,35 @@ def _made(game: Game, move: Move, number: int) -> Failure | None:
     except RuleFailure as error:
         return _cannot(f"choice {number}", error, move.span)
     return None
+
+
+def _unsound(game: Game, scenario: Scenario) -> Iterator[Failure]:
+    """What is wrong with the game before and after the last choice, which may also be refused, and on so many choices
+    by chance, or until the phase ends that play began with."""
+    draw = drawing(scenario.seed, "scenario")
+    examiner = Examiner(game, draw, thorough=True, compares=False)
+    for move in scenario.when[-1:]:
+        if game.decision is None or game.decision.actor != move.by:
+            yield Failure(f"the last choice: {_asked(game)}, not seat {move.by}", move.span)
+            return
+        troubles = list(examiner.look())
+        if not troubles and game.accepts(move.choice):
+            troubles = list(examiner.make(game.offered(move.choice)))
+        if troubles:
+            yield from _told_once(troubles)
+            return
+    troubles = list(examiner.look())
+    examiner.thorough = False
+    for _ in range(scenario.sound or 0):
+        if troubles or game.decision is None or (scenario.phase is not None and examiner.phases):
+            break
+        troubles = [*examiner.make(some_option(game.decision, draw)), *examiner.look()]
+    yield from _told_once(troubles)
+
+
+def _told_once(troubles: Iterable[Trouble]) -> Iterator[Failure]:
+    for trouble in {trouble.key: trouble for trouble in troubles}.values():
+        yield Failure(str(trouble), trouble.span, trouble.notes)
 
 
 def _refused(game: Game, refusal: Refusal) -> Iterator[Failure]:

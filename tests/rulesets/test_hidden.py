@@ -10,8 +10,9 @@ import pytest
 
 import interpreter
 from interpreter.engine.game import Game
+from interpreter.engine.hidden import known, otherwise
 from interpreter.engine.ruleset import load
-from interpreter.engine.show import BoardTable, board_of
+from interpreter.engine.show import BoardTable
 from interpreter.play.bots.named import bots_of
 from interpreter.play.match import Match
 from interpreter.play.narrate import Narrator
@@ -32,43 +33,6 @@ def moments(ruleset: str, players: int, seed: int) -> Iterator[Game]:
         number += 1
 
 
-def otherwise(game: Game, player: int, rng: random.Random) -> Game:
-    """The same game with everything changed that the player may not see: hidden cards in another order (but not a top
-    card whose back is open), hidden tokens in other numbers. Its log is the same."""
-    other = game.clone()
-    other.state.log = list(game.state.log)
-    constants, cells = game.machine.constants, other.state.cells
-    for cell, seats in constants.seen_by.items():
-        group = game.ruleset.model.groups[constants.layout.owner_of(cell)[0]]
-        if player in seats:
-            continue
-        if group.type.form == "zone":
-            fixed = 1 if group.top_shows is not None else 0
-            cells[cell] = (
-                *cells[cell][:fixed],
-                *rng.sample(cells[cell][fixed:], len(cells[cell]) - min(fixed, len(cells[cell]))),
-            )
-        else:
-            assert group.type.form == "pool", group.name
-            cells[cell] += rng.randint(1, 500)
-    return other
-
-
-def seen(game: Game, player: int) -> dict[str, Any]:
-    """All that a player gets to know of a game."""
-    decision = game.decision
-    assert decision is not None
-    asked = decision.actor == player
-    boards = [board for board in game.ruleset.model.boards if board.when != "end of game"]  # then all is open
-    return {
-        "view": game.view(player),
-        "boards": [board_of(game, board, "en", player) for board in boards],
-        "log": [(line.text, line.values) for line in game.log(player)],
-        "decision": (decision.name, decision.actor, decision.context if asked else None),
-        "options": [option.as_dict() for option in decision.options] if asked else None,
-    }
-
-
 @pytest.mark.parametrize("ruleset", [*OPEN, *HIDDEN, "outpost"])
 @pytest.mark.parametrize("players", [3, 5])
 def test_what_is_hidden_makes_no_difference_to_the_others(ruleset: str, players: int) -> None:
@@ -76,9 +40,9 @@ def test_what_is_hidden_makes_no_difference_to_the_others(ruleset: str, players:
     changed = 0
     for game in moments(ruleset, players, seed=players):
         for player in range(players):
-            other = otherwise(game, player, rng)
+            other = otherwise(game, player, rng.randrange)
             changed += game.state.cells != other.state.cells
-            assert seen(other, player) == seen(game, player)
+            assert known(other, player) == known(game, player)
     assert changed > 15  # and something was changed
 
 

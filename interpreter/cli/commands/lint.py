@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,19 +20,24 @@ __all__ = ["command"]
 
 @click.command("lint")
 @click.argument("targets", nargs=-1, metavar="[PATH|RULESET]...")
+@click.option("--off", multiple=True, metavar="CODE", help="Leave out what has this code; may be given several times.")
+@click.option("--error", multiple=True, metavar="CODE", help="Tell this as an error; may be given several times.")
 @output_option("text", "json", "github")
-def command(targets: tuple[str, ...], output: str) -> None:
-    """Finds what could be said better in rulesets without errors: two rules of a family that say the same, or the same
-    but for constants, though no ruleset may have the files of both.
+def command(targets: tuple[str, ...], off: tuple[str, ...], error: tuple[str, ...], output: str) -> None:
+    """Finds what could be said better in rulesets without errors: rules of a family that say the same (L001, L002),
+    layers, conditions and readings without effect (L003 to L005), rules that cite nothing (L006) or that no scenario
+    shows (L010), numbers that stand in two procedures (L007), links far dearer than a way round them (L008), locals
+    that hide another meaning (L009).
 
     Every ruleset is looked at, alone and with each overlay that fits it. Where targets are named, only what touches one
-    of their files is told: a file, the files of a folder, all files of a ruleset. The exit status is 1 where something
-    is found.
+    of their files is told: a file, the files of a folder, all files of a ruleset. Where something is meant, a comment
+    says so beside it or right above: `# lint: L007 and the reason`. The exit status is 1 where something is found.
 
     \b
     Examples:
       regelwerk lint
       regelwerk lint germany-2018 -o json
+      regelwerk lint rulesets --off L010 --error L008
       regelwerk help L002
     """
     from interpreter.base.diagnostics import render, to_json
@@ -44,7 +50,10 @@ def command(targets: tuple[str, ...], output: str) -> None:
     parts = [(ruleset, document) for ruleset in rulesets for document in ruleset.composition.documents]
     files = {document.path.resolve() for document in named}
     wanted = {d.file.name for ruleset, d in parts if files & {d.path.resolve(), ruleset.document.path.resolve()}}
+    _check_codes((*off, *error))
     findings = [finding for finding in lint(rulesets) if not targets or wanted & _files(finding)]
+    findings = [finding for finding in findings if finding.code not in off]
+    findings = [replace(each, severity="error") if each.code in error else each for each in findings]
     if output == "json":
         ids = sorted({ruleset.id for ruleset in rulesets})
         as_json({"rulesets": ids, "findings": [to_json(finding) for finding in findings]})
@@ -56,6 +65,14 @@ def command(targets: tuple[str, ...], output: str) -> None:
         say(f"{len(findings) or 'nothing'} found")
     if findings:
         raise click.exceptions.Exit(1)
+
+
+def _check_codes(codes: tuple[str, ...]) -> None:
+    from interpreter.base.codes import CODES
+
+    for code in codes:
+        if not code.startswith("L") or code not in CODES:
+            raise click.BadParameter(f"`{code}` is no code of lint; `regelwerk help` lists them")
 
 
 def _named(target: str) -> list[Document]:

@@ -150,12 +150,12 @@ class Machine:
             effects.wait_again(state, waiting)
             raise
 
-    def perform(self, state: State, chance: ChanceSource, procedure: str, then: str = "") -> None:
-        """Runs a procedure outside the rounds (a scenario's given), then goes on with a phase, or stops."""
+    def perform(self, state: State, chance: ChanceSource, procedure: str, then: str = "", number: int = 1) -> None:
+        """Runs a procedure outside the rounds (a scenario's given), then goes on with a phase of a round, or stops."""
         self.chance = chance
         up: Any = (self.NOTHING, (), None, -1)
         if then:
-            self.constants.effects.put(state, self._round, 1, None)
+            self.constants.effects.put(state, self._round, number, None)
             self.constants.effects.put(state, self._phase, self.constants.model.phases.index(then) - 1, None)
             up = (self.NEXT_PHASE, (), None, -1)
         self.run(state, chance, self._enter(procedure, (), up, state))

@@ -1,4 +1,4 @@
-"""Bots by name: ``random``, and the policies that stand in a ruleset's files and in its family's policies files."""
+"""Bots by name: ``random``, ``rare``, and the policies of a ruleset's files and of its family's policies files."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ from interpreter.language.policies import Checked, Policy, policies_in, policies
 from interpreter.play.bots.base import Bot
 from interpreter.play.bots.policy import PolicyBot
 from interpreter.play.bots.random import RandomBot
+from interpreter.play.bots.rare import RareBot
 
 __all__ = ["RANDOM", "bots_of", "default_bots", "policies_for"]
 
 RANDOM = "random"
+_PLANLESS: dict[str, type[RandomBot | RareBot]] = {RANDOM: RandomBot, "rare": RareBot}
 
 
 def policies_for(ruleset: Ruleset) -> dict[str, Policy]:
@@ -66,8 +68,8 @@ def bots_of(spec: str, ruleset: Ruleset, players: int, persons: Mapping[int, Bot
     free = [seat for seat in range(players) if seat not in taken]
     if len(names) > max(1, len(free)):
         raise ValueError(f"got {len(names)} bots for {len(free)} seats")
-    policies = policies_for(ruleset) if set(names) != {RANDOM} else {}
-    known = [*policies, RANDOM]
+    policies = policies_for(ruleset) if not set(names) <= _PLANLESS.keys() else {}
+    known = [*policies, *_PLANLESS]
     unknown = next((name for name in names if name not in known), None)
     if unknown is not None:
         listed = ", ".join(f"`{each}`" for each in known)
@@ -75,5 +77,10 @@ def bots_of(spec: str, ruleset: Ruleset, players: int, persons: Mapping[int, Bot
     table: list[Bot] = []
     for number in range(players):
         name = names[free.index(number) % len(names)] if number in free else ""
-        table.append(taken[number] if not name else RandomBot() if name == RANDOM else PolicyBot(policies[name], table))
+        if not name:
+            table.append(taken[number])
+        elif name in policies:
+            table.append(PolicyBot(policies[name], table))
+        else:
+            table.append(_PLANLESS[name]())
     return table

@@ -1,0 +1,188 @@
+"""``regelwerk verify``: trouble that play finds."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from interpreter.cli.options import loaded, output_option, overlays_option, ruleset_argument, settings_option
+from interpreter.cli.output import as_json, notice, say, styled
+
+if TYPE_CHECKING:
+    from interpreter.engine.ruleset import Ruleset
+    from interpreter.play.verify import Finding, Played
+
+__all__ = ["command"]
+
+GAMES = 40
+"""So many games are played where nothing is said."""
+
+
+@click.command("verify")
+@ruleset_argument
+@overlays_option
+@click.option("-n", "--games", type=click.IntRange(min=1), help=f"How many games.  [default: {GAMES}]")
+@click.option("--time", "seconds", type=click.FloatRange(min=0), help="How many seconds, instead of games.")
+@click.option("--players", "-p", metavar="N[,N]...", help="How many play, with commas.  [default: all that may]")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Where chance starts.")
+@settings_option
+@click.option(
+    "--write",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="FOLDER",
+    help="Keep the scenarios in a new file there.",
+)
+@output_option("text", "json")
+def command(
+    ruleset: str,
+    overlays: tuple[str, ...],
+    games: int | None,
+    seconds: float | None,
+    players: str | None,
+    seed: int,
+    settings: tuple[str, ...],
+    write: Path | None,
+    output: str,
+) -> None:
+    """Plays games in search of trouble, with all numbers of players, several bots and other settings: rules that fail,
+    decisions without a choice, phases and games that never end, broken totals, options that are refused, what is told
+    though it is hidden, copies of games that differ.
+
+    What is found is made into a scenario, as short as can be, that fails as long as the trouble is there: keep it with
+    --write beside the ruleset, where `regelwerk test` runs it. The same seed finds the same. The exit status is 1 where
+    something is found.
+
+    \b
+    Examples:
+      regelwerk verify goofspiel
+      regelwerk verify germany-2004 --with robots:2 --players 2,3 --games 20
+      regelwerk verify my-town --time 60 --write rulesets/power-grid/scenarios
+    """
+    from interpreter.play.shrink import shrink
+    from interpreter.play.verify import Played
+
+    found = loaded(ruleset, overlays)
+    numbers = _numbers(found, players)
+    given = _settings(found, numbers, settings)
+    played, told = Played(), []
+    if games is None and seconds is None:
+        games = GAMES
+    for finding in _watched(found, numbers, given, seed, games, seconds, played):
+        scenario = shrink(finding)
+        told.append((finding, scenario))
+        if output == "text":
+            _tell(finding, scenario)
+    scenarios = [scenario for _, scenario in told if scenario is not None]
+    kept = _kept(write, found, scenarios) if write is not None and scenarios else None
+    if output == "json":
+        about = {"ruleset": found.id, "overlays": list(overlays), "seed": seed, "games": played.games}
+        about |= {"decisions": played.decisions, "file": str(kept) if kept is not None else None}
+        as_json({**about, "findings": [_data(finding, scenario) for finding, scenario in told]})
+    else:
+        count = f"{played.games:,} games, {played.decisions:,} decisions"
+        say(f"{count}: {len(told) or 'nothing'} found" + (f", kept in {kept}" if kept is not None else ""))
+    if told:
+        raise click.exceptions.Exit(1)
+
+
+def _numbers(ruleset: Ruleset, players: str | None) -> list[int]:
+    if players is None:
+        return []
+    words = [word.strip() for word in players.split(",")]
+    if not all(word.isdigit() for word in words):
+        raise click.BadParameter(f"got `{players}`, want numbers with commas between them", param_hint="--players")
+    for word in words:
+        try:
+            ruleset.check_players(int(word))
+        except ValueError as error:
+            raise click.BadParameter(str(error), param_hint="--players") from None
+    return [int(word) for word in words]
+
+
+def _settings(ruleset: Ruleset, numbers: list[int], settings: tuple[str, ...]) -> dict[str, Any]:
+    from interpreter.cli.options import settings_for
+
+    number = numbers[0] if numbers else ruleset.players.usual
+    return settings_for(ruleset.for_players(number), number, settings)
+
+
+def _watched(
+    ruleset: Ruleset,
+    players: list[int],
+    settings: dict[str, Any],
+    seed: int,
+    games: int | None,
+    seconds: float | None,
+    played: Played,
+) -> Iterator[Finding]:
+    """The findings; on a terminal with a line that says how far it is."""
+    from interpreter.play.verify import verify
+
+    began, last = monotonic(), 0.0
+
+    def progress() -> None:
+        nonlocal last
+        if sys.stderr.isatty() and monotonic() - last > 0.2:
+            last = monotonic()
+            left = f" of {games}" if games is not None else ""
+            text = f"game {played.games + 1}{left}, {played.decisions:,} decisions, {last - began:.0f} s"
+            click.echo(f"\r\x1b[K{text}", nl=False, err=True)
+
+    played.watch = progress
+    try:
+        for finding in verify(ruleset, seed, games, seconds, players, settings, played):
+            if sys.stderr.isatty():
+                click.echo("\r\x1b[K", nl=False, err=True)
+                notice("found something; looking for a short way to it")
+            yield finding
+    finally:
+        if sys.stderr.isatty():
+            click.echo("\r\x1b[K", nl=False, err=True)
+
+
+def _tell(finding: Finding, scenario: str | None) -> None:
+    from interpreter.base.diagnostics import Diagnostic, render
+
+    trouble = finding.trouble
+    say(render(Diagnostic(trouble.kind, trouble.message, trouble.span)))
+    for note in trouble.notes:
+        say(f"   {note}")
+    say(f"   in a game with {finding.course}, after {len(finding.choices)} choices")
+    if scenario is None:
+        say("   no short scenario shows it")
+    else:
+        say("   this scenario shows it:")
+        say(styled("\n".join(f"   {line}" for line in scenario.rstrip().splitlines()), dim=True))
+    say()
+
+
+def _data(finding: Finding, scenario: str | None) -> dict[str, Any]:
+    trouble, course = finding.trouble, finding.course
+    return {
+        "kind": trouble.kind,
+        "message": trouble.message,
+        "place": str(trouble.span) if trouble.span is not None else None,
+        "notes": list(trouble.notes),
+        "players": course.players,
+        "seed": course.seed,
+        "settings": course.settings,
+        "bots": course.bots,
+        "choices": [{"by": by, **choice} for by, choice in finding.choices],
+        "scenario": scenario,
+    }
+
+
+def _kept(folder: Path, ruleset: Ruleset, scenarios: list[str]) -> Path:
+    """A new file in the folder, with the scenarios; no two of one name."""
+    from interpreter.play.shrink import file_of
+
+    folder.mkdir(parents=True, exist_ok=True)
+    numbers = (number for number in range(1, 10_000))
+    path = next(p for n in numbers if not (p := folder / f"verify-{ruleset.id}-{n}.yaml").exists())
+    path.write_text(file_of(f"{ruleset.composition.family}/{path.stem}", scenarios), encoding="utf-8")
+    return path

@@ -1,0 +1,86 @@
+"""Rules without a source, and rules that no scenario shows.
+
+In go all compositions of a family. That a statement is *proved*, as ``coverage --mutate`` says it, asks for more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from interpreter.base.diagnostics import Diagnostic
+from interpreter.engine.ruleset import Ruleset
+from interpreter.language import core as c
+from interpreter.language.model import RuleLayer
+
+__all__ = ["shown", "uncited"]
+
+Place = tuple[str, int]
+
+
+def uncited(family: Sequence[Ruleset]) -> Iterator[Diagnostic]:
+    """Layers of rulesets with a rulebook that cite nothing, though nothing that calls them and nothing that they call
+    cites anything either: a part of a rule that cites needs no citation of its own, nor does an outline of such."""
+    backed: set[Place] = set()
+    found: dict[Place, RuleLayer] = {}
+    for ruleset in family:
+        if not ruleset.composition.rulebooks:
+            continue
+        reach = ruleset.program.reach
+        cites = {name: bool(_cites(layer)) for name, layer in reach.procedures.items()}
+        for trigger in ruleset.model.triggers.values():
+            cites.update(
+                {case.procedure: True for case in trigger.cases if case.procedure and (case.cites or trigger.cites)}
+            )
+        cites.update({rule.procedure: True for rule in ruleset.model.standing.values() if rule.cites})
+        callers: dict[str, set[str]] = {}
+        for name, facts in reach.own.items():
+            for called in facts.calls | facts.keeps:
+                callers.setdefault(called, set()).add(name)
+        for rule in ruleset.model.rules.values():
+            for layer in rule.layers:
+                place = layer.span.file.name, layer.span.start
+                around = {layer.id} | callers.get(layer.id, set()) | reach.own[layer.id].calls
+                around |= {other.id for other in rule.layers}
+                if any(cites.get(name, False) for name in around):
+                    backed.add(place)
+                else:
+                    found.setdefault(place, layer)
+    for place, layer in found.items():
+        if place not in backed:
+            message = f"`{layer.rule}` cites nothing, nor does what calls it"
+            help = "cite the statements that say it, or a gap that it fills"
+            yield Diagnostic("L006", message, layer.span, help=help, severity="warning")
+
+
+def _cites(layer: RuleLayer) -> tuple[str, ...]:
+    lines = layer.body if isinstance(layer.body, tuple) else ()
+    return (*layer.cites, *(cite for line in lines if isinstance(line, c.Requirement) for cite in line.cites))
+
+
+def shown(family: Sequence[Ruleset]) -> Iterator[Diagnostic]:
+    """Layers that cite statements of which no scenario cites any, in a family that has scenarios."""
+    from interpreter.engine.scenario import read_scenarios
+
+    if not family:
+        return
+    shelf, name = family[0].shelf, family[0].model.family
+    proved: set[str] = set()
+    ids = [id for id in shelf.ids("scenarios") if id.partition("/")[0] == name]
+    for document in (shelf.read("scenarios", id)[0] for id in ids):
+        for scenario in read_scenarios(document)[0] if document is not None else ():
+            proved |= scenario.statements
+    if not proved:
+        return
+    seen: set[Place] = set()
+    for ruleset in family:
+        for rule in ruleset.model.rules.values():
+            for layer in rule.layers:
+                place, cites = (layer.span.file.name, layer.span.start), _cites(layer)
+                if place in seen or not cites or layer.file.partition("/")[0] != name:
+                    continue
+                seen.add(place)
+                if proved.isdisjoint(cites):
+                    message = f"no scenario shows `{layer.rule}`: none cites {', '.join(cites[:3])}"
+                    yield Diagnostic(
+                        "L010", message, layer.span, help="write one that fails without it", severity="warning"
+                    )

@@ -1,0 +1,203 @@
+"""Looking for trouble by play: games by several bots, with all numbers of players and other settings, each looked at
+from decision to decision.
+
+In goes a ruleset, out come findings, each once: what is wrong, and the game in which it was. What is wrong with a game
+is said by :mod:`interpreter.engine.soundness`; findings are made short in :mod:`interpreter.play.shrink`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from time import monotonic
+from typing import Any
+
+from interpreter.base.diagnostics import RulesetError
+from interpreter.compiler.constants import RuleFailure
+from interpreter.engine.game import Game
+from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.soundness import Examiner, Trouble, drawing, some_option, trouble_of
+from interpreter.kernel.state import State
+from interpreter.play.bots.base import Bot
+from interpreter.play.bots.named import bots_of, default_bots
+from interpreter.play.match import streams_for
+
+__all__ = ["Course", "Finding", "Moment", "Played", "verify"]
+
+BOTS = ("random", "rare")
+KEPT = 8
+"""So many starts of phases are remembered, the last ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """How a game is set up and who plays it."""
+
+    players: int
+    seed: int
+    settings: dict[str, Any]
+    bots: str
+
+    def __str__(self) -> str:
+        settings = "".join(f", {name}={value}" for name, value in self.settings.items())
+        return f"{self.players} players, seed {self.seed}, bots {self.bots}{settings}"
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """The start of a phase: how many choices were made before it, and the state."""
+
+    made: int
+    phase: str
+    round: int
+    state: State = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A trouble, and the game that shows it: its choices, the last of which shows it, and the last starts of phases."""
+
+    trouble: Trouble
+    asked: Ruleset = field(repr=False)
+    """The ruleset without what the number of players takes in."""
+    ruleset: Ruleset = field(repr=False)
+    course: Course
+    choices: tuple[tuple[int, dict[str, Any]], ...] = field(repr=False)
+    moments: tuple[Moment, ...] = field(repr=False)
+    set_up: int = 0
+    """So many of the choices belong to the set-up."""
+
+
+@dataclass
+class Played:
+    """What was played so far. ``watch`` is called with each decision."""
+
+    games: int = 0
+    decisions: int = 0
+    finished: int = 0
+    watch: Callable[[], None] = field(default=lambda: None, repr=False)
+
+
+def verify(
+    ruleset: Ruleset,
+    seed: int = 0,
+    games: int | None = None,
+    seconds: float | None = None,
+    players: Sequence[int] = (),
+    settings: Mapping[str, Any] | None = None,
+    played: Played | None = None,
+) -> Iterator[Finding]:
+    """Plays so many games, or so long, and gives each trouble once. ``played`` tells how far it is.
+
+    Games follow from the seed; ``settings`` are given to all of them, others vary. ``ValueError`` for what the ruleset
+    does not allow.
+    """
+    played = played if played is not None else Played()
+    end = monotonic() + seconds if seconds is not None else None
+    tables: dict[tuple[int, str], list[Bot]] = {}
+    found: set[object] = set()
+    for number, course in enumerate(_courses(ruleset, seed, players, dict(settings or {}))):
+        if (games is not None and number >= games) or (end is not None and monotonic() > end):
+            return
+        key = (course.players, course.bots)
+        if key not in tables:
+            tables[key] = bots_of(course.bots, ruleset, course.players)
+        for finding in _played(ruleset, course, tables[key], played, end):
+            if finding.trouble.key not in found:
+                found.add(finding.trouble.key)
+                yield finding
+        played.games += 1
+
+
+def _courses(ruleset: Ruleset, seed: int, players: Sequence[int], settings: dict[str, Any]) -> Iterator[Course]:
+    """Every number of players with every bot, with settings as they are and then with others, and again."""
+    numbers = list(players) or list(range(ruleset.players.low, ruleset.players.high + 1))
+    for number in numbers:
+        ruleset.check_players(number)
+    names = list(dict.fromkeys(("random", default_bots(ruleset), *BOTS)))
+    for index in count():
+        people, turn = numbers[index % len(numbers)], index // len(numbers)
+        given = dict(settings)
+        if turn // len(names) % 2:
+            given = {**_others(ruleset.for_players(people), seed + index), **given}
+        course = Course(people, seed + index, given, names[turn % len(names)])
+        yield course
+
+
+def _others(ruleset: Ruleset, seed: int) -> dict[str, Any]:
+    """Readings by chance, and settings of which all values are known."""
+    draw, found = drawing(seed, "settings"), dict[str, Any]()
+    for doubt in ruleset.model.interpretations.values():
+        reading = list(doubt.readings)[draw(len(doubt.readings))]
+        if reading != doubt.default:
+            found[doubt.name] = reading
+    for setting in ruleset.model.settings.values():
+        if draw(2):
+            continue
+        if setting.range is not None:
+            found[setting.name] = setting.range[0] + draw(setting.range[1] - setting.range[0] + 1)
+        elif setting.type.form == "bool":
+            found[setting.name] = bool(draw(2))
+        elif setting.type.form == "kind":
+            members = ruleset.names.members(setting.type.name)
+            found[setting.name] = members[draw(len(members))]
+    return found
+
+
+def _played(
+    ruleset: Ruleset, course: Course, bots: Sequence[Bot], played: Played, end: float | None
+) -> Iterator[Finding]:
+    """One game, to its end or its first failure."""
+    asked, ruleset = ruleset, ruleset.for_players(course.players)
+    moments: list[Moment] = []
+    try:
+        game = Game.seated(ruleset, course.players, course.seed, ruleset.settings(course.settings), None)
+    except (ValueError, RulesetError):  # settings by chance that the ruleset refuses
+        return
+    layout, phases = game.machine.constants.layout, ruleset.model.phases
+    made, set_up = 0, 0
+
+    def heard(state: State, word: str) -> None:
+        nonlocal set_up
+        if state is game.state and word == "start of round" and state.cells[layout.base["round"]] == 1:
+            set_up = made
+        phase = word.removeprefix("start of ")
+        if state is game.state and phase != word and phase in phases:
+            moments.append(Moment(made, phase, state.cells[layout.base["round"]], state.clone()))
+            del moments[:-KEPT]
+
+    def finding(trouble: Trouble) -> Finding:
+        choices = game.choices
+        if trouble.choice is not None and game.decision is not None:
+            choices.append((game.decision.actor, dict(trouble.choice)))
+        return Finding(trouble, asked, ruleset, course, tuple(choices), tuple(moments), set_up)
+
+    effects = game.machine.constants.effects
+    before, effects.listener = effects.listener, heard
+    streams = streams_for(course.seed, course.players)
+    examiner = Examiner(game, drawing(course.seed, "game"), compares=not course.settings)
+    try:
+        game.machine.start(game.state, game.chance)
+        while True:
+            # what is tried must not be taken for what is played: the listener looks at the state of this game alone
+            yield from (finding(t) for t in examiner.look())
+            decision = game.decision
+            if decision is None or (end is not None and monotonic() > end + 5):
+                played.finished += decision is None
+                return
+            try:
+                option = bots[decision.actor].choose(game, decision, streams[decision.actor])
+            except RuleFailure:  # a policy that is at its wits' end is no fault of the rules
+                option = some_option(decision, examiner.draw)
+            made += 1
+            troubles = list(examiner.make(option))
+            played.decisions += 1
+            played.watch()
+            yield from (finding(t) for t in troubles)
+            if any(trouble.kind in ("failure", "dead end", "endless") for trouble in troubles):
+                return
+    except RuleFailure as failure:
+        yield finding(trouble_of(failure))
+    finally:
+        effects.listener = before
