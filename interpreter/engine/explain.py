@@ -24,7 +24,7 @@ from interpreter.language.walk import descendants
 from interpreter.reading.compose import Entry, word, words
 from interpreter.reading.yaml import Mapping, Scalar, Sequence, Value
 
-__all__ = ["Explanation", "Part", "Quote", "Use", "explain"]
+__all__ = ["Explanation", "Part", "Quote", "Use", "cites_below", "explain", "type_text", "written"]
 
 WORDS = {
     "rules": "rule",
@@ -128,7 +128,7 @@ def _declared(ruleset: Ruleset, section: str, name: str, entries: list[Entry]) -
 def _part(ruleset: Ruleset, section: str, entry: Entry) -> Part:
     covers = entry.covers
     guards = [guard for guard in (*entry.guards, entry.get("when")) if isinstance(guard, Scalar)]
-    cites = [*_cites_below(entry.value), *(_line_cites(ruleset, entry) if section == "rules" else ())]
+    cites = [*cites_below(entry.value), *(_line_cites(ruleset, entry) if section == "rules" else ())]
     short = section in TEXTS
     return Part(
         file=entry.file,
@@ -136,19 +136,19 @@ def _part(ruleset: Ruleset, section: str, entry: Entry) -> Part:
         covers=f"{covers[0]} {covers[1]}" if covers else "",
         when=" and ".join(" ".join(guard.text.split()) for guard in guards) if short else "",
         about=word(entry.get("about")) if short else "",
-        text=_written(section, entry),
+        text=written(section, entry),
         cites=tuple(_quote(ruleset, id) for id in dict.fromkeys(cite.text for cite in cites)),
     )
 
 
-def _cites_below(value: Value) -> Iterator[Scalar]:
+def cites_below(value: Value) -> Iterator[Scalar]:
     """All statements that a declaration names, those of its cases with them."""
     if isinstance(value, Mapping):
         for entry in value.entries:
-            yield from words(entry.value) if entry.key.text in ("cites", "answers") else _cites_below(entry.value)
+            yield from words(entry.value) if entry.key.text in ("cites", "answers") else cites_below(entry.value)
     elif isinstance(value, Sequence):
         for item in value.items:
-            yield from _cites_below(item)
+            yield from cites_below(item)
 
 
 def _line_cites(ruleset: Ruleset, entry: Entry) -> Iterator[Scalar]:
@@ -161,7 +161,7 @@ def _line_cites(ruleset: Ruleset, entry: Entry) -> Iterator[Scalar]:
                     yield from (Scalar(cite, "plain", line.span, cite) for cite in line.cites)
 
 
-def _written(section: str, entry: Entry) -> str:
+def written(section: str, entry: Entry) -> str:
     """The text of a rule or table; of anything else the whole declaration."""
     if section in TEXTS:
         for key in ("is", "does", "permits"):
@@ -187,13 +187,13 @@ def _facts(ruleset: Ruleset, section: str, name: str) -> Iterator[tuple[str, str
         case "rules":
             rule = model.rules[name]
             yield "form", rule.form
-            yield "takes", ", ".join(f"{parameter}: {_type(ruleset, of)}" for parameter, of in rule.parameters)
-            yield "gives", _type(ruleset, rule.result) if rule.form != "permits" and rule.result != NOTHING else ""
+            yield "takes", ", ".join(f"{parameter}: {type_text(ruleset, of)}" for parameter, of in rule.parameters)
+            yield "gives", type_text(ruleset, rule.result) if rule.form != "permits" and rule.result != NOTHING else ""
             yield "is", _place_in_game(ruleset, name)
         case "tables":
             table = model.tables[name]
             yield "keys", ", ".join(table.keys)
-            yield "gives", _type(ruleset, table.gives)
+            yield "gives", type_text(ruleset, table.gives)
         case "triggers":
             yield "event", model.triggers[name].event
             yield "phases", _phases(ruleset, name)
@@ -203,13 +203,13 @@ def _facts(ruleset: Ruleset, section: str, name: str) -> Iterator[tuple[str, str
             yield from doubt.readings.items()
         case "settings":
             setting = model.settings[name]
-            yield "type", _type(ruleset, setting.type)
+            yield "type", type_text(ruleset, setting.type)
             yield "check", setting.check or ""
         case _:
             return
 
 
-def _type(ruleset: Ruleset, type_: Type) -> str:
+def type_text(ruleset: Ruleset, type_: Type) -> str:
     """A type in the words of the ruleset, which has its own for a node."""
     graph = ruleset.model.graph
     return re.sub(r"\bnode\b", graph.node, str(type_)) if graph is not None else str(type_)
