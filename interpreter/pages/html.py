@@ -35,7 +35,7 @@ __all__ = ["document", "element", "html_of", "inline"]
 _CODE = re.compile(r"`([^`]+)`")
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _EMPTY = frozenset({"br", "input", "meta"})
-_LONG, _NARROW = 16, 4
+_PIECE = 8
 _UNFOLD = """\
 const button = document.querySelector(".unfold");
 button.hidden = false;
@@ -144,12 +144,10 @@ def _statements(block: Statements) -> Iterator[str]:
 
 
 def _beside(table: Grid) -> list[Grid]:
-    """A long table of few columns as pieces that stand beside each other where there is room."""
+    """A long table as pieces that stand beside each other where there is room."""
     rows = len(table.rows)
-    if rows < _LONG or len(table.columns) > _NARROW or table.marked_rows:
-        return [table]
-    size = -(-rows // 3)
-    return [replace(table, rows=table.rows[start : start + size]) for start in range(0, rows, size)]
+    size = max(-(-rows // 3), _PIECE) if table.long else max(rows, 1)
+    return [replace(table, rows=table.rows[start : start + size]) for start in range(0, rows or 1, size)]
 
 
 def _table(table: Grid) -> str:

@@ -115,13 +115,17 @@ class Statements:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """A table, as printed. The first ``heads`` columns head their rows; ``marked`` are columns and rows to look at."""
+    """A table, as printed. The first ``heads`` columns head their rows; ``marked`` are columns and rows to look at.
+
+    A ``long`` one may be cut into pieces that stand beside each other.
+    """
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Words, ...], ...]
     heads: int = 1
     marked_columns: frozenset[int] = frozenset()
     marked_rows: frozenset[int] = frozenset()
+    long: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -152,7 +152,7 @@ class _Book:
                 tuple(self._shown(card.values.get(name), declared.attributes[name]) for name in names) for card in cards
             )
             heads = 1 if declared.key == names[0] else 0
-            blocks.append(Grid(tuple(name.replace("_", " ") for name in names), tuple(rows), heads))
+            blocks.append(Grid(tuple(name.replace("_", " ") for name in names), tuple(rows), heads, long=True))
         entries = self.composition.sections.get("cards", {}).get(kind, [])
         blocks.extend(self.teller.folded_statements([id for entry in entries for id in self.teller.cites_of(entry)]))
         return Section(f"cards-{kind}", titled(kind), tuple(blocks))
@@ -204,7 +204,7 @@ class _Book:
             ((node.name,), *(self._shown(node.values.get(column), graph.attributes[column]) for column in columns))
             for node in graph.nodes
         )
-        return Grid((graph.node, *columns), tuple(rows))
+        return Grid((graph.node, *columns), tuple(rows), long=True)
 
     def _links(self) -> Grid:
         graph = self.model.graph
@@ -218,7 +218,7 @@ class _Book:
             )
             for link in graph.links
         )
-        return Grid(("from", "to", *columns), tuple(rows), heads=2)
+        return Grid(("from", "to", *columns), tuple(rows), heads=2, long=True)
 
     # --- tables
 
@@ -255,7 +255,9 @@ class _Book:
             gives = self._gives(table)
             cells = tuple(self._shown(table.cells[value,], table.gives) for value in last)
             if len(last) > _WIDE:
-                return Grid((name, gives), tuple(((key,), cell) for key, cell in zip(shown[-1], cells, strict=True)))
+                return Grid(
+                    (name, gives), tuple(((key,), cell) for key, cell in zip(shown[-1], cells, strict=True)), long=True
+                )
             return Grid((name, *shown[-1]), (((gives,), *cells),), 1, here)
         rows: list[tuple[Words, ...]] = []
         marked: set[int] = set()
@@ -411,7 +413,12 @@ class _Book:
         blocks += self.teller.statements(self.model.ranking_cites)
         blocks += map(self.teller.told, self.places["result"])
         yield Section("result", "Who wins", tuple(blocks))
-        yield self._chapter("others", "Further rules", self.places["others"])
+        others = self._chapter("others", "Further rules", self.places["others"])
+        if others.blocks:
+            what = (
+                "What no rule above calls: it checks settings, orders cards, is shown on boards, or is not needed here."
+            )
+            yield replace(others, blocks=(Paragraph((what,)), *others.blocks))
 
     # --- doubts, files
 
