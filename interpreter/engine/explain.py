@@ -24,7 +24,7 @@ from interpreter.language.walk import descendants
 from interpreter.reading.compose import Entry, word, words
 from interpreter.reading.yaml import Mapping, Scalar, Sequence, Value
 
-__all__ = ["Explanation", "Part", "Quote", "Use", "cites_below", "explain", "type_text", "written"]
+__all__ = ["WORDS", "Explanation", "Part", "Quote", "Use", "cites_below", "explain", "type_text", "written"]
 
 WORDS = {
     "rules": "rule",
@@ -51,6 +51,8 @@ WORDS = {
     "result": "result",
     "graph": "graph",
 }
+"""What things are called, by the section in which they are declared."""
+
 TEXTS = ("rules", "tables")  # sections whose declarations are told by their text alone
 _CELL = re.compile(r"([a-z][a-z0-9_]*)\[(.*)\]")
 

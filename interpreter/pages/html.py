@@ -30,7 +30,7 @@ from interpreter.pages.page import (
     Words,
 )
 
-__all__ = ["document", "element", "html_of", "inline"]
+__all__ = ["document", "element", "html_of", "inline", "prose"]
 
 _CODE = re.compile(r"`([^`]+)`")
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
@@ -138,9 +138,9 @@ def _block(block: Block) -> str:
 
 def _statements(block: Statements) -> Iterator[str]:
     for told in block.items:
-        reading = element("span", _prose(told.reading), class_="reading") if told.reading else ""
+        reading = element("span", prose(told.reading), class_="reading") if told.reading else ""
         id_ = element("span", escape(told.id), class_="id")
-        yield element("li", _prose(told.text), " " if reading else "", reading, " ", id_) + "\n"
+        yield element("li", prose(told.text), " " if reading else "", reading, " ", id_) + "\n"
 
 
 def _beside(table: Grid) -> list[Grid]:
@@ -192,7 +192,7 @@ def inline(words: Words) -> str:
     return "".join(map(_word, words))
 
 
-def _prose(text: str) -> str:
+def prose(text: str) -> str:
     """Words, in which back quotes stand around pieces of rule text."""
     return _CODE.sub(lambda found: element("code", found[1]), escape(text))
 
@@ -200,7 +200,7 @@ def _prose(text: str) -> str:
 def _word(word: Inline) -> str:
     match word:
         case str():
-            return _prose(word)
+            return prose(word)
         case Code(text):
             return element("code", escape(text))
         case Slot(text):

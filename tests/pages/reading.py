@@ -46,7 +46,7 @@ class Read(HTMLParser):
         self.open.append(tag)
         self._classes.append(given.get("class", ""))
         if tag == "section":
-            self._section.append(given["id"])
+            self._section.append(given.get("id", ""))
 
     def handle_endtag(self, tag: str) -> None:
         assert self.open, tag

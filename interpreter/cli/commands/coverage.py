@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from interpreter.cli.options import output_option
-from interpreter.cli.output import aligned, as_json, say, styled
+from interpreter.cli.output import aligned, as_json, notice, say, styled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from interpreter.engine.coverage import Coverage
     from interpreter.engine.ruleset import Ruleset
     from interpreter.reading.citations import Statement
+    from interpreter.reading.files import Shelf
 
 __all__ = ["command"]
 
@@ -23,8 +24,9 @@ __all__ = ["command"]
 @click.option("--rulebook", metavar="BOOK", help="Only this rulebook.  [default: all that a ruleset follows]")
 @click.option("--ruleset", metavar="RULESET", help="Only this ruleset.  [default: all that follow the rulebook]")
 @click.option("--mutate", is_flag=True, help="Make each rule wrong to see whether a scenario notices.")
+@click.option("--html", "page", metavar="FILE", help="A page with every statement and what carries it out, to FILE.")
 @output_option("text", "json")
-def command(rulebook: str | None, ruleset: str | None, mutate: bool, output: str) -> None:
+def command(rulebook: str | None, ruleset: str | None, mutate: bool, page: str | None, output: str) -> None:
     """Counts the statements of rulebooks that rules, tables and components cite, and lists the others.
 
     Rules, tables, examples and components with a number are counted, and the fills of what a book lost. A statement
@@ -37,6 +39,7 @@ def command(rulebook: str | None, ruleset: str | None, mutate: bool, output: str
       regelwerk coverage
       regelwerk coverage --rulebook germany-usa-2018 --mutate
       regelwerk coverage --ruleset germany-2018 -o json
+      regelwerk coverage --mutate --html coverage.html
     """
     from interpreter.engine.coverage import cover
     from interpreter.reading.files import shelf_for
@@ -45,13 +48,27 @@ def command(rulebook: str | None, ruleset: str | None, mutate: bool, output: str
     found = [
         cover(book, rulesets, shelf, mutate=mutate) for book, rulesets in _books(rulebook, ruleset).items() if rulesets
     ]
+    if page is not None:
+        _write(found, shelf, page)
     if output == "json":
         as_json([_json(coverage) for coverage in found])
-    else:
+    elif page is None:
         for coverage in found:
             _tell(coverage)
     if any(coverage.uncited or (mutate and coverage.unproved) for coverage in found):
         raise click.exceptions.Exit(1)
+
+
+def _write(found: list[Coverage], shelf: Shelf, page: str) -> None:
+    """The page of all that was found, in a file or on stdout."""
+    from interpreter.pages.followed import followed_page
+    from interpreter.reading.citations import statements_of
+
+    text = followed_page(found, statements_of(shelf).values())
+    with click.open_file(page, "w", encoding="utf-8") as file:
+        file.write(text)
+    if page != "-":
+        notice(f"{page}: {', '.join(coverage.rulebook for coverage in found)}")
 
 
 def _books(rulebook: str | None, ruleset: str | None) -> dict[str, list[Ruleset]]:
