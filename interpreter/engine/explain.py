@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from textwrap import dedent
 from typing import Any
 
@@ -22,9 +22,10 @@ from interpreter.language.model import RuleLayer, Table
 from interpreter.language.types import NOTHING, Type
 from interpreter.language.walk import descendants
 from interpreter.reading.compose import Entry, word, words
-from interpreter.reading.yaml import Mapping, Scalar, Sequence, Value
+from interpreter.reading.printed import read_printed
+from interpreter.reading.yaml import Excerpt, Mapping, Scalar, Sequence, Value, excerpt
 
-__all__ = ["WORDS", "Explanation", "Part", "Quote", "Use", "cites_below", "explain", "type_text", "written"]
+__all__ = ["WORDS", "Explanation", "Part", "Quote", "Use", "cites_below", "explain", "quote", "type_text", "written"]
 
 WORDS = {
     "rules": "rule",
@@ -69,7 +70,10 @@ class Quote:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One layer of what is explained: where it stands, how it covers what lies below, and its text as written."""
+    """One layer of what is explained: where it stands, how it covers what lies below, and its text as written.
+
+    ``value`` is what a cell is in this layer, ``-`` where the layer leaves it as it is.
+    """
 
     file: str
     place: str
@@ -78,6 +82,7 @@ class Part:
     about: str
     text: str
     cites: tuple[Quote, ...]
+    value: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +144,7 @@ def _part(ruleset: Ruleset, section: str, entry: Entry) -> Part:
         when=" and ".join(" ".join(guard.text.split()) for guard in guards) if short else "",
         about=word(entry.get("about")) if short else "",
         text=written(section, entry),
-        cites=tuple(_quote(ruleset, id) for id in dict.fromkeys(cite.text for cite in cites)),
+        cites=tuple(quote(ruleset, id) for id in dict.fromkeys(cite.text for cite in cites)),
     )
 
 
@@ -178,7 +183,8 @@ def _line(span: Span) -> str:
     return f"{span.file.name}:{span.line}"
 
 
-def _quote(ruleset: Ruleset, id: str) -> Quote:
+def quote(ruleset: Ruleset, id: str) -> Quote:
+    """A statement by its id."""
     statement = ruleset.statements.get(id)
     return Quote(id, statement.kind, statement.text, statement.reading) if statement else Quote(id, "", "")
 
@@ -314,9 +320,33 @@ def _cell(ruleset: Ruleset, name: str, keys: list[str]) -> Explanation:
     shown = ruleset.names.text(table.cells[place], table.gives)
     span = table.places.get(place, table.span)
     entries = ruleset.composition.layers("tables", name)
-    parts = tuple(_part(ruleset, "tables", entry) for entry in reversed(entries))
+    parts = tuple(
+        replace(_part(ruleset, "tables", entry), value=_cell_of(entry, keys) or "-") for entry in reversed(entries)
+    )
     facts = (("value", shown), ("place", str(span)))
     return Explanation(f"{name}[{', '.join(keys)}]", "cell", facts, parts, tuple(_uses(ruleset, "tables", name)))
+
+
+def _cell_of(entry: Entry, keys: list[str]) -> str:
+    """What one file prints in a cell; nothing where it leaves it as it is."""
+    changes, text = entry.get("cells"), entry.get("is")
+    if isinstance(changes, Mapping):
+        for change in changes.entries:
+            if [part.strip() for part in change.key.text.split(",")] == keys:
+                return word(change.value)
+    found = excerpt(text) if isinstance(text, Scalar) else None
+    if not isinstance(found, Excerpt):
+        return ""
+    table, _ = read_printed(found)
+    *rows_by, column = keys
+    above: list[str] = []
+    for row in table.rows:
+        above = [cell.text or (above[place] if above else "") for place, cell in enumerate(row[: len(rows_by)])]
+        if above == rows_by:
+            width = max(1, len(rows_by))
+            heads = [cell.text for cell in table.header[width:]]
+            return row[width + heads.index(column)].text if column in heads else ""
+    return ""
 
 
 def _key(ruleset: Ruleset, table: Table, index: int, text: str) -> int:
