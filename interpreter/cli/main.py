@@ -30,7 +30,7 @@ COMMANDS: dict[str, str] = {
     "coverage": "Which statements of the rulebooks the rules cite.",
     "map": "The graph of a ruleset or game as a picture, or in figures.",
     "rulebook": "A ruleset as a book: HTML or Markdown.",
-    "explain": "A rule with its layers and statements; a line or a move of a kept game.",
+    "explain": "What a name means; why a kept game went so.",
 }
 """Each command, with what it is for: the list of them needs no import. ``commands/<name>.py`` has it as ``command``."""
 
