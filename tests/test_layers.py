@@ -26,6 +26,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "engine": {"base", "reading", "kernel", "language", "compiler"},
     "play": {"base", "reading", "kernel", "language", "compiler", "engine"},
     "drawing": {"base", "reading", "kernel", "language", "compiler", "engine", "play"},
+    "pages": {"base", "reading", "kernel", "language", "compiler", "engine", "play", "drawing"},
     "editor": {"base", "reading", "kernel", "language", "compiler", "engine", "play"},
 }
 """Which rooms the modules of a room may look into, beside their own. `cli` and the front door may look into all."""

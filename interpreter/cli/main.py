@@ -30,7 +30,8 @@ COMMANDS: dict[str, str] = {
     "verify": "Trouble that play finds, with a scenario that shows it.",
     "coverage": "Which statements of the rulebooks the rules cite.",
     "map": "The graph of a ruleset or game as a picture, or in figures.",
-    "explain": "A rule with its layers and the statements it cites.",
+    "rulebook": "A ruleset as a book: HTML or Markdown.",
+    "explain": "What a name means; why a kept game went so.",
 }
 """Each command, with what it is for: the list of them needs no import. ``commands/<name>.py`` has it as ``command``."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from textwrap import dedent
 from typing import Any
 
@@ -22,9 +22,10 @@ from interpreter.language.model import RuleLayer, Table
 from interpreter.language.types import NOTHING, Type
 from interpreter.language.walk import descendants
 from interpreter.reading.compose import Entry, word, words
-from interpreter.reading.yaml import Mapping, Scalar, Sequence, Value
+from interpreter.reading.printed import read_printed
+from interpreter.reading.yaml import Excerpt, Mapping, Scalar, Sequence, Value, excerpt
 
-__all__ = ["Explanation", "Part", "Quote", "Use", "explain"]
+__all__ = ["WORDS", "Explanation", "Part", "Quote", "Use", "cites_below", "explain", "quote", "type_text", "written"]
 
 WORDS = {
     "rules": "rule",
@@ -51,6 +52,8 @@ WORDS = {
     "result": "result",
     "graph": "graph",
 }
+"""What things are called, by the section in which they are declared."""
+
 TEXTS = ("rules", "tables")  # sections whose declarations are told by their text alone
 _CELL = re.compile(r"([a-z][a-z0-9_]*)\[(.*)\]")
 
@@ -67,7 +70,10 @@ class Quote:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One layer of what is explained: where it stands, how it covers what lies below, and its text as written."""
+    """One layer of what is explained: where it stands, how it covers what lies below, and its text as written.
+
+    ``value`` is what a cell is in this layer, ``-`` where the layer leaves it as it is.
+    """
 
     file: str
     place: str
@@ -76,6 +82,7 @@ class Part:
     about: str
     text: str
     cites: tuple[Quote, ...]
+    value: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +135,7 @@ def _declared(ruleset: Ruleset, section: str, name: str, entries: list[Entry]) -
 def _part(ruleset: Ruleset, section: str, entry: Entry) -> Part:
     covers = entry.covers
     guards = [guard for guard in (*entry.guards, entry.get("when")) if isinstance(guard, Scalar)]
-    cites = [*_cites_below(entry.value), *(_line_cites(ruleset, entry) if section == "rules" else ())]
+    cites = [*cites_below(entry.value), *(_line_cites(ruleset, entry) if section == "rules" else ())]
     short = section in TEXTS
     return Part(
         file=entry.file,
@@ -136,19 +143,19 @@ def _part(ruleset: Ruleset, section: str, entry: Entry) -> Part:
         covers=f"{covers[0]} {covers[1]}" if covers else "",
         when=" and ".join(" ".join(guard.text.split()) for guard in guards) if short else "",
         about=word(entry.get("about")) if short else "",
-        text=_written(section, entry),
-        cites=tuple(_quote(ruleset, id) for id in dict.fromkeys(cite.text for cite in cites)),
+        text=written(section, entry),
+        cites=tuple(quote(ruleset, id) for id in dict.fromkeys(cite.text for cite in cites)),
     )
 
 
-def _cites_below(value: Value) -> Iterator[Scalar]:
+def cites_below(value: Value) -> Iterator[Scalar]:
     """All statements that a declaration names, those of its cases with them."""
     if isinstance(value, Mapping):
         for entry in value.entries:
-            yield from words(entry.value) if entry.key.text in ("cites", "answers") else _cites_below(entry.value)
+            yield from words(entry.value) if entry.key.text in ("cites", "answers") else cites_below(entry.value)
     elif isinstance(value, Sequence):
         for item in value.items:
-            yield from _cites_below(item)
+            yield from cites_below(item)
 
 
 def _line_cites(ruleset: Ruleset, entry: Entry) -> Iterator[Scalar]:
@@ -161,7 +168,7 @@ def _line_cites(ruleset: Ruleset, entry: Entry) -> Iterator[Scalar]:
                     yield from (Scalar(cite, "plain", line.span, cite) for cite in line.cites)
 
 
-def _written(section: str, entry: Entry) -> str:
+def written(section: str, entry: Entry) -> str:
     """The text of a rule or table; of anything else the whole declaration."""
     if section in TEXTS:
         for key in ("is", "does", "permits"):
@@ -176,7 +183,8 @@ def _line(span: Span) -> str:
     return f"{span.file.name}:{span.line}"
 
 
-def _quote(ruleset: Ruleset, id: str) -> Quote:
+def quote(ruleset: Ruleset, id: str) -> Quote:
+    """A statement by its id."""
     statement = ruleset.statements.get(id)
     return Quote(id, statement.kind, statement.text, statement.reading) if statement else Quote(id, "", "")
 
@@ -187,13 +195,13 @@ def _facts(ruleset: Ruleset, section: str, name: str) -> Iterator[tuple[str, str
         case "rules":
             rule = model.rules[name]
             yield "form", rule.form
-            yield "takes", ", ".join(f"{parameter}: {_type(ruleset, of)}" for parameter, of in rule.parameters)
-            yield "gives", _type(ruleset, rule.result) if rule.form != "permits" and rule.result != NOTHING else ""
+            yield "takes", ", ".join(f"{parameter}: {type_text(ruleset, of)}" for parameter, of in rule.parameters)
+            yield "gives", type_text(ruleset, rule.result) if rule.form != "permits" and rule.result != NOTHING else ""
             yield "is", _place_in_game(ruleset, name)
         case "tables":
             table = model.tables[name]
             yield "keys", ", ".join(table.keys)
-            yield "gives", _type(ruleset, table.gives)
+            yield "gives", type_text(ruleset, table.gives)
         case "triggers":
             yield "event", model.triggers[name].event
             yield "phases", _phases(ruleset, name)
@@ -203,13 +211,13 @@ def _facts(ruleset: Ruleset, section: str, name: str) -> Iterator[tuple[str, str
             yield from doubt.readings.items()
         case "settings":
             setting = model.settings[name]
-            yield "type", _type(ruleset, setting.type)
+            yield "type", type_text(ruleset, setting.type)
             yield "check", setting.check or ""
         case _:
             return
 
 
-def _type(ruleset: Ruleset, type_: Type) -> str:
+def type_text(ruleset: Ruleset, type_: Type) -> str:
     """A type in the words of the ruleset, which has its own for a node."""
     graph = ruleset.model.graph
     return re.sub(r"\bnode\b", graph.node, str(type_)) if graph is not None else str(type_)
@@ -312,9 +320,33 @@ def _cell(ruleset: Ruleset, name: str, keys: list[str]) -> Explanation:
     shown = ruleset.names.text(table.cells[place], table.gives)
     span = table.places.get(place, table.span)
     entries = ruleset.composition.layers("tables", name)
-    parts = tuple(_part(ruleset, "tables", entry) for entry in reversed(entries))
+    parts = tuple(
+        replace(_part(ruleset, "tables", entry), value=_cell_of(entry, keys) or "-") for entry in reversed(entries)
+    )
     facts = (("value", shown), ("place", str(span)))
     return Explanation(f"{name}[{', '.join(keys)}]", "cell", facts, parts, tuple(_uses(ruleset, "tables", name)))
+
+
+def _cell_of(entry: Entry, keys: list[str]) -> str:
+    """What one file prints in a cell; nothing where it leaves it as it is."""
+    changes, text = entry.get("cells"), entry.get("is")
+    if isinstance(changes, Mapping):
+        for change in changes.entries:
+            if [part.strip() for part in change.key.text.split(",")] == keys:
+                return word(change.value)
+    found = excerpt(text) if isinstance(text, Scalar) else None
+    if not isinstance(found, Excerpt):
+        return ""
+    table, _ = read_printed(found)
+    *rows_by, column = keys
+    above: list[str] = []
+    for row in table.rows:
+        above = [cell.text or (above[place] if above else "") for place, cell in enumerate(row[: len(rows_by)])]
+        if above == rows_by:
+            width = max(1, len(rows_by))
+            heads = [cell.text for cell in table.header[width:]]
+            return row[width + heads.index(column)].text if column in heads else ""
+    return ""
 
 
 def _key(ruleset: Ruleset, table: Table, index: int, text: str) -> int:

@@ -16,7 +16,10 @@ from interpreter.language import core as c
 if TYPE_CHECKING:
     from interpreter.engine.game import Game, Option
 
-__all__ = ["IllegalMove", "Reason", "legal_choice", "refuse"]
+__all__ = ["IllegalMove", "Reason", "decoded", "domain_text", "legal_choice", "refuse"]
+
+_MOST = 12
+"""So many things that may be chosen are told one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,19 +51,26 @@ class IllegalMove(Exception):
 
 def legal_choice(game: Game, choice: Option | Mapping[str, Any]) -> tuple[int, tuple[Value, ...]]:
     """The alternative's number and the values of a choice; raises :class:`IllegalMove` where it is not legal."""
+    number, values = decoded(game, choice)
+    decision = game.decision
+    assert decision is not None
+    site = decision.site
+    option = site.options[number]
+    reasons = list(_reasons(game, site, option, list(decision.env), values))
+    if reasons:
+        raise IllegalMove(f"`{option.name}` is refused", reasons)
+    return number, values
+
+
+def decoded(game: Game, choice: Option | Mapping[str, Any]) -> tuple[int, tuple[Value, ...]]:
+    """The alternative's number and the values of a choice, legal or not; :class:`IllegalMove` where it is none."""
     decision = game.decision
     if decision is None:
         raise IllegalMove("the game is over", [])
     given = dict(choice) if isinstance(choice, Mapping) else choice.as_dict()
     game.machine.meter.refill()
-    site = decision.site
-    number, values = _decode(game, site, given)
-    option = site.options[number]
-    values = _offered_cards(game, option, list(decision.env), values)
-    reasons = list(_reasons(game, site, option, list(decision.env), values))
-    if reasons:
-        raise IllegalMove(f"`{option.name}` is refused", reasons)
-    return number, values
+    number, values = _decode(game, decision.site, given)
+    return number, _offered_cards(game, decision.site.options[number], list(decision.env), values)
 
 
 def _offered_cards(game: Game, option: OptionSite, env: list[Value], values: tuple[Value, ...]) -> tuple[Value, ...]:
@@ -113,7 +123,7 @@ def _reasons(
     for variable, items, value, choice in zip(option.variables, option.items, values, option.core.choices, strict=True):
         if not outside and value not in (found := items(game.state, env)):
             outside.append(
-                Reason(f"`{choice.name}` must be {_domain_text(game, found, choice)}", rule, cites, choice.span)
+                Reason(f"`{choice.name}` must be {domain_text(game, found, choice)}", rule, cites, choice.span)
             )
         env[variable] = value
     if not outside:
@@ -132,11 +142,15 @@ def _first_failing(game: Game, option: OptionSite, env: list[Value], rule: str, 
     return []
 
 
-def _domain_text(game: Game, found: Any, choice: c.Choice) -> str:
+def domain_text(game: Game, found: Any, choice: c.Choice) -> str:
+    """What may be chosen, in words; of many things the first."""
     if isinstance(found, range):
         return f"{found.start} to {found.stop - 1}" if len(found) else "a number, and none is possible"
-    shown = [game.ruleset.names.text(item, choice.type) for item in list(found)[:12]]
-    more = ", …" if len(found) > 12 else ""
+    listed = list(found)
+    shown = [game.ruleset.names.text(item, choice.type) for item in listed[:_MOST]]
+    if len(listed) > _MOST and choice.type.form == "int" and listed == list(range(listed[0], listed[-1] + 1)):
+        return f"{listed[0]} to {listed[-1]}"
+    more = ", …" if len(listed) > _MOST else ""
     return "one of " + ", ".join(shown) + more if shown else "one of none"
 
 

@@ -16,7 +16,7 @@ from interpreter.language.types import Type
 if TYPE_CHECKING:
     from interpreter.engine.game import Game
 
-__all__ = ["BoardTable", "Line", "board_of", "lines_of", "lines_since", "view_of"]
+__all__ = ["BoardTable", "Line", "board_of", "lines_of", "lines_since", "numbered_lines", "rule_at", "view_of"]
 
 HIDDEN = "…"
 
@@ -54,24 +54,43 @@ def lines_of(game: Game, player: int | None, language: str) -> list[Line]:
 
 def lines_since(game: Game, start: int, player: int | None = None, language: str = "en") -> Iterator[Line]:
     """The lines of the log from a record on. A sealed choice is told to others once it is revealed."""
-    log = game.state.log
+    return (line for _, line in _told(game, start, player, language))
+
+
+def numbered_lines(game: Game, player: int | None = None, language: str = "en") -> Iterator[tuple[str, Line]]:
+    """The lines of the whole log, each with its number: a choice has the one that it has among all choices, from 1;
+    what follows it has that and its own, as in ``12.3``. What the set-up does follows choice 0."""
+    choices, following = 0, 0
+    numbers: dict[int, str] = {}
+    for record, line in _told(game, 0, player, language):
+        if id(record) in numbers:  # a sealed choice that is told again
+            yield numbers[id(record)], line
+        elif record[0] == CHOICE:
+            choices, following = choices + 1, 0
+            numbers[id(record)] = str(choices)
+            yield str(choices), line
+        else:
+            following += 1
+            yield f"{choices}.{following}", line
+
+
+def _told(game: Game, start: int, player: int | None, language: str) -> Iterator[tuple[tuple[Any, ...], Line]]:
+    """Each record of the log that is told, with its line."""
     waiting: list[tuple[Any, ...]] = []
-    for record in log[start:]:
+    for record in game.state.log[start:]:
         if record[0] == CHOICE:
-            if record[1].ask.sealed and player != record[3]:
+            hidden = record[1].ask.sealed and player != record[3]
+            if hidden:
                 waiting.append(record)
-                yield _choice(game, record, player, language, hidden=True)
-            else:
-                yield _choice(game, record, player, language)
+            yield record, _choice(game, record, player, language, hidden=hidden)
         elif record[0] == NOTE:
-            yield _event(game, record, player, language)
+            yield record, _event(game, record, player, language)
         elif record[0] == MARK:
             if record[2] == "reveal":
-                for sealed in waiting:
-                    yield _choice(game, sealed, player, language, revealed=True)
+                yield from ((sealed, _choice(game, sealed, player, language, revealed=True)) for sealed in waiting)
                 waiting = []
             else:
-                yield _mark(game, record, language)
+                yield record, _mark(game, record, language)
 
 
 def _choice(
@@ -118,12 +137,12 @@ def _event(game: Game, record: tuple[Any, ...], player: int | None, language: st
     public = _public(game, names, list(values), types, may)
     phrase = game.ruleset.model.says.get(name) or event.says
     text = _say(game, phrase, list(values), types, may, language)
-    layer = _layer_at(game, span)
+    layer = rule_at(game, span)
     return Line("event", name, text, public, None, layer[0], layer[1], str(span))
 
 
-def _layer_at(game: Game, span: Any) -> tuple[str, tuple[str, ...]]:
-    """The rule in whose text a place lies."""
+def rule_at(game: Game, span: Any) -> tuple[str, tuple[str, ...]]:
+    """The rule in whose text a place lies, and the statements that it follows."""
     for layer in game.ruleset.program.reach.procedures.values():
         inside = layer.body if isinstance(layer.body, tuple) else (layer.body,)
         for node in inside:

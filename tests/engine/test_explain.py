@@ -56,6 +56,15 @@ def test_a_table_and_one_of_its_cells() -> None:
     assert dict(one("resupply[3, coal, 2]").facts)["value"] == "5"
 
 
+def test_each_layer_says_what_a_cell_is_in_it() -> None:
+    def values(cell: str) -> list[str]:
+        return [part.value for part in one(cell).parts]
+
+    assert values("stage_2_cities[2]") == ["7", "10"]
+    assert values("stage_2_cities[4]") == ["-", "7"]
+    assert values("resupply[3, garbage, 2]") == ["2"]
+
+
 def test_a_trigger_is_told_with_its_phases_and_what_raises_it() -> None:
     found = one("stage_3_turns_up")
     assert dict(found.facts)["event"] == "drew"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from interpreter.cli.options import output_option
-from interpreter.cli.output import aligned, as_json, counted, say, styled
+from interpreter.cli.output import aligned, as_json, counted, notice, say, styled
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -40,8 +40,11 @@ SINGULAR = {
 @click.option(
     "--games", type=click.IntRange(min=1), metavar="N", help="Play so many games to see what comes into play."
 )
+@click.option("--html", "page", metavar="FILE", help="A page with every statement and what carries it out, to FILE.")
 @output_option("text", "json")
-def command(rulebook: str | None, ruleset: str | None, mutate: bool, games: int | None, output: str) -> None:
+def command(
+    rulebook: str | None, ruleset: str | None, mutate: bool, games: int | None, page: str | None, output: str
+) -> None:
     """Counts the statements of rulebooks that rules, tables and components cite, and lists the others.
 
     Rules, tables, examples and components with a number are counted, and the fills of what a book lost. A statement
@@ -61,6 +64,7 @@ def command(rulebook: str | None, ruleset: str | None, mutate: bool, games: int 
       regelwerk coverage --rulebook germany-usa-2018 --mutate
       regelwerk coverage --rulebook robots-2011 --games 500
       regelwerk coverage --ruleset germany-2018 -o json
+      regelwerk coverage --mutate --html coverage.html
     """
     from interpreter.engine.coverage import cover
     from interpreter.reading.files import shelf_for
@@ -69,9 +73,11 @@ def command(rulebook: str | None, ruleset: str | None, mutate: bool, games: int 
     books = {book: rulesets for book, rulesets in _books(rulebook, ruleset).items() if rulesets}
     found = [cover(book, rulesets, shelf, mutate=mutate) for book, rulesets in books.items()]
     played = {book: _reached(book, rulesets, shelf, games) for book, rulesets in books.items() if games is not None}
+    if page is not None:
+        _write(found, shelf, page)
     if output == "json":
         as_json([_json(coverage, played.get(coverage.rulebook)) for coverage in found])
-    else:
+    elif page is None:
         for coverage in found:
             _tell(coverage, played.get(coverage.rulebook))
     left_over = any(coverage.uncited or (mutate and coverage.unproved) for coverage in found)
@@ -84,6 +90,18 @@ def _reached(book: str, rulesets: list[Ruleset], shelf: Shelf, games: int) -> Re
     from interpreter.play.reached import reached
 
     return reached(book, rulesets, suite_of(shelf=shelf), games, lambda numbers: counted(numbers, games, book))
+
+
+def _write(found: list[Coverage], shelf: Shelf, page: str) -> None:
+    """The page of all that was found, in a file or on stdout."""
+    from interpreter.pages.followed import followed_page
+    from interpreter.reading.citations import statements_of
+
+    text = followed_page(found, statements_of(shelf).values())
+    with click.open_file(page, "w", encoding="utf-8") as file:
+        file.write(text)
+    if page != "-":
+        notice(f"{page}: {', '.join(coverage.rulebook for coverage in found)}")
 
 
 def _books(rulebook: str | None, ruleset: str | None) -> dict[str, list[Ruleset]]:

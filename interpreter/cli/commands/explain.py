@@ -1,32 +1,40 @@
-"""``regelwerk explain``: a rule with its layers and the statements it cites; a table, a cell, a statement."""
+"""``regelwerk explain``: what a name of a ruleset means; why a line of a kept game is there, and a move is refused."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
 
-from interpreter.cli.options import loaded, output_option, overlays_option, ruleset_argument
+from interpreter.cli.options import kept_game, loaded, output_option, overlays_option, read_log
 from interpreter.cli.output import aligned, as_json, say, styled
 
 if TYPE_CHECKING:
-    from interpreter.engine.explain import Explanation, Part
+    from interpreter.engine.explain import Explanation, Part, Quote
+    from interpreter.engine.game import Game
 
 __all__ = ["command"]
 
+_NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?")
+
 
 @click.command("explain")
-@ruleset_argument
-@click.argument("name")
+@click.argument("where", metavar="RULESET|LOG[@N]")
+@click.argument("name", metavar="NAME|NUMBER|MOVE")
 @overlays_option
 @output_option("text", "json")
-def command(ruleset: str, name: str, overlays: tuple[str, ...], output: str) -> None:
-    """What NAME means: a rule, a table or a cell of it, a trigger, a standing rule, a setting, an interpretation, any
-    other declaration, or the id of a statement.
+def command(where: str, name: str, overlays: tuple[str, ...], output: str) -> None:
+    """What NAME means in RULESET: a rule, a table or a cell of it, a trigger, a standing rule, a setting, an
+    interpretation, any other declaration, or the id of a statement.
 
     Layers are told with the uppermost first, each with its place, its text as written and the statements it cites;
-    then everything that uses the name.
+    then everything that uses the name. Of a cell, each layer says what the cell is in it.
+
+    Of a kept game LOG also a line, by the NUMBER that `replay LOG --numbers` shows: the rule that wrote it, what called
+    that rule, the choice before it, the values. And a MOVE, typed as in `play`, at the decision after N choices: every
+    condition of it, what its sides are worth, and which ones refuse it.
 
     \b
     Examples:
@@ -34,15 +42,24 @@ def command(ruleset: str, name: str, overlays: tuple[str, ...], output: str) -> 
       regelwerk explain germany-2018 "payout[6]"
       regelwerk explain germany-2018 GU-117
       regelwerk explain goofspiel tied_prize -o json
+      regelwerk explain game.jsonl 12.3
+      regelwerk explain game.jsonl@40 "connect Essen"
     """
     from interpreter.cli.failures import refused
     from interpreter.engine.explain import explain
 
-    found = loaded(ruleset, overlays)
+    kept = kept_game(where, **{"with": overlays})
+    if kept is not None and _NUMBER.fullmatch(name):
+        _line(where, name, output)
+        return
+    if kept is not None and _is_move(kept, name):
+        _move(kept, name, output)
+        return
+    found = kept.ruleset if kept is not None else loaded(where, overlays)
     try:
         explanations = explain(found, name)
     except LookupError as error:
-        refused(str(error.args[0]))
+        refused(str(error.args[0]) + _moves(kept))
     if output == "json":
         as_json([asdict(explanation) for explanation in explanations])
         return
@@ -50,6 +67,99 @@ def command(ruleset: str, name: str, overlays: tuple[str, ...], output: str) -> 
         if position:
             say()
         _tell(explanation)
+
+
+# --- of a kept game
+
+
+def _line(where: str, number: str, output: str) -> None:
+    """Why a line of a log is there."""
+    from interpreter.cli.failures import refused
+    from interpreter.play.account import account_of
+    from interpreter.play.saves import ruleset_of
+
+    kept = read_log(where.rpartition("@")[0] or where)
+    try:
+        account = account_of(ruleset_of(kept), kept, number)
+    except LookupError as error:
+        refused(str(error.args[0]))
+    if output == "json":
+        as_json(asdict(account))
+        return
+    say(f"{styled(account.number, bold=True)}: {account.kind} `{account.name}`")
+    rows = [("says", account.text), ("when", account.moment), ("after", account.after), *account.values]
+    for line in aligned(("", ""), [row for row in rows if row[1]], "  ")[1:]:
+        say(line)
+    if account.chain:
+        say()
+        first, *callers = account.chain
+        rows = [(first.what, first.place), *((f"called by {use.what}", use.place) for use in callers)]
+        for line in aligned(("", ""), rows)[1:]:
+            say(line)
+    _quotes(account.cites)
+
+
+def _is_move(game: Game, text: str) -> bool:
+    """Whether a text begins with what somebody could do at the game's decision."""
+    decision = game.decision
+    words = text.split()
+    return decision is not None and bool(words) and any(option.name == words[0] for option in decision.site.options)
+
+
+def _moves(game: Game | None) -> str:
+    """What could be done instead, where a game is asked about."""
+    if game is None:
+        return ""
+    if game.decision is None:
+        return "; the game is over: LOG@N asks about a move at the decision after N choices"
+    known = ", ".join(f"`{option.name}`" for option in game.decision.site.options)
+    return f"; what can be done now begins with {known}"
+
+
+def _move(game: Game, text: str, output: str) -> None:
+    """All conditions of a move, those that fail marked."""
+    from interpreter.cli.failures import refused
+    from interpreter.engine.conditions import conditions_of
+    from interpreter.engine.refusal import IllegalMove
+    from interpreter.language.types import Type
+    from interpreter.play.keyboard import understood
+
+    decision = game.decision
+    assert decision is not None
+    try:
+        choice = understood(game, decision, text)
+        conditions = conditions_of(game, choice)
+    except (ValueError, IllegalMove) as error:
+        refused(str(error))
+    may = game.accepts(choice)
+    if output == "json":
+        asked = [asdict(condition) for condition in conditions]
+        as_json({"decision": decision.name, "by": decision.actor, "move": choice, "legal": may, "conditions": asked})
+        return
+    who = game.ruleset.names.text(decision.actor, Type("seat"))
+    about = "is legal" if may else "is refused"
+    say(f"{styled(f'{text}: {about}', bold=True)} for {who}, who is asked `{decision.name}`")
+    for condition in conditions:
+        mark = {True: "✔", False: "✘", None: "?"}[condition.holds]
+        unknown = "  (cannot be asked while another fails)" if condition.holds is None else ""
+        say()
+        say(f"{mark} {styled(condition.text, bold=not condition.holds)}{unknown}")
+        for line in aligned(("", ""), condition.values, "    ")[1:]:
+            say(line)
+        say(f"    rule `{condition.rule}`  {condition.place}")
+        if not condition.holds:
+            _quotes(condition.cites, "    ", apart=False)
+
+
+def _quotes(quotes: tuple[Quote, ...], indent: str = "  ", *, apart: bool = True) -> None:
+    rows = [(q.id, q.kind, q.text + (f" → {q.reading}" if q.reading else "")) for q in quotes]
+    if rows and apart:
+        say()
+    for line in aligned(("", "", ""), rows, indent)[1:]:
+        say(line)
+
+
+# --- of a ruleset
 
 
 def _tell(explanation: Explanation) -> None:
@@ -68,13 +178,10 @@ def _tell(explanation: Explanation) -> None:
 
 def _part(part: Part) -> None:
     how = ", ".join(text for text in (part.covers, f"when {part.when}" if part.when else "") if text)
-    say(f"{styled(part.place, bold=True)}{f'  {how}' if how else ''}")
+    value = {"": "", "-": "  leaves the cell as it is"}.get(part.value, f"  here the cell is {part.value}")
+    say(f"{styled(part.place, bold=True)}{f'  {how}' if how else ''}{value}")
     if part.about:
         say(f"  {part.about}")
     for line in part.text.splitlines():
         say(f"    {line}".rstrip())
-    rows = [
-        (quote.id, quote.kind, quote.text + (f" → {quote.reading}" if quote.reading else "")) for quote in part.cites
-    ]
-    for line in aligned(("", "", ""), rows, "  ")[1:]:
-        say(line)
+    _quotes(part.cites, apart=False)

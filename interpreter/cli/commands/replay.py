@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import click
 
 from interpreter.cli.options import output_option, read_log
-from interpreter.cli.output import as_json, notice, say
+from interpreter.cli.output import as_json, notice, say, styled
+
+if TYPE_CHECKING:
+    from interpreter.engine.game import Game
+    from interpreter.engine.show import Line
 
 __all__ = ["command"]
 
@@ -13,8 +19,9 @@ __all__ = ["command"]
 @click.command("replay")
 @click.argument("log", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
 @click.option("--ruleset", metavar="RULESET", help="Play it by this ruleset, not by the one that the log names.")
+@click.option("--numbers", is_flag=True, help="Tell the game, each line with the number that `explain` takes.")
 @output_option("text", "json")
-def command(log: str, ruleset: str | None, output: str) -> None:
+def command(log: str, ruleset: str | None, numbers: bool, output: str) -> None:
     """Plays the kept game in LOG again and checks each choice and each digest.
 
     Where the game goes another way, the choice and the reason are told, and the exit status is 1.
@@ -23,7 +30,9 @@ def command(log: str, ruleset: str | None, output: str) -> None:
     Examples:
       regelwerk replay game.jsonl
       regelwerk replay game.jsonl --ruleset my-variant.yaml
+      regelwerk replay game.jsonl --numbers
     """
+    from interpreter.engine.show import numbered_lines
     from interpreter.play.saves import Difference, play_again, ruleset_of
 
     kept = read_log(log)
@@ -42,7 +51,24 @@ def command(log: str, ruleset: str | None, output: str) -> None:
         raise click.exceptions.Exit(1) from None
     places = list(game.result.places) if game.result is not None else None
     if output == "json":
-        as_json({**data, "same": True, "places": places})
+        lines = {"lines": [_numbered(*each) for each in numbered_lines(game)]} if numbers else {}
+        as_json({**data, "same": True, "places": places, **lines})
     else:
+        if numbers:
+            _tell(game)
         ending = f", places {places}" if places is not None else ", not finished"
         say(f"{found.id}, seed {data['seed']}: {data['choices']} choices, all the same{ending}")
+
+
+def _numbered(number: str, line: Line) -> dict[str, Any]:
+    return {"number": number, "kind": line.kind, "name": line.name, "text": line.text}
+
+
+def _tell(game: Game) -> None:
+    """The log with its numbers; lines that say nothing are left out."""
+    from interpreter.engine.show import numbered_lines
+
+    lines = [(number, line.text) for number, line in numbered_lines(game) if line.text]
+    width = max((len(number) for number, _ in lines), default=0)
+    for number, text in lines:
+        say(f"{styled(number.rjust(width), dim=True)}  {text}")

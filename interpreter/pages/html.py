@@ -1,0 +1,213 @@
+"""A page as HTML: one file with its style in it, which needs nothing from anywhere."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from functools import cache
+from html import escape
+from importlib.resources import files
+
+from interpreter.pages.page import (
+    Block,
+    Code,
+    Drawing,
+    Facts,
+    Folded,
+    Grid,
+    Id,
+    Inline,
+    Link,
+    Listing,
+    Page,
+    Paragraph,
+    Section,
+    Slot,
+    Source,
+    Statements,
+    Strong,
+    Words,
+)
+
+__all__ = ["document", "element", "html_of", "inline", "prose"]
+
+_CODE = re.compile(r"`([^`]+)`")
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+_EMPTY = frozenset({"br", "input", "meta"})
+_PIECE = 8
+_UNFOLD = """\
+const button = document.querySelector(".unfold");
+button.hidden = false;
+button.addEventListener("click", () => {
+  const closed = document.querySelectorAll("main details:not([open])").length > 0;
+  for (const each of document.querySelectorAll("main details")) each.open = closed;
+});
+"""
+
+
+def html_of(page: Page) -> str:
+    """The whole file."""
+    header = element("header", element("h1", escape(page.title)), *map(_block, page.front))
+    unfold = element("button", "Show or hide all that is folded", type="button", class_="unfold", hidden=True)
+    contents = element("nav", element("h2", "Contents"), _contents(page.sections), aria_label="Contents")
+    main = element("main", unfold, *(_section(section, 2) for section in page.sections))
+    return document(page.title, (header, contents, main), script=_UNFOLD, language=page.language, class_="book")
+
+
+def document(title: str, body: Iterable[str], *, script: str = "", language: str = "en", class_: str) -> str:
+    """A file around a body: its style, and a script that the page can do without."""
+    head = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("title", escape(title)),
+        element("style", "\n" + _style()),
+    )
+    inside = [*body, element("script", "\n" + script)] if script else body
+    whole = element("html", head, "\n", element("body", *inside, class_=class_), lang=language)
+    return f"<!doctype html>\n{whole}\n"
+
+
+@cache
+def _style() -> str:
+    return files("interpreter.pages").joinpath("style.css").read_text(encoding="utf-8")
+
+
+def element(name: str, /, *inside: str, **attributes: object) -> str:
+    """An element around what is HTML already. An underscore in an attribute's name is a hyphen, at the end nothing;
+    one that is true stands without a value, one that is none or false is left out."""
+    parts = [name]
+    for key, value in attributes.items():
+        shown = key.rstrip("_").replace("_", "-")
+        if value is True:
+            parts.append(shown)
+        elif value is not None and value is not False and value != "":
+            parts.append(f'{shown}="{escape(str(value))}"')
+    opening = f"<{' '.join(parts)}>"
+    return opening if name in _EMPTY else f"{opening}{''.join(inside)}</{name}>"
+
+
+# --- headings
+
+
+def _contents(sections: Iterable[Section]) -> str:
+    items = []
+    for section in sections:
+        below = element("ol", *(_entry(each) for each in section.sections)) if section.sections else ""
+        items.append(element("li", _to(section), below))
+    return element("ol", *items)
+
+
+def _entry(section: Section) -> str:
+    return element("li", _to(section)) + "\n"
+
+
+def _to(section: Section) -> str:
+    return element("a", escape(section.title), href=f"#{section.id}")
+
+
+def _section(section: Section, level: int) -> str:
+    below = (_section(block, level + 1) if isinstance(block, Section) else _block(block) for block in section.blocks)
+    return "\n" + element("section", element(f"h{level}", escape(section.title)), *below, id=section.id)
+
+
+# --- blocks
+
+
+def _block(block: Block) -> str:
+    match block:
+        case Paragraph(words, kind):
+            return element("p", inline(words), class_=kind)
+        case Listing(items, numbered):
+            return element("ol" if numbered else "ul", *(element("li", inline(item)) for item in items))
+        case Facts(pairs):
+            rows = (element("div", element("dt", inline(a)), element("dd", inline(b))) for a, b in pairs)
+            return element("dl", *rows)
+        case Statements():
+            return element("ul", *_statements(block), class_="statements")
+        case Grid():
+            return element("div", *map(_table, _beside(block)), class_="wide", tabindex="0")
+        case Source(text, links):
+            return element("pre", element("code", _linked(text, links)))
+        case Folded(summary, blocks, unfolded):
+            return element("details", element("summary", inline(summary)), *map(_block, blocks), open=unfolded)
+        case Drawing(svg, caption):
+            return element("figure", _inline_svg(svg), element("figcaption", escape(caption)))
+
+
+def _statements(block: Statements) -> Iterator[str]:
+    for told in block.items:
+        reading = element("span", prose(told.reading), class_="reading") if told.reading else ""
+        id_ = element("span", escape(told.id), class_="id")
+        yield element("li", prose(told.text), " " if reading else "", reading, " ", id_) + "\n"
+
+
+def _beside(table: Grid) -> list[Grid]:
+    """A long table as pieces that stand beside each other where there is room."""
+    rows = len(table.rows)
+    size = max(-(-rows // 3), _PIECE) if table.long else max(rows, 1)
+    return [replace(table, rows=table.rows[start : start + size]) for start in range(0, rows or 1, size)]
+
+
+def _table(table: Grid) -> str:
+    def marked(row: int | None, column: int) -> str | None:
+        return "here" if column in table.marked_columns or row in table.marked_rows else None
+
+    head = (
+        element("th", escape(name), scope="col", class_=marked(None, place)) for place, name in enumerate(table.columns)
+    )
+    rows = []
+    for number, row in enumerate(table.rows):
+        cells = (
+            element("th", inline(cell), scope="row", class_=marked(number, place))
+            if place < table.heads
+            else element("td", inline(cell), class_=marked(number, place))
+            for place, cell in enumerate(row)
+        )
+        rows.append(element("tr", *cells) + "\n")
+    return element("table", element("thead", element("tr", *head)), element("tbody", *rows))
+
+
+def _inline_svg(svg: str) -> str:
+    """A drawing as a part of the page, as wide as there is room."""
+    return re.sub(r' width="[^"]*" height="[^"]*"', "", svg, count=1)
+
+
+def _linked(text: str, links: dict[str, str]) -> str:
+    """A text whose names lead to where they are told."""
+    parts, end = [], 0
+    for found in _NAME.finditer(text):
+        if found[0] in links and text[found.start() - 1 : found.start()] != ".":
+            parts += [escape(text[end : found.start()]), element("a", found[0], href=f"#{links[found[0]]}")]
+            end = found.end()
+    return "".join([*parts, escape(text[end:])])
+
+
+# --- words
+
+
+def inline(words: Words) -> str:
+    """A sentence."""
+    return "".join(map(_word, words))
+
+
+def prose(text: str) -> str:
+    """Words, in which back quotes stand around pieces of rule text."""
+    return _CODE.sub(lambda found: element("code", found[1]), escape(text))
+
+
+def _word(word: Inline) -> str:
+    match word:
+        case str():
+            return prose(word)
+        case Code(text):
+            return element("code", escape(text))
+        case Slot(text):
+            return element("var", escape(text))
+        case Id(text):
+            return element("span", escape(text), class_="id")
+        case Strong(text):
+            return element("strong", escape(text))
+        case Link(to, text):
+            return element("a", escape(text), href=f"#{to}")

@@ -1,0 +1,514 @@
+"""A composed ruleset read back as a book: what the box holds, how a round goes, every rule in the order of play.
+
+In goes a ruleset, with how many play and the settings where these are known; out comes a :class:`Page`. All words of
+the game are the ruleset's own: titles, ``about``, ``says``, names and the statements that are cited.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from functools import cached_property
+from itertools import groupby, product, takewhile
+from typing import Any
+
+from interpreter.engine.game import Game
+from interpreter.engine.ruleset import Ruleset, default_settings
+from interpreter.kernel.state import Value
+from interpreter.language import core as c
+from interpreter.language.model import Group, Phrase, Table
+from interpreter.language.types import Type
+from interpreter.pages.page import (
+    Block,
+    Code,
+    Drawing,
+    Facts,
+    Folded,
+    Grid,
+    Inline,
+    Link,
+    Listing,
+    Page,
+    Paragraph,
+    Section,
+    Strong,
+    Words,
+    joined,
+    titled,
+)
+from interpreter.pages.places import Topic, nodes_of, places_of
+from interpreter.pages.rules import Teller
+from interpreter.reading.compose import Entry, amended, word
+
+__all__ = ["rulebook_of"]
+
+_WIDE = 14
+"""A table of one key with more cells than these stands upright."""
+
+
+def rulebook_of(ruleset: Ruleset, players: int | None = None, settings: dict[str, Value] | None = None) -> Page:
+    """The book of a ruleset. ``players``: how many play, whose columns of tables are then marked.
+
+    ``settings`` are those of a game, as :meth:`Ruleset.settings` gives them.
+    """
+    return _Book(ruleset, players, settings or default_settings(ruleset.model)).page()
+
+
+class _Book:
+    def __init__(self, ruleset: Ruleset, players: int | None, settings: dict[str, Value]) -> None:
+        self.ruleset, self.model, self.composition = ruleset, ruleset.model, ruleset.composition
+        self.players, self.settings = players, settings
+        self.places = places_of(ruleset)
+        self.teller = Teller(ruleset)
+
+    def page(self) -> Page:
+        chapters = (
+            *self._box(),
+            *self._start(),
+            *self._round(),
+            *self._play(),
+            *self._end(),
+            *self._printed(),
+            *self._doubts(),
+            *self._origin(),
+        )
+        return Page(self.ruleset.title, tuple(self._front()), tuple(chapter for chapter in chapters if chapter.blocks))
+
+    def _front(self) -> Iterator[Block]:
+        if self.composition.about:
+            yield Paragraph((self.composition.about,), "lead")
+        files = [document for document in self.composition.documents if document.kind not in ("ruleset", "library")]
+        names = dict.fromkeys(title for each in files if (title := word(each.root.get("title"))) != self.ruleset.title)
+        yield Paragraph((" · ".join(filter(None, names)),), "lead")
+        yield Paragraph(tuple(self._who_plays()))
+        for file, text in self.composition.provenance.items():
+            yield Paragraph((Strong(f"{file}: "), text), "note")
+        how = (
+            "How to read this book: each rule says what it is about, and then the sentences of the rulebooks that it "
+            "follows, with their numbers. What stands in a box behind a triangle is the rule itself, as it is played. "
+            "Where files lie over each other, the general rule comes first and then what changes it."
+        )
+        yield Paragraph((how,), "aside")
+
+    def _who_plays(self) -> Iterator[Inline]:
+        allowed = self.ruleset.players
+        many = f"{allowed.low} to {allowed.high} players" if allowed.low != allowed.high else f"{allowed.low} players"
+        if self.players is not None:
+            yield f"This book is for a game of {self.players}; the game is for {many}."
+            return
+        yield f"For {many}"
+        yield f" ({allowed.otherwise})." if allowed.otherwise else "."
+        for number, overlay in allowed.overlays:
+            if overlay not in self.ruleset.overlays:
+                reason = f": {allowed.because}" if allowed.because else ""
+                yield f" A game of {number} takes in "
+                yield Code(overlay)
+                yield f", which has a book of its own{reason}."
+
+    # --- what the box holds
+
+    def _box(self) -> Iterator[Section]:
+        yield Section("components", "What the box holds", tuple(self._components()))
+        yield Section("map", "The board", tuple(self._map()))
+
+    def _printed(self) -> Iterator[Section]:
+        yield Section("tables", "The tables", tuple(map(self._table, self.model.tables.values())))
+        yield Section("cards", "The cards", tuple(map(self._cards, self.model.card_kinds)))
+
+    def _components(self) -> Iterator[Block]:
+        rows: list[tuple[Words, ...]] = []
+        cites: list[str] = []
+        for each in self.model.components.values():
+            rows.append(((titled(each.name),), (str(each.count or ""),), (each.about,)))
+            cites.extend(each.cites)
+        if rows:
+            yield _full(Grid(("component", "number", ""), tuple(rows)))
+        tokens = [
+            ((titled(kind.name) if kind.unit else titled(member),), (str(total),), (() if kind.unit else (kind.name,)))
+            for kind in self.model.kinds.values()
+            if kind.totals is not None
+            for member, total in zip(kind.members, kind.totals, strict=True)
+        ]
+        for entry in self.composition.sections.get("tokens", {}).values():
+            cites.extend(self.teller.cites_of(entry[-1]))
+        if tokens:
+            yield _full(Grid(("tokens", "number", "kind"), tuple(tokens)))
+        kinds = [
+            ((titled(kind.name),), (_members(kind.members, kind.range),))
+            for kind in self.model.kinds.values()
+            if kind.totals is None and kind.name not in self.model.interpretations
+        ]
+        if kinds:
+            yield Grid(("kinds", "which are"), tuple(kinds))
+        yield from self.teller.folded_statements(cites)
+
+    def _cards(self, kind: str) -> Section:
+        declared = self.model.card_kinds[kind]
+        cards = [row for row in self.model.cards if row.kind == kind]
+        blocks: list[Block] = [Paragraph((f"{len(cards)} card{'' if len(cards) == 1 else 's'}.",))]
+        names = list(declared.attributes)
+        if names:
+            rows = (
+                tuple(self._shown(card.values.get(name), declared.attributes[name]) for name in names) for card in cards
+            )
+            heads = 1 if declared.key == names[0] else 0
+            blocks.append(Grid(tuple(name.replace("_", " ") for name in names), tuple(rows), heads, long=True))
+        entries = self.composition.sections.get("cards", {}).get(kind, [])
+        blocks.extend(self.teller.folded_statements([id for entry in entries for id in self.teller.cites_of(entry)]))
+        return Section(f"cards-{kind}", titled(kind), tuple(blocks))
+
+    def _shown(self, value: Any, type_: Type) -> Words:
+        return (("–" if value is None or value == () else self.ruleset.names.text(value, type_)),)
+
+    # --- the board
+
+    def _map(self) -> Iterator[Block]:
+        from interpreter.drawing.board import drawn
+        from interpreter.drawing.picture import picture_of
+
+        graph = self.model.graph
+        if graph is None or not graph.nodes:
+            return
+        files = [document for document in self.composition.documents if document.kind == "map"]
+        caption = " · ".join(word(each.root.get("title"), each.id) for each in files) or self.ruleset.title
+        yield Drawing(drawn(picture_of(self._unplayed)), caption)
+        for name, places in graph.sets.items():
+            if not places:
+                continue
+            columns = list(graph.place)
+            rows = tuple(
+                ((str(number),), *(self._shown(place.get(column), graph.place[column]) for column in columns))
+                for number, place in enumerate(places, 1)
+            )
+            of = f" ({name.replace('_', ' ')})" if len(graph.sets) > 1 else ""
+            yield Paragraph((f"The places of a {graph.node}{of}:",))
+            yield Grid(("place", *(column.replace("_", " ") for column in columns)), rows)
+        entries = self.composition.sections.get("graph", {}).get("graph", [])
+        yield from self.teller.folded_statements([id for entry in entries for id in self.teller.cites_of(entry)])
+        yield Folded((f"every {graph.node}: {len(graph.nodes)}",), (self._nodes(),))
+        yield Folded((f"every link: {len(graph.links)}",), (self._links(),))
+
+    @cached_property
+    def _unplayed(self) -> Game:
+        """A game before its set-up."""
+        players = self.players or self.ruleset.players.usual
+        ruleset = self.ruleset.for_players(players)
+        settings = {**default_settings(ruleset.model), **self.settings}
+        return Game.seated(ruleset, players, 0, settings, None)
+
+    def _nodes(self) -> Grid:
+        graph = self.model.graph
+        assert graph is not None
+        columns = list(graph.attributes)
+        rows = (
+            ((node.name,), *(self._shown(node.values.get(column), graph.attributes[column]) for column in columns))
+            for node in graph.nodes
+        )
+        return Grid((graph.node, *columns), tuple(rows), long=True)
+
+    def _links(self) -> Grid:
+        graph = self.model.graph
+        assert graph is not None
+        columns = [column for column in graph.link if any(column in link.values for link in graph.links)]
+        rows = (
+            (
+                (graph.nodes[link.a].name,),
+                (graph.nodes[link.b].name,),
+                *(self._shown(link.values.get(column), graph.link[column]) for column in columns),
+            )
+            for link in graph.links
+        )
+        return Grid(("from", "to", *columns), tuple(rows), heads=2, long=True)
+
+    # --- tables
+
+    def _table(self, table: Table) -> Section:
+        entries = self.composition.layers("tables", table.name)
+        about = [Paragraph((text,)) for entry in entries if (text := word(entry.get("about")))]
+        origin = [Paragraph((text,), "note") for entry in entries if (text := word(entry.get("provenance")))]
+        users = tuple(
+            topic for topics in self.places.values() for topic in topics if table.name in self._tables_in(topic)
+        )
+        files = list(dict.fromkeys(entry.file for entry in entries))
+        changed = [Paragraph(("From ", *joined([Code(file) for file in files]), "."), "aside")] if files[1:] else []
+        used = [Paragraph(("Read by ", *joined([self.teller.link(topic) for topic in users]), "."))] if users else []
+        statements = self.teller.folded_statements(table.cites)
+        blocks = (*about, *origin, self._grid(table), *changed, *used, *statements)
+        return Section(f"table-{table.name}", titled(table.name), blocks)
+
+    def _tables_in(self, topic: Topic) -> set[str]:
+        return {node.table for node in nodes_of(self.ruleset, topic) if isinstance(node, c.TableCell)}
+
+    def _grid(self, table: Table) -> Grid:
+        """A table with all keys but the last in rows, those of the last in columns."""
+        *rows_by, last = table.axes
+        shown = [[self.ruleset.names.text(value, type_) for value in axis] for axis, type_ in
+            zip(table.axes, table.key_types, strict=True)]  # fmt: skip
+        counts = [key == "players" for key in table.keys]
+        here = frozenset(
+            len(rows_by) + (1 if not rows_by else 0) + place
+            for place, value in enumerate(last)
+            if counts[-1] and value == self._counting
+        )
+        name = titled(table.keys[-1])
+        if not rows_by:
+            gives = self._gives(table)
+            cells = tuple(self._shown(table.cells[value,], table.gives) for value in last)
+            if len(last) > _WIDE:
+                return Grid(
+                    (name, gives), tuple(((key,), cell) for key, cell in zip(shown[-1], cells, strict=True)), long=True
+                )
+            return Grid((name, *shown[-1]), (((gives,), *cells),), 1, here)
+        rows: list[tuple[Words, ...]] = []
+        marked: set[int] = set()
+        for keys in product(*rows_by):
+            heads = tuple((shown[place][rows_by[place].index(key)],) for place, key in enumerate(keys))
+            if any(counts[place] and key == self._counting for place, key in enumerate(keys)):
+                marked.add(len(rows))
+            rows.append((*heads, *(self._shown(table.cells[(*keys, value)], table.gives) for value in last)))
+        columns = (*(titled(key) for key in table.keys[:-1]), *(f"{name} {text}" if place == 0 else text
+            for place, text in enumerate(shown[-1])))  # fmt: skip
+        return Grid(columns, tuple(rows), len(rows_by), here, frozenset(marked))
+
+    def _gives(self, table: Table) -> str:
+        """What a table with one key gives, as its second line is headed."""
+        for entry in self.composition.layers("tables", table.name):
+            lines = word(entry.get("is")).splitlines()
+            if len(lines) > 1:
+                return titled(lines[1].partition("|")[0])
+        return titled(table.gives.name or table.name)
+
+    @cached_property
+    def _counting(self) -> int | None:
+        """How many seats count, where it is known how many play."""
+        return self._unplayed.machine.constants.counting if self.players is not None else None
+
+    # --- before the first round
+
+    def _start(self) -> Iterator[Section]:
+        groups = [group for group in self.model.groups.values() if group.file]
+        seats = [group for group in groups if group.owner == "seat"]
+        common = [group for group in groups if group.owner == "" and group.type.is_holder]
+        values = [group for group in groups if group.owner == "" and not group.type.is_holder]
+        blocks: list[Block] = []
+        for title, chosen in (("Each player has", seats), ("On the table", common), ("What is kept track of", values)):
+            if chosen:
+                blocks.append(Paragraph((Strong(title),)))
+                blocks.append(_full(Grid(("", "holds", "at first", "seen by", ""), tuple(map(self._holder, chosen)))))
+        cites = [id for group in groups for entry in self._entries(group) for id in self.teller.cites_of(entry)]
+        blocks.extend(self.teller.folded_statements(cites))
+        roles = list(self.model.roles.values())
+        if len(roles) > 1:
+            sizes = {role.name: role.setting or str(role.seats or "the people") for role in roles}
+            rows = tuple(
+                ((titled(role.name),), ("yes" if role.counts else "no",), (sizes[role.name],)) for role in roles
+            )
+            blocks.append(Paragraph((Strong("Who sits at the table"),)))
+            blocks.append(Grid(("role", "counts as a player", "seats"), rows))
+        yield Section("holders", "Where things lie", tuple(blocks))
+        yield Section("settings", "Settings", tuple(self._settings()))
+
+    def _entries(self, group: Group) -> list[Entry]:
+        sections = ("has", "zones", "pools", "tracks", "state")
+        return next((found for each in sections if (found := self.composition.layers(each, group.name))), [])
+
+    def _holder(self, group: Group) -> tuple[Words, ...]:
+        entries = self._entries(group)
+        about = word(amended(entries).get("about")) if entries else ""
+        lasts = f"for a {group.lasts}" if group.lasts != "game" else ""
+        remark = "; ".join(text for text in (about, lasts) if text)
+        return (
+            (titled(group.name),),
+            (self.teller.type_text(group.type),),
+            self._first(group),
+            (group.seen if group.type.is_holder else "",),
+            (remark,),
+        )
+
+    def _first(self, group: Group) -> Words:
+        match group.starts:
+            case "all":
+                return ("all cards",)
+            case "rest":
+                return ("unlimited" if group.unlimited else "the rest",)
+            case "value" if group.start is not None:
+                text = " ".join(group.start.span.text.split())
+                table = self.model.tables.get(text)
+                return (Link(f"table-{text}", titled(text)),) if table is not None else (Code(text),)
+            case _:
+                return ("nothing",)
+
+    def _settings(self) -> Iterator[Block]:
+        pairs: list[tuple[Words, Words]] = []
+        cites: list[str] = []
+        for setting in self.model.settings.values():
+            value = self.settings.get(setting.name)
+            shown = self.ruleset.names.text(value, setting.type) if value is not None else "left to the game"
+            words: list[Inline] = [setting.about or "", ". " if setting.about else "", "Here: ", Strong(shown), "."]
+            if setting.check:
+                words += [" What is allowed: ", self.teller.link(Topic("rules", setting.check)), "."]
+            pairs.append(((titled(setting.name),), tuple(words)))
+            for entry in self.composition.layers("settings", setting.name):
+                cites.extend(self.teller.cites_of(entry))
+        if pairs:
+            yield Facts(tuple(pairs))
+        yield from self.teller.folded_statements(cites)
+
+    # --- play
+
+    def _round(self) -> Iterator[Section]:
+        if not self.model.phases:
+            return
+        items = tuple((Link(f"chapter-{phase}", self._phase(phase)),) for phase in self.model.phases)
+        first: tuple[Block, ...] = ()
+        if self.model.setup:
+            first = (Paragraph(("Once, before the first round: ", Link("chapter-setup", self._setup_title), ".")),)
+        ends = [self.teller.link(topic) for topics in self.places.values() for topic in topics if self._ends(topic)]
+        last = (Paragraph(("The game ends in ", *joined(ends), ".")),) if ends else ()
+        moments: list[Block] = []
+        if self.model.standing:
+            when = " is looked at before each decision and at the end of each turn and phase."
+            moments.append(Paragraph((Link("chapter-standing", "What always holds"), when)))
+        if self.model.triggers:
+            when = " happens right after what sets it off."
+            moments.append(Paragraph((Link("chapter-triggers", "What follows at once"), when)))
+        rounds = (Paragraph(("Each round goes through these phases:",)), Listing(items, numbered=True))
+        yield Section("round", "How a round goes", (*first, *rounds, *moments, *last))
+
+    @property
+    def _setup_title(self) -> str:
+        return self._said(self.model.setup) or "Setting up"
+
+    def _phase(self, phase: str) -> str:
+        return self._said(phase) or titled(phase)
+
+    def _said(self, name: str) -> str:
+        """What the log says where a phase begins, without ornaments around it."""
+        phrases: dict[str, Phrase] = self.model.says.get(name, {})
+        phrase = phrases.get("en") or next(iter(phrases.values()), None)
+        if phrase is None or not all(isinstance(part, str) for part in phrase.parts):
+            return ""
+        return "".join(str(part) for part in phrase.parts).strip(" –—-*=.:")
+
+    def _ends(self, topic: Topic) -> bool:
+        return any(isinstance(node, c.Ends) for node in nodes_of(self.ruleset, topic))
+
+    def _play(self) -> Iterator[Section]:
+        if self.model.setup:
+            yield self._chapter("setup", self._setup_title, self.places[self.model.setup])
+        for number, phase in enumerate(self.model.phases, 1):
+            yield self._chapter(phase, f"Phase {number}: {self._phase(phase)}", self.places[phase])
+        yield self._chapter("triggers", "What follows at once", self.places["triggers"])
+        yield self._chapter("standing", "What always holds", self.places["standing"])
+
+    def _chapter(self, name: str, title: str, topics: Iterable[Topic]) -> Section:
+        return Section(f"chapter-{name}", title, tuple(map(self.teller.told, topics)))
+
+    def _end(self) -> Iterator[Section]:
+        blocks: list[Block | Section] = []
+        if self.model.ranking:
+            keys = tuple((*self.teller.code(key), " – the most first") for key in self.model.ranking)
+            blocks += [Paragraph(("Seats are ranked by these, one after the other:",)), Listing(keys, numbered=True)]
+            blocks.append(Paragraph(("Who is equal in all of them shares the place.",)))
+        blocks += self.teller.statements(self.model.ranking_cites)
+        blocks += map(self.teller.told, self.places["result"])
+        yield Section("result", "Who wins", tuple(blocks))
+        others = self._chapter("others", "Further rules", self.places["others"])
+        if others.blocks:
+            what = (
+                "What no rule above calls: it checks settings, orders cards, is shown on boards, or is not needed here."
+            )
+            yield replace(others, blocks=(Paragraph((what,)), *others.blocks))
+
+    # --- doubts, files
+
+    def _doubts(self) -> Iterator[Section]:
+        yield Section("interpretations", "How doubts are read", tuple(map(self._doubt, self.model.interpretations)))
+
+    def _doubt(self, name: str) -> Section:
+        doubt = self.model.interpretations[name]
+        entry = self.composition.layers("interpretations", name)[-1]
+        taken = list(doubt.readings)[self.settings.get(name, list(doubt.readings).index(doubt.default))]
+        about = word(entry.get("about"))
+        readings = tuple(
+            (((Strong(titled(reading)), " – in force") if reading == taken else (titled(reading),)), (text,))
+            for reading, text in doubt.readings.items()
+        )
+        readers = [
+            self.teller.link(topic)
+            for topics in self.places.values()
+            for topic in topics
+            if any(isinstance(node, c.SettingValue) and node.name == name for node in nodes_of(self.ruleset, topic))
+        ]
+        used = (Paragraph(("Read by ", *joined(readers), ".")),) if readers else ()
+        front = (Paragraph((titled(about) + ".",)),) if about else ()
+        blocks = (*front, Facts(readings), *used, *self.teller.statements(doubt.answers))
+        return Section(f"interpretation-{name}", titled(name), blocks)
+
+    def _origin(self) -> Iterator[Section]:
+        documents = self.composition.documents
+        rows = tuple(
+            ((word(each.root.get("title"), each.id),), (each.kind,), (Code(each.id),), (Code(each.file.name),))
+            for each in documents
+        )
+        lead = Paragraph(("Each of these files is a layer over those before it:",))
+        layers = Section("layers", "What covers what", tuple(self._layers()))
+        index = Section("names", "All rules by name", (Paragraph(tuple(self._index())),))
+        colophon = Paragraph(
+            ("Written by regelwerk from the files of ", Code(self.ruleset.id),
+             f" (fingerprint {self.ruleset.digest[:12]}). Unofficial: games belong to their owners."), "aside",
+        )  # fmt: skip
+        grid = Grid(("title", "kind", "id", "file"), rows)
+        parts = tuple(section for section in (layers, index) if section.blocks)
+        remarks = tuple(
+            Folded((f"what {each.file.name} says of itself",), tuple(Paragraph((text,)) for text in texts))
+            for each in documents
+            if (texts := _remarks(each.file.text))
+        )
+        yield Section("files", "Where all this stands", (lead, grid, *remarks, colophon, *parts))
+
+    def _layers(self) -> Iterator[Block]:
+        rows: list[tuple[Words, ...]] = []
+        for section in ("rules", "tables", "triggers", "standing", "zones", "pools", "tracks", "has", "state", "graph"):
+            for name, entries in self.composition.sections.get(section, {}).items():
+                covering = [entry for entry in entries if entry.covers is not None]
+                if not covering:
+                    continue
+                head: Words = (self.teller.reference(section, name),)
+                for entry in covering:
+                    assert entry.covers is not None
+                    how, what, _ = entry.covers
+                    place = f"{entry.span.file.name}:{entry.span.line}"
+                    rows.append(
+                        (head, (f"{how} ", Code(what)), (Code(entry.file),), self.teller.guard(entry), (Code(place),))
+                    )
+                    head = ("",)
+        if rows:
+            yield Grid(("", "what it covers", "from", "where", "place"), tuple(rows))
+
+    def _index(self) -> Iterator[Inline]:
+        names = sorted(topic.name for topics in self.places.values() for topic in topics if topic.section == "rules")
+        for letter, group in groupby(names, lambda name: name[:1]):
+            yield from (Strong(letter.upper()), " ")
+            for place, name in enumerate(group):
+                yield " · " if place else ""
+                yield self.teller.link(Topic("rules", name))
+            yield " "
+
+
+def _full(grid: Grid) -> Grid:
+    """A table without the columns in which nothing stands."""
+    used = [place for place in range(len(grid.columns)) if any(row[place] not in ((), ("",)) for row in grid.rows)]
+    rows = tuple(tuple(row[place] for place in used) for row in grid.rows)
+    return replace(grid, columns=tuple(grid.columns[place] for place in used), rows=rows)
+
+
+def _remarks(text: str) -> list[str]:
+    """The paragraphs of the comment with which a file opens."""
+    lines = list(takewhile(lambda line: line.startswith("#"), text.splitlines()))
+    said = [line.lstrip("# ").rstrip() for line in lines if "yaml-language-server:" not in line]
+    return [" ".join(group) for some, group in groupby(said, bool) if some]
+
+
+def _members(members: tuple[str, ...], range_: tuple[int, int] | None) -> str:
+    return f"{range_[0]} to {range_[1]}" if range_ else ", ".join(each.replace("_", " ") for each in members)

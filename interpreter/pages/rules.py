@@ -1,0 +1,298 @@
+"""One rule, trigger or standing rule as a section of a book: what it says in words, then its text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from interpreter.base.source import Span
+from interpreter.engine.explain import cites_below, type_text, written
+from interpreter.engine.ruleset import Ruleset
+from interpreter.language import core as c
+from interpreter.language.model import Phrase, RuleLayer
+from interpreter.language.types import Type
+from interpreter.language.walk import descendants
+from interpreter.pages.page import (
+    Block,
+    Code,
+    Facts,
+    Folded,
+    Id,
+    Inline,
+    Link,
+    Listing,
+    Paragraph,
+    Quoted,
+    Section,
+    Slot,
+    Source,
+    Statements,
+    Strong,
+    Words,
+    joined,
+    titled,
+)
+from interpreter.pages.places import Topic, in_force, nodes_of
+from interpreter.reading.compose import Entry, amended, word, words
+from interpreter.reading.yaml import Mapping, Scalar, Sequence
+
+__all__ = ["Teller"]
+
+_IDS = {"rules": "rule", "tables": "table", "triggers": "trigger", "standing": "standing"}
+
+
+class Teller:
+    """Tells the rules of one ruleset."""
+
+    def __init__(self, ruleset: Ruleset) -> None:
+        self.ruleset, self.model = ruleset, ruleset.model
+        documents = ruleset.composition.documents
+        self._titles = {each.id: word(each.root.get("title"), each.id) for each in documents}
+        self._links = {
+            name: f"{_IDS[section]}-{name}" for section in ("tables", "rules") for name in getattr(self.model, section)
+        }
+
+    # --- words
+
+    def link(self, topic: Topic) -> Link:
+        return Link(f"{_IDS[topic.section]}-{topic.name}", titled(topic.name).lower())
+
+    def reference(self, section: str, name: str) -> Inline:
+        """A name, which leads to its section where it has one."""
+        if section not in _IDS or name not in getattr(self.model, section):
+            return titled(name)
+        return Link(f"{_IDS[section]}-{name}", titled(name))
+
+    def type_text(self, type_: Type) -> str:
+        return type_text(self.ruleset, type_).replace("_", " ")
+
+    def code(self, tree: Any) -> Words:
+        return (Code(_text(tree.span)),)
+
+    def guard(self, entry: Entry) -> Words:
+        """The conditions under which a layer answers."""
+        texts = [*entry.guards, entry.get("when")]
+        found: list[Inline] = [Code(" ".join(each.text.split())) for each in texts if isinstance(each, Scalar)]
+        return tuple(joined(found))
+
+    def template(self, phrases: dict[str, Phrase] | None) -> Words:
+        """What a log says, with the places that a game fills in; nothing where it says nothing."""
+        phrase = next(iter((phrases or {}).values()), None)
+        if phrase is None or not phrase.parts:
+            return ()
+        parts = (part if isinstance(part, str) else Slot(_text(part.span)) for part in phrase.parts)
+        return ("“", *parts, "”")
+
+    # --- statements
+
+    def cites_of(self, entry: Entry) -> list[str]:
+        return [cite.text for cite in cites_below(entry.value)]
+
+    def _quoted(self, ids: Iterable[str]) -> list[Quoted]:
+        own = dict.fromkeys(self.ruleset.own_cites(tuple(dict.fromkeys(ids))))
+        found = [self.ruleset.statements[id] for id in own if id in self.ruleset.statements]
+        return [Quoted(each.id, each.text, each.reading) for each in found]
+
+    def statements(self, ids: Iterable[str]) -> list[Block]:
+        quoted = self._quoted(ids)
+        return [Statements(tuple(quoted))] if quoted else []
+
+    def folded_statements(self, ids: Iterable[str]) -> list[Block]:
+        """Statements that only repeat what is shown beside them."""
+        quoted = self._quoted(ids)
+        many = (
+            f"{len(quoted)} statement{'' if len(quoted) == 1 else 's'} of the rulebook{'' if len(quoted) == 1 else 's'}"
+        )
+        return [Folded((many,), (Statements(tuple(quoted)),))] if quoted else []
+
+    # --- sections
+
+    def told(self, topic: Topic) -> Section:
+        """A topic as a section."""
+        match topic.section:
+            case "rules":
+                blocks = self._rule(topic.name)
+            case "triggers":
+                blocks = self._trigger(topic.name)
+            case _:
+                blocks = self._standing(topic.name)
+        said = tuple(blocks)
+        return Section(
+            f"{_IDS[topic.section]}-{topic.name}",
+            titled(topic.name),
+            (*said, *self._uses(topic), *self._texts(topic, unfolded=not said)),
+        )
+
+    def _rule(self, name: str) -> Iterator[Block]:
+        layers = in_force(self.ruleset, name)
+        entries = self.ruleset.composition.layers("rules", name)
+        seen: set[str] = set()
+        for layer in layers:
+            entry = entries[layer.layer]
+            if len(layers) > 1:
+                yield self._layer_head(layer, entry)
+            if about := word(entry.get("about")):
+                yield Paragraph((_sentence(about),))
+            lines = [*self._lines(layer, seen)]
+            fresh = [id for id in layer.cites if id not in seen]
+            seen.update(fresh)
+            yield from self.statements(fresh)
+            yield from lines
+            yield from self._asks(layer.body)
+
+    def _layer_head(self, layer: RuleLayer, entry: Entry) -> Paragraph:
+        title = self._titles.get(layer.file, layer.file)
+        part = f", {titled(layer.part).lower()}" if layer.part else ""
+        how = {"replaces": " instead", "wraps": " changes it"}.get(layer.covers, "")
+        guard = self.guard(entry)
+        return Paragraph((Strong(f"{title}{part}"), how, *((" where ", *guard) if guard else ()), ":"), "layer")
+
+    def _lines(self, layer: RuleLayer, seen: set[str]) -> Iterator[Block]:
+        """The conditions of a verdict, each with what it carries out."""
+        if layer.form != "permits" or not isinstance(layer.body, tuple):
+            return
+        pairs: list[tuple[Words, Words]] = []
+        for line in layer.body:
+            assert isinstance(line, c.Requirement)
+            text = _text(line.span if line.bind is not None else line.test.span)
+            fresh = [id for id in line.cites if id not in seen]
+            seen.update(fresh)
+            quoted = [(_with_reading(each), " ", Id(each.id), " ") for each in self._quoted(fresh)]
+            pairs.append(((Code(text),), tuple(part for parts in quoted for part in parts)))
+        yield Paragraph(("All of this must hold:",))
+        yield Facts(tuple(pairs))
+
+    def _asks(self, body: Any) -> Iterator[Block]:
+        for ask in (node for node in descendants(body) if isinstance(node, c.Ask)):
+            often = ", as often as it is wanted" if ask.repeatedly else ""
+            unseen = ", unseen by the others" if ask.sealed else ""
+            yield Paragraph((Strong(titled(ask.name)), ": ", *self.code(ask.seat), f" chooses{often}{unseen}:"))
+            yield Listing(tuple(self._alternative(ask, option) for option in ask.options))
+
+    def _alternative(self, ask: c.Ask, option: c.Option) -> Words:
+        said = self.template(self.model.says.get(f"{ask.name}.{option.name}"))
+        parts: list[Inline] = [Strong(titled(option.name).lower()), *((" ", *said) if said else ())]
+        for place, choice in enumerate(option.choices):
+            parts += [", with " if place == 0 else " and ", Code(f"{choice.name} in {_text(choice.items.span)}")]
+        for place, test in enumerate(option.tests):
+            parts += [", where " if place == 0 else " and ", *self.code(test)]
+        if option.guard is not None:
+            parts += [", if ", *self.code(option.guard)]
+        return tuple(parts)
+
+    def _trigger(self, name: str) -> Iterator[Block]:
+        trigger = self.model.triggers[name]
+        entry = amended(self.ruleset.composition.layers("triggers", name))
+        event = self.model.events[trigger.event]
+        said = self.template(self.model.says.get(event.name) or event.says) or (Code(event.name),)
+        yield Paragraph(("Right after ", *said, ", in rule text ", Code(" ".join(word(entry.get("on")).split())), ":"))
+        if about := word(entry.get("about")):
+            yield Paragraph((_sentence(about),))
+        seen: set[str] = set(trigger.cites)
+        yield from self.statements(trigger.cites)
+        for case in trigger.cases:
+            if case.phases:
+                phases: list[Inline] = [Link(f"chapter-{phase}", titled(phase).lower()) for phase in case.phases]
+                nothing = "" if case.procedure else " nothing happens"
+                yield Paragraph(("In ", *joined(phases), f":{nothing}"), "layer")
+            elif len(trigger.cases) > 1:
+                yield Paragraph(("In every other phase:" + ("" if case.procedure else " nothing happens"),), "layer")
+            fresh = [id for id in case.cites if id not in seen]
+            seen.update(fresh)
+            yield from self.statements(fresh)
+            if case.procedure is not None:
+                yield from self._asks(self.model.blocks[case.procedure].body)
+
+    def _standing(self, name: str) -> Iterator[Block]:
+        entry = amended(self.ruleset.composition.layers("standing", name))
+        for key, how in (("for", "Whenever there is "), ("whenever", "Whenever ")):
+            if text := word(entry.get(key)):
+                yield Paragraph((how, Code(" ".join(text.split())), ":"))
+        if about := word(entry.get("about")):
+            yield Paragraph((_sentence(about),))
+        standing = self.model.standing[name]
+        yield from self.statements(standing.cites)
+        yield from self._asks(self.model.blocks[standing.procedure].body)
+
+    # --- what else belongs to it
+
+    def _uses(self, topic: Topic) -> Iterator[Block]:
+        """What is told of it in the log, what hears that, what chance decides, and what it leads to."""
+        nodes = list(nodes_of(self.ruleset, topic))
+        events = dict.fromkeys(node.event for node in nodes if isinstance(node, c.Notes))
+        told = [(event, self.template(self.model.says.get(event) or self.model.events[event].says)) for event in events]
+        pairs: list[tuple[Words, Words]] = []
+        if spoken := [part for _, words_ in told if words_ for part in (*words_, " ")]:
+            pairs.append((("it is told",), tuple(spoken[:-1])))
+        heard = [each.name for each in self.model.triggers.values() if each.event in events and each.name != topic.name]
+        for what, links in (
+            ("may set off", [self.link(Topic("triggers", each)) for each in heard]),
+            ("by chance", [Code(each) for each in dict.fromkeys(_chances(nodes))]),
+            ("tables", [self.reference("tables", name) for name in _named(nodes, c.TableCell, "table")]),
+            ("goes on with", [self.link(Topic("rules", name)) for name in _named(nodes, c.CallRule, "rule")]),
+            ("depends on", [self._setting(name) for name in _named(nodes, c.SettingValue, "name")]),
+        ):
+            if links:
+                pairs.append(((what,), tuple(joined(links))))
+        if pairs:
+            yield Facts(tuple(pairs))
+
+    def _setting(self, name: str) -> Inline:
+        if name in self.model.interpretations:
+            return Link(f"interpretation-{name}", titled(name).lower())
+        return Link("settings", titled(name).lower())
+
+    def _texts(self, topic: Topic, *, unfolded: bool) -> Iterator[Block]:
+        """The rule as it is written, each layer with its place."""
+        entries = self.ruleset.composition.layers(topic.section, topic.name)
+        if topic.section == "rules":
+            entries = [entries[layer.layer] for layer in in_force(self.ruleset, topic.name)]
+        places = [Code(f"{entry.span.file.name}:{entry.span.line}") for entry in entries]
+        links = {name: id for name, id in self._links.items() if (topic.section, topic.name) != ("rules", name)}
+        blocks: list[Block] = []
+        for entry, place in zip(entries, places, strict=True):
+            if len(entries) > 1:
+                blocks.append(Paragraph((place,)))
+            blocks += [Source(text, links) for text in _written(topic.section, entry)]
+        yield Folded(("the rule itself, ", *joined(places)), tuple(blocks), unfolded)
+
+
+def _written(section: str, entry: Entry) -> Iterator[str]:
+    """The texts of an entry: of a trigger those of its cases."""
+    if section == "rules":
+        yield written(section, entry)
+        return
+    cases = entry.get("cases")
+    texts = [entry.get("does"), entry.get("otherwise")]
+    if isinstance(cases, Sequence):
+        for case in cases.items:
+            if isinstance(case, Mapping) and isinstance(text := case.get("does"), Scalar):
+                phases = ", ".join(each.text for each in words(case.get("in")))
+                yield f"# {phases}\n{text.text.rstrip()}"
+    for each in texts:
+        if isinstance(each, Scalar):
+            yield each.text.rstrip()
+
+
+def _with_reading(quoted: Quoted) -> str:
+    return f"{quoted.text} → {quoted.reading}" if quoted.reading else quoted.text
+
+
+def _text(span: Span) -> str:
+    return " ".join(span.text.split())
+
+
+def _sentence(text: str) -> str:
+    """A remark as a sentence."""
+    text = text.strip()
+    return text[:1].upper() + text[1:] + ("" if re.search(r"[.!?:…]$", text) else ".")
+
+
+def _chances(nodes: Iterable[Any]) -> Iterator[str]:
+    return (node.chance for node in nodes if isinstance(node, c.Shuffles | c.Picks))
+
+
+def _named(nodes: Iterable[Any], of: type, attribute: str) -> list[str]:
+    """What nodes of a sort name, each once."""
+    return list(dict.fromkeys(getattr(node, attribute) for node in nodes if isinstance(node, of)))

@@ -1,0 +1,155 @@
+"""A book of a ruleset: whole, of one piece, with every rule and what it follows, and with nothing from elsewhere."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from functools import cache
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from interpreter.cli.main import cli
+from interpreter.engine.ruleset import Ruleset, load
+from interpreter.pages.html import html_of
+from interpreter.pages.markdown import markdown_of
+from interpreter.pages.page import Grid, Page, Section
+from interpreter.pages.places import in_force, places_of
+from interpreter.pages.rulebook import rulebook_of
+from tests.pages.reading import Read
+
+BOOKS = {
+    "goofspiel": (),
+    "outpost": (),
+    "germany-2018": ("konzern", "start-cities"),
+    "bsw-italy": (),
+    "germany-2004": ("robots",),
+}
+
+
+@cache
+def ruleset(id: str) -> Ruleset:
+    return load(id, BOOKS[id])
+
+
+@cache
+def page(id: str) -> Page:
+    return rulebook_of(ruleset(id))
+
+
+@cache
+def read(id: str) -> Read:
+    return Read(html_of(page(id)))
+
+
+@pytest.mark.parametrize("id", BOOKS)
+def test_links_lead_somewhere_and_nothing_comes_from_outside(id: str) -> None:
+    found = read(id)
+    assert [each for each, times in Counter(found.ids).items() if times > 1] == []
+    assert set(found.links) <= set(found.ids)
+    assert found.outside == []
+    assert "url(" not in re.sub(r"url\(#", "", html_of(page(id)))
+
+
+@pytest.mark.parametrize("id", BOOKS)
+def test_contents_agree_with_headings(id: str) -> None:
+    assert read(id).contents == read(id).headings
+
+
+@pytest.mark.parametrize("id", BOOKS)
+def test_every_rule_is_told_once_with_what_it_follows(id: str) -> None:
+    rules = ruleset(id).model.rules
+    told = Counter(each.removeprefix("rule-") for each in read(id).ids if each.startswith("rule-"))
+    assert told == Counter(rules.keys())
+    cited = Counter(read(id).said)
+    for name in rules:
+        own = {cite for layer in in_force(ruleset(id), name) for cite in ruleset(id).own_cites(layer.cites)}
+        assert own <= {cite for section, cite in cited if section == f"rule-{name}"}
+    assert {key: times for key, times in cited.items() if key[0].startswith("rule-") and times > 1} == {}
+
+
+def test_rules_stand_where_they_are_first_needed() -> None:
+    places = places_of(ruleset("germany-2018"))
+    assert list(places) == [
+        *("prepare", "order", "auction", "resources", "building", "bureaucracy"),
+        *("triggers", "standing", "result", "others"),
+    ]
+    assert [topic.name for topic in places["building"]][:3] == ["building", "building_order", "build"]
+    assert "minimum_bid" in {topic.name for topic in places["auction"]}
+    assert "network" not in {topic.name for topic in places["building"]}  # the player order needs it before
+
+
+def test_layers_of_a_rule_are_told_from_below() -> None:
+    text = html_of(page("germany-2018"))
+    told = text[text.index('id="rule-minimum_bid"') : text.index('id="rule-spending_limit"')]
+    assert told.index("Power Grid") < told.index("Edition of 2018") < told.index("plant == discounted")
+    assert told.index("The plant under the discount marker") > told.index("Edition of 2018")
+
+
+def test_statements_are_those_of_the_books_that_are_followed() -> None:
+    told = {cite.partition("-")[0] for _, cite in read("germany-2004").said}
+    assert {"IT", "RB"} <= told
+    assert not {"GU", "BW", "KZ"} & told
+
+
+def tables(sections: tuple[Section, ...], id: str) -> list[Grid]:
+    (found,) = [each for section in sections for each in section.sections if each.id == id]
+    return [block for block in found.blocks if isinstance(block, Grid)]
+
+
+def test_the_columns_for_so_many_players_are_marked() -> None:
+    book = rulebook_of(load("germany-2018"), 4)
+    (grid,) = tables(book.sections, "table-stage_2_cities")
+    assert grid.columns == ("Players", "2", "3", "4", "5", "6")
+    assert grid.marked_columns == {3}
+    assert grid.rows == ((("Cities",), ("7",), ("7",), ("7",), ("7",), ("6",)),)
+    (grid,) = tables(book.sections, "table-resupply")
+    assert grid.columns == ("Players", "Resource", "Stage 1", "2", "3")
+    assert {grid.rows[row][0] for row in grid.marked_rows} == {("4",)}
+
+
+def test_interpretations_that_were_set_are_in_force() -> None:
+    found = load("germany-2018")
+    book = markdown_of(rulebook_of(found, None, found.settings({"phase_out_begins": "next_round"})))
+    assert "**Next round** – in force" in book
+    assert "**Leaves** – in force" in book
+    assert "**At once** – in force" not in book
+
+
+def test_markdown_has_the_same_sections_and_links() -> None:
+    text = markdown_of(page("germany-2018"))
+    anchors = re.findall(r'<a id="([^"]+)"></a>', text)
+    assert anchors == [section.id for section in page("germany-2018").all_sections()]
+    plain = re.sub(r"```text.*?```|<svg.*?</svg>", "", text, flags=re.DOTALL)
+    assert set(re.findall(r"\]\(#([^)]+)\)", plain)) <= set(anchors)
+    assert plain.count("<details") == plain.count("</details>")
+    for table in re.findall(r"(?:^\|.*\n)+", plain, re.MULTILINE):
+        assert len({len(re.findall(r"(?<!\\)\|", line)) for line in table.splitlines()}) == 1, table
+
+
+def test_words_of_a_ruleset_cannot_break_the_page(tmp_path: Path) -> None:
+    folder = tmp_path / "goofspiel"
+    folder.mkdir()
+    source = Path(__file__).parents[2] / "rulesets" / "goofspiel"
+    for path in source.rglob("*.yaml"):
+        target = folder / path.relative_to(source)
+        target.parent.mkdir(exist_ok=True)
+        text = path.read_text(encoding="utf-8")
+        target.write_text(text.replace("title: Goofspiel", "title: \"<script>alert('&')</script>\""), encoding="utf-8")
+    found = Read(html_of(rulebook_of(load(folder / "goofspiel.yaml"))))
+    assert "<script>alert('&')</script>" in found.words
+
+
+def test_the_command_writes_by_suffix_and_to_stdout(tmp_path: Path) -> None:
+    run = CliRunner().invoke
+    book = tmp_path / "two.html"
+    result = run(cli, ["rulebook", "germany-2018", str(book), "--players", "2", "--with", "start-cities"])
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert "Konzern" in book.read_text(encoding="utf-8")
+    assert run(cli, ["rulebook", "goofspiel"]).stdout.startswith("# Goofspiel\n")
+    assert run(cli, ["rulebook", "goofspiel", "-o", "html"]).stdout.startswith("<!doctype html>\n")
+    assert run(cli, ["rulebook", "goofspiel", "book.pdf"]).exit_code == 2
+    wrong = run(cli, ["rulebook", "goofspiel", "--players", "9"])
+    assert wrong.exit_code == 1
+    assert "2 to 4 players" in wrong.stderr
