@@ -7,8 +7,8 @@ syntax error in the author's words. Names and types are left to the checker.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Hashable, Iterator
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Protocol, cast
 
@@ -51,7 +51,7 @@ MAXIMUM_LENGTH = 50_000
 MAXIMUM_LINE = 2_000
 
 
-class Text(Protocol):
+class Text(Hashable, Protocol):
     """A piece of a file: its characters and where they stand."""
 
     @property
@@ -160,6 +160,18 @@ def parse_type(text: Text) -> tuple[nodes.Type | None, list[Diagnostic]]:
 
 
 def _parse(start: str, text: Text) -> tuple[nodes.Node | None, list[Diagnostic]]:
+    tree, found = _parsed(start, text)
+    return tree, list(found)
+
+
+@lru_cache(maxsize=2_000)
+def _parsed(start: str, text: Text) -> tuple[nodes.Node | None, tuple[Diagnostic, ...]]:
+    """One text at one place is parsed once: rulesets share files, and an editor checks all of them at each change."""
+    tree, found = _read(start, text)
+    return tree, tuple(found)
+
+
+def _read(start: str, text: Text) -> tuple[nodes.Node | None, list[Diagnostic]]:
     from lark.exceptions import UnexpectedCharacters, UnexpectedToken, VisitError
 
     from interpreter.language.build import Builder

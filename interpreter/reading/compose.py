@@ -17,7 +17,6 @@ from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
 from interpreter.reading.files import KINDS, Document, Shelf, place_of
 from interpreter.reading.players import PlayerRange
-from interpreter.reading.schema import check_schema
 from interpreter.reading.yaml import Entry as YamlEntry
 from interpreter.reading.yaml import Mapping, Scalar, Sequence, Value
 
@@ -227,7 +226,7 @@ class _Collector:
         self.failed = False
 
     def take(self, document: Document) -> None:
-        found = check_schema(document.kind, document.root)
+        found = document.misfits
         self.diagnostics.extend(found)
         self.failed |= any(d.severity == "error" for d in found)
 

@@ -11,6 +11,7 @@ import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
+from functools import cached_property
 from pathlib import Path
 
 from interpreter.base.diagnostics import Diagnostic, Note
@@ -18,6 +19,8 @@ from interpreter.base.paths import ruleset_roots
 from interpreter.base.source import SourceFile, Span
 from interpreter.base.suggest import did_you_mean
 from interpreter.reading.evidence import digest, looked_at
+from interpreter.reading.schema import check_schema
+from interpreter.reading.unsaved import unsaved_bytes
 from interpreter.reading.yaml import MAX_BYTES, Mapping, Scalar, decode, read_yaml, too_large
 
 __all__ = ["KINDS", "Document", "Shelf", "files_at", "files_below", "place_of", "read_document", "shelf_for"]
@@ -54,6 +57,11 @@ class Document:
     file: SourceFile
     root: Mapping = field(repr=False)
     path: Path
+
+    @cached_property
+    def misfits(self) -> tuple[Diagnostic, ...]:
+        """Everything in it that the schema of its kind does not allow."""
+        return tuple(check_schema(self.kind, self.root))
 
 
 _Read = tuple[Document | None, list[Diagnostic]]
@@ -219,7 +227,8 @@ def _read_file(path: Path, name: str, at: Span | None) -> _Read:
             return None, [_unreadable(f"`{name}` is no regular file", at)]
         if about.st_size > MAX_BYTES:
             return None, [too_large(SourceFile(name, ""))]
-        data = path.read_bytes()
+        data = unsaved_bytes(path)
+        data = path.read_bytes() if data is None else data
     except FileNotFoundError:
         return None, [_unreadable(f"no file `{name}`{_near(path)}", at)]
     except (OSError, ValueError) as error:

@@ -13,7 +13,7 @@ from interpreter.cli.output import as_json, say
 
 if TYPE_CHECKING:
     from interpreter.base.diagnostics import Diagnostic
-    from interpreter.cli.validation import Validation
+    from interpreter.engine.validation import Validation
 
 __all__ = ["annotate", "command"]
 
@@ -35,7 +35,7 @@ def command(targets: tuple[str, ...], overlays: tuple[str, ...], output: str) ->
       regelwerk validate rulesets/goofspiel/family.yaml -o github
     """
     from interpreter.base.diagnostics import unique
-    from interpreter.cli.validation import validate
+    from interpreter.engine.validation import validate
 
     if overlays and not targets:
         raise click.UsageError("--with needs a PATH or ID that the overlay is stacked on")

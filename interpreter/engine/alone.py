@@ -9,7 +9,6 @@ from interpreter.base.diagnostics import Diagnostic
 from interpreter.language import parse
 from interpreter.language.texts import parsed, printed
 from interpreter.reading.files import Document
-from interpreter.reading.schema import check_schema
 from interpreter.reading.yaml import Entry, Mapping, Scalar, Sequence, Value
 
 __all__ = ["check_alone"]
@@ -40,7 +39,7 @@ TEXTS: dict[str, dict[str, Parse]] = {
 
 def check_alone(document: Document) -> list[Diagnostic]:
     """What the schema of its kind does not allow, and what is no rule text; the second only where the first is fine."""
-    found = check_schema(document.kind, document.root)
+    found = list(document.misfits)
     if found:
         return found
     root = document.root
