@@ -29,6 +29,7 @@ COMMANDS: dict[str, str] = {
     "test": "The scenarios of rulesets.",
     "coverage": "Which statements of the rulebooks the rules cite.",
     "map": "The graph of a ruleset or game as a picture, or in figures.",
+    "lsp": "A language server: what an editor asks while one types.",
     "explain": "A rule with its layers and the statements it cites.",
 }
 """Each command, with what it is for: the list of them needs no import. ``commands/<name>.py`` has it as ``command``."""
