@@ -97,7 +97,7 @@ class Answers:
             case "statements":
                 return self._statement(home, meaning.name)
             case "files":
-                return self._file(path, meaning.name)
+                return self._file(path, meaning)
             case "locals":
                 type_ = self._type_of(mention, home, path)
                 return _code(f"{meaning.name}: {type_text(model, type_)}" if type_ else meaning.name)
@@ -219,8 +219,9 @@ class Answers:
         reading = f"\n\nread as: {statement.reading}" if statement.reading else ""
         return f"**{id}** {statement.text}{reading}\n\n{statement.kind}, {statement.phase or '—'}, `{statement.book}`"
 
-    def _file(self, path: Path, id: str) -> str:
-        for document in self._files_called(path, id):
+    def _file(self, path: Path, meaning: Meaning) -> str:
+        id = meaning.name
+        for document in self._files_called(path, meaning):
             about = word(document.root.get("about")) or word(document.root.get("title"))
             return "\n\n".join(filter(None, [f"{document.kind} **{id}**", about, f"`{document.file.name}`"]))
         return ""
@@ -273,19 +274,15 @@ class Answers:
         for _, entry in sections_of(document.root) if document else ():
             if entry.value.span.start <= mention.span.start < entry.value.span.end:
                 holder = entry.key.text
-        for found in self._files_called(path, mention.meaning.name):
+        for found in self._files_called(path, mention.meaning):
             spans = [entry.key.span for _, entry in sections_of(found.root) if holder and entry.key.text == holder]
             return self._placed(spans[:1] or [found.root[found.kind].span])
         return []
 
-    def _files_called(self, path: Path, id: str) -> Iterator[Document]:
-        shelf = self.desk.shelf(path)
-        for kind in KINDS:
-            if shelf.find(kind, id) is not None:
-                document, _ = shelf.read(kind, id)
-                if document is not None and document.id == id:
-                    self.desk._saw(document)
-                    yield document
+    def _files_called(self, path: Path, meaning: Meaning) -> Iterator[Document]:
+        """The files of an id. A family may be called as one of its rulesets is."""
+        kinds = [kind for kind in KINDS if (kind == "ruleset") == (meaning.of == "ruleset")]
+        return (found for kind in kinds if (found := self.desk.called(path, kind, meaning.name)) is not None)
 
     def _statement_places(self, path: Path, id: str) -> Iterator[Place]:
         for root in self.desk.shelf(path).roots:

@@ -136,7 +136,8 @@ class _Completer:
         where = self.where
         before = where.before
         if self.kind == "":
-            if not before.startswith(" "):
+            is_new = re.search(r"^[a-z]+:", self.file.text.replace("language: 1", ""), re.MULTILINE) is None
+            if is_new and not before.startswith(" "):
                 yield from (Proposal(each, "key", about=f"the id of the {each}") for each in (*KINDS, "language"))
             return
         path, rest = self._flow(before)
@@ -222,8 +223,10 @@ class _Completer:
             yield from (Proposal(id, "file", kind) for id in shelf.ids(kind))
 
     def _statements(self) -> Iterator[Proposal]:
+        begun = re.search(r"[\w-]*$", self.where.before)
         for statement in self.examined.statements.values() if self.examined else ():
-            yield Proposal(statement.id, "statement", statement.text, f"{statement.kind}, {statement.book}")
+            rank = 3 if begun and statement.id.startswith(begun[0]) else 5
+            yield Proposal(statement.id, "statement", statement.text, f"{statement.kind}, {statement.book}", rank)
 
     def _names_for(self, key: str) -> Iterator[Proposal]:
         model = self.model
@@ -386,12 +389,14 @@ class _Completer:
                 continue
             if depth <= last:
                 whole = line + (self.where.after if position == len(lines) - 1 else "")
-                self._bind(whole.rstrip().removesuffix(":"), frame, quiet)
+                self._bind(whole.rstrip().removesuffix(":"), frame, quiet, last=position == len(lines) - 1)
         return frame, quiet
 
-    def _bind(self, line: str, frame: Frame, quiet: Expressions) -> None:
-        """The locals that a line introduces."""
+    def _bind(self, line: str, frame: Frame, quiet: Expressions, *, last: bool = False) -> None:
+        """The locals that a line introduces; of the line that is being written, no `let`."""
         for match in _every(_BINDERS, line):
+            if match["let"] and last:
+                continue
             if match["let"]:
                 value = match["value"].removeprefix("pick from ").split(" as ")[0] if match["value"] else ""
                 type_ = self._named_type(match["type"]) if match["type"] else self._type_of(value, frame)

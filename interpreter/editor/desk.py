@@ -1,17 +1,20 @@
 """The files that an author works on: their texts as they are in the editor, and what is known of their rulesets.
 
 A check goes by steps, the quickest first, so that who waits can look in between: the file alone; names and types in
-every ruleset that contains it; then the laws of their tables. What did not change is not done again: files are read
-again only if their bytes differ, their schemas are looked at once, each text is parsed once
+every ruleset that contains it; when nobody types, the laws of their tables. What did not change is not done again:
+files are read again only if their bytes differ, each is held against its schema once, each text is parsed once
 (:mod:`interpreter.language.parse`), and a ruleset is checked again only if one of its files was read again.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from time import monotonic
+from typing import Any, TypeVar
 
 from interpreter.base.diagnostics import Diagnostic, unique
 from interpreter.base.source import SourceFile, Span
@@ -20,12 +23,19 @@ from interpreter.engine.contents import overlays_for, rulesets_of
 from interpreter.engine.ruleset import Examined, examine
 from interpreter.engine.validation import Validation, validate
 from interpreter.reading.compose import words
-from interpreter.reading.files import Document, Shelf, shelf_for
+from interpreter.reading.files import KINDS, Document, Shelf, shelf_for
 from interpreter.reading.unsaved import unsaved
 
 __all__ = ["Desk", "Home"]
 
+MOMENT = 2.0
+"""Seconds for which files that nobody has written in the editor are taken to be as they were."""
+
+_OURS = re.compile(rf"^(?:language: *1\s*$|(?:{'|'.join(KINDS)}): +[a-z])", re.MULTILINE)
+"""A line that opens files of rulesets."""
+
 _Key = tuple[Path, tuple[str, ...]]
+_Found = TypeVar("_Found")
 
 
 @dataclass(frozen=True)
@@ -52,6 +62,27 @@ class Desk:
     _good: dict[_Key, Home] = field(default_factory=dict)
     _read: dict[Path, Document] = field(default_factory=dict)
     _paths: dict[str, Path] = field(default_factory=dict)
+    _members: dict[Path, list[tuple[Document, tuple[str, ...]]]] = field(default_factory=dict)
+    _moment: dict[object, Any] = field(default_factory=dict)
+    _since: float = 0.0
+
+    def write(self, path: Path, text: str | None) -> None:
+        """A file has this text from now on; without one, what is on disk."""
+        if text is None:
+            self.texts.pop(path, None)
+        else:
+            self.texts[path] = text.removeprefix("\ufeff")
+        self._moment.clear()
+
+    def _now(self, key: object, find: Callable[[], _Found]) -> _Found:
+        """What is found, from memory where it was asked for a moment ago and nothing was written since."""
+        if monotonic() - self._since > MOMENT:
+            self._moment.clear()
+            self._since = monotonic()
+        if key not in self._moment:
+            self._moment[key] = find()
+        found: _Found = self._moment[key]
+        return found
 
     # --- files
 
@@ -81,6 +112,15 @@ class Desk:
                 self._saw(document)
             return document, found
 
+    def called(self, path: Path, kind: str, id: str) -> Document | None:
+        """The file of an id, as a file names it; nothing where there is none."""
+        with unsaved(self.texts):
+            shelf = self.shelf(path)
+            document = shelf.read(kind, id)[0] if shelf.find(kind, id) is not None else None
+        if document is not None:
+            self._saw(document)
+        return document
+
     def _saw(self, document: Document) -> None:
         self._paths[document.file.name] = Path(os.path.abspath(document.path))
         self._read[Path(os.path.abspath(document.path))] = document
@@ -97,13 +137,24 @@ class Desk:
             text = path.read_text(encoding="utf-8-sig", errors="replace")
         return SourceFile(path.as_posix(), text)
 
+    def _is_ours(self, path: Path) -> bool:
+        """Whether a file wants to be one of a ruleset: editors open all sorts of YAML."""
+        return path in self._read or _OURS.search(self.file(path).text) is not None
+
     # --- rulesets
 
     def members(self, path: Path) -> list[tuple[Document, tuple[str, ...]]]:
-        """The rulesets that contain a file, or that are of its family, with the overlays that they need for it."""
-        document = self.readable(path)
-        if document is None:
-            return []
+        """The rulesets that contain a file, or that are of its family, with the overlays that they need for it; of a
+        file that cannot be read now, those that did when it could."""
+        return self._now(("members", path), lambda: self._find_members(path))
+
+    def _find_members(self, path: Path) -> list[tuple[Document, tuple[str, ...]]]:
+        document = self.document(path)
+        if document is not None:
+            self._members[path] = self._containing(path, document)
+        return self._members.get(path, [])
+
+    def _containing(self, path: Path, document: Document) -> list[tuple[Document, tuple[str, ...]]]:
         with unsaved(self.texts):
             shelf = self.shelf(path)
             if document.kind == "ruleset":
@@ -122,8 +173,11 @@ class Desk:
         items = getattr(scenarios.root.get("is"), "items", ())
         return {scalar.text for item in items for scalar in words(item.get("ruleset"))}
 
-    def home(self, path: Path, *, errors: bool = True) -> Home | None:
+    def home(self, path: Path) -> Home | None:
         """A ruleset that contains a file, as it is now, or was when it last could be checked."""
+        return self._now(("home", path), lambda: self._find_home(path))
+
+    def _find_home(self, path: Path) -> Home | None:
         second: Home | None = None
         for document, overlays in self.members(path):
             home = self.examined(document, overlays)
@@ -156,14 +210,19 @@ class Desk:
     def _is_current(self, home: Home) -> bool:
         """Whether each of its files is the one that was read: equal bytes are not read again."""
         shelf = self.shelf(home.document.path)
-        files = home.files
-        return bool(files) and all(shelf.read(each.kind, each.id)[0] is each for each in files)
+
+        def is_same(each: Document) -> bool:
+            return self._now((each.kind, each.id, *shelf.roots), lambda: shelf.read(each.kind, each.id)[0]) is each
+
+        return bool(home.files) and all(is_same(each) for each in home.files)
 
     # --- checking
 
     def check(self, path: Path) -> Iterator[dict[Path, list[Diagnostic]]]:
         """What is wrong in all files, again after each step; a step is short. Whoever has a newer text stops here."""
         document, found = self._document(path)
+        if document is None and not self._is_ours(path):
+            found = []
         if document is not None:
             with unsaved(self.texts):
                 found = [*found, *check_alone(document)]
@@ -180,12 +239,19 @@ class Desk:
             self._told["checked", path] = validation.diagnostics
             yield self.told(path)
             return
-        for tables in (False, True):
-            for position, (ruleset, overlays) in enumerate(members):
-                home = self.examined(ruleset, overlays, tables=tables)
-                self._told[ruleset.path, overlays] = home.examined.diagnostics
-                if position in (0, len(members) - 1) or tables:
-                    yield self.told(path)
+        for position, (ruleset, overlays) in enumerate(members):
+            self._told[ruleset.path, overlays] = self.examined(ruleset, overlays).examined.diagnostics
+            if position in (0, len(members) - 1):
+                yield self.told(path)
+
+    def check_tables(self, path: Path) -> Iterator[dict[Path, list[Diagnostic]]]:
+        """What :meth:`check` leaves out, as tables are set for it: the laws, and what nothing uses."""
+        document = self.document(path)
+        if document is None or document.kind in ("policies", "scenarios", "waivers"):
+            return
+        for ruleset, overlays in self.members(path):
+            self._told[ruleset.path, overlays] = self.examined(ruleset, overlays, tables=True).examined.diagnostics
+            yield self.told(path)
 
     def told(self, path: Path) -> dict[Path, list[Diagnostic]]:
         """All that is known to be wrong, by files; what has no place stands in the file that is being checked."""

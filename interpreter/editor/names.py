@@ -90,7 +90,7 @@ def types_in(examined: Examined, document: Document) -> dict[tuple[int, int], Ty
         return {}
     found: dict[tuple[int, int], Type] = {}
     for node in descendants(tuple(_trees(examined, model, document))):
-        if isinstance(node, c.Typed) and node.span.file is document.file:
+        if isinstance(node, c.Typed) and (node.span.file is document.file or node.span.file == document.file):
             found.setdefault((node.span.start, node.span.end), node.type)
     return found
 
@@ -234,8 +234,9 @@ class _Reader:
                     for scalar in words(entry.value):
                         self.mention(scalar.span, "statements", scalar.text)
                 elif name in _REFERENCES and not isinstance(entry.value, Mapping):
+                    of = "ruleset" if name in ("ruleset", "holds_for", "fails_for") else ""
                     for scalar in words(entry.value):
-                        self.mention(scalar.span, "files", scalar.text)
+                        self.mention(scalar.span, "files", scalar.text, of)
                 elif name == "id" and self.document.kind == "waivers" and isinstance(entry.value, Scalar):
                     self.mention(entry.value.span, "statements", entry.value.text)
                 else:

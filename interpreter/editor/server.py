@@ -30,6 +30,8 @@ __all__ = ["make_server", "offset_at", "position_of"]
 
 PAUSE = 0.05
 """Seconds without a new text after which a check begins."""
+LONG_PAUSE = 0.5
+"""Seconds after which the part of it begins that takes long."""
 
 _SYMBOLS = {
     "section": lsp.SymbolKind.Namespace,
@@ -134,8 +136,10 @@ class _Session:
 
     def closed(self, params: lsp.DidCloseTextDocumentParams) -> None:
         path = _path(params.text_document.uri)
-        if path is not None and self.desk.texts.pop(path, None) is not None and path.is_file():
-            self._check(path)
+        if path is not None:
+            self.desk.write(path, None)
+            if path.is_file():
+                self._check(path)
 
     def watched(self, params: lsp.DidChangeWatchedFilesParams) -> None:
         """Files that changed on disk: what is open is looked at again."""
@@ -145,7 +149,7 @@ class _Session:
     def _changed(self, uri: str, text: str) -> None:
         path = _path(uri)
         if path is not None:
-            self.desk.texts[path] = text.removeprefix("\ufeff")
+            self.desk.write(path, text)
             self._check(path)
 
     def _check(self, path: Path) -> None:
@@ -156,6 +160,10 @@ class _Session:
     async def _step_by_step(self, path: Path) -> None:
         await asyncio.sleep(PAUSE)
         for found in self.desk.check(path):
+            self._show(found)
+            await asyncio.sleep(0.001)
+        await asyncio.sleep(LONG_PAUSE)
+        for found in self.desk.check_tables(path):
             self._show(found)
             await asyncio.sleep(0.001)
 

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from threading import Timer
 from typing import Any
 
 __all__ = ["Client", "place"]
@@ -94,8 +95,11 @@ class Client:
 
     def wait_for_codes(self, path: Path, wanted: list[str]) -> list[dict[str, Any]]:
         """Reads on until a file has diagnostics with these codes, no more and no fewer."""
+        late = Timer(60, self.process.kill)
+        late.start()
         while sorted(each["code"] for each in self.diagnostics.get(path, [{"code": "-"}])) != wanted:
             self._receive()
+        late.cancel()
         return self.diagnostics[path]
 
     def end(self) -> int:

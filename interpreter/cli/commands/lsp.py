@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import sys
+
 import click
 
 __all__ = ["command"]
@@ -26,4 +29,7 @@ def command(stdio: bool) -> None:
         if (error.name or "").partition(".")[0] not in ("pygls", "lsprotocol", "cattrs", "attrs"):
             raise
         raise click.ClickException("the language server needs pygls: `pip install 'regelwerk[lsp]'`") from None
-    make_server().start_io()
+    # streams of its own, which it may close; what anything else prints goes to stderr
+    stdin, stdout = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    sys.stdout = sys.stderr
+    make_server().start_io(stdin, stdout)
