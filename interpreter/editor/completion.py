@@ -205,7 +205,7 @@ class _Completer:
         if key in ("cites", "answers") or (key == "id" and self.kind == "waivers"):
             yield from self._statements()
             return
-        if key in _FILES and not (key == "with" and self.kind in ("events",)):
+        if key in _FILES and not (key == "with" and "events" in keys):
             yield from self._ids(key)
             return
         words, meanings = values_at(self.kind, path)

@@ -17,7 +17,6 @@ from pygls import uris
 from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
-from interpreter import __version__
 from interpreter.base.diagnostics import Diagnostic
 from interpreter.base.source import SourceFile, Span
 from interpreter.editor.answers import Answers, Place, Symbol
@@ -235,9 +234,9 @@ class _Session:
         return None if written is None else list(_line_edits(file.text, written))
 
 
-def make_server() -> LanguageServer:
+def make_server(version: str) -> LanguageServer:
     """A server that knows all that is asked of it and has no stream yet."""
-    server = LanguageServer("regelwerk", __version__, text_document_sync_kind=lsp.TextDocumentSyncKind.Full)
+    server = LanguageServer("regelwerk", version, text_document_sync_kind=lsp.TextDocumentSyncKind.Full)
     session = _Session(server)
     answers: dict[str, tuple[Callable[..., Any], Any]] = {
         lsp.TEXT_DOCUMENT_DID_OPEN: (session.opened, None),

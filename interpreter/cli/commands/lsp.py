@@ -7,6 +7,8 @@ import sys
 
 import click
 
+from interpreter import __version__
+
 __all__ = ["command"]
 
 
@@ -32,4 +34,4 @@ def command(stdio: bool) -> None:
     # streams of its own, which it may close; what anything else prints goes to stderr
     stdin, stdout = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     sys.stdout = sys.stderr
-    make_server().start_io(stdin, stdout)
+    make_server(__version__).start_io(stdin, stdout)
