@@ -38,6 +38,8 @@ THIRD_PARTIES = {
     "referencing": ("reading/schema.py",),
     "click": ("cli/",),
     "rich": ("cli/", "play/"),
+    "pygls": ("editor/server.py",),
+    "lsprotocol": ("editor/server.py",),
 }
 """Where a library may be imported. What is not listed may be imported everywhere, in the function that needs it."""
 

@@ -31,6 +31,7 @@ COMMANDS: dict[str, str] = {
     "coverage": "Which statements of the rulebooks the rules cite.",
     "map": "The graph of a ruleset or game as a picture, or in figures.",
     "rulebook": "A ruleset as a book: HTML or Markdown.",
+    "lsp": "A language server: what an editor asks while one types.",
     "explain": "What a name means; why a kept game went so.",
 }
 """Each command, with what it is for: the list of them needs no import. ``commands/<name>.py`` has it as ``command``."""

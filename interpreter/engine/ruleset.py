@@ -53,8 +53,11 @@ class Examined:
         return [diagnostic for diagnostic in self.diagnostics if diagnostic.severity == "error"]
 
 
-def examine(shelf: Shelf, document: Document, overlays: Iterable[str] = ()) -> Examined:
-    """All passes up to the lowering, without raising: compose, check, reach, laws."""
+def examine(shelf: Shelf, document: Document, overlays: Iterable[str] = (), *, tables: bool = True) -> Examined:
+    """All passes up to the lowering, without raising: compose, check, reach, laws.
+
+    Without ``tables`` none is set, which takes most of the time: names, types and phases are checked, no laws.
+    """
     from interpreter.compiler.reach import check_reach, reach_of
     from interpreter.language.check import check
     from interpreter.language.policies import policies_of
@@ -73,7 +76,7 @@ def examine(shelf: Shelf, document: Document, overlays: Iterable[str] = ()) -> E
         return Examined(diagnostics, composition, model, None, statements)
     reach = reach_of(model)
     diagnostics.extend(check_reach(model, reach))
-    if not any(diagnostic.severity == "error" for diagnostic in diagnostics):
+    if tables and not any(diagnostic.severity == "error" for diagnostic in diagnostics):
         diagnostics.extend(_check_laws(model, reach, composition))
     if not any(diagnostic.severity == "error" for diagnostic in diagnostics):
         diagnostics.extend(_check_used(model, reach, policies, composition))

@@ -170,7 +170,7 @@ class Outcome:
 
 def read_scenarios(document: Document) -> tuple[list[Scenario], list[Diagnostic]]:
     """The scenarios of a file; none of them where its form is wrong."""
-    found = document.misfits
+    found = [*document.misfits]
     body = document.root.get("is")
     if any(diagnostic.severity == "error" for diagnostic in found) or not isinstance(body, Sequence):
         return [], found

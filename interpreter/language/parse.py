@@ -7,7 +7,7 @@ syntax error in the author's words. Names and types are left to the checker.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
@@ -55,7 +55,7 @@ MAXIMUM_LENGTH = 50_000
 MAXIMUM_LINE = 2_000
 
 
-class Text(Protocol):
+class Text(Hashable, Protocol):
     """A piece of a file: its characters and where they stand."""
 
     @property
@@ -164,6 +164,16 @@ def parse_type(text: Text) -> tuple[nodes.Type | None, list[Diagnostic]]:
 
 
 def _parse(start: str, text: Text) -> tuple[nodes.Node | None, list[Diagnostic]]:
+    known = _trees.get()
+    if known is None:
+        return _read(start, text)
+    if (start, text) not in known:
+        known[start, text] = _read(start, text)
+    tree, found = known[start, text]
+    return tree, list(found)
+
+
+def _read(start: str, text: Text) -> tuple[nodes.Node | None, list[Diagnostic]]:
     from lark.exceptions import UnexpectedCharacters, UnexpectedToken, VisitError
 
     from interpreter.language.build import Builder
@@ -189,17 +199,22 @@ def _parse(start: str, text: Text) -> tuple[nodes.Node | None, list[Diagnostic]]
         raise
 
 
-Trees = dict[tuple[str, str], Any]
-"""Trees of the grammar, by what they were parsed as and from which text."""
+MOST_TREES = 8_000
+
+Trees = dict[tuple[str, Any], Any]
+"""What was parsed, by what it was parsed as: of a text at its place all that came of it, of its characters alone Lark's
+tree, which is the same wherever they stand."""
 _trees: ContextVar[Trees | None] = ContextVar("trees", default=None)
 
 
 @contextmanager
 def remembered(trees: Trees) -> Iterator[None]:
-    """In here a text that was parsed already is not parsed again, wherever it stands: its tree is among ``trees``.
+    """In here a text that was parsed already is not parsed again: it is among ``trees``.
 
     For who looks at the same texts many times: in several rulesets, or after each change of a file.
     """
+    if len(trees) > MOST_TREES:
+        trees.clear()
     token = _trees.set(trees)
     try:
         yield

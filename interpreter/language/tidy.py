@@ -20,7 +20,7 @@ from interpreter.reading.printed import read_printed
 from interpreter.reading.schema import meanings
 from interpreter.reading.yaml import Mapping, Scalar, Sequence, Value, excerpt, read_yaml
 
-__all__ = ["tidy"]
+__all__ = ["parser_of", "tidy"]
 
 Parse: TypeAlias = Callable[[p.Text], tuple[object, list[Diagnostic]]]
 
@@ -45,6 +45,12 @@ _STARTS: dict[str, Start] = {
     "prefer": "preferences",
 }
 """What rule text is by the key that it stands behind; behind every other it is an expression."""
+
+
+def parser_of(key: str, meaning: str = "rule_text") -> Parse:
+    """What parses the text that stands behind a key; ``meaning`` is its definition in the schemas."""
+    return _PARSED["a_type" if meaning == "type" else _STARTS.get(key, "expression")]
+
 
 _SIGNIFICANT = re.compile(r": |:$| #")
 

@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from hashlib import blake2b
 
+from interpreter.reading.unsaved import unsaved_bytes
+
 __all__ = ["Evidence", "digest", "found_again", "looked_at", "noted"]
 
 
@@ -73,6 +75,9 @@ def looked_at(what: str, path: str | os.PathLike[str], found: str | None = None)
 
 
 def _file(path: str) -> str:
+    unsaved = unsaved_bytes(path)
+    if unsaved is not None:
+        return digest(unsaved)
     try:
         about = os.stat(path)
         if not stat.S_ISREG(about.st_mode):

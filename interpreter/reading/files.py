@@ -20,6 +20,7 @@ from interpreter.base.source import SourceFile, Span
 from interpreter.base.suggest import did_you_mean
 from interpreter.reading.evidence import digest, looked_at
 from interpreter.reading.schema import check_schema
+from interpreter.reading.unsaved import unsaved_bytes
 from interpreter.reading.yaml import MAX_BYTES, Mapping, Scalar, decode, read_yaml, too_large
 
 __all__ = ["KINDS", "Document", "Shelf", "files_at", "files_below", "place_of", "read_document", "shelf_for"]
@@ -58,9 +59,9 @@ class Document:
     path: Path
 
     @cached_property
-    def misfits(self) -> list[Diagnostic]:
-        """Everything in the file that the schema of its kind does not allow."""
-        return check_schema(self.kind, self.root)
+    def misfits(self) -> tuple[Diagnostic, ...]:
+        """Everything in it that the schema of its kind does not allow."""
+        return tuple(check_schema(self.kind, self.root))
 
 
 _Read = tuple[Document | None, list[Diagnostic]]
@@ -241,7 +242,8 @@ def _read_file(path: Path, name: str, at: Span | None) -> _Read:
             return None, [_unreadable(f"`{name}` is no regular file", at)]
         if about.st_size > MAX_BYTES:
             return None, [too_large(SourceFile(name, ""))]
-        data = path.read_bytes()
+        data = unsaved_bytes(path)
+        data = path.read_bytes() if data is None else data
     except FileNotFoundError:
         return None, [_unreadable(f"no file `{name}`{_near(path)}", at)]
     except (OSError, ValueError) as error:

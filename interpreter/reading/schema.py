@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
     from jsonschema.protocols import Validator
 
-__all__ = ["check_schema", "meanings"]
+__all__ = ["check_schema", "documentation", "keys_at", "meanings", "values_at"]
 
 
 def check_schema(kind: str, document: Mapping) -> list[Diagnostic]:
@@ -375,3 +375,58 @@ def _named(names: Iterable[object], word: str) -> str:
 
 def _joined(parts: list[str], word: str) -> str:
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} {word} {parts[-1]}"
+
+
+# -- what a schema says, for editors -----------------------------------------------------------------------------------
+
+
+def documentation(kind: str, path: Iterable[str]) -> str:
+    """What the schema of a kind says about the key at a path of keys; items of lists have any number as their key."""
+    described = [schema.get("description", "") for schema in _along(kind, path)]
+    return next((text for text in described if text), "")
+
+
+def keys_at(kind: str, path: Iterable[str]) -> dict[str, str]:
+    """The keys that may stand at a path, each with what the schema says about it."""
+    found: dict[str, str] = {}
+    for schema in _along(kind, path):
+        for name, value in schema.get("properties", {}).items():
+            texts = (each.get("description", "") for each in _unfolded(value))
+            found.setdefault(name, next((text for text in texts if text), ""))
+    return found
+
+
+def values_at(kind: str, path: Iterable[str]) -> tuple[list[str], set[str]]:
+    """The words that may stand at a path, and the names of the definitions that the schemas have for it."""
+    words: list[str] = []
+    names: set[str] = set()
+    for schema in _along(kind, path):
+        words.extend(str(word) for word in schema.get("enum", ()))
+        if "$ref" in schema:
+            names.add(schema["$ref"].partition("#/$defs/")[2])
+    return list(dict.fromkeys(words)), names
+
+
+def _along(kind: str, path: Iterable[str]) -> list[Any]:
+    """The schemas of the value at a path: each with all that it refers to and its branches."""
+    here = list(_unfolded(_schemas()[f"{kind}.schema.json"]))
+    for step in path:
+        below: list[Any] = []
+        for schema in here:
+            inner = schema.get("items") if step.isdigit() and "items" in schema else None
+            if inner is None:
+                inner = schema.get("properties", {}).get(step, schema.get("additionalProperties"))
+            below.extend(_unfolded(inner))
+        here = below
+    return here
+
+
+def _unfolded(schema: Any) -> Iterator[dict[str, Any]]:
+    if not isinstance(schema, dict):
+        return
+    yield schema
+    if "$ref" in schema:
+        file, _, path = schema["$ref"].partition("#/$defs/")
+        yield from _unfolded(_schemas()[file or "common.schema.json"]["$defs"][path])
+    for branch in (*schema.get("anyOf", ()), *schema.get("oneOf", ()), *schema.get("allOf", ())):
+        yield from _unfolded(branch)

@@ -44,7 +44,7 @@ def command(output: str) -> None:
 def _row(shelf: Shelf, id: str) -> dict[str, Any] | None:
     """A ruleset as far as its files tell; one that cannot be read is named on stderr."""
     from interpreter.base.paths import sources
-    from interpreter.cli.contents import files_of, players_of
+    from interpreter.engine.contents import files_of, players_of
     from interpreter.reading.compose import word
 
     document, diagnostics = shelf.read("ruleset", id)

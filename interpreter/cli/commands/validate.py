@@ -15,7 +15,7 @@ from interpreter.cli.output import as_json, say
 
 if TYPE_CHECKING:
     from interpreter.base.diagnostics import Diagnostic
-    from interpreter.cli.validation import Validation
+    from interpreter.engine.validation import Validation
     from interpreter.language.parse import Trees
 
 __all__ = ["annotate", "command"]
@@ -53,7 +53,7 @@ def command(targets: tuple[str, ...], overlays: tuple[str, ...], watching: bool,
 def _check(targets: Sequence[str], overlays: Sequence[str], output: str, trees: Trees, *, again: bool = False) -> int:
     """Tells all that is wrong, and gives the number of errors."""
     from interpreter.base.diagnostics import unique
-    from interpreter.cli.validation import validate
+    from interpreter.engine.validation import validate
 
     validation = validate(targets, overlays, trees)
     diagnostics = unique(validation.diagnostics)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from interpreter.reading.compose import PlayerRange, player_range, words
+from interpreter.reading.compose import PlayerRange, player_range, undefined_with, words
 from interpreter.reading.files import Document, Shelf
 
-__all__ = ["files_of", "players_of"]
+__all__ = ["files_of", "overlays_for", "players_of", "rulesets_of"]
 
 _PARTS = {"family": "family", "edition": "edition", "map": "map", "deck": "deck", "overlays": "overlay"}
 
@@ -23,6 +23,22 @@ def files_of(shelf: Shelf, ruleset: Document) -> list[Document]:
             read = (shelf.read(kind, id)[0] for kind, id in _named(document))
             front.extend(named for named in read if named is not None)
     return list(found.values())
+
+
+def rulesets_of(shelf: Shelf) -> list[Document]:
+    """The rulesets of a shelf, as far as their files can be read."""
+    read = (shelf.read("ruleset", id)[0] for id in shelf.ids("ruleset"))
+    return [document for document in read if document is not None]
+
+
+def overlays_for(shelf: Shelf, ruleset: Document, part: Document) -> list[str] | None:
+    """The overlays with which a ruleset contains a file; nothing where it cannot."""
+    ids = {(document.kind, document.id) for document in files_of(shelf, ruleset)}
+    if (part.kind, part.id) in ids:
+        return []
+    over = [scalar.text for scalar in words(part.root.get("over"))] if part.kind == "overlay" else []
+    found = {id for _, id in ids}
+    return [part.id] if found & set(over) and not found & undefined_with(part) else None
 
 
 def _named(document: Document) -> Iterator[tuple[str, str]]:

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from interpreter.base.diagnostics import Diagnostic
-from interpreter.cli.alone import check_alone
-from interpreter.cli.contents import files_of
+from interpreter.engine.alone import check_alone
+from interpreter.engine.contents import overlays_for, rulesets_of
 from interpreter.engine.ruleset import Examined, examine
 from interpreter.engine.scenario import Suite, read_scenarios
 from interpreter.language.parse import Trees, remembered
 from interpreter.language.policies import policies_in, policies_of
-from interpreter.reading.compose import check_references, undefined_with, words
+from interpreter.reading.compose import check_references, words
 from interpreter.reading.files import KINDS, Document, Shelf, files_below, place_of, shelf_for
 
 __all__ = ["Validation", "validate"]
@@ -153,27 +153,14 @@ class _Validator:
 
     def _part(self, document: Document, overlays: Iterable[str]) -> None:
         contained = False
-        for ruleset in self._rulesets():
-            wanted = self._with(ruleset, document)
+        for ruleset in rulesets_of(self.shelf):
+            wanted = overlays_for(self.shelf, ruleset, document)
             if wanted is not None:
                 contained = True
                 self._examined(ruleset, [*wanted, *overlays])
         if not contained:
             self.validation.alone.append(document.file.name)
             self.report(check_references(self.shelf, [document]))
-
-    def _rulesets(self) -> list[Document]:
-        read = (self.shelf.read("ruleset", id)[0] for id in self.shelf.ids("ruleset"))
-        return [document for document in read if document is not None]
-
-    def _with(self, ruleset: Document, part: Document) -> list[str] | None:
-        """The overlays with which a ruleset contains a file; nothing where it cannot."""
-        ids = {(document.kind, document.id) for document in files_of(self.shelf, ruleset)}
-        if (part.kind, part.id) in ids:
-            return []
-        over = [scalar.text for scalar in words(part.root.get("over"))] if part.kind == "overlay" else []
-        found = {id for _, id in ids}
-        return [part.id] if found & set(over) and not found & undefined_with(part) else None
 
     def _examined(self, ruleset: Document, overlays: Iterable[str]) -> Examined:
         key = (ruleset.id, tuple(overlays))
@@ -202,12 +189,12 @@ class _Validator:
     def _policies(self, document: Document) -> None:
         """Policies against each ruleset of the family. A decision that none of them has is a mistake."""
         absent: list[set[Diagnostic]] = []
-        for ruleset in self._rulesets():
+        for ruleset in rulesets_of(self.shelf):
             family = [scalar.text for scalar in words(ruleset.root.get("family"))]
             if family != [document.id.partition("/")[0]]:
                 continue
             read = (self.shelf.read("overlay", id)[0] for id in self.shelf.ids("overlay"))
-            stacked = (self._with(ruleset, overlay) for overlay in read if overlay is not None)
+            stacked = (overlays_for(self.shelf, ruleset, overlay) for overlay in read if overlay is not None)
             for overlays in [[], *filter(None, stacked)]:
                 examined = self._examined(ruleset, overlays)
                 if examined.model is not None and not examined.errors:

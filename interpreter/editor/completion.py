@@ -1,0 +1,506 @@
+"""What may stand at a place: keys and words of YAML by the schemas, ids, and names of rule text by type and scope.
+
+The file is mostly broken where somebody types, so nothing here needs a tree of it: lines tell where in the YAML one is,
+the tokens before the cursor tell which locals are in scope, and the last model that could be checked knows the rest.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from interpreter.base.source import SourceFile, Span
+from interpreter.editor.answers import type_text
+from interpreter.editor.desk import Desk
+from interpreter.engine.ruleset import Examined
+from interpreter.language.expressions import Expressions
+from interpreter.language.model import Model
+from interpreter.language.parse import STATEMENTS, parse_expression, parse_type
+from interpreter.language.scope import Frame
+from interpreter.language.signatures import FUNCTIONS
+from interpreter.language.steps import MAKERS, resolve_type
+from interpreter.language.types import SEAT, Type, accepts
+from interpreter.reading.files import KINDS
+from interpreter.reading.schema import keys_at, values_at
+
+__all__ = ["Proposal", "complete"]
+
+_KEY = re.compile(r"(?P<indent> *)(?P<dashes>(?:- +)*)(?P<key>[\w.,/ -]+?|\"[^\"]*\"):(?: (?P<rest>.*))?$")
+_HEADER = re.compile(rf"^({'|'.join(KINDS)}): +(\S+)", re.MULTILINE)
+_OPENS_TEXT = re.compile(r"(?::|-) +(?:&\w+ +)?\|[-+0-9]*\s*(?:#.*)?$")
+_PIECE = re.compile(r"[A-Z]+-?\w*$|[\w]*$")
+_CHAIN = re.compile(r"((?:[a-z_]\w*)(?:\([^()]*\)|\[[^\[\]]*\])?(?:\.[a-z_]\w*(?:\[[^\[\]]*\])?)*)\.\w*$")
+_BINDERS = re.compile(
+    r"\blet\s+(?P<let>[a-z_]\w*)(?:\s*:\s*(?P<type>[^=]+?))?\s*=\s*(?P<value>.+?)\s*$"
+    r"|\b(?P<item>[a-z_]\w*)\s+in\s+(?P<items>.+)$"
+)
+_FILES = {
+    "family": ("family",), "edition": ("edition",), "map": ("map",), "deck": ("deck",), "overlays": ("overlay",),
+    "extends": ("family", "edition"), "uses": ("library",), "over": ("family", "edition", "map", "overlay"),
+    "after": ("overlay",), "not_with": ("overlay",), "ruleset": ("ruleset",), "holds_for": ("ruleset",),
+    "fails_for": ("ruleset",), "with": ("overlay",), "undefined": ("edition", "map", "overlay"),
+    "replaces": ("family", "edition", "map", "deck", "overlay", "library"),
+    "wraps": ("family", "edition", "map", "deck", "overlay", "library"),
+    "amends": ("family", "edition", "map", "deck", "overlay", "library"),
+}  # fmt: skip
+"""Which kinds of files may be named behind a key."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What may stand here. ``kind`` is a word for its sort; ``rank`` puts what fits best first."""
+
+    text: str
+    kind: str
+    detail: str = ""
+    about: str = ""
+    rank: int = 5
+
+
+@dataclass
+class _Where:
+    """A place: the text before it, the path of keys to it, and the text of a block that it is in."""
+
+    before: str
+    after: str
+    path: list[str] = field(default_factory=list)
+    block: list[str] | None = None
+    entry: int = 0
+
+
+def complete(desk: Desk, path: Path, offset: int) -> tuple[list[Proposal], Span]:
+    """What may stand at a place, and the piece that it stands for."""
+    file = desk.file(path)
+    where = _where(file, offset)
+    match = _PIECE.search(where.before)
+    start = offset - len(match[0]) if match else offset
+    home = desk.home(path)
+    header = _HEADER.search(file.text)
+    kind = "ruleset" if re.search(r"^ruleset: ", file.text, re.MULTILINE) else header[1] if header else ""
+    found = list(_Completer(desk, path, kind, home.examined if home else None, where, file).proposals())
+    best: dict[str, Proposal] = {}
+    for proposal in sorted(found, key=lambda each: each.rank):
+        best.setdefault(proposal.text, proposal)
+    if best and all("/" in text for text in best):  # an id is one piece
+        start = offset - len(re.search(r"[\w/.-]*$", where.before)[0])  # type: ignore[index]
+    return list(best.values()), Span(file, start, offset)
+
+
+def _where(file: SourceFile, offset: int) -> _Where:
+    """Where a place is, by the lines above it."""
+    number, column = file.position(offset)
+    line = file.line(number)
+    where = _Where(line[: column - 1], line[column - 1 :])
+    depth = len(line) - len(line.lstrip(" ")) if line.strip() else column - 1
+    own = _KEY.match(where.before)
+    if own and not where.before[len(own["indent"]) :].startswith("#"):
+        where.path = [*(["0"] if own["dashes"] else []), own["key"].strip('"')]
+        depth = len(own["indent"])
+    elif where.before.lstrip().startswith("- "):
+        where.path = ["0"]
+    lines = [line]
+    for above in range(number - 1, 0, -1):
+        text = file.line(above)
+        stripped = text.strip()
+        indent = len(text) - len(text.lstrip(" "))
+        if not stripped or (stripped.startswith("#") and indent >= depth):
+            lines.insert(0, text)
+            continue
+        is_item = stripped.startswith("- ") and indent == depth and not where.path
+        if indent < depth or is_item:
+            found = _KEY.match(text)
+            if _OPENS_TEXT.search(text) and where.block is None:
+                where.block, where.path = lines, []
+            if found:
+                where.path = [*(["0"] if found["dashes"] else []), found["key"].strip('"'), *where.path]
+                where.entry = above
+            depth = indent
+        if where.block is None:
+            lines.insert(0, text)
+        if depth == 0:
+            break
+    return where
+
+
+class _Completer:
+    def __init__(
+        self, desk: Desk, path: Path, kind: str, examined: Examined | None, where: _Where, file: SourceFile
+    ) -> None:
+        self.desk, self.path, self.kind, self.where, self.file = desk, path, kind, where, file
+        self.examined = examined
+        self.model = examined.model if examined is not None and examined.model is not None else Model("", "", "")
+
+    def proposals(self) -> Iterator[Proposal]:
+        where = self.where
+        before = where.before
+        if self.kind == "":
+            is_new = re.search(r"^[a-z]+:", self.file.text.replace("language: 1", ""), re.MULTILINE) is None
+            if is_new and not before.startswith(" "):
+                yield from (Proposal(each, "key", about=f"the id of the {each}") for each in (*KINDS, "language"))
+            return
+        path, rest = self._flow(before)
+        if where.block is not None:
+            if values_at(self.kind, path)[1] & {"printed"}:
+                return
+            yield from self._rule_text("\n".join([*where.block[:-1], before]))
+        elif rest is None:
+            yield from self._keys(path)
+        elif "rule_text" in values_at(self.kind, path)[1]:
+            yield from self._rule_text(rest)
+        else:
+            yield from self._values(path, rest)
+
+    def _flow(self, before: str) -> tuple[list[str], str | None]:
+        """The path of keys with those in brackets on this line, and what stands behind the last one; nothing of the
+        latter where a key is being written."""
+        path = list(self.where.path)
+        own = _KEY.match(before)
+        text = (own["rest"] or "") if own else before.strip()
+        if own is None and not (before.lstrip().startswith("- ") or self._in_list()):
+            return path, None
+        text = text.removeprefix("- ")
+        open_: list[str] = []
+        piece = ""
+        for char in re.sub(r'"[^"]*"', lambda m: "_" * len(m[0]), text):
+            if char in "[{":
+                named = re.search(r"([\w.-]+):\s*$", piece)
+                open_.append(char + (named[1] if named else ""))
+                piece = ""
+            elif char in "]}" and open_:
+                open_.pop()
+                piece = ""
+            elif char == "," and open_:
+                piece = ""
+            else:
+                piece += char
+        for bracket in open_:
+            path += [bracket[1:]] if len(bracket) > 1 else []
+            path += ["0"] if bracket[0] == "[" else []
+        if open_ and open_[-1][0] == "{":
+            key, colon, value = piece.strip().partition(":")
+            return ([*path, key], value) if colon else (path, None)
+        return path, piece if open_ else text
+
+    def _in_list(self) -> bool:
+        """Whether a list in brackets that was opened on a line above goes on here."""
+        return bool(self.where.path) and self.where.path[-1] in ("cites", "answers", *_FILES)
+
+    # --- YAML
+
+    def _keys(self, path: list[str]) -> Iterator[Proposal]:
+        for key, about in keys_at(self.kind, path).items():
+            yield Proposal(key, "key", about=about)
+        sections = self.examined.composition.sections if self.examined and self.examined.composition else {}
+        if len(path) == 1 and path[0] in ("rules", "tables", "triggers", "standing"):
+            for name, layers in sections.get(path[0], {}).items():
+                yield Proposal(name, "name", f"covers `{layers[-1].file}`")
+        if path[-1:] in (["with"], ["undefined"]) and len(path) == 1:
+            yield from self._ids("undefined")
+
+    def _values(self, path: list[str], rest: str) -> Iterator[Proposal]:
+        keys = [step for step in path if not step.isdigit()]
+        key = keys[-1] if keys else ""
+        if key in ("cites", "answers") or (key == "id" and self.kind == "waivers"):
+            yield from self._statements()
+            return
+        if key in _FILES and not (key == "with" and "events" in keys):
+            yield from self._ids(key)
+            return
+        words, meanings = values_at(self.kind, path)
+        yield from (Proposal(word, "word") for word in words)
+        if "yes_no" in meanings:
+            yield from (Proposal(word, "word") for word in ("yes", "no"))
+        if "type" in meanings:
+            yield from self._types()
+        if {"name", "value", "setup"} & meanings or key == "round":
+            yield from self._names_for(key)
+
+    def _ids(self, key: str) -> Iterator[Proposal]:
+        shelf = self.desk.shelf(self.path)
+        for kind in _FILES[key]:
+            yield from (Proposal(id, "file", kind) for id in shelf.ids(kind))
+
+    def _statements(self) -> Iterator[Proposal]:
+        begun = re.search(r"[\w-]*$", self.where.before)
+        for statement in self.examined.statements.values() if self.examined else ():
+            rank = 3 if begun and statement.id.startswith(begun[0]) else 5
+            yield Proposal(statement.id, "statement", statement.text, f"{statement.kind}, {statement.book}", rank)
+
+    def _names_for(self, key: str) -> Iterator[Proposal]:
+        model = self.model
+        if key in ("round", "setup", "phase", "rule", "check", "in"):
+            names: Iterable[str] = model.phases if key in ("phase", "in") else model.signatures
+            yield from (Proposal(name, "rule", self._signature(name)) for name in names)
+        elif key in ("spaces", "start"):
+            yield from (Proposal(name, "table") for name in model.tables)
+        else:
+            names = [*model.kinds, *model.card_kinds, *model.pieces, *(["players"] if key == "keys" else [])]
+            yield from (Proposal(name, "type") for name in names)
+
+    def _types(self) -> Iterator[Proposal]:
+        model = self.model
+        own = ("int", "bool", "text", "seat", "card", "piece", "role", "place", "link")
+        yield from (Proposal(name, "type") for name in (*own, *(f"{maker} of" for maker in MAKERS)))
+        declared = [*model.kinds, *model.card_kinds, *model.records, *model.pieces]
+        yield from (Proposal(name, "type", rank=3) for name in declared)
+        if model.graph is not None:
+            yield Proposal(model.graph.node, "type", rank=3)
+
+    # --- rule text
+
+    def _rule_text(self, text: str) -> Iterator[Proposal]:
+        line = text.split("\n")[-1]
+        if "#" in re.sub(r'"[^"]*"', "", line):
+            return
+        frame, quiet = self._scope(text)
+        model = self.model
+        if re.search(r"\bcites\s[^)]*$", line):
+            yield from self._statements()
+        elif line.count('"') % 2:
+            nodes = model.graph.nodes if model.graph is not None else []
+            yield from (Proposal(row.name, "node") for row in nodes)
+        elif chain := _CHAIN.search(line):
+            type_ = self._type_of(chain[1], frame)
+            yield from self._attributes(type_, quiet) if type_ is not None else ()
+        elif re.search(r"\bnote\s+\w*$", line):
+            for event in model.events.values():
+                fields = ", ".join(f"{name}: {type_text(model, type_)}" for name, type_ in event.fields.items())
+                yield Proposal(event.name, "event", f"({fields})")
+        elif re.search(r"\bis\s+(not\s+)?\w*$", line):
+            yield from (Proposal(name, "type") for name in (*model.card_kinds, *model.pieces))
+        elif re.search(r"(->|\bof)\s*\w*$", line) or re.search(r"(^\s*\(|\blet\s)[^=]*:\s*[\w ]*$", line):
+            yield from self._types()
+        else:
+            yield from self._expressions(line, frame)
+
+    def _expressions(self, line: str, frame: Frame) -> Iterator[Proposal]:
+        model, wanted = self.model, self._wanted(line, frame)
+
+        def rank(type_: Type, otherwise: int) -> int:
+            return otherwise - 2 if wanted is not None and accepts(wanted, type_) else otherwise
+
+        for block in frame.visible:
+            for variable in block.values():
+                yield Proposal(variable.name, "local", type_text(model, variable.type), rank=rank(variable.type, 2))
+        if wanted is not None and wanted.form == "kind":
+            kind = model.kinds.get(wanted.name)
+            yield from (Proposal(name, "member", wanted.name, rank=1) for name in (kind.members if kind else ()))
+        for group in model.groups.values():
+            if not group.owner:
+                yield Proposal(group.name, "state", type_text(model, group.type), rank=rank(group.type, 4))
+        for name, setting in (*model.settings.items(), *model.interpretations.items()):
+            detail = type_text(model, setting.type) if hasattr(setting, "type") else "interpretation"
+            yield Proposal(name, "setting", detail, rank=4)
+        for name, table in model.tables.items():
+            detail = f"[{', '.join(table.keys)}] -> {type_text(model, table.gives)}"
+            yield Proposal(name, "table", detail, rank=rank(table.gives, 4))
+        for name, signature in model.signatures.items():
+            yield Proposal(name, "rule", self._signature(name), rank=rank(signature.result, 5))
+        for name, fields in model.records.items():
+            yield Proposal(name, "record", f"({', '.join(fields)})")
+        for function in FUNCTIONS.values():
+            yield Proposal(function.name, "function", f"({', '.join(function.parameters)})", function.about, 6)
+        for kind in model.kinds.values():
+            yield from (Proposal(name, "member", kind.name, rank=6) for name in kind.members)
+        domains = [*model.kinds, *model.card_kinds, *([model.graph.node] if model.graph else [])]
+        yield from (Proposal(name, "type", "all of them", rank=6) for name in domains)
+        yield from (Proposal(word, "word", rank=5) for word in ("players", "seats"))
+        yield from (Proposal(role, "member", "role", rank=6) for role in model.roles)
+        if not line.strip() or re.fullmatch(r"\s*\w*", line):
+            yield from (Proposal(word, "keyword", rank=5) for word in (*sorted(STATEMENTS), "require", "base"))
+        else:
+            words = (
+                "where",
+                "if",
+                "else",
+                "otherwise",
+                "and",
+                "or",
+                "not",
+                "in",
+                "is",
+                "by",
+                "none",
+                "yes",
+                "no",
+                "base",
+            )
+            yield from (Proposal(word, "keyword", rank=7) for word in words)
+
+    def _wanted(self, line: str, frame: Frame) -> Type | None:
+        """The type that is wanted: of the parameter of a call, of the other side of a comparison, of a table's key."""
+        model = self.model
+        if call := re.search(r"([a-z_]\w*)([(\[])([^()\[\]]*)$", line):
+            position = call[3].count(",")
+            if call[2] == "(" and call[1] in model.signatures:
+                types = [type_ for _, type_ in model.signatures[call[1]].parameters]
+            elif call[2] == "[" and call[1] in model.tables:
+                types = list(model.tables[call[1]].key_types)
+            else:
+                types = list(model.records.get(call[1], {}).values())
+            if position < len(types) and re.fullmatch(r"\s*\w*", call[3].split(",")[-1]):
+                return types[position]
+        if compared := re.search(r"([\w.\[\]]+)\s*(?:==|!=|<=|>=|<|>|(?<![=!<>])=)\s*\w*$", line):
+            return self._type_of(compared[1], frame)
+        return None
+
+    def _attributes(self, type_: Type, frame: Expressions) -> Iterator[Proposal]:
+        model = self.model
+        if type_.form == "record":
+            for name, found in model.records.get(type_.name, {}).items():
+                yield Proposal(name, "attribute", type_text(model, found))
+        for name, found in frame.attributes(type_.sure).items():
+            yield Proposal(name, "attribute", type_text(model, found))
+        for key, group in model.groups.items():
+            if group.owner == type_.form and frame.group_key(type_, key.split(".")[-1]) == key:
+                yield Proposal(key.split(".")[-1], "attribute", type_text(model, group.type))
+        if type_.form == "pile":
+            yield Proposal("top", "attribute", "card")
+
+    def _signature(self, name: str) -> str:
+        signature = self.model.signatures.get(name)
+        if signature is None:
+            return ""
+        parameters = ", ".join(f"{each}: {type_text(self.model, type_)}" for each, type_ in signature.parameters)
+        gives = f" -> {type_text(self.model, signature.result)}" if signature.result.form != "nothing" else ""
+        return f"({parameters}){gives}"
+
+    # --- scope, by tokens
+
+    def _scope(self, text: str) -> tuple[Frame, Expressions]:
+        """The locals that are visible at the end of a text, as far as its lines tell."""
+        frame = Frame()
+        quiet = Expressions(self.model, self.model.signatures, frame, lambda diagnostic: None)
+        self._around(frame, quiet)
+        lines = [line for line in text.split("\n") if line.strip()]
+        header = re.match(r"\s*\((.*?)\)\s*(->|:)", lines[0]) if lines else None
+        for parameter in header[1].split(",") if header else ():
+            name, _, type_ = parameter.partition(":")
+            if re.fullmatch(r"\s*[a-z_]\w*\s*", name):
+                frame.add(name.strip(), self._named_type(type_.strip()))
+        last = len(lines[-1]) - len(lines[-1].lstrip(" ")) if lines else 0
+        for position, line in enumerate(lines):
+            depth = len(line) - len(line.lstrip(" "))
+            opens = line.rstrip().endswith(":") and position < len(lines) - 1
+            rest = [len(each) - len(each.lstrip(" ")) for each in lines[position + 1 :]]
+            if rest and (min(rest) < depth or (opens and min(rest) <= depth and not line.lstrip().startswith("let "))):
+                continue
+            if depth <= last:
+                whole = line + (self.where.after if position == len(lines) - 1 else "")
+                self._bind(whole.rstrip().removesuffix(":"), frame, quiet, last=position == len(lines) - 1)
+        return frame, quiet
+
+    def _bind(self, line: str, frame: Frame, quiet: Expressions, *, last: bool = False) -> None:
+        """The locals that a line introduces; of the line that is being written, no `let`."""
+        for match in _every(_BINDERS, line):
+            if match["let"] and last:
+                continue
+            if match["let"]:
+                value = match["value"].removeprefix("pick from ").split(" as ")[0] if match["value"] else ""
+                type_ = self._named_type(match["type"]) if match["type"] else self._type_of(value, frame)
+                if type_ is not None and match["value"].startswith("pick from "):
+                    type_ = type_.of
+                frame.add(
+                    match["let"],
+                    (type_ or Type("never")).sure if line.strip()[:2] in ("if", "el") else type_ or Type("never"),
+                )
+            elif match["item"] not in ("not", "where", "and", "or") and (items := _items(match["items"])):
+                of = self._items_of(items, frame)
+                if of is not None:
+                    frame.add(match["item"], of)
+
+    def _around(self, frame: Frame, quiet: Expressions) -> None:
+        """What a declaration gives to its texts: values of an event, what is looked for, a lower layer's parameters."""
+        path = [step for step in self.where.path if not step.isdigit()]
+        if path[-1:] == ["start"] or path[:1] == ["result"] or "picture" in path:
+            frame.add("who", SEAT)
+        if len(path) >= 2 and "rules" in path[:-1]:
+            signature = self.model.signatures.get(path[path.index("rules") + 1])
+            for name, type_ in signature.parameters if signature else ():
+                frame.add(name, type_)
+        for line in self._entry_lines():
+            if match := re.match(r"\s*on:\s*[\"']?([a-z_]\w*)\(([^)]*)\)", line):
+                event = self.model.events.get(match[1])
+                names = [name.strip() for name in match[2].split(",")]
+                for name, type_ in zip(names, event.fields.values() if event else (), strict=False):
+                    frame.add(name, type_)
+            elif match := re.match(r"\s*(?:for|rows):\s*(.*)", line):
+                self._bind(match[1], frame, quiet)
+            elif match := re.match(r"\s*each:\s*([a-z_]\w*)", line):
+                frame.add(match[1], SEAT)
+
+    def _entry_lines(self) -> list[str]:
+        """The lines of the declaration that the place stands in, without deeper blocks."""
+        path = [step for step in self.where.path if not step.isdigit()]
+        if len(path) < 3 or not self.where.entry:
+            return []
+        name = path[-2]
+        lines = self.file.text.split("\n")
+        here = next((i for i, line in enumerate(lines) if re.match(rf"\s+{re.escape(name)}:", line)), None)
+        if here is None:
+            return []
+        depth = len(lines[here]) - len(lines[here].lstrip(" "))
+        found: list[str] = []
+        for line in lines[here + 1 :]:
+            indent = len(line) - len(line.lstrip(" "))
+            if line.strip() and indent <= depth:
+                break
+            found.append(line)
+        return found
+
+    def _named_type(self, text: str) -> Type:
+        tree, _ = parse_type(_Loose(text))
+        return resolve_type(self.model, tree, lambda diagnostic: None) if tree is not None else Type("never")
+
+    def _type_of(self, text: str, frame: Frame) -> Type | None:
+        """The type of an expression, with the locals that are known."""
+        tree, _ = parse_expression(_Loose(text.strip()))
+        if tree is None:
+            return None
+        expressions = Expressions(self.model, self.model.signatures, frame, lambda diagnostic: None)
+        type_ = expressions.value(tree, maybe=True).type
+        return None if type_.form == "never" else type_
+
+    def _items_of(self, text: str, frame: Frame) -> Type | None:
+        tree, _ = parse_expression(_Loose(text))
+        if tree is None:
+            return None
+        of = Expressions(self.model, self.model.signatures, frame, lambda diagnostic: None).items(tree)[1]
+        return None if of.form == "never" else of
+
+
+@dataclass(frozen=True, slots=True)
+class _Loose:
+    """A piece of text that stands nowhere."""
+
+    text: str
+
+    def span(self, start: int, end: int) -> Span:
+        return Span(SourceFile("", self.text), start, end)
+
+
+def _every(pattern: re.Pattern[str], line: str) -> Iterator[re.Match[str]]:
+    """All matches, also those within others: `a in x, b in y`."""
+    start = 0
+    while match := pattern.search(line, start):
+        yield match
+        start = match.start("let" if match["let"] else "item") + 1
+        if match["let"]:
+            start = match.start("value")
+
+
+def _items(text: str) -> str:
+    """The list of `x in LIST where …`: up to what ends it on its level."""
+    depth = 0
+    for match in re.finditer(r'"[^"]*"|[(\[]|[)\]]|,|\b(?:where|by|if|and|or|for|as listed)\b|:', text):
+        if match[0] in "([":
+            depth += 1
+        elif match[0] in ")]":
+            depth -= 1
+            if depth < 0:
+                return text[: match.start()].strip()
+        elif depth == 0 and not match[0].startswith('"'):
+            return text[: match.start()].strip()
+    return text.strip()

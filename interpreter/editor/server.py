@@ -1,0 +1,332 @@
+"""The language server: what an editor asks by the protocol. What the answers are is said in the modules beside it.
+
+Places are lines and columns there, columns counted in UTF-16 units. A check goes on step by step between requests, and
+begins anew when the author has typed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from lsprotocol import types as lsp
+from pygls import uris
+from pygls.exceptions import JsonRpcException
+from pygls.lsp.server import LanguageServer
+
+from interpreter.base.diagnostics import Diagnostic
+from interpreter.base.source import SourceFile, Span
+from interpreter.editor.answers import Answers, Place, Symbol
+from interpreter.editor.completion import Proposal, complete
+from interpreter.editor.desk import Desk
+from interpreter.editor.rename import RefusedRename, renamable, rename
+from interpreter.language.tidy import tidy
+
+__all__ = ["make_server", "offset_at", "position_of"]
+
+PAUSE = 0.05
+"""Seconds without a new text after which a check begins."""
+LONG_PAUSE = 0.5
+"""Seconds after which the part of it begins that takes long."""
+
+_SYMBOLS = {
+    "section": lsp.SymbolKind.Namespace,
+    "part": lsp.SymbolKind.Namespace,
+    "rules": lsp.SymbolKind.Function,
+    "tables": lsp.SymbolKind.Array,
+    "triggers": lsp.SymbolKind.Event,
+    "standing": lsp.SymbolKind.Event,
+    "events": lsp.SymbolKind.Event,
+    "kinds": lsp.SymbolKind.Enum,
+    "tokens": lsp.SymbolKind.Enum,
+    "cards": lsp.SymbolKind.Struct,
+    "records": lsp.SymbolKind.Struct,
+    "settings": lsp.SymbolKind.Constant,
+    "interpretations": lsp.SymbolKind.Constant,
+}
+_SORTS = {
+    "rule": lsp.CompletionItemKind.Function,
+    "function": lsp.CompletionItemKind.Function,
+    "key": lsp.CompletionItemKind.Property,
+    "attribute": lsp.CompletionItemKind.Field,
+    "local": lsp.CompletionItemKind.Variable,
+    "state": lsp.CompletionItemKind.Variable,
+    "table": lsp.CompletionItemKind.Value,
+    "setting": lsp.CompletionItemKind.Constant,
+    "member": lsp.CompletionItemKind.EnumMember,
+    "node": lsp.CompletionItemKind.EnumMember,
+    "word": lsp.CompletionItemKind.EnumMember,
+    "type": lsp.CompletionItemKind.Class,
+    "record": lsp.CompletionItemKind.Struct,
+    "event": lsp.CompletionItemKind.Event,
+    "file": lsp.CompletionItemKind.File,
+    "statement": lsp.CompletionItemKind.Reference,
+    "keyword": lsp.CompletionItemKind.Keyword,
+}
+
+
+# --- places -----------------------------------------------------------------------------------------------------------
+
+
+def position_of(file: SourceFile, offset: int) -> lsp.Position:
+    """Line and column, both from 0, the column in UTF-16 units."""
+    line, column = file.position(offset)
+    before = file.line(line)[: column - 1]
+    return lsp.Position(line - 1, len(before.encode("utf-16-le")) // 2)
+
+
+def offset_at(file: SourceFile, position: lsp.Position) -> int:
+    """The offset in characters of a position, which may lie behind the end of a line."""
+    number: int = position.line
+    if number >= len(file.line_starts):
+        return len(file.text)
+    line, units = file.line(number + 1), 0
+    for column, char in enumerate(line):
+        if units >= position.character:
+            return file.line_starts[number] + column
+        units += 2 if ord(char) > 0xFFFF else 1
+    return file.line_starts[number] + len(line)
+
+
+def _range(span: Span) -> lsp.Range:
+    return lsp.Range(position_of(span.file, span.start), position_of(span.file, span.end))
+
+
+def _uri(path: Path) -> str:
+    found: str | None = uris.from_fs_path(str(path))
+    assert found is not None
+    return found
+
+
+def _path(uri: str) -> Path | None:
+    """The file of a URI; nothing for what is no file."""
+    found = uris.to_fs_path(uri) if uri.startswith("file:") else None
+    return Path(found) if found else None
+
+
+# --- the server -------------------------------------------------------------------------------------------------------
+
+
+class _Session:
+    """One editor: its desk, the check that goes on, and what it was told."""
+
+    def __init__(self, server: Any) -> None:
+        self.server = server
+        self.desk = Desk()
+        self.answers = Answers(self.desk)
+        self.checking: asyncio.Task[None] | None = None
+        self.shown: dict[Path, list[Diagnostic]] = {}
+
+    # --- texts
+
+    def opened(self, params: lsp.DidOpenTextDocumentParams) -> None:
+        self._changed(params.text_document.uri, params.text_document.text)
+
+    def changed(self, params: lsp.DidChangeTextDocumentParams) -> None:
+        self._changed(params.text_document.uri, params.content_changes[-1].text)
+
+    def saved(self, params: lsp.DidSaveTextDocumentParams) -> None:
+        path = _path(params.text_document.uri)
+        if path is not None:
+            self._check(path)
+
+    def closed(self, params: lsp.DidCloseTextDocumentParams) -> None:
+        path = _path(params.text_document.uri)
+        if path is not None:
+            self.desk.write(path, None)
+            if path.is_file():
+                self._check(path)
+
+    def watched(self, params: lsp.DidChangeWatchedFilesParams) -> None:
+        """Files that changed on disk: what is open is looked at again."""
+        for path in list(self.desk.texts)[:1]:
+            self._check(path)
+
+    def _changed(self, uri: str, text: str) -> None:
+        path = _path(uri)
+        if path is not None:
+            self.desk.write(path, text)
+            self._check(path)
+
+    def _check(self, path: Path) -> None:
+        if self.checking is not None:
+            self.checking.cancel()
+        self.checking = asyncio.get_running_loop().create_task(self._step_by_step(path))
+
+    async def _step_by_step(self, path: Path) -> None:
+        await asyncio.sleep(PAUSE)
+        for found in self.desk.check(path):
+            self._show(found)
+            await asyncio.sleep(0.001)
+        await asyncio.sleep(LONG_PAUSE)
+        for found in self.desk.check_tables(path):
+            self._show(found)
+            await asyncio.sleep(0.001)
+
+    def _show(self, found: dict[Path, list[Diagnostic]]) -> None:
+        for path in {*found, *self.shown}:
+            diagnostics = found.get(path, [])
+            if self.shown.get(path) != diagnostics:
+                self.shown[path] = diagnostics
+                items = [_diagnostic(each, self.desk) for each in diagnostics]
+                params = lsp.PublishDiagnosticsParams(uri=_uri(path), diagnostics=items)
+                self.server.text_document_publish_diagnostics(params)
+
+    # --- questions
+
+    def _at(self, params: Any) -> tuple[Path, int] | None:
+        path = _path(params.text_document.uri)
+        if path is None:
+            return None
+        return path, offset_at(self.desk.file(path), params.position)
+
+    def hover(self, params: lsp.HoverParams) -> lsp.Hover | None:
+        at = self._at(params)
+        found = self.answers.hover(*at) if at else None
+        if found is None:
+            return None
+        return lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.Markdown, found[0]), _range(found[1]))
+
+    def definition(self, params: lsp.DefinitionParams) -> list[lsp.Location]:
+        at = self._at(params)
+        return _locations(self.answers.definition(*at)) if at else []
+
+    def references(self, params: lsp.ReferenceParams) -> list[lsp.Location]:
+        at = self._at(params)
+        if at is None:
+            return []
+        return _locations(self.answers.references(*at, declarations=params.context.include_declaration))
+
+    def completion(self, params: lsp.CompletionParams) -> lsp.CompletionList:
+        at = self._at(params)
+        proposals, piece = complete(self.desk, *at) if at else ([], None)
+        items = [_item(each, _range(piece)) for each in proposals] if piece else []
+        return lsp.CompletionList(is_incomplete=False, items=items)
+
+    def symbols(self, params: lsp.DocumentSymbolParams) -> list[lsp.DocumentSymbol]:
+        path = _path(params.text_document.uri)
+        return [_symbol(each) for each in self.answers.symbols(path)] if path else []
+
+    def renamable(self, params: lsp.PrepareRenameParams) -> lsp.Range | None:
+        at = self._at(params)
+        return _range(_or_refuse(lambda: renamable(self.answers, *at))) if at else None
+
+    def rename(self, params: lsp.RenameParams) -> lsp.WorkspaceEdit | None:
+        at = self._at(params)
+        if at is None:
+            return None
+        places = _or_refuse(lambda: rename(self.answers, *at, params.new_name))
+        edits: dict[str, list[lsp.TextEdit]] = {}
+        for place in dict.fromkeys(places):
+            edits.setdefault(_uri(place.path), []).append(lsp.TextEdit(_range(place.span), params.new_name))
+        return lsp.WorkspaceEdit(changes=edits)
+
+    def formatting(self, params: lsp.DocumentFormattingParams) -> list[lsp.TextEdit] | None:
+        """The file laid out, as edits of the lines that change; nothing where it cannot be read."""
+        path = _path(params.text_document.uri)
+        if path is None:
+            return None
+        file = self.desk.file(path)
+        written, _ = tidy(file)
+        return None if written is None else list(_line_edits(file.text, written))
+
+
+def make_server(version: str) -> LanguageServer:
+    """A server that knows all that is asked of it and has no stream yet."""
+    server = LanguageServer("regelwerk", version, text_document_sync_kind=lsp.TextDocumentSyncKind.Full)
+    session = _Session(server)
+    answers: dict[str, tuple[Callable[..., Any], Any]] = {
+        lsp.TEXT_DOCUMENT_DID_OPEN: (session.opened, None),
+        lsp.TEXT_DOCUMENT_DID_CHANGE: (session.changed, None),
+        lsp.TEXT_DOCUMENT_DID_SAVE: (session.saved, None),
+        lsp.TEXT_DOCUMENT_DID_CLOSE: (session.closed, None),
+        lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES: (session.watched, None),
+        lsp.TEXT_DOCUMENT_HOVER: (session.hover, None),
+        lsp.TEXT_DOCUMENT_DEFINITION: (session.definition, None),
+        lsp.TEXT_DOCUMENT_REFERENCES: (session.references, None),
+        lsp.TEXT_DOCUMENT_COMPLETION: (session.completion, lsp.CompletionOptions([".", '"', "-", "/"])),
+        lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL: (session.symbols, None),
+        lsp.TEXT_DOCUMENT_PREPARE_RENAME: (session.renamable, None),
+        lsp.TEXT_DOCUMENT_RENAME: (session.rename, lsp.RenameOptions(prepare_provider=True)),
+        lsp.TEXT_DOCUMENT_FORMATTING: (session.formatting, None),
+    }
+    for name, (answer, options) in answers.items():
+        server.feature(name, options)(_plain(answer))
+    return server
+
+
+def _plain(answer: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of one parameter: the library looks at what it calls, and knows no methods."""
+    return partial(_call, answer)
+
+
+def _call(answer: Callable[..., Any], params: Any) -> Any:
+    return answer(params)
+
+
+# --- answers in the words of the protocol -----------------------------------------------------------------------------
+
+
+def _diagnostic(diagnostic: Diagnostic, desk: Desk) -> lsp.Diagnostic:
+    nowhere = lsp.Range(lsp.Position(0, 0), lsp.Position(0, 0))
+    related = [
+        lsp.DiagnosticRelatedInformation(lsp.Location(_uri(path), _range(note.span)), note.message)
+        for note in diagnostic.notes
+        if note.span is not None and (path := desk.path_of(note.span)) is not None
+    ]
+    told = [note.message for note in diagnostic.notes if note.span is None]
+    helped = [f"help: {diagnostic.help}"] if diagnostic.help else []
+    return lsp.Diagnostic(
+        range=_range(diagnostic.span) if diagnostic.span else nowhere,
+        message="\n".join([diagnostic.message, *told, *helped]),
+        severity=lsp.DiagnosticSeverity.Error if diagnostic.severity == "error" else lsp.DiagnosticSeverity.Warning,
+        code=diagnostic.code,
+        source="regelwerk",
+        related_information=related or None,
+    )
+
+
+def _locations(places: Iterable[Place]) -> list[lsp.Location]:
+    return [lsp.Location(_uri(place.path), _range(place.span)) for place in places]
+
+
+def _item(proposal: Proposal, piece: lsp.Range) -> lsp.CompletionItem:
+    return lsp.CompletionItem(
+        label=proposal.text,
+        kind=_SORTS.get(proposal.kind, lsp.CompletionItemKind.Text),
+        detail=proposal.detail or None,
+        documentation=proposal.about or None,
+        sort_text=f"{proposal.rank}{proposal.text}",
+        text_edit=lsp.TextEdit(piece, proposal.text),
+    )
+
+
+def _symbol(symbol: Symbol) -> lsp.DocumentSymbol:
+    return lsp.DocumentSymbol(
+        name=symbol.name or "—",
+        kind=_SYMBOLS.get(symbol.kind, lsp.SymbolKind.Variable),
+        range=_range(symbol.span.to(symbol.name_span)),
+        selection_range=_range(symbol.name_span),
+        children=[_symbol(each) for each in symbol.children],
+    )
+
+
+def _line_edits(old: str, new: str) -> Iterable[lsp.TextEdit]:
+    """What changes, by whole lines: the cursor stays where nothing does."""
+    from difflib import SequenceMatcher
+
+    before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
+    for what, start, end, first, last in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        if what != "equal":
+            where = lsp.Range(lsp.Position(start, 0), lsp.Position(end, 0))
+            yield lsp.TextEdit(where, "".join(after[first:last]))
+
+
+def _or_refuse(answer: Callable[[], Any]) -> Any:
+    try:
+        return answer()
+    except RefusedRename as refused:
+        raise JsonRpcException(str(refused), lsp.LSPErrorCodes.RequestFailed) from None

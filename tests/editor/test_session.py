@@ -1,0 +1,238 @@
+"""A session with an editor, over the protocol: a small ruleset in a folder of its own, with unsaved texts."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("pygls")
+
+from tests.editor.client import Client, place
+
+TOP = Path(__file__).parents[2]
+
+OVERLAY = """\
+language: 1
+overlay: goofspiel/handy
+title: Handy
+over: [goofspiel]
+
+rules:
+  bid_of:
+    wraps: goofspiel
+    cites: [GO-1]
+    is: |
+      (who: seat) -> int:
+        base(who) + bonus(who)
+  bonus: {about: "für 𝄞 Spieler", is: "(who: seat) -> int: count(who.spent)"}
+"""
+STATEMENTS = "id,kind,phase,statement\nGO-1,rule,bidding,The bid is the value of the card.\n"
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("mine") / "rulesets"
+    shutil.copytree(TOP / "rulesets" / "goofspiel", folder / "goofspiel")
+    (folder / "goofspiel" / "overlays").mkdir()
+    (folder / "goofspiel" / "overlays" / "handy.yaml").write_text(OVERLAY, encoding="utf-8")
+    (folder / "goofspiel" / "statements").mkdir()
+    (folder / "goofspiel" / "statements" / "flood.csv").write_text(STATEMENTS, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def client(root: Path) -> Iterator[Client]:
+    path = os.pathsep.join([str(TOP), os.environ.get("PYTHONPATH", "")])
+    session = Client(root, {**os.environ, "PYTHONPATH": path})
+    yield session
+    assert session.end() == 0
+
+
+@pytest.fixture
+def overlay(client: Client, root: Path) -> Path:
+    """The overlay, open and as it was written."""
+    path = root / "goofspiel" / "overlays" / "handy.yaml"
+    client.open(path, OVERLAY)
+    return path
+
+
+def markdown(found: dict[str, Any]) -> str:
+    return str(found["contents"]["value"])
+
+
+def test_mistakes_are_told_and_taken_back(client: Client, overlay: Path) -> None:
+    client.wait_for_codes(overlay, [])
+    client.change(overlay, OVERLAY.replace("who.spent", "who.spend"))
+    [told] = client.wait_for_codes(overlay, ["E304"])
+    assert "did you mean `spent`?" in told["message"]
+    assert told["range"]["start"] == {
+        "line": 12,
+        "character": len('  bonus: {about: "für 𝄞 Spieler", is: "(who: seat) -> int: count(who.') + 1,  # 𝄞 is two units
+    }
+    client.change(overlay, OVERLAY)
+    client.wait_for_codes(overlay, [])
+
+
+def test_other_files_are_checked_against_a_text_that_is_not_saved(client: Client, overlay: Path, root: Path) -> None:
+    family = root / "goofspiel" / "family.yaml"
+    text = family.read_text(encoding="utf-8")
+    client.open(overlay, OVERLAY)
+    client.wait_for_codes(overlay, [])
+    client.open(family, text.replace("  bid_of:", "  bid_by:").replace("bid_of(", "bid_by("))
+    client.change(overlay, OVERLAY + "\n")
+    told = client.wait_for_codes(overlay, ["E502", "E507"])
+    assert "no file below declares it" in told[0]["message"]
+    client.tell("textDocument/didClose", {"textDocument": {"uri": family.as_uri()}})
+    client.change(overlay, OVERLAY)
+    client.wait_for_codes(overlay, [])
+
+
+def test_yaml_of_something_else_is_left_alone(client: Client, root: Path) -> None:
+    other = root / "compose.yaml"
+    other.write_text("services: {web: {image: x}}\n", encoding="utf-8")
+    client.open(other)
+    client.wait_for_codes(other, [])
+
+
+@pytest.mark.parametrize(
+    ("piece", "offset", "says"),
+    [
+        ("count(who.spent)", 1, "count(counted) -> int"),
+        ("count(who.spent)", len("count(who."), "seat.spent: zone of bid_card"),
+        ("bonus(who)", 0, "bonus(who: seat) -> int"),
+        ("base(who)", 0, "goofspiel/family.yaml"),
+        ("bid_of:", 0, "The bid is the value of the card."),
+        ("GO-1", 1, "The bid is the value of the card."),
+        ("wraps:", 0, "The file whose rule this one covers"),
+        ("base(who)", len("base("), "who: seat"),
+    ],
+)
+def test_hover(client: Client, overlay: Path, piece: str, offset: int, says: str) -> None:
+    assert says in markdown(client.at("hover", overlay, place(OVERLAY, piece, offset)))
+
+
+@pytest.mark.parametrize(
+    ("piece", "offset", "file", "line"),
+    [
+        ("base(who)", 0, "family.yaml", "  bid_of:"),
+        ("bid_of:", 0, "family.yaml", "  bid_of:"),
+        ("wraps: goofspiel", len("wraps: "), "family.yaml", "  bid_of:"),
+        ("[goofspiel]", 1, "family.yaml", "family: goofspiel"),
+        ("who.spent", len("who."), "family.yaml", "    spent: {zone: bid_card, order: kept}"),
+        ("GO-1", 0, "flood.csv", "GO-1,rule,bidding,The bid is the value of the card."),
+        ("bonus(who)", 0, "handy.yaml", OVERLAY.split("\n")[12]),
+        ("who.spent", 0, "handy.yaml", OVERLAY.split("\n")[12]),
+    ],
+)
+def test_definition(client: Client, overlay: Path, piece: str, offset: int, file: str, line: str) -> None:
+    [found] = client.at("definition", overlay, place(OVERLAY, piece, offset))
+    path = Path(found["uri"].removeprefix("file://"))
+    assert path.name == file
+    assert path.read_text(encoding="utf-8").split("\n")[found["range"]["start"]["line"]] == line
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "first"),
+    [
+        ("base(who) + bonus(who)", "who.", ["counts", "hand", "number", "offered", "role", "spent", "won"]),
+        ("base(who) + bonus(who)", "let x = [c in who.", ["counts", "hand", "number", "offered"]),
+        ("base(who) + bonus(who)", "let x = [c in who.hand where c.", ["number", "suit", "value"]),
+        ("base(who) + bonus(who)", "if tied_prize == ", ["carried", "discarded"]),
+        ("base(who) + bonus(who)", "let many = bonus(", ["who"]),
+        ("cites: [GO-1]", "cites: [GO", ["GO-1"]),
+        ("wraps: goofspiel", "wraps: ", ["common/auction", "goofspiel"]),
+        ("    cites: [GO-1]\n", "    c\n", ["about", "cites", "does"]),
+    ],
+)
+def test_completion_of_a_text_that_cannot_be_read(
+    client: Client, overlay: Path, old: str, new: str, first: list[str]
+) -> None:
+    client.wait_for_codes(overlay, [])
+    text = OVERLAY.replace(old, new, 1)
+    client.change(overlay, text)
+    position = place(text, new.rstrip("\n"), len(new.rstrip("\n")))
+    items = client.at("completion", overlay, position)["items"]
+    labels = [item["label"] for item in sorted(items, key=lambda item: item["sortText"])]
+    assert labels[: len(first)] == first
+    client.change(overlay, OVERLAY)
+    client.wait_for_codes(overlay, [])
+
+
+def test_references_and_rename_reach_every_file(client: Client, overlay: Path, root: Path) -> None:
+    at = place(OVERLAY, "bid_of", 2)
+    places = client.at("references", overlay, at, context={"includeDeclaration": True})
+    files = [Path(each["uri"]).name for each in places]
+    assert sorted(set(files)) == ["family.yaml", "handy.yaml"]
+    changes = client.at("rename", overlay, at, newName="bid_by")["changes"]
+    assert sum(len(edits) for edits in changes.values()) == len(places)
+    before, after = tmp_texts(changes)
+    assert all(text.count("bid_of") for text in before)
+    assert not any("bid_of" in text for text in after)
+
+
+def tmp_texts(changes: dict[str, list[dict[str, Any]]]) -> tuple[list[str], list[str]]:
+    """The files that an edit changes, as they are and as they would be."""
+    before, after = [], []
+    for uri, edits in changes.items():
+        text = Path(uri.removeprefix("file://")).read_text(encoding="utf-8")
+        lines = [line.encode("utf-16-le") for line in text.split("\n")]
+        for edit in sorted(edits, key=lambda e: e["range"]["start"]["character"], reverse=True):
+            start, end = edit["range"]["start"], edit["range"]["end"]
+            line = lines[start["line"]]
+            new = edit["newText"].encode("utf-16-le")
+            lines[start["line"]] = line[: 2 * start["character"]] + new + line[2 * end["character"] :]
+        before.append(text)
+        after.append("\n".join(line.decode("utf-16-le") for line in lines))
+    return before, after
+
+
+@pytest.mark.parametrize(
+    ("piece", "offset", "name", "reason"),
+    [
+        ("bid_of", 0, "points", "`points` is a name already"),
+        ("bid_of", 0, "Bid", "is no name"),
+        ("bid_of", 0, "count", "has a meaning of its own"),
+        ("GO-1", 0, "x", "the id of a sentence"),
+        ("title", 0, "x", "no name of a rule"),
+    ],
+)
+def test_a_rename_that_is_not_safe_is_refused(
+    client: Client, overlay: Path, piece: str, offset: int, name: str, reason: str
+) -> None:
+    params = {"textDocument": {"uri": overlay.as_uri()}, "position": place(OVERLAY, piece, offset), "newName": name}
+    assert reason in client.asked("textDocument/rename", params)["error"]["message"]
+
+
+def test_a_local_is_renamed_in_its_text_alone(client: Client, overlay: Path) -> None:
+    [edits] = client.at("rename", overlay, place(OVERLAY, "who.spent"), newName="bidder")["changes"].values()
+    assert [edit["range"]["start"]["line"] for edit in edits] == [12, 12]
+
+
+def test_layout_and_outline(client: Client, overlay: Path) -> None:
+    client.change(overlay, OVERLAY.replace("base(who) + bonus(who)", "base( who )+bonus(who)"))
+    document = {"uri": overlay.as_uri()}
+    options = {"tabSize": 2, "insertSpaces": True}
+    [edit] = client.ask("textDocument/formatting", {"textDocument": document, "options": options})
+    assert edit["newText"] == "        base(who) + bonus(who)\n"
+    outline = client.ask("textDocument/documentSymbol", {"textDocument": document})
+    assert [(each["name"], [child["name"] for child in each["children"]]) for each in outline] == [
+        ("goofspiel/handy", []),
+        ("rules", ["bid_of", "bonus"]),
+    ]
+
+
+def test_without_the_library_the_command_says_what_to_install() -> None:
+    code = (
+        "import sys; sys.modules['pygls'] = None; from interpreter.cli.main import main; sys.argv[1:] = ['lsp']; main()"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(TOP), os.environ.get("PYTHONPATH", "")])}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "pip install 'regelwerk[lsp]'" in done.stderr
