@@ -100,7 +100,7 @@ class Session:
             if not words:
                 continue
             if words[0] == "export":
-                self.environment.update(word.split("=", 1) for word in words[1:])
+                self.environment.update({name: value for name, _, value in (word.partition("=") for word in words[1:])})
                 continue
             is_ours = words[0] == "regelwerk" and not self.installed and not _SHELL.search(line)
             failed, output = self._here(words[1:]) if is_ours else self._in_shell(line)

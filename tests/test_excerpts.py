@@ -1,4 +1,4 @@
-"""What the documentation shows of the shipped rulesets is what stands in them: statements word by word, YAML as it is."""
+"""What the documentation shows of the shipped rulesets stands in them: statements word by word, YAML as it is."""
 
 from __future__ import annotations
 
