@@ -10,7 +10,10 @@ from click.testing import CliRunner
 
 import interpreter
 from interpreter.cli.main import cli
+from interpreter.language.parse import grammar
 from interpreter.language.signatures import FUNCTIONS
+from tests import keys
+from tests.samples import samples
 
 DOCS = Path(__file__).parents[1] / "docs"
 ANNOTATED = {
@@ -55,8 +58,28 @@ def test_the_reference_names_every_function() -> None:
     assert [name for name in FUNCTIONS if f"`{name}(" not in reference and f"{name}(" not in reference] == []
 
 
-def test_the_reference_names_every_statement_word() -> None:
-    grammar = (DOCS.parent / "interpreter" / "language" / "grammar.lark").read_text(encoding="utf-8")
+def test_the_reference_names_every_word_of_the_language() -> None:
+    text = (DOCS.parent / "interpreter" / "language" / "grammar.lark").read_text(encoding="utf-8")
     reference = (DOCS / "language.md").read_text(encoding="utf-8")
-    words = set(re.findall(r'"([a-z]+)"', grammar))
+    words = set(re.findall(r'"([a-z]+)"', text))
     assert {word for word in words if not re.search(rf"\b{word}\b", reference)} == set()
+
+
+def test_the_reference_shows_every_form_of_the_grammar() -> None:
+    parser = grammar()
+    forms = {
+        rule.alias or rule.origin.name
+        for rule in parser.rules
+        if (rule.alias or not rule.options.expand1) and not rule.origin.name.startswith("_")
+    }
+    shown = {
+        tree.data
+        for sample in samples((DOCS / "language.md").read_text(encoding="utf-8"))
+        if sample.kind == "rules"
+        for tree in parser.parse(sample.text, start=sample.name).iter_subtrees()
+    }
+    assert forms - shown == set()
+
+
+def test_the_reference_lists_every_key_of_the_schemas() -> None:
+    assert keys.PAGE.read_text(encoding="utf-8") == keys.written(), "write it anew: python -m tests.keys"
