@@ -57,7 +57,7 @@ def test_pytest_collects_scenarios_where_it_is_asked_to(pytester: pytest.Pyteste
     )
     for name, number in (("good", 0), ("bad", 2)):
         pytester.path.joinpath(f"{name}.yaml").write_text(scenario.format(name, number))
-    arguments = ("-p", "interpreter.cli.pytest_plugin", "-p", "no:cacheprovider")
+    arguments = ("-p", "no:cacheprovider")  # installed, the package brings the plugin along
     assert pytester.runpytest_inprocess(*arguments).ret == pytest.ExitCode.NO_TESTS_COLLECTED
     result = pytester.runpytest_inprocess(*arguments, "-o", "regelwerk_scenarios=*.yaml")
     result.assert_outcomes(passed=1, failed=1)

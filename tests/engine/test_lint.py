@@ -51,9 +51,9 @@ def test_equal_rules_are_told_with_both_places(tmp_path: Path) -> None:
 
 def test_names_of_locals_and_citations_do_not_matter(tmp_path: Path) -> None:
     first = """(who: seat):
-        let most = max(s.shells for s in seats)
-        require who.shells < most and water > 1    cites P-02"""
-    second = first.replace("who", "frog").replace("most", "limit").replace("s.shells for s", "x.shells for x")
+        let bound = max(s.shells for s in seats)
+        require who.shells < bound and water > 1    cites P-02"""
+    second = first.replace("who", "frog").replace("bound", "limit").replace("s.shells for s", "x.shells for x")
     assert pair(tmp_path, first, second.replace("P-02", "P-03"), "permits") == SAME
 
 

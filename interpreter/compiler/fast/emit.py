@@ -198,7 +198,7 @@ class Emitter:
         """What is told is looked up, not called."""
         for body in emitted.modules.values():
             for function in body:
-                _LookUp(self.told).visit(function)
+                _LookUp(self.told, self.functions.state_numbers).visit(function)
 
     def _go_back(self) -> None:
         """What goes on where a call is done, if all calls that lead there put what they give in one place."""
@@ -247,16 +247,24 @@ class _Writing:
 
 
 class _LookUp(ast.NodeTransformer):
-    """Looks answers up instead of calling for them."""
+    """Looks answers up instead of calling for them: those of ``told`` in a table, those that the state remembers, by the
+    numbers of their caches, if they are there and not empty."""
 
-    def __init__(self, told: set[str]) -> None:
-        self.told = told
+    def __init__(self, told: set[str], remembered: dict[str, int]) -> None:
+        self.told, self.remembered = told, remembered
+        self.quote = Quote()
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
         match node:
             case ast.Call(ast.Name(name) as function, [asked], []) if name in self.told:
                 return ast.copy_location(ast.Subscript(function, asked, ast.Load()), node)
+            case ast.Call(ast.Name(name), [_, ast.Name() as caches, *given], []) if name in self.remembered:
+                if len(given) > 1 or not all(isinstance(each, ast.Name | ast.Constant) for each in given):
+                    return node
+                self.quote.stay(node)
+                number, key = self.quote.constant(self.remembered[name]), given[0] if given else self.quote.constant(())
+                return self.quote.expression("_0[_1].get(_2) or _3", caches, number, key, node)
             case _:
                 return node
 

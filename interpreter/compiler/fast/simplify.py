@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,8 +26,8 @@ LEAVE = "leave"
 
 MOST_OF_ONE = 600
 """A function with more nodes is called."""
-MOST_OF_A_STEP = 500
-"""A procedure with more nodes is called, if it is called by the way."""
+MOST_OF_SEVERAL = 160
+"""A function with more nodes is called, if it is called from several places."""
 MOST_IN_ALL = 2_600
 """Nothing more is put in place in a function that has so many nodes."""
 DEEPEST = 10
@@ -47,37 +48,56 @@ class Library:
     functions: dict[str, ast.FunctionDef] = field(default_factory=dict)
     stretches: dict[int, tuple[str, int]] = field(default_factory=dict)
     _sizes: dict[str, int] = field(default_factory=dict)
-    _kinds: dict[str, str] = field(default_factory=dict)
+    _straight: dict[str, bool] = field(default_factory=dict)
+    _locals: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    _calls: Counter[str] = field(default_factory=Counter)
 
     def add(self, functions: list[ast.stmt]) -> None:
         """Copies are kept: what is handed in may be changed afterwards."""
         for function in functions:
             if isinstance(function, ast.FunctionDef) and not function.decorator_list and _takes_state(function):
                 self.functions[function.name] = _copied(function, {})
+                self._calls.update(
+                    node.func.id
+                    for node in _walk(function)
+                    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+                )
 
     def size(self, name: str) -> int:
         if name not in self._sizes:
-            self._sizes[name] = sum(1 for _ in ast.walk(self.functions[name]))
+            self._sizes[name] = sum(1 for _ in _walk(self.functions[name]))
         return self._sizes[name]
+
+    def is_worth_it(self, name: str) -> bool:
+        """Whether a function may stand in place: it is short, or there is hardly another place for it."""
+        return self.size(name) <= (MOST_OF_SEVERAL if self._calls[name] > 1 else MOST_OF_ONE)
+
+    def locals(self, name: str) -> tuple[str, ...]:
+        """The names that belong to a function."""
+        if name not in self._locals:
+            function = self.functions[name]
+            own = {parameter.arg for parameter in function.args.args} | _stored(function)
+            self._locals[name] = tuple(sorted(own - SHARED))
+        return self._locals[name]
 
     def is_straight(self, name: str) -> bool:
         """Whether a function is done when its last statement is, and gives nothing."""
-        if name not in self._kinds:
+        if name not in self._straight:
             *first, last = self.functions[name].body
-            inner = [node for each in first for node in ast.walk(each)]
+            inner = [node for each in first for node in _walk(each)]
             if not isinstance(last, ast.Return):
-                inner.extend(ast.walk(last))
+                inner.extend(_walk(last))
             leaves = any(isinstance(node, ast.Return | ast.Yield | ast.YieldFrom | ast.Try) for node in inner)
             gives = isinstance(last, ast.Return) and not (last.value is None or _is_none(last.value))
-            self._kinds[name] = "odd" if leaves or gives else "straight"
-        return self._kinds[name] == "straight"
+            self._straight[name] = not leaves and not gives
+        return self._straight[name]
 
 
 def simplified(function: ast.FunctionDef, library: Library) -> ast.FunctionDef:
     """A function that does the same; the one handed in is changed."""
     if not _takes_state(function) or function.decorator_list:
         return function
-    if any(isinstance(node, ast.Yield | ast.YieldFrom | ast.Try) for node in ast.walk(function)):
+    if any(isinstance(node, ast.Yield | ast.YieldFrom | ast.Try) for node in _walk(function)):
         return function
     writer = _Writer(function, library)
     facts = _Facts()
@@ -149,7 +169,7 @@ class _Writer:
     def __init__(self, function: ast.FunctionDef, library: Library) -> None:
         self.library = library
         self.used = _names(function)
-        self.size = sum(1 for _ in ast.walk(function))
+        self.size = sum(1 for _ in _walk(function))
         self.stack = [function.name]
 
     # --- statements
@@ -332,7 +352,7 @@ class _Writer:
         self, statement: ast.Return, name: str, arguments: list[ast.expr], facts: _Facts
     ) -> list[ast.stmt] | None:
         """The body of a function that is called at the end."""
-        if name not in self.library.functions or not self._fits(name, MOST_OF_ONE):
+        if name not in self.library.functions or not self._fits(name):
             return None
         body = self._body(name, arguments, statement)
         self.stack.append(name)
@@ -342,7 +362,7 @@ class _Writer:
 
     def _by_the_way(self, statement: ast.Expr, name: str, call: ast.Call, facts: _Facts) -> list[ast.stmt]:
         known = name in self.library.functions and not call.keywords
-        if not known or not self.library.is_straight(name) or not self._fits(name, MOST_OF_A_STEP):
+        if not known or not self.library.is_straight(name) or not self._fits(name):
             return [statement]
         body = self._body(name, call.args, statement)
         if body and isinstance(body[-1], ast.Return):
@@ -352,20 +372,18 @@ class _Writer:
         self.stack.pop()
         return found
 
-    def _fits(self, name: str, most: int) -> bool:
-        size = self.library.size(name)
-        if name in self.stack or len(self.stack) > DEEPEST or size > most or self.size + size > MOST_IN_ALL:
+    def _fits(self, name: str) -> bool:
+        if name in self.stack or len(self.stack) > DEEPEST or not self.library.is_worth_it(name):
             return False
-        self.size += size
+        if self.size + self.library.size(name) > MOST_IN_ALL:
+            return False
+        self.size += self.library.size(name)
         return True
 
     def _body(self, name: str, arguments: list[ast.expr], at: ast.stmt) -> list[ast.stmt]:
         """A body in place of a call: its parameters are given values first, and its names are nobody else's."""
         function = self.library.functions[name]
-        names: dict[str, str] = {}
-        for each in sorted(_stored(function) | {parameter.arg for parameter in function.args.args}):
-            if each not in SHARED:
-                names[each] = self._fresh(each)
+        names = {each: self._fresh(each) for each in self.library.locals(name)}
         found: list[ast.stmt] = []
         for parameter, argument in zip(function.args.args, arguments, strict=True):
             if parameter.arg not in SHARED:
@@ -534,6 +552,22 @@ class _Unread:
 # --- trees
 
 
+def _walk(tree: ast.AST) -> Iterator[ast.AST]:
+    """All nodes of a tree, in no order, but for contexts and operators: ``ast.walk`` takes several times as long."""
+    front = [tree]
+    while front:
+        node = front.pop()
+        yield node
+        if isinstance(node, ast.Name | ast.Constant):
+            continue
+        for field_ in node._fields:
+            part = getattr(node, field_, None)
+            if type(part) is list:
+                front.extend([each for each in part if isinstance(each, ast.AST) and each._fields])
+            elif isinstance(part, ast.AST) and part._fields:
+                front.append(part)
+
+
 def _copied(node: Any, names: Mapping[str, str]) -> Any:
     """A tree of its own, in which some names are others."""
     kind = type(node)
@@ -570,7 +604,7 @@ def _quote(place: ast.stmt | ast.expr) -> Quote:
 
 
 def _names(node: ast.AST) -> set[str]:
-    return {each for inner in ast.walk(node) if (each := _named(inner)) is not None}
+    return {each for inner in _walk(node) if (each := _named(inner)) is not None}
 
 
 def _named(node: ast.AST) -> str | None:
@@ -580,7 +614,7 @@ def _named(node: ast.AST) -> str | None:
 def _stored(node: ast.AST) -> set[str]:
     """Names that are given something anywhere in a tree, those of inner scopes too."""
     found = set()
-    for each in ast.walk(node):
+    for each in _walk(node):
         if (isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load)) or (
             isinstance(each, ast.arg) and not isinstance(node, ast.FunctionDef)
         ):
@@ -590,8 +624,8 @@ def _stored(node: ast.AST) -> set[str]:
 
 def _loaded(node: ast.AST) -> set[str]:
     """Names that are read; what is changed in place is read, too."""
-    found = {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)}
-    changed = (each.target for each in ast.walk(node) if isinstance(each, ast.AugAssign))
+    found = {each.id for each in _walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)}
+    changed = (each.target for each in _walk(node) if isinstance(each, ast.AugAssign))
     return found | {target.id for target in changed if isinstance(target, ast.Name)}
 
 
