@@ -13,6 +13,7 @@ settings.register_profile("ci", derandomize=True, deadline=None)
 settings.register_profile("here", deadline=None)
 settings.load_profile("ci" if os.environ.get("CI") else "here")
 
-if "PYTEST_XDIST_WORKER" not in os.environ:  # workers, and the processes that tests start, share one cache, which is new
+# workers, and the processes that tests start, share one cache, which is new
+if "PYTEST_XDIST_WORKER" not in os.environ:
     os.environ["REGELWERK_CACHE"] = tempfile.mkdtemp(prefix="regelwerk-tests-")
     atexit.register(shutil.rmtree, os.environ["REGELWERK_CACHE"], ignore_errors=True)

@@ -104,9 +104,7 @@ def check_function(
     form: Form = "is" if isinstance(tree, n.Function) else "permits"
     signature = Signature(f"{rule}@0", form, parameters, result, key.span)
     body = _checked_body(tree, steps, signature, report)
-    layer = RuleLayer(
-        rule, 0, file, form, parameters, result, frame.size, tuple(frame.names), None, body, (), key.span
-    )
+    layer = RuleLayer(rule, 0, file, form, parameters, result, frame.size, tuple(frame.names), None, body, (), key.span)
     return signature, layer
 
 
