@@ -105,7 +105,7 @@ def _nodes(model: Model, policies: Iterable[Policy]) -> Iterator[object]:
         trees.extend(_spoken(event.says))
     for phrases in model.says.values():
         trees.extend(_spoken(phrases))
-    trees.extend(lines for policy in policies for lines in policy.decisions.values())
+    trees.extend((policy.rules, tuple(policy.decisions.values())) for policy in policies)
     for tree in trees:
         yield from descendants(tree) if tree is not None else ()
 

@@ -117,6 +117,7 @@ def _trees(examined: Examined, model: Model, document: Document) -> Iterator[Any
         if document.kind == "policies":
             policies = policies_in(model, document, examined.statements).policies
         yield from (policy.decisions[name] for policy in policies.values() for name in policy.decisions)
+        yield from (layer.body for policy in policies.values() for layer in policy.rules)
 
 
 def declared(examined: Examined, meaning: Meaning) -> list[Span]:

@@ -6,7 +6,8 @@ body. All mistakes are reported, not the first.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import abc
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Literal, cast
 
@@ -49,7 +50,7 @@ from interpreter.reading.citations import Statement
 from interpreter.reading.compose import Composition, Entry, amended, word, words
 from interpreter.reading.yaml import Mapping, Scalar, Sequence, Value
 
-__all__ = ["check", "check_text"]
+__all__ = ["check", "check_function", "check_text"]
 
 Form = Literal["is", "does", "permits"]
 Body = n.Function | n.Procedure | n.Verdict
@@ -74,6 +75,62 @@ def check_text(
     body = steps.block(procedure.body)
     layer = RuleLayer(name, 0, "", "does", (), NOTHING, frame.size, tuple(frame.names), None, body, (), procedure.span)
     return layer, diagnostics
+
+
+def check_function(
+    model: Model,
+    signatures: Signatures,
+    tree: n.Function | n.Verdict,
+    rule: str,
+    key: Scalar,
+    file: str,
+    weights: abc.Mapping[str, int],
+    report: Callable[[Diagnostic], None],
+) -> tuple[Signature, RuleLayer]:
+    """A function or verdict that stands outside the ruleset, as one of a policy. It is called by its layer's id."""
+    header = tree.header
+    parameters = tuple((p.name, resolve_type(model, p.type, report)) for p in header.parameters) if header else ()
+    result = BOOL
+    if isinstance(tree, n.Function):
+        result = resolve_type(model, header.result, report) if header and header.result else NEVER
+        if result == NEVER:
+            message = f"`{key.text}` needs a header that says what it gives: `() -> type:`"
+            report(Diagnostic("E310", message, tree.span))
+    frame = Frame()
+    for name, type_ in parameters:
+        frame.add(name, type_)
+    steps = Steps(model, signatures, frame, report, owner=f"{rule}@0", file=file, result=result, pure=True)
+    steps.expressions.weights = weights
+    form: Form = "is" if isinstance(tree, n.Function) else "permits"
+    signature = Signature(f"{rule}@0", form, parameters, result, key.span)
+    body = _checked_body(tree, steps, signature, report)
+    layer = RuleLayer(rule, 0, file, form, parameters, result, frame.size, tuple(frame.names), None, body, (), key.span)
+    return signature, layer
+
+
+def _checked_body(
+    tree: Body, steps: Steps, signature: Signature, report: Callable[[Diagnostic], None]
+) -> c.Expression | tuple[c.Step, ...] | tuple[c.Requirement, ...]:
+    if isinstance(tree, n.Verdict):
+        return tuple(_requirement(line, steps) for line in tree.lines)
+    if isinstance(tree, n.Function) and not isinstance(tree.body, n.Block):
+        return steps.expressions.need(tree.body, signature.result)
+    block = cast(n.Block, tree.body)
+    found = steps.block(block)
+    if signature.result not in (NOTHING, NEVER) and not _always_returns(found):
+        message = f"not every way through this gives a value ({signature.result})"
+        report(Diagnostic("E702", message, tree.span))
+    return found
+
+
+def _requirement(line: n.Require | n.Let, steps: Steps) -> c.Requirement:
+    if isinstance(line, n.Let):
+        value = steps.expressions.value(line.value)
+        variable = steps.frame.add(line.name, value.type)
+        return c.Requirement(value, (), variable.index, span=line.span)
+    test = steps.expressions.condition(line.test)
+    steps.frame.facts[-1].update(steps.expressions.facts(line.test, holds=True))
+    return c.Requirement(test, line.cites, span=line.span)
 
 
 class _Checker:
@@ -247,7 +304,7 @@ class _Checker:
         wraps = covers is not None and covers[0] == "wraps"
         if wraps and index > 0:
             steps.expressions.base = (name, index - 1, signature)
-        body = self._body(tree, steps, signature)
+        body = _checked_body(tree, steps, signature, self.report)
         self._check_wraps(name, tree, covers, entry)
         return RuleLayer(
             rule=name,
@@ -278,28 +335,6 @@ class _Checker:
             frame.facts[-1].update(expressions.facts(tree, holds=True))
             when = checked if when is None else c.Logic("and", when, checked, type=BOOL, span=guard.span)
         return when
-
-    def _body(
-        self, tree: Body, steps: Steps, signature: Signature
-    ) -> c.Expression | tuple[c.Step, ...] | tuple[c.Requirement, ...]:
-        if isinstance(tree, n.Verdict):
-            return tuple(self._requirement(line, steps) for line in tree.lines)
-        if isinstance(tree, n.Function) and not isinstance(tree.body, n.Block):
-            return steps.expressions.need(tree.body, signature.result)
-        block = cast(n.Block, tree.body)
-        found = steps.block(block)
-        if signature.result not in (NOTHING, NEVER) and not _always_returns(found):
-            self.error("E702", f"not every way through this gives a value ({signature.result})", tree.span)
-        return found
-
-    def _requirement(self, line: n.Require | n.Let, steps: Steps) -> c.Requirement:
-        if isinstance(line, n.Let):
-            value = steps.expressions.value(line.value)
-            variable = steps.frame.add(line.name, value.type)
-            return c.Requirement(value, (), variable.index, span=line.span)
-        test = steps.expressions.condition(line.test)
-        steps.frame.facts[-1].update(steps.expressions.facts(line.test, holds=True))
-        return c.Requirement(test, line.cites, span=line.span)
 
     def _check_wraps(self, name: str, tree: Body, covers: tuple[str, str, Span] | None, entry: Entry) -> None:
         names_base = any(isinstance(node, n.Call | n.Name) and node.name == "base" for node in descendants(tree))
