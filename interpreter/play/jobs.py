@@ -188,7 +188,8 @@ def batches(plan: Plan, seeds: Sequence[int], crew: Crew, stopped: Callable[[], 
             while left and len(out) < 2 * crew.slots():
                 share = max(1, len(left) // (2 * crew.slots()))
                 give(tuple(left.popleft() for _ in range(min(size, share, len(left)))), 1)
-            for future in wait(out, timeout=0.2, return_when=FIRST_COMPLETED).done:
+            back = wait(out, timeout=0.2, return_when=FIRST_COMPLETED).done
+            for future in sorted(back, key=lambda future: out[future]):
                 part, attempt = out.pop(future)
                 try:
                     batch = future.result()
