@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from math import sqrt
 from statistics import fmean
 from typing import Any
 
 from interpreter.engine.ruleset import Ruleset
-from interpreter.language.model import Measure
+from interpreter.language.model import Measure, MeasureKey
+from interpreter.language.types import Type
 from interpreter.play.measures import Taken
 from interpreter.play.simulate import Row, key_names
 
-__all__ = ["by_round", "final", "interval", "seat_names", "summary"]
+__all__ = ["by_round", "final", "interval", "seat_names", "summary", "together"]
 
 NORMAL_95 = 1.959963984540054
 """So many standard deviations to either side hold 95 % of a normal distribution."""
@@ -33,10 +35,11 @@ def summary(ruleset: Ruleset, bots: Sequence[str], rows: Sequence[Row]) -> dict[
         "free_decisions": sum(row.free for row in rows),
         "seconds": round(sum(row.seconds for row in rows), 6),
         "rounds": _spread([row.rounds for row in rows]),
+        "lengths": [{"rounds": n, "games": k} for n, k in sorted(Counter(row.rounds for row in rows).items())],
         "seats": [_seat(ruleset, name, seat, rows) for seat, name in enumerate(names)],
         "measures": {m.name: _at_end(m, len(names), rows) for m in measures if _is_final(m)},
-        "curves": {m.name: _curve(m, rows) for m in measures if m.recurs},
-        "tables": {m.name: _table(m, rows) for m in measures if m.event is not None or _is_spread_out(m)},
+        "curves": {m.name: _curve(ruleset, m, rows) for m in measures if m.recurs},
+        "tables": {m.name: _table(ruleset, m, rows) for m in measures if m.event is not None or _is_spread_out(m)},
     }
 
 
@@ -99,7 +102,7 @@ def _at_end(measure: Measure, seats: int, rows: Sequence[Row]) -> Any:
 # --- by round
 
 
-def _curve(measure: Measure, rows: Sequence[Row]) -> list[dict[str, Any]]:
+def _curve(ruleset: Ruleset, measure: Measure, rows: Sequence[Row]) -> list[dict[str, Any]]:
     """For each thing its mean in each round, over the games that come so far."""
     found: dict[Of, dict[int, list[int]]] = {}
     for row in rows:
@@ -108,7 +111,7 @@ def _curve(measure: Measure, rows: Sequence[Row]) -> list[dict[str, Any]]:
                 found.setdefault(of, {}).setdefault(number, []).append(value)
     return [
         {
-            "of": dict(zip((key.name for key in measure.keys), of, strict=True)),
+            **_about(ruleset, measure.keys, of),
             "rounds": [
                 {"round": number, "games": len(values), "mean": _mean(values)}
                 for number, values in sorted(found[of].items())
@@ -136,7 +139,7 @@ def _is_spread_out(measure: Measure) -> bool:
     return not measure.recurs and measure.event is None and not _is_final(measure)
 
 
-def _table(measure: Measure, rows: Sequence[Row]) -> list[dict[str, Any]]:
+def _table(ruleset: Ruleset, measure: Measure, rows: Sequence[Row]) -> list[dict[str, Any]]:
     """For each thing how often it was met, in how many games, its numbers, and the share of the win of its seats."""
     found: dict[Of, list[tuple[int, float | None, int | None]]] = {}
     seat = measure.seat
@@ -145,8 +148,8 @@ def _table(measure: Measure, rows: Sequence[Row]) -> list[dict[str, Any]]:
             other = of if seat is None else (*of[:seat], *of[seat + 1 :])
             share = row.share(of[seat]) if seat is not None and row.places else None
             found.setdefault(other, []).append((row.seed, share, value))
-    names = [key.name for place, key in enumerate(measure.keys) if place != seat]
-    return [_thing(dict(zip(names, of, strict=True)), found[of]) for of in _in_order(found)]
+    keys = [key for place, key in enumerate(measure.keys) if place != seat]
+    return [{**_about(ruleset, keys, of), **_met(found[of])} for of in _in_order(found)]
 
 
 def _occurrences(measure: Measure, row: Row) -> Iterator[tuple[Of, int | None]]:
@@ -156,15 +159,33 @@ def _occurrences(measure: Measure, row: Row) -> Iterator[tuple[Of, int | None]]:
         yield from ((taken.of, taken.value) for taken in row.taken.get(measure.name, ()))
 
 
-def _thing(of: dict[str, Any], met: list[tuple[int, float | None, int | None]]) -> dict[str, Any]:
+def _met(met: list[tuple[int, float | None, int | None]]) -> dict[str, Any]:
     shares = [share for _, share, _ in met if share is not None]
     return {
-        "of": of,
         "times": len(met),
         "games": len({seed for seed, _, _ in met}),
         **_spread([value for _, _, value in met]),
         "share": _rounded(fmean(shares)) if shares else None,
     }
+
+
+def together(tables: dict[str, Any]) -> list[list[str]]:
+    """The tables that are about the same things, by their names."""
+    found: dict[tuple[str, ...], list[str]] = {}
+    for name, things in tables.items():
+        if things:
+            found.setdefault(tuple(things[0]["of"]), []).append(name)
+    return list(found.values())
+
+
+def _about(ruleset: Ruleset, keys: Sequence[MeasureKey], of: Of) -> dict[str, Any]:
+    """What a line is about, for programs and in words."""
+    seat = Type("seat")
+    words = (
+        ruleset.names.text(part, seat) if key.type.form == "seat" else str(part).replace("_", " ")
+        for key, part in zip(keys, of, strict=True)
+    )
+    return {"of": dict(zip((key.name for key in keys), of, strict=True)), "name": ", ".join(words)}
 
 
 # --- numbers

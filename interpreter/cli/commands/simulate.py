@@ -57,6 +57,9 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @click.option("--cluster", metavar="ADDRESS", help="Play on a Dask cluster; `local` for one of this machine.")
 @click.option("--rows", type=_FILE, metavar="FILE", help="A row for each game (.csv, .parquet, .duckdb, .jsonl).")
 @click.option("--seats", type=_FILE, metavar="FILE", help="A row for each seat and round, in the same formats.")
+@click.option(
+    "--charts", type=_FILE, metavar="FILE", help="The summary as a page with charts (.html), or charts (.png)."
+)
 @click.option("--resume", is_flag=True, help="Go on with what an earlier call for the same files has left.")
 @output_option("text", "json")
 def command(
@@ -71,6 +74,7 @@ def command(
     cluster: str | None,
     rows: Path | None,
     seats: Path | None,
+    charts: Path | None,
     resume: bool,
     output: str,
 ) -> None:
@@ -87,6 +91,7 @@ def command(
       regelwerk simulate germany-2018 -n 200 --bots greedy,random,random -o json
       regelwerk simulate germany-2018 -n 5000 --seed 1 --rows games.parquet --seats rounds.parquet
       regelwerk simulate germany-2018 -n 5000 --seed 1 --rows games.parquet --resume
+      regelwerk simulate usa-2018 -n 2000 --bots bench --charts usa.html
       regelwerk simulate germany-2018 -n 100000 --cluster tcp://10.0.0.5:8786 --rows games.duckdb
     """
     from interpreter.cli.progress import counting, interruptible
@@ -95,15 +100,16 @@ def command(
     from interpreter.play.summary import summary
 
     found, number = players_for(loaded(ruleset, overlays), players)
-    _check_files(rows, seats)
-    start = _seed_of(seed, rows or seats, resume)
+    _check_files(rows, seats, charts)
+    beside = rows or seats or charts
+    start = _seed_of(seed, beside, resume)
     given = settings_for(found, number, settings)
     table = bots_for(found, number, bots)
     names = [bot.name for bot in table]
     name = str(Path(ruleset).resolve()) if Path(ruleset).is_file() else ruleset
     spec = bots or default_bots(found)
     plan = Plan(name, overlays, found.digest, number, spec, tuple(given.items()))
-    journal, done = _kept(rows or seats, plan, start, resume)
+    journal, done = _kept(beside, plan, start, resume)
     done = [row for row in done if start <= row.seed < start + games]
     left = sorted(set(range(start, start + games)) - {row.seed for row in done})
     lost = None
@@ -119,30 +125,35 @@ def command(
             lost = str(error)
     done.sort(key=lambda row: row.seed)
     _write(found, names, done, rows, seats)
-    if len(done) == games and journal is not None:
-        journal.finish()
     about = {"ruleset": found.id, "overlays": list(overlays), "players": number, "seed": start, "settings": given}
     data = {**about, **summary(found, names, done)}
+    if charts is not None and done:
+        _draw(found.title, data, charts)
+    if len(done) == games and journal is not None:
+        journal.finish()
     if output == "json":
         as_json(data)
     elif done:
-        _text(found, data)
+        _text(data)
     _end(len(done), games, journal, lost)
 
 
 # --- before and after
 
 
-def _check_files(*paths: Path | None) -> None:
+def _check_files(rows: Path | None, seats: Path | None, charts: Path | None) -> None:
     """What is asked for can be written, as far as that can be known before games are played."""
+    from interpreter.drawing.charts import ChartsUnavailable, check_charts
     from interpreter.play.rows import RowsUnavailable, check_file
 
-    for path in filter(None, paths):
+    for path, check in ((rows, check_file), (seats, check_file), (charts, check_charts)):
+        if path is None:
+            continue
         try:
-            check_file(path)
+            check(path)
         except ValueError as error:
             raise click.UsageError(str(error)) from None
-        except RowsUnavailable as error:
+        except (RowsUnavailable, ChartsUnavailable) as error:
             raise click.ClickException(str(error)) from None
         if not path.parent.is_dir():
             raise FileNotFoundError(ENOENT, "no such file or directory", str(path))
@@ -153,7 +164,7 @@ def _seed_of(seed: int | None, path: Path | None, resume: bool) -> int:
     from interpreter.play.journal import seed_of
 
     if resume and path is None:
-        raise click.UsageError("--resume goes with --rows or --seats, beside which games are kept")
+        raise click.UsageError("--resume goes with --rows, --seats or --charts: games are kept beside such a file")
     kept = seed_of(path) if resume and seed is None and path is not None else None
     return seed_for(seed) if kept is None else kept
 
@@ -208,6 +219,18 @@ def _write(ruleset: Ruleset, bots: Sequence[str], done: list[Row], rows: Path | 
         write_table(seats_table(ruleset, bots, done), seats, "seats")
 
 
+def _draw(title: str, data: dict[str, Any], path: Path) -> None:
+    if path.suffix.lower() == ".png":
+        from interpreter.drawing.charts import charts_of, png_of
+
+        path.write_bytes(png_of(title, charts_of(data)))
+        return
+    from interpreter.pages.games import games_page
+    from interpreter.pages.html import html_of
+
+    path.write_text(html_of(games_page(title, data)), encoding="utf-8")
+
+
 def _end(done: int, games: int, journal: Journal | None, lost: str | None) -> None:
     """How it ended, where that is not as it should be."""
     if done == games:
@@ -222,7 +245,9 @@ def _end(done: int, games: int, journal: Journal | None, lost: str | None) -> No
 # --- the summary
 
 
-def _text(ruleset: Ruleset, data: dict[str, Any]) -> None:
+def _text(data: dict[str, Any]) -> None:
+    from interpreter.play.summary import together
+
     added = "".join(f", with {overlay}" for overlay in data["overlays"])
     added += "".join(f", {key}={value}" for key, value in data["settings"].items())
     say(f"{data['ruleset']}{added}: {data['games']} games of {data['players']} players, seed {data['seed']}")
@@ -250,8 +275,8 @@ def _text(ruleset: Ruleset, data: dict[str, Any]) -> None:
         say()
         _measures(data["measures"], len(data["seats"]))
     for name, curve in data["curves"].items():
-        _curve(ruleset, name, curve)
-    for names in _together(data["tables"]):
+        _curve(name, curve)
+    for names in together(data["tables"]):
         _things(names, data["tables"])
 
 
@@ -267,14 +292,14 @@ def _measures(measures: dict[str, Any], players: int) -> None:
         say(line)
 
 
-def _curve(ruleset: Ruleset, name: str, curve: list[dict[str, Any]]) -> None:
+def _curve(name: str, curve: list[dict[str, Any]]) -> None:
     """By round, as far as half of the games come: what is left of them later says little."""
     most = max((point["games"] for thing in curve for point in thing["rounds"]), default=0)
     rounds = sorted({p["round"] for thing in curve for p in thing["rounds"] if p["games"] * 2 >= most})
     rows = []
     for thing in curve:
         means = {point["round"]: point["mean"] for point in thing["rounds"]}
-        rows.append((_named(ruleset, name, thing["of"]), *(_short(means.get(number)) for number in rounds)))
+        rows.append((thing["name"], *(_short(means.get(number)) for number in rounds)))
     if rows:
         say()
         say(styled(f"{name.replace('_', ' ')}, mean by round", bold=True))
@@ -282,36 +307,20 @@ def _curve(ruleset: Ruleset, name: str, curve: list[dict[str, Any]]) -> None:
             say(line)
 
 
-def _named(ruleset: Ruleset, name: str, of: dict[str, Any]) -> str:
-    """What a line is about: a player by the number, other things by their names."""
-    measure = next(measure for measure in ruleset.model.measures if measure.name == name)
-    seats = {key.name for key in measure.keys if key.type.form == "seat"}
-    return ", ".join(f"player {part + 1}" if key in seats else str(part) for key, part in of.items())
-
-
-def _together(tables: dict[str, Any]) -> list[list[str]]:
-    """The tables that are about the same things, by their names."""
-    found: dict[tuple[str, ...], list[str]] = {}
-    for name, things in tables.items():
-        if things:
-            found.setdefault(tuple(things[0]["of"]), []).append(name)
-    return list(found.values())
-
-
 def _things(names: list[str], tables: dict[str, Any]) -> None:
     """A line for each thing: how often it was met, what share of the win its owners had, and a mean for each table."""
     first = tables[names[0]]
-    heads = [key.replace("_", " ") for key in first[0]["of"]]
+    head = ", ".join(first[0]["of"]).replace("_", " ")
     by_thing = [{tuple(thing["of"].values()): thing for thing in tables[name]} for name in names]
     shared = any(thing["share"] is not None for thing in first)
     rows = []
     for of, thing in by_thing[0].items():
         means = (_mean(found[of]["mean"]) if of in found else "-" for found in by_thing)
         share = (_share(thing["share"]),) if shared else ()
-        rows.append((*map(str, of), str(thing["times"]), str(thing["games"]), *share, *means))
+        rows.append((thing["name"], str(thing["times"]), str(thing["games"]), *share, *means))
     say()
     columns = ("times", "games", *(("share",) if shared else ()), *(name.replace("_", " ") for name in names))
-    for line in aligned((*heads, *columns), rows):
+    for line in aligned((head, *columns), rows):
         say(line)
 
 
