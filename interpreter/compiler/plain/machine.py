@@ -79,7 +79,7 @@ class AskSite:
 Going = tuple[int, Env, Any]
 
 
-@dataclass
+@dataclass(eq=False)
 class Machine:
     """Runs a lowered program for one set of players and settings."""
 
