@@ -1,0 +1,240 @@
+"""``regelwerk compare``: what differs between rulesets, where it first matters, and how much."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
+from shutil import get_terminal_size
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from interpreter.cli.options import output_option, overlays_option, settings_option
+from interpreter.cli.output import aligned, as_json, say, styled
+
+if TYPE_CHECKING:
+    from interpreter.engine.differences import Comparison, Difference, Side
+    from interpreter.engine.ruleset import Ruleset
+
+__all__ = ["command"]
+
+
+@click.command("compare")
+@click.argument("names", nargs=-1, required=True, metavar="A B")
+@overlays_option
+@click.option("--players", "-p", type=click.IntRange(min=1), metavar="N", help="As so many play it.")
+@settings_option
+@click.option("--all", "matrix", is_flag=True, help="Each with each: of rulesets, or of a whole family.")
+@output_option("text", "json")
+def command(
+    names: tuple[str, ...],
+    overlays: tuple[str, ...],
+    players: int | None,
+    settings: tuple[str, ...],
+    matrix: bool,
+    output: str,
+) -> None:
+    """Says what differs between A and B: rules with their texts and statements, tables cell by cell, what the box
+    holds, the board and its distances, in the order of play.
+
+    A and B are rulesets, alone or with overlays (`NAME+OVERLAY`), or files: of an overlay, edition, map or deck it is
+    told what it changes in the ruleset beside it. What can never apply, with its settings as they are, is not told,
+    nor is what stands in another file but says the same. With --all every ruleset of a family is compared with every
+    other, or those that are named.
+
+    \b
+    Examples:
+      regelwerk compare germany-2004 germany-2018
+      regelwerk compare germany-2004 germany-2018 --players 3 -o json
+      regelwerk compare germany-2018 power-grid/start-cities
+      regelwerk compare --all power-grid
+    """
+    from interpreter.engine.differences import Compared
+
+    if matrix:
+        from interpreter.engine.sides import family_of
+
+        _matrix([Compared(each) for each in family_of(names)], names, output)
+        return
+    if len(names) != 2:
+        raise click.UsageError(f"got {len(names)} names, want two, or --all")
+    comparison = _compared(names, overlays, players, settings)
+    if output == "json":
+        as_json(_data(comparison, names))
+    else:
+        _text(comparison, names)
+
+
+def _compared(
+    names: Sequence[str], overlays: tuple[str, ...], players: int | None, settings: tuple[str, ...]
+) -> Comparison:
+    from interpreter.cli.options import players_for
+    from interpreter.engine.differences import Compared, differences
+    from interpreter.engine.sides import sides_of
+
+    a, b = sides_of(names[0], names[1], overlays)
+    if players is not None:
+        (a, _), (b, _) = players_for(a, players), players_for(b, players)
+    known = {**_known(a, settings, b), **_known(b, settings, a)}
+    return differences(Compared(a), Compared(b), known, players)
+
+
+def _known(ruleset: Ruleset, given: Sequence[str], other: Ruleset) -> dict[str, Any]:
+    """The settings that were given and that the ruleset has; one of the two must have each."""
+    own = {*ruleset.model.settings, *ruleset.model.interpretations}
+    its = {*other.model.settings, *other.model.interpretations}
+    pairs = [text.partition("=")[::2] for text in given]
+    found = {key.strip(): value.strip() for key, value in pairs if key.strip() in own or key.strip() not in its}
+    try:
+        values = ruleset.settings(found)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--set") from None
+    return {name: values[name] for name in found}
+
+
+# --- data
+
+
+def _data(comparison: Comparison, names: Sequence[str]) -> dict[str, Any]:
+    graph = comparison.graph
+    data: dict[str, Any] = {
+        "a": names[0],
+        "b": names[1],
+        "rows": [{"chapter": each.chapter, "kind": each.kind, **each.row} for each in comparison.differences],
+    }
+    if graph is not None:
+        data["distances"] = {
+            "pairs": graph.pairs,
+            "nearer": graph.nearer,
+            "farther": graph.farther,
+            "most": [{"between": list(each.nodes), "a": each.a, "b": each.b} for each in graph.most],
+        }
+    return data
+
+
+# --- words
+
+
+def _text(comparison: Comparison, names: Sequence[str]) -> None:
+    found = comparison.differences
+    if not found:
+        say(f"{names[0]} and {names[1]} are the same game")
+        return
+    say(styled(f"{names[0]} → {names[1]}", bold=True) + f": {len(found)} differences")
+    width = max(70, min(get_terminal_size((120, 24)).columns, 140))
+    for chapter, title in comparison.chapters.items():
+        told = comparison.of(chapter)
+        if not told:
+            continue
+        say()
+        say(styled(title, bold=True))
+        short = [each for each in told if not _is_long(each)]
+        rows: list[tuple[str, ...]] = [(_name(each), _value(each.a), "→", _value(each.b)) for each in short]
+        for line in _short(rows, width):
+            say(line)
+        for each in told:
+            if _is_long(each):
+                _long(each, width)
+        if chapter == "board" and comparison.graph is not None:
+            _distances(comparison)
+
+
+def _short(rows: list[tuple[str, ...]], width: int) -> Iterator[str]:
+    """Differences of one line, or of two where they are long."""
+    narrow = [row for row in rows if sum(map(len, row)) + 8 <= width]
+    yield from aligned(("", "", "", ""), narrow, "  ")[1:]
+    for name, a, _, b in (row for row in rows if row not in narrow):
+        yield f"  {name}"
+        yield from wrap(a, width - 6, initial_indent="    - ", subsequent_indent="      ")
+        yield from wrap(b, width - 6, initial_indent="    + ", subsequent_indent="      ")
+
+
+def _is_long(difference: Difference) -> bool:
+    return any(side is not None and side.parts for side in (difference.a, difference.b))
+
+
+def _name(difference: Difference) -> str:
+    return difference.path.partition(".")[2].replace("_", " ") if "." in difference.path else difference.path
+
+
+def _value(side: Side | None) -> str:
+    return "nothing" if side is None else side.value or "–"
+
+
+def _long(difference: Difference, width: int) -> None:
+    changed = ", ".join(f"{a} → {b}" for a, b in difference.constants)
+    say(f"  {styled(difference.name, bold=True)} ({difference.kind}{f': {changed}' if changed else ''})")
+    half = (width - 7) // 2
+    left, right = ([*_lines(side, half)] for side in (difference.a, difference.b))
+    for one, other in zip_longest(left, right, fillvalue=""):
+        say(f"    {one.ljust(half)} │ {other}".rstrip())
+
+
+def _lines(side: Side | None, width: int) -> Iterator[str]:
+    if side is None:
+        yield "nothing"
+        return
+    for part in side.parts:
+        if part.about:
+            yield from wrap(part.about, width)
+        if part.when:
+            yield from wrap(f"where {part.when}:", width, subsequent_indent="  ")
+        for line in part.text.splitlines():
+            indent = " " * (len(line) - len(line.lstrip()) + 4)
+            yield from wrap(line, width - 2, initial_indent="  ", subsequent_indent=indent) or [""]
+        for quote in part.cites:
+            yield from wrap(f"{quote.id} {quote.reading or quote.text}", width, subsequent_indent="  ")
+
+
+def _distances(comparison: Comparison) -> None:
+    graph = comparison.graph
+    assert graph is not None
+    if graph.other:
+        return
+    changed = graph.nearer + graph.farther
+    say(
+        f"  of {graph.pairs:,} ways between two nodes {changed:,} changed: {graph.nearer} shorter, {graph.farther} longer"
+    )
+    rows = [(" – ".join(each.nodes), str(each.a), "→", str(each.b)) for each in graph.most]
+    for line in aligned(("", "", "", ""), rows, "    ")[1:]:
+        say(line)
+
+
+# --- each with each
+
+
+def _matrix(family: list[Any], names: Sequence[str], output: str) -> None:
+    from interpreter.engine.differences import differences
+
+    if len(family) < 2:
+        raise click.UsageError(f"got {len(family)} rulesets for {', '.join(names)}, want two or more")
+    pairs = {
+        (x, y): differences(a, b) for x, a in enumerate(family) for y, b in enumerate(family) if x < y
+    }  # fmt: skip
+    ids = [each.ruleset.id for each in family]
+    if output == "json":
+        as_json(
+            [
+                {
+                    "a": ids[x],
+                    "b": ids[y],
+                    "differences": len(found.differences),
+                    "in_play": len(found.in_play),
+                    "rows": [{"chapter": each.chapter, "kind": each.kind, **each.row} for each in found.differences],
+                }
+                for (x, y), found in pairs.items()
+            ]
+        )
+        return
+    say("rules and tables that differ in play / all that differs")
+    say()
+    rows = []
+    for y, id in enumerate(ids):
+        cells = []
+        for x in range(len(ids) - 1):
+            found = pairs.get((x, y))
+            cells.append(f"{len(found.in_play)}/{len(found.differences)}" if found else "·" if x == y else "")
+        rows.append((str(y + 1), id, *cells))
+    for line in aligned(("", "", *map(str, range(1, len(ids)))), rows):
+        say(line)
