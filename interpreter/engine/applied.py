@@ -100,6 +100,8 @@ def _folded(model: Model, fixed: Mapping[tuple[str, str], Value]) -> Model:
 
     def layer(of: RuleLayer) -> RuleLayer:
         body: Any = rewritten(of.body, known)
+        if of.form == "permits":
+            body = tuple(line for line in body if line.bind is not None or not _is(line.test, True))
         return replace(of, when=_unless_true(rewritten(of.when, known)), body=_steps(body) if _is_steps(body) else body)
 
     def rule(of: CheckedRule) -> CheckedRule:

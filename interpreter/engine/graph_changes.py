@@ -145,22 +145,25 @@ def _nodes(a: _Board, b: _Board, called: dict[str, str]) -> Iterator[GraphRow]:
         if other is None:
             yield GraphRow(f"nodes.{name}", name, _text(a.node(name)), None)
             continue
+        path = f"nodes.{min(name, other)}"  # the same in both directions
         if other != name:
-            yield GraphRow(f"nodes.{name}", name, name, other)
+            yield GraphRow(path, name, name, other)
         one, two = a.node(name), b.node(other)
         for key in dict.fromkeys([*one, *two]):
             if one.get(key) != two.get(key):
-                yield GraphRow(f"nodes.{name}.{key}", name, one.get(key), two.get(key))
+                yield GraphRow(f"{path}.{key}", name, one.get(key), two.get(key))
     for name in b.names:
         if name not in called.values():
             yield GraphRow(f"nodes.{name}", name, None, _text(b.node(name)))
 
 
 def _links(a: _Board, b: _Board, called: dict[str, str]) -> Iterator[GraphRow]:
-    back = {new: old for old, new in called.items()}
-    its = {_sorted(back.get(x, x), back.get(y, y)): facts for (x, y), facts in b.links.items()}
-    for ends in dict.fromkeys([*a.links, *its]):
-        one, two = a.links.get(ends), its.get(ends)
+    both = {name: min(old, new) for old, new in called.items() for name in (old, new)}
+    mine, its = (
+        {_sorted(both.get(x, x), both.get(y, y)): facts for (x, y), facts in board.links.items()} for board in (a, b)
+    )
+    for ends in dict.fromkeys([*mine, *its]):
+        one, two = mine.get(ends), its.get(ends)
         if one != two:
             name = " – ".join(ends)
             if one is not None and two is not None:

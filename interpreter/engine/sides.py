@@ -40,7 +40,8 @@ def sides_of(a: str, b: str, overlays: Sequence[str] = ()) -> tuple[Ruleset, Rul
     if other.document.kind == "ruleset":
         return _with(other, one, overlays), _ruleset(other, overlays)
     failure = _no(one.document, f"no ruleset takes both `{one.document.id}` and `{other.document.id}`")
-    for id in _rulesets(one):
+    ids = _rulesets(one) if _family(one) == _family(other) else ()
+    for id in ids:
         base = _named(id)
         try:
             return _with(base, one, overlays), _with(base, other, overlays)
@@ -101,10 +102,13 @@ def _with(base: _Named, part: _Named, overlays: Sequence[str]) -> Ruleset:
 def _rulesets(named: _Named) -> Iterator[str]:
     """The rulesets of a file's family, first those that hold it."""
     document = named.document
-    family = document.id.partition("/")[0]
     ids = []
     for id in named.shelf.ids("ruleset"):
         other, _ = named.shelf.read("ruleset", id)
-        if other is not None and word(other.root.get("family")) == family:
+        if other is not None and word(other.root.get("family")) == _family(named):
             ids.append((word(other.root.get(document.kind)) != document.id, id))
     yield from (id for _, id in sorted(ids))
+
+
+def _family(named: _Named) -> str:
+    return named.document.id.partition("/")[0]

@@ -193,9 +193,8 @@ def _distances(comparison: Comparison) -> None:
     if graph.other:
         return
     changed = graph.nearer + graph.farther
-    say(
-        f"  of {graph.pairs:,} ways between two nodes {changed:,} changed: {graph.nearer} shorter, {graph.farther} longer"
-    )
+    how = f"{graph.nearer} are shorter and {graph.farther} longer"
+    say(f"  of {graph.pairs:,} ways between two nodes {changed:,} changed: {how}; the most")
     rows = [(" – ".join(each.nodes), str(each.a), "→", str(each.b)) for each in graph.most]
     for line in aligned(("", "", "", ""), rows, "    ")[1:]:
         say(line)
