@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
+from pathlib import Path
 from shutil import get_terminal_size
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from interpreter.cli.options import output_option, overlays_option, settings_option
-from interpreter.cli.output import aligned, as_json, say, styled
+from interpreter.cli.options import bots_option, output_option, overlays_option, seed_option, settings_option
+from interpreter.cli.output import aligned, as_json, counted, notice, say, styled
 
 if TYPE_CHECKING:
     from interpreter.engine.differences import Comparison, Difference, Side
     from interpreter.engine.ruleset import Ruleset
+    from interpreter.pages.comparison import Played
+
+USUAL_GAMES = 100
 
 __all__ = ["command"]
 
@@ -26,13 +30,21 @@ __all__ = ["command"]
 @click.option("--players", "-p", type=click.IntRange(min=1), metavar="N", help="As so many play it.")
 @settings_option
 @click.option("--all", "matrix", is_flag=True, help="Each with each: of rulesets, or of a whole family.")
-@output_option("text", "json")
+@click.option("--games", "-n", type=click.IntRange(min=2), metavar="N", help="Play so many games of both as well.")
+@bots_option
+@seed_option
+@click.option("--report", type=click.Path(path_type=Path, dir_okay=False), help="Write all of it as a page (HTML).")
+@output_option("text", "json", "html")
 def command(
     names: tuple[str, ...],
     overlays: tuple[str, ...],
     players: int | None,
     settings: tuple[str, ...],
     matrix: bool,
+    games: int | None,
+    bots: str | None,
+    seed: int | None,
+    report: Path | None,
     output: str,
 ) -> None:
     """Says what differs between A and B: rules with their texts and statements, tables cell by cell, what the box
@@ -43,12 +55,18 @@ def command(
     nor is what stands in another file but says the same. With --all every ruleset of a family is compared with every
     other, or those that are named.
 
+    With --games both are also played by bots: in lock step until they first part, for the difference that made them,
+    and in pairs with the same seed, for what differs in the measures. --report writes everything as one HTML file
+    (with 100 games where nothing is said).
+
     \b
     Examples:
       regelwerk compare germany-2004 germany-2018
       regelwerk compare germany-2004 germany-2018 --players 3 -o json
       regelwerk compare germany-2018 power-grid/start-cities
       regelwerk compare --all power-grid
+      regelwerk compare germany-2004 germany-2018 --games 200 --seed 1
+      regelwerk compare germany-2004 germany-2018 --report report.html
     """
     from interpreter.engine.differences import Compared
 
@@ -60,10 +78,24 @@ def command(
     if len(names) != 2:
         raise click.UsageError(f"got {len(names)} names, want two, or --all")
     comparison = _compared(names, overlays, players, settings)
-    if output == "json":
-        as_json(_data(comparison, names))
+    games = games or (USUAL_GAMES if report else None)
+    played = _played(comparison, players, settings, games, bots, seed) if games else None
+    if report is not None or output == "html":
+        from interpreter.pages.comparison import comparison_page
+        from interpreter.pages.html import html_of
+
+        page = html_of(comparison_page(comparison, (names[0], names[1]), played))
+        if report is not None:
+            report.write_text(page, encoding="utf-8")
+            notice(f"{report}: {len(comparison.differences)} differences" + (f", {games} games" if games else ""))
+        else:
+            click.echo(page, nl=False)
+    elif output == "json":
+        as_json({**_data(comparison, names), **(_data_of(played) if played else {})})
     else:
         _text(comparison, names)
+        if played is not None:
+            _text_of(played, names)
 
 
 def _compared(
@@ -93,7 +125,70 @@ def _known(ruleset: Ruleset, given: Sequence[str], other: Ruleset) -> dict[str, 
     return {name: values[name] for name in found}
 
 
+def _played(
+    comparison: Comparison,
+    players: int | None,
+    settings: tuple[str, ...],
+    games: int,
+    bots: str | None,
+    seed: int | None,
+) -> Played:
+    """Games of both, as many as are wanted."""
+    from interpreter.cli.options import bots_for, players_for, seed_for
+    from interpreter.engine.differences import Compared, differences
+    from interpreter.pages.comparison import Played
+    from interpreter.play.effects import bots_for_both, effects
+    from interpreter.play.parting import partings
+    from interpreter.play.simulate import simulate
+
+    number = players or max(comparison.a.players.usual, comparison.b.players.usual)
+    (a, _), (b, _) = players_for(comparison.a, number), players_for(comparison.b, number)
+    start, name = seed_for(seed), bots or bots_for_both(a, b)
+    found = comparison
+    if players is None:
+        found = differences(Compared(a), Compared(b), {**_known(a, settings, b), **_known(b, settings, a)}, number)
+    given = [text.partition("=")[::2] for text in settings]
+    own = [{key.strip(): value.strip() for key, value in given if key.strip() in _names(each)} for each in (a, b)]
+    rows = [
+        list(counted(simulate(each, bots_for(each, number, name), games, start, mine), games, each.id))
+        for each, mine in zip((a, b), own, strict=True)
+    ]
+    lock = partings(found, bots_for(a, number, name), games, start, own[0] | own[1])
+    how = f"{number} players by the bot {name}, seeds {start} to {start + games - 1}"
+    return Played(how, effects(*rows), list(counted(lock, games, "in lock step")))
+
+
+def _names(ruleset: Ruleset) -> set[str]:
+    return {*ruleset.model.settings, *ruleset.model.interpretations}
+
+
 # --- data
+
+
+def _data_of(played: Played) -> dict[str, Any]:
+    from interpreter.play.parting import causes
+
+    fields = ("name", "a", "b", "difference", "low", "high", "size", "size_low", "size_high")
+    return {
+        "played": played.how,
+        "effects": [{name: _rounded(getattr(each, name)) for name in fields} for each in played.effects],
+        "first_apart": [
+            {
+                "path": each.path,
+                "games": each.games,
+                "share": _rounded(each.share),
+                "choices": _rounded(each.choices),
+                "round": _rounded(each.round),
+                "example": {"seed": each.first.seed, "a": each.first.a, "b": each.first.b},
+            }
+            for each in causes(played.partings)
+        ],
+        "never_apart": sum(not each.path for each in played.partings),
+    }
+
+
+def _rounded(value: Any) -> Any:
+    return round(value, 4) if isinstance(value, float) else value
 
 
 def _data(comparison: Comparison, names: Sequence[str]) -> dict[str, Any]:
@@ -185,6 +280,43 @@ def _lines(side: Side | None, width: int) -> Iterator[str]:
             yield from wrap(line, width - 2, initial_indent="  ", subsequent_indent=indent) or [""]
         for quote in part.cites:
             yield from wrap(f"{quote.id} {quote.reading or quote.text}", width, subsequent_indent="  ")
+
+
+def _text_of(played: Played, names: Sequence[str]) -> None:
+    from interpreter.play.parting import causes
+
+    say()
+    say(styled("How much it matters", bold=True))
+    say(f"  {len(played.partings)} pairs of games: {played.how}; intervals of 95 %, * where it is surely not nothing")
+    rows = [
+        (
+            each.name.replace("_", " "),
+            f"{each.a:.2f}",
+            f"{each.b:.2f}",
+            f"{each.difference:+.2f}",
+            f"{each.low:+.2f} to {each.high:+.2f}",
+            f"{each.size:+.2f}",
+            "*" if each.is_sure else "",
+        )
+        for each in played.effects
+    ]
+    for line in aligned(("", names[0], names[1], "difference", "interval", "effect size", ""), rows, "  "):
+        say(line)
+    say()
+    say(styled("Where it first matters", bold=True))
+    ranked = causes(played.partings)
+    firsts = [
+        (each.path, str(each.games), f"{each.share:.0%}", f"{each.choices:.0f}", f"{each.round:.1f}") for each in ranked
+    ]
+    for line in aligned(("", "games", "share", "after choices", "in round"), firsts, "  ") if firsts else ():
+        say(line)
+    if same := sum(not each.path for each in played.partings):
+        say(f"  {same} games are the same from beginning to end")
+    for each in ranked[:3]:
+        first = each.first
+        say(f"  {each.path}, for example with seed {first.seed} in round {first.round}, after {first.choices} choices:")
+        for name, what in zip(names, (first.a, first.b), strict=True):
+            say(f"    {name}: {what}")
 
 
 def _distances(comparison: Comparison) -> None:
