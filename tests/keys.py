@@ -20,12 +20,12 @@ KINDS = (
 HEAD = """# All keys
 
 Every key that a file can hold, as the schemas in `schemas/` describe it to editors; nothing else is allowed.
-[`language.md`](language.md) says what the keys are for. `NAME` stands for a name that the author gives, `[]` for the items of
-a list.
+[`language.md`](language.md) says what the keys are for. `NAME` stands for a name that the author gives, `[]` for the
+items of a list.
 
-Four keys mean the same wherever they stand. `amends` names the file whose declaration this changes, so that only the keys
-that differ stand here; `cites` lists the statements of a rulebook that this follows; `about` says what this is, for readers;
-`provenance` tells where the data comes from and how it was checked.
+Four keys mean the same wherever they stand. `amends` names the file whose declaration this changes, so that only the
+keys that differ stand here; `cites` lists the statements of a rulebook that this follows; `about` says what this is,
+for readers; `provenance` tells where the data comes from and how it was checked.
 
 This page is written by `python -m tests.keys`.
 """

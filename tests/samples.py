@@ -9,7 +9,7 @@ Fenced blocks say by the words behind the fence what they are:
 ```text        behind commands: what they print. ``...`` stands for anything, alone on a line for any lines
 =============  ======================================================================================================
 
-Commands must succeed, unless the ``text`` right behind them shows that they do not. Any other block is only for readers.
+Commands must succeed, unless the ``text`` right behind them shows that they do not. Other blocks are only for readers.
 
 ``python -m tests.samples FILE…`` does the same in a new folder and prints all that is printed. With ``--installed`` it
 calls the program that is installed; with ``--write`` it fills the ``text`` blocks that leave nothing out.
@@ -88,10 +88,10 @@ class Done:
 class Session:
     """A shell in a folder. ``installed``: the program is what is installed, else that of this process."""
 
-    def __init__(self, folder: Path, cache: Path, *, installed: bool = False) -> None:
+    def __init__(self, folder: Path, *, installed: bool = False) -> None:
         self.folder = folder
         self.installed = installed
-        self.environment = {"REGELWERK_CACHE": str(cache), **_PLAIN}
+        self.environment = dict(_PLAIN)
 
     def run(self, commands: str) -> tuple[int, str]:
         """The status of the last command that failed, or 0, and all that was printed."""
@@ -179,7 +179,7 @@ def main() -> int:
         with tempfile.TemporaryDirectory() as new:
             (folder := Path(new, "empty")).mkdir()
             done = []
-            for each in follow(page, Session(folder, Path(new, "cache"), installed=given.installed)):
+            for each in follow(page, Session(folder, installed=given.installed)):
                 done.append(each)
                 print(f"$ {each.commands.text.rstrip()}\n{each.told}", end="", flush=True)
                 if each.fault:
