@@ -173,7 +173,7 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _database() -> Callable[..., DuckDBPyConnection]:
+def _database() -> Any:
     try:
         from duckdb import connect
     except ImportError:
