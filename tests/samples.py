@@ -9,7 +9,7 @@ Fenced blocks say by the words behind the fence what they are:
 ```text        behind commands: what they print. ``...`` stands for anything, alone on a line for any lines
 =============  ======================================================================================================
 
-Commands without a ``text`` right behind them must succeed. Any other block is only looked at by readers.
+Commands must succeed, unless the ``text`` right behind them shows that they do not. Other blocks are only for readers.
 
 ``python -m tests.samples FILE…`` does the same in a new folder and prints all that is printed. With ``--installed`` it
 calls the program that is installed; with ``--write`` it fills the ``text`` blocks that leave nothing out.
@@ -39,6 +39,7 @@ __all__ = ["Done", "Sample", "Session", "follow", "matches", "samples"]
 _FENCE = re.compile(r"^```([a-z]+)(?: +(\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _SHELL = re.compile(r"[|<>;&$`*]")
 """What only a shell understands: a line without it is taken apart here, which is faster."""
+_FAILED = re.compile(r"\b[1-9]\d* (errors?|failed)\b")
 _TREES: Trees = {}
 """Most commands look at texts of the shipped rulesets that the one before has looked at."""
 _PLAIN = {"NO_COLOR": "1", "COLUMNS": "120", "LC_ALL": "C.UTF-8"}
@@ -87,10 +88,10 @@ class Done:
 class Session:
     """A shell in a folder. ``installed``: the program is what is installed, else that of this process."""
 
-    def __init__(self, folder: Path, cache: Path, *, installed: bool = False) -> None:
+    def __init__(self, folder: Path, *, installed: bool = False) -> None:
         self.folder = folder
         self.installed = installed
-        self.environment = {"REGELWERK_CACHE": str(cache), **_PLAIN}
+        self.environment = dict(_PLAIN)
 
     def run(self, commands: str) -> tuple[int, str]:
         """The status of the last command that failed, or 0, and all that was printed."""
@@ -146,7 +147,8 @@ def follow(page: str, session: Session) -> Iterator[Done]:
             if after is None or after.kind != "text" or page[block.end : after.start].strip() != "```\n\n```text":
                 yield Done(block, told, None, f"status {status}" if status else "")
             else:
-                yield Done(block, told, after, "" if matches(after.text, told) else f"want\n{after.text}")
+                fault = f"status {status}" if status and not _FAILED.search(after.text) else ""
+                yield Done(block, told, after, fault if matches(after.text, told) else f"want\n{after.text}")
 
 
 def _write(file: Path, text: str) -> None:
@@ -177,7 +179,7 @@ def main() -> int:
         with tempfile.TemporaryDirectory() as new:
             (folder := Path(new, "empty")).mkdir()
             done = []
-            for each in follow(page, Session(folder, Path(new, "cache"), installed=given.installed)):
+            for each in follow(page, Session(folder, installed=given.installed)):
                 done.append(each)
                 print(f"$ {each.commands.text.rstrip()}\n{each.told}", end="", flush=True)
                 if each.fault:
