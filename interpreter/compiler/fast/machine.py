@@ -226,6 +226,7 @@ class FastMachine(Machine):
         """
         known = self._preferring.get(id(policy))
         if known is None or known[0] is not policy:
+            self.learn(policy)
             lines = blake2b(repr(policy).encode(), digest_size=16).hexdigest()
             if lines not in self._policies:
                 self._policies[lines] = self._policy(policy, lines) if self.is_written else {}
