@@ -11,6 +11,7 @@ import pytest
 
 from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.game import Game
+from interpreter.kernel.chance import Seeded
 from tests.test_hostile import FAMILY, loaded, write
 
 TOTAL = ("state:\n", "state:\n  score_all: {value: int, start: 0}\n  some: {value: int?, start: none}\n")
@@ -207,3 +208,13 @@ def test_both_forms_come_to_the_same(name: str, tmp_path: Path) -> None:
             assert fast.machine.abandoned == bool(failures[0])
             if failures[0]:
                 break
+
+
+def test_each_decision_may_use_up_as_much_as_the_one_before(tmp_path: Path) -> None:
+    """A policy that plays to the end makes many dear decisions in one run, none of which is dear enough to give up."""
+    act = "choose act by seats[0]:\n  go:\n    amount = sum(sum(m * n for m in 1 .. 99) mod 7 for n in 1 .. 400)\n"
+    machine = (game := loaded(write(tmp_path, act, "", "", FAMILY)).new_game(2, 1)).machine
+    assert machine.is_written
+    chooses_the_first = dict.fromkeys(machine.asks, lambda state, env, below: (0, ()))
+    machine.play(game.state, Seeded(1), chooses_the_first, lambda number: 0, limit=24)
+    assert machine.abandoned == 0
