@@ -149,6 +149,15 @@ class Program:
     def target(self, call: c.CallRule | c.CallBase) -> str:
         return target_of(self.model, call)
 
+    def layer_at(self, span: Span) -> RuleLayer | None:
+        """The layer of a rule, or other procedure, in whose text a place lies."""
+        for layer in self.reach.procedures.values():
+            body = layer.body if isinstance(layer.body, tuple) else (layer.body,)
+            for node in (*body, *((layer.when,) if layer.when is not None else ())):
+                if node.span.file is span.file and node.span.start <= span.start <= node.span.end:
+                    return layer
+        return None
+
     @cached_property
     def chances(self) -> tuple[str, ...]:
         """The names of all chances that the rules speak of, in order of the alphabet."""

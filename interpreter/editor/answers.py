@@ -15,6 +15,7 @@ from interpreter.base.source import SourceFile, Span
 from interpreter.editor.desk import Desk, Home
 from interpreter.editor.names import CELLS, Meaning, Mention, declared, mentions, sections_of, types_in
 from interpreter.engine.explain import WORDS
+from interpreter.engine.values import type_text
 from interpreter.language.model import Model
 from interpreter.language.parse import remembered
 from interpreter.language.signatures import FUNCTIONS
@@ -24,7 +25,7 @@ from interpreter.reading.files import KINDS, Document, files_at, files_below
 from interpreter.reading.schema import documentation
 from interpreter.reading.yaml import Entry, Mapping, Scalar, Sequence, Value
 
-__all__ = ["Answers", "Place", "Symbol", "type_text"]
+__all__ = ["Answers", "Place", "Symbol"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +45,6 @@ class Symbol:
     span: Span
     name_span: Span
     children: tuple[Symbol, ...] = ()
-
-
-def type_text(model: Model, type_: Type) -> str:
-    """A type in the words of the ruleset, which has its own for a node."""
-    node = model.graph.node if model.graph is not None else "node"
-    return re.sub(r"\bnode\b", node, str(type_))
 
 
 @dataclass

@@ -162,6 +162,11 @@ def shelf_for(path: Path | str | None = None) -> Shelf:
     return Shelf([own, *(root for root in roots if _resolved(root) != _resolved(own))], ahead=1)
 
 
+def names_a_file(target: str) -> bool:
+    """Whether a path is meant, though nothing may lie there: no id has a suffix, or a `/` at an end."""
+    return target.endswith(("/", os.sep)) or target.startswith((".", "/", os.sep, "~")) or "." in Path(target).name
+
+
 def read_document(file: SourceFile, path: Path) -> _Read:
     """What the text of a file holds, and what it is by its header."""
     root, found = read_yaml(file)
