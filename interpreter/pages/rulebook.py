@@ -13,6 +13,7 @@ from itertools import groupby, product, takewhile
 from typing import TYPE_CHECKING, Any
 
 from interpreter.engine.game import Game
+from interpreter.engine.places import Topic, nodes_of, places_of
 from interpreter.engine.ruleset import Ruleset, default_settings
 from interpreter.kernel.state import Value
 from interpreter.language import core as c
@@ -36,7 +37,6 @@ from interpreter.pages.page import (
     joined,
     titled,
 )
-from interpreter.pages.places import Topic, nodes_of, places_of
 from interpreter.pages.rules import Teller
 from interpreter.reading.compose import Entry, amended, word
 
@@ -63,7 +63,7 @@ class _Book:
     def __init__(self, ruleset: Ruleset, players: int | None, settings: dict[str, Value]) -> None:
         self.ruleset, self.model, self.composition = ruleset, ruleset.model, ruleset.composition
         self.players, self.settings = players, settings
-        self.places = places_of(ruleset)
+        self.places = places_of(ruleset.model)
         self.teller = Teller(ruleset)
 
     def page(self) -> Page:
@@ -253,7 +253,7 @@ class _Book:
         return Section(f"table-{table.name}", titled(table.name), blocks)
 
     def _tables_in(self, topic: Topic) -> set[str]:
-        return {node.table for node in nodes_of(self.ruleset, topic) if isinstance(node, c.TableCell)}
+        return {node.table for node in nodes_of(self.model, topic) if isinstance(node, c.TableCell)}
 
     def _grid(self, table: Table) -> Grid:
         """A table with all keys but the last in rows, those of the last in columns."""
@@ -407,7 +407,7 @@ class _Book:
         return "".join(str(part) for part in phrase.parts).strip(" –—-*=.:")
 
     def _ends(self, topic: Topic) -> bool:
-        return any(isinstance(node, c.Ends) for node in nodes_of(self.ruleset, topic))
+        return any(isinstance(node, c.Ends) for node in nodes_of(self.model, topic))
 
     def _play(self) -> Iterator[Section]:
         if self.model.setup:
@@ -454,7 +454,7 @@ class _Book:
             self.teller.link(topic)
             for topics in self.places.values()
             for topic in topics
-            if any(isinstance(node, c.SettingValue) and node.name == name for node in nodes_of(self.ruleset, topic))
+            if any(isinstance(node, c.SettingValue) and node.name == name for node in nodes_of(self.model, topic))
         ]
         used = (Paragraph(("Read by ", *joined(readers), ".")),) if readers else ()
         front = (Paragraph((titled(about) + ".",)),) if about else ()

@@ -9,7 +9,7 @@ import os
 import re
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 from functools import cached_property
 from pathlib import Path
@@ -57,6 +57,18 @@ class Document:
     file: SourceFile
     root: Mapping = field(repr=False)
     path: Path
+    is_changed: bool = False
+    """Whether it says something else than the file that it was read from."""
+
+    def with_words(self, **changes: str) -> Document:
+        """The document as if it said this instead at some of its keys."""
+        entries = [
+            replace(entry, value=replace(entry.value, text=changes[entry.key.text], value=changes[entry.key.text]))
+            if entry.key.text in changes and isinstance(entry.value, Scalar)
+            else entry
+            for entry in self.root.entries
+        ]
+        return replace(self, root=Mapping(tuple(entries), self.root.span), is_changed=True)
 
     @cached_property
     def misfits(self) -> tuple[Diagnostic, ...]:

@@ -12,11 +12,11 @@ import pytest
 from click.testing import CliRunner
 
 from interpreter.cli.main import cli
+from interpreter.engine.places import in_force, places_of
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.pages.html import html_of
 from interpreter.pages.markdown import markdown_of
 from interpreter.pages.page import Grid, Page, Section
-from interpreter.pages.places import in_force, places_of
 from interpreter.pages.rulebook import rulebook_of
 from tests.pages.reading import Read
 
@@ -65,13 +65,13 @@ def test_every_rule_is_told_once_with_what_it_follows(id: str) -> None:
     assert told == Counter(rules.keys())
     cited = Counter(read(id).said)
     for name in rules:
-        own = {cite for layer in in_force(ruleset(id), name) for cite in ruleset(id).own_cites(layer.cites)}
+        own = {cite for layer in in_force(ruleset(id).model, name) for cite in ruleset(id).own_cites(layer.cites)}
         assert own <= {cite for section, cite in cited if section == f"rule-{name}"}
     assert {key: times for key, times in cited.items() if key[0].startswith("rule-") and times > 1} == {}
 
 
 def test_rules_stand_where_they_are_first_needed() -> None:
-    places = places_of(ruleset("germany-2018"))
+    places = places_of(ruleset("germany-2018").model)
     assert list(places) == [
         *("prepare", "order", "auction", "resources", "building", "bureaucracy"),
         *("triggers", "standing", "result", "others"),
