@@ -417,10 +417,10 @@ def load_document(
 
 def find(name: str | Path, shelf: Shelf | None = None) -> tuple[Shelf, Document | None, list[Diagnostic]]:
     """The file of an id or a path, and the shelf on which its neighbours stand."""
-    from interpreter.reading.files import shelf_for
+    from interpreter.reading.files import names_a_file, shelf_for
 
     text = str(name)
-    if isinstance(name, Path) or text.endswith((".yaml", ".yml")) or Path(text).is_file():
+    if isinstance(name, Path) or "/" in text or names_a_file(text) or Path(text).is_file():
         shelf = shelf or shelf_for(Path(text))
         document, diagnostics = shelf.read_path(Path(text))
         return shelf, document, diagnostics

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property
 from itertools import groupby, product, takewhile
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from interpreter.engine.game import Game
 from interpreter.engine.places import Topic, nodes_of, places_of
@@ -40,8 +40,13 @@ from interpreter.pages.page import (
 from interpreter.pages.rules import Teller
 from interpreter.reading.compose import Entry, amended, word
 
+if TYPE_CHECKING:
+    from interpreter.drawing.picture import Picture
+
 __all__ = ["rulebook_of"]
 
+SET_UPS = 4
+"""So many set-ups by other seeds are looked at to see what chance has no part in."""
 _WIDE = 14
 """A table of one key with more cells than these stands upright."""
 
@@ -164,14 +169,13 @@ class _Book:
 
     def _map(self) -> Iterator[Block]:
         from interpreter.drawing.board import drawn
-        from interpreter.drawing.picture import picture_of
 
         graph = self.model.graph
         if graph is None or not graph.nodes:
             return
         files = [document for document in self.composition.documents if document.kind == "map"]
         caption = " · ".join(word(each.root.get("title"), each.id) for each in files) or self.ruleset.title
-        yield Drawing(drawn(picture_of(self._unplayed)), caption)
+        yield Drawing(drawn(self._picture()), caption)
         for name, places in graph.sets.items():
             if not places:
                 continue
@@ -187,6 +191,18 @@ class _Book:
         yield from self.teller.folded_statements([id for entry in entries for id in self.teller.cites_of(entry)])
         yield Folded((f"every {graph.node}: {len(graph.nodes)}",), (self._nodes(),))
         yield Folded((f"every link: {len(graph.links)}",), (self._links(),))
+
+    def _picture(self) -> Picture:
+        """The board before the set-up; or after it, where the settings decide all that is then to be seen."""
+        from interpreter.drawing.picture import picture_of
+
+        if self.settings:
+            before, players = self._unplayed, self.players or self.ruleset.players.usual
+            begun = (Game.begin(before.ruleset, players, seed, before.settings, None) for seed in range(SET_UPS))
+            first, *others = (picture_of(game) for game in begun)
+            if all(other == first for other in others):
+                return first
+        return picture_of(self._unplayed)
 
     @cached_property
     def _unplayed(self) -> Game:

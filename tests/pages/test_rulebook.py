@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -115,6 +116,18 @@ def test_interpretations_that_were_set_are_in_force() -> None:
     assert "**Next round** – in force" in book
     assert "**Leaves** – in force" in book
     assert "**At once** – in force" not in book
+
+
+def test_the_board_is_as_the_settings_leave_it() -> None:
+    """Pale is what the settings leave out of play, and nothing that only chance would."""
+    found = load("germany-2018")
+
+    def pale(settings: dict[str, Any] | None) -> int:
+        book = html_of(rulebook_of(found, 3, found.settings(settings) if settings else None))
+        return book.count("#ecebe6")  # the ground under what is pale
+
+    assert pale({"regions": ["blue", "red", "yellow"]}) > 0
+    assert pale({"phase_out_begins": "next_round"}) == pale(None) == 0
 
 
 def test_markdown_has_the_same_sections_and_links() -> None:
