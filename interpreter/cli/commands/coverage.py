@@ -171,18 +171,17 @@ def _statement(statement: Statement) -> dict[str, str]:
 def _tell(coverage: Coverage, played: Reached | None) -> None:
     counts = _counts(coverage)
     say(f"{styled(coverage.rulebook, bold=True)}, as followed by {', '.join(coverage.rulesets)}")
-    total = counts["counted"] or 1
     about = {
         "cited": "by rules, tables and components",
         "waived": "with a reason" + (f"; {both} of them are cited too" if (both := counts["both"]) else ""),
-        "shown": "by scenarios",
-        "proved": "by scenarios that fail without them",
+        "shown": "of those that are cited, by scenarios",
+        "proved": "of those that are cited, by scenarios that fail without them",
     }
     rows = [("counted", str(counts["counted"]), "", "")]
     for word, what in about.items():
-        number = counts[word]
+        number, whole = counts[word], counts["cited" if word in ("shown", "proved") else "counted"] or 1
         if number is not None:
-            rows.append((word, str(number), f"{100 * number // total} %", what))
+            rows.append((word, str(number), f"{100 * number // whole} %", what))
     for line in aligned(("", "", "", ""), rows, "  ")[1:]:
         say(line)
     _list("not cited and not waived", coverage.uncited)
