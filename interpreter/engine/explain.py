@@ -25,7 +25,19 @@ from interpreter.reading.compose import Entry, word, words
 from interpreter.reading.printed import read_printed
 from interpreter.reading.yaml import Excerpt, Mapping, Scalar, Sequence, Value, excerpt
 
-__all__ = ["WORDS", "Explanation", "Part", "Quote", "Use", "cites_below", "explain", "quote", "type_text", "written"]
+__all__ = [
+    "WORDS",
+    "Explanation",
+    "Part",
+    "Quote",
+    "Use",
+    "cell_place",
+    "cites_below",
+    "explain",
+    "quote",
+    "type_text",
+    "written",
+]
 
 WORDS = {
     "rules": "rule",
@@ -309,14 +321,7 @@ def _owner(ruleset: Ruleset, procedure: str, layer: RuleLayer) -> str:
 
 def _cell(ruleset: Ruleset, name: str, keys: list[str]) -> Explanation:
     """One cell of a table, by its keys as they are written in a rule."""
-    table = ruleset.model.tables.get(name)
-    if table is None:
-        raise LookupError(f"`{ruleset.id}` has no table `{name}`{did_you_mean(name, ruleset.model.tables)}")
-    if len(keys) != len(table.keys):
-        raise LookupError(f"`{name}` is read by [{', '.join(table.keys)}], got {len(keys)} keys")
-    place = tuple(_key(ruleset, table, index, text) for index, text in enumerate(keys))
-    if place not in table.cells:
-        raise LookupError(f"`{name}` has no cell [{', '.join(keys)}]")
+    table, place = cell_place(ruleset, name, keys)
     shown = ruleset.names.text(table.cells[place], table.gives)
     span = table.places.get(place, table.span)
     entries = ruleset.composition.layers("tables", name)
@@ -325,6 +330,19 @@ def _cell(ruleset: Ruleset, name: str, keys: list[str]) -> Explanation:
     )
     facts = (("value", shown), ("place", str(span)))
     return Explanation(f"{name}[{', '.join(keys)}]", "cell", facts, parts, tuple(_uses(ruleset, "tables", name)))
+
+
+def cell_place(ruleset: Ruleset, name: str, keys: list[str]) -> tuple[Table, tuple[int, ...]]:
+    """A table, and where in it a cell stands, by its keys as they are written. Raises ``LookupError``."""
+    table = ruleset.model.tables.get(name)
+    if table is None:
+        raise LookupError(f"`{ruleset.id}` has no table `{name}`{did_you_mean(name, ruleset.model.tables)}")
+    if len(keys) != len(table.keys):
+        raise LookupError(f"`{name}` is read by [{', '.join(table.keys)}], got {len(keys)} keys")
+    place = tuple(_key(ruleset, table, index, text) for index, text in enumerate(keys))
+    if place not in table.cells:
+        raise LookupError(f"`{name}` has no cell [{', '.join(keys)}]")
+    return table, place
 
 
 def _cell_of(entry: Entry, keys: list[str]) -> str:
