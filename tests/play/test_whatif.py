@@ -34,7 +34,7 @@ def test_a_setting_changes_from_there_on(pebbles: Ruleset) -> None:
     fork = forked(game, changes_of(game, ["most=1", "last_pebble=goes"]), None)
     assert at_once(fork)["options"] == [7, 3]
     pairs = list(continuations(fork, bots, range(6)))
-    assert {b.decisions for _, b in pairs} >= {15}
+    assert all(after.decisions >= 15 for _, after in pairs)  # each takes one pebble, or none
     found = compared(pebbles, pairs)
     assert found["rounds"]["difference"] == found["rounds"]["after"] - found["rounds"]["before"] > 0
 
