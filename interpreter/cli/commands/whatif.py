@@ -184,7 +184,7 @@ def _text(game: Game, data: dict[str, Any]) -> None:
 
 def _row(name: str, found: dict[str, Any], times: int = 1) -> tuple[str, ...]:
     def shown(key: str, sign: str = "") -> str:
-        return "-" if found[key] is None else f"{found[key] * times:{sign}.2f}"
+        return "-" if found[key] is None else f"{found[key] * times:{sign}z.2f}"
 
     interval = f"{shown('low', '+')} to {shown('high', '+')}" if found["low"] is not None else "-"
     return name, shown("before"), shown("after"), shown("difference", "+"), interval
@@ -201,7 +201,7 @@ def _curve(game: Game, name: str, points: list[dict[str, Any]], who: Any) -> Non
     say()
     say(styled(f"{name.replace('_', ' ')}, mean difference by round", bold=True))
     lines = [
-        (thing, *(f"{means[number]:+.1f}" if number in means else "-" for number in rounds))
+        (thing, *(f"{means[number]:+z.1f}" if number in means else "-" for number in rounds))
         for thing, means in rows.items()
     ]
     for line in aligned(("", *map(str, rounds)), lines):
