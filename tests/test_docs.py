@@ -58,6 +58,14 @@ def test_an_annotated_log_cites_statements_that_exist(name: str) -> None:
     assert len(cited) >= 60
 
 
+def test_games_in_numbers_are_those_of_the_call() -> None:
+    """All but how fast they were."""
+    text = (DOCS / "simulating.md").read_text(encoding="utf-8")
+    call, shown = re.findall(r"```sh\nregelwerk (.*)\n```\n\n```text\n(.*?)```", text, re.DOTALL)[0]
+    told = CliRunner().invoke(cli, call.split(), env={"NO_COLOR": "1"}).stdout.splitlines()
+    assert [line for line in told if " s, " not in line] == [line for line in shown.splitlines() if " s, " not in line]
+
+
 def test_the_reference_names_every_function() -> None:
     reference = (DOCS / "language.md").read_text(encoding="utf-8")
     assert [name for name in FUNCTIONS if f"`{name}(" not in reference and f"{name}(" not in reference] == []

@@ -73,7 +73,7 @@ def _line(cells: Sequence[str], widths: list[int], right: list[bool]) -> str:
 
 
 def _is_number(text: str) -> bool:
-    return text.lstrip("-").replace(".", "", 1).replace("%", "").isdigit() or text in ("", "none", "-")
+    return text.lstrip("+-").replace(".", "", 1).replace("%", "").isdigit() or text in ("", "none", "-")
 
 
 def board(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

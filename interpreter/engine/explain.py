@@ -31,6 +31,7 @@ __all__ = [
     "Part",
     "Quote",
     "Use",
+    "cell_place",
     "cites_below",
     "explain",
     "part_of",
@@ -322,14 +323,7 @@ def _owner(ruleset: Ruleset, procedure: str, layer: RuleLayer) -> str:
 
 def _cell(ruleset: Ruleset, name: str, keys: list[str]) -> Explanation:
     """One cell of a table, by its keys as they are written in a rule."""
-    table = ruleset.model.tables.get(name)
-    if table is None:
-        raise LookupError(f"`{ruleset.id}` has no table `{name}`{did_you_mean(name, ruleset.model.tables)}")
-    if len(keys) != len(table.keys):
-        raise LookupError(f"`{name}` is read by [{', '.join(table.keys)}], got {len(keys)} keys")
-    place = tuple(_key(ruleset, table, index, text) for index, text in enumerate(keys))
-    if place not in table.cells:
-        raise LookupError(f"`{name}` has no cell [{', '.join(keys)}]")
+    table, place = cell_place(ruleset, name, keys)
     shown = ruleset.names.text(table.cells[place], table.gives)
     span = table.places.get(place, table.span)
     entries = ruleset.composition.layers("tables", name)
@@ -338,6 +332,19 @@ def _cell(ruleset: Ruleset, name: str, keys: list[str]) -> Explanation:
     )
     facts = (("value", shown), ("place", str(span)))
     return Explanation(f"{name}[{', '.join(keys)}]", "cell", facts, parts, tuple(_uses(ruleset, "tables", name)))
+
+
+def cell_place(ruleset: Ruleset, name: str, keys: list[str]) -> tuple[Table, tuple[int, ...]]:
+    """A table, and where in it a cell stands, by its keys as they are written. Raises ``LookupError``."""
+    table = ruleset.model.tables.get(name)
+    if table is None:
+        raise LookupError(f"`{ruleset.id}` has no table `{name}`{did_you_mean(name, ruleset.model.tables)}")
+    if len(keys) != len(table.keys):
+        raise LookupError(f"`{name}` is read by [{', '.join(table.keys)}], got {len(keys)} keys")
+    place = tuple(_key(ruleset, table, index, text) for index, text in enumerate(keys))
+    if place not in table.cells:
+        raise LookupError(f"`{name}` has no cell [{', '.join(keys)}]")
+    return table, place
 
 
 def _cell_of(entry: Entry, keys: list[str]) -> str:

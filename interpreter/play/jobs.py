@@ -124,11 +124,27 @@ def _heed(stop: Event) -> None:
 
 
 @contextmanager
+def _unheard() -> Iterator[None]:
+    """A process that is begun inside does not hear Ctrl-C, not even before it can say that it will not heed it."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
 def processes(jobs: int) -> Iterator[Crew]:
     """So many processes of this machine."""
     context = get_context("spawn")  # the same on every system, and sure beside threads
     stop = context.Event()
     with ProcessPoolExecutor(jobs, context, _begin, (stop,)) as executor:
+        with _unheard():
+            for _ in range(jobs):
+                executor.submit(cores)  # any work begins a process
         try:
             yield Crew(executor, lambda: jobs, stop.set)
         finally:

@@ -179,4 +179,5 @@ def _database() -> Any:
     except ImportError:
         message = "CSV, Parquet and DuckDB files need DuckDB: `pip install 'regelwerk[rows]'`; .jsonl needs nothing"
         raise RowsUnavailable(message) from None
-    return connect
+    found: Callable[..., DuckDBPyConnection] = connect
+    return found

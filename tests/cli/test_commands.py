@@ -25,6 +25,7 @@ MINE = (
     "run",
     "replay",
     "simulate",
+    "whatif",
     "bench",
     "play",
     "try",

@@ -146,6 +146,21 @@ def test_simulate_knows_what_it_can_write(run: Run, tmp_path: Path, monkeypatch:
     assert "pip install 'regelwerk[cluster]'" in run("simulate", *GAME, "--cluster", "local").stderr
 
 
+def test_whatif(run: Run, tmp_path: Path) -> None:
+    log = tmp_path / "game.jsonl"
+    run("run", *GAME, "--bots", "modest,random", "--log", str(log))
+    result = run("whatif", str(log), "--at", "2", "--change", "most=1", "-n", "4", "--seed", "1", "-o", "json")
+    data = json.loads(result.stdout)
+    assert (data["continuations"], data["bots"], data["changes"]) == (4, "modest,random", ["most=1"])
+    before, after = data["at_once"]["options"]
+    assert after < before
+    text = run("whatif", str(log), "--at", "2", "--change", "pull black 1", "-n", "2", "--seed", "1").stdout
+    assert "changed: pull black 1 instead of pull kind=" in text
+    assert "mean of" in text
+    assert run("whatif", str(log), "--at", "999", "--change", "most=1").exit_code == 2
+    assert "no setting `mots`" in run("whatif", str(log), "--at", "2", "--change", "mots=1").stderr
+
+
 @pytest.mark.parametrize("ruleset", ["germany-2018", "goofspiel"])
 def test_what_is_shipped_can_be_played(run: Run, ruleset: str) -> None:
     result = run("simulate", ruleset, "-n", "2", "--seed", "1", "-o", "json")

@@ -1,0 +1,222 @@
+"""``regelwerk whatif``: a kept game, changed at a decision and played on many times."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from interpreter.cli.failures import refused
+from interpreter.cli.options import bots_option, output_option, read_log, seed_for, seed_option
+from interpreter.cli.output import aligned, as_json, notice, say, styled
+
+if TYPE_CHECKING:
+    from interpreter.engine.game import Game
+    from interpreter.engine.ruleset import Ruleset
+    from interpreter.play.bots.base import Bot
+    from interpreter.play.saves import Kept
+    from interpreter.play.whatif import Fork
+
+__all__ = ["command"]
+
+
+@click.command("whatif")
+@click.argument("log", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
+@click.option(
+    "--at", type=click.IntRange(min=0), required=True, metavar="N", help="The decision after N choices of the game."
+)
+@click.option(
+    "--change",
+    "texts",
+    multiple=True,
+    required=True,
+    metavar="CHANGE",
+    help="TABLE[KEYS]=VALUE, SETTING=VALUE, or another choice; may be given several times.",
+)
+@click.option(
+    "-n", "--games", type=click.IntRange(min=1), default=100, show_default=True, help="How many continuations."
+)
+@seed_option
+@bots_option
+@output_option("text", "json")
+def command(
+    log: str, at: int, texts: tuple[str, ...], games: int, seed: int | None, bots: str | None, output: str
+) -> None:
+    """Plays the kept game in LOG up to a decision, changes something there, and plays on by bots, many times: as it
+    was, and changed. Tells what the change does to the state at once, and to the rest of the game and its result.
+
+    Each continuation has the same chance and the same bots both ways. Where another choice is made, the one of the kept
+    game is made against it. Bots are those of the log, unless others are named. Ctrl-C tells what is known by then.
+
+    \b
+    Examples:
+      regelwerk run germany-2018 --players 4 --seed 7 --log game.jsonl
+      regelwerk whatif game.jsonl --at 60 --change 'stage_2_cities[4]=6'
+      regelwerk whatif game.jsonl --at 60 --change market_update=update -n 500 --bots bench
+      regelwerk whatif game.jsonl --at 0 --change 'offer plant=5 bid=5' -o json
+    """
+    from interpreter.cli.progress import counting, interruptible
+    from interpreter.engine.variation import broken_laws
+    from interpreter.play.whatif import at_once, compared, continuations
+
+    kept = read_log(log)
+    fork = _fork(log, kept, at, texts)
+    for law in broken_laws(fork.changed(0)):
+        notice(f"{law}: it is tried all the same")
+    start = seed_for(seed)
+    names = bots or _bots_of_log(fork.game.ruleset, kept)
+    _table(fork.game.ruleset, names, kept)
+    pairs = []
+    with interruptible() as stopped, counting("continuations", games) as tell:
+        seeds = range(start, start + games)
+        for pair in continuations(fork, lambda ruleset: _table(ruleset, names, kept), seeds, stopped):
+            pairs.append(pair)
+            tell(1)
+    decision = fork.game.decision
+    assert decision is not None
+    about = {
+        "ruleset": fork.game.ruleset.id,
+        "at": at,
+        "decision": decision.name,
+        "by": decision.actor,
+        "changes": list(texts),
+        "instead_of": fork.kept,
+        "bots": names,
+        "seed": start,
+        "continuations": len(pairs),
+    }
+    data = {**about, "at_once": at_once(fork), **compared(fork.game.ruleset, pairs)}
+    if output == "json":
+        as_json(data)
+    else:
+        _text(fork.game, data)
+    if len(pairs) < games:
+        notice(f"stopped: {len(pairs)} of {games} continuations are done")
+        raise click.exceptions.Exit(130)
+
+
+def _fork(log: str, kept: Kept, at: int, texts: Sequence[str]) -> Fork:
+    """The kept game at its decision, and what is changed there."""
+    from interpreter.engine.refusal import IllegalMove
+    from interpreter.play.saves import Difference, play_again, ruleset_of
+    from interpreter.play.whatif import changes_of, forked
+
+    if at > len(kept.choices):
+        raise click.UsageError(f"{log} has {len(kept.choices)} choices, not {at}")
+    try:
+        game = play_again(ruleset_of(kept), kept, at)
+    except Difference as difference:
+        refused(f"{log}: {difference}")
+    if game.decision is None:
+        refused(f"the game is over after {at} choices: nothing can go on otherwise")
+    made = game.ruleset, kept.choices[at] if at < len(kept.choices) else None
+    before = (
+        {key: value for key, value in made[1].items() if key not in ("by", "decision", "digest")} if made[1] else None
+    )
+    try:
+        return forked(game, changes_of(game, texts), before)
+    except (ValueError, LookupError) as error:
+        raise click.BadParameter(str(error.args[0] if error.args else error), param_hint="--change") from None
+    except IllegalMove as error:
+        refused(str(error))
+
+
+def _bots_of_log(ruleset: Ruleset, kept: Kept) -> str:
+    """Those who played, as far as they are bots of this ruleset; else the usual ones."""
+    from interpreter.play.bots.named import bots_of, default_bots
+
+    names = ",".join(map(str, kept.header.get("bots", ())))
+    try:
+        bots_of(names, ruleset, kept.header["players"])
+    except ValueError:
+        return default_bots(ruleset)
+    return names
+
+
+def _table(ruleset: Ruleset, names: str, kept: Kept) -> list[Bot]:
+    from interpreter.play.bots.named import bots_of
+
+    try:
+        return bots_of(names, ruleset, kept.header["players"])
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--bots") from None
+
+
+# --- the difference
+
+
+def _text(game: Game, data: dict[str, Any]) -> None:
+    from interpreter.language.types import Type
+
+    def who(seat: int) -> str:
+        return game.ruleset.names.text(seat, Type("seat"))
+
+    say(
+        styled(
+            f"{data['ruleset']}, after {data['at']} choices: {who(data['by'])} decides `{data['decision']}`", bold=True
+        )
+    )
+    instead = f" instead of {_choice(data['instead_of'])}" if data["instead_of"] is not None else ""
+    say(f"changed: {'; '.join(data['changes'])}{instead}")
+    before, after = data["at_once"]["options"]
+    say(f"options there: {before}, changed {after}" if before != after else f"options there: {before}, as before")
+    for each in data["at_once"]["state"]:
+        say(f"  {each['path']}: {_value(each['before'])} → {_value(each['after'])}")
+    count = data["continuations"]
+    if not count:
+        return
+    say()
+    other = data["other_winner"]
+    say(f"{count} continuations by {data['bots']}, seed {data['seed']}; in {other} of them somebody else wins")
+    rows = [_row("rounds", data["rounds"]), _row("decisions", data["decisions"])]
+    for seat, share in enumerate(data["share"]):
+        rows.append(_row(f"wins of {who(seat)}, %", share, 100))
+    for measure in game.ruleset.model.measures:
+        for each in data["measures"].get(measure.name, ()):
+            words = [who(part) if place == measure.seat else str(part) for place, part in enumerate(each["of"])]
+            rows.append(_row(", ".join([measure.name.replace("_", " "), *words]), each))
+    for line in aligned(("mean of", "as it was", "changed", "difference", "95 % interval"), rows):
+        say(line)
+    for name, points in data["curves"].items():
+        _curve(game, name, points, who)
+
+
+def _row(name: str, found: dict[str, Any], times: int = 1) -> tuple[str, ...]:
+    def shown(key: str, sign: str = "") -> str:
+        return "-" if found[key] is None else f"{found[key] * times:{sign}z.2f}"
+
+    interval = f"{shown('low', '+')} to {shown('high', '+')}" if found["low"] is not None else "-"
+    return name, shown("before"), shown("after"), shown("difference", "+"), interval
+
+
+def _curve(game: Game, name: str, points: list[dict[str, Any]], who: Any) -> None:
+    """By round, the mean difference for each thing."""
+    measure = next(measure for measure in game.ruleset.model.measures if measure.name == name)
+    rounds = sorted({point["round"] for point in points})
+    rows: dict[str, dict[int, float]] = {}
+    for point in points:
+        words = [who(part) if place == measure.seat else str(part) for place, part in enumerate(point["of"])]
+        rows.setdefault(", ".join(words), {})[point["round"]] = point["difference"]
+    say()
+    say(styled(f"{name.replace('_', ' ')}, mean difference by round", bold=True))
+    lines = [
+        (thing, *(f"{means[number]:+z.1f}" if number in means else "-" for number in rounds))
+        for thing, means in rows.items()
+    ]
+    for line in aligned(("", *map(str, rounds)), lines):
+        say(line)
+
+
+def _choice(choice: dict[str, Any]) -> str:
+    return " ".join([str(choice["do"]), *(f"{name}={value}" for name, value in choice.items() if name != "do")])
+
+
+def _value(value: Any) -> str:
+    return (
+        "nothing"
+        if value is None or value == []
+        else ", ".join(map(str, value))
+        if isinstance(value, list)
+        else str(value)
+    )
