@@ -13,7 +13,6 @@ settings.register_profile("ci", derandomize=True, deadline=None)
 settings.register_profile("here", deadline=None)
 settings.load_profile("ci" if os.environ.get("CI") else "here")
 
-# workers, and the processes that tests start, share one cache, which is new
-if "PYTEST_XDIST_WORKER" not in os.environ:
+if "PYTEST_XDIST_WORKER" not in os.environ:  # workers, and the processes that tests start, share one new cache
     os.environ["REGELWERK_CACHE"] = tempfile.mkdtemp(prefix="regelwerk-tests-")
     atexit.register(shutil.rmtree, os.environ["REGELWERK_CACHE"], ignore_errors=True)

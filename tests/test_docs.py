@@ -9,8 +9,16 @@ import pytest
 from click.testing import CliRunner
 
 import interpreter
+from interpreter.base.source import SourceFile
 from interpreter.cli.main import cli
+from interpreter.language.parse import grammar
 from interpreter.language.signatures import FUNCTIONS
+from interpreter.language.tidy import tidy
+from interpreter.reading.files import KINDS
+from interpreter.reading.schema import check_schema
+from interpreter.reading.yaml import read_yaml
+from tests import keys
+from tests.samples import samples
 
 DOCS = Path(__file__).parents[1] / "docs"
 ANNOTATED = {
@@ -55,8 +63,46 @@ def test_the_reference_names_every_function() -> None:
     assert [name for name in FUNCTIONS if f"`{name}(" not in reference and f"{name}(" not in reference] == []
 
 
-def test_the_reference_names_every_statement_word() -> None:
-    grammar = (DOCS.parent / "interpreter" / "language" / "grammar.lark").read_text(encoding="utf-8")
+def test_the_reference_names_every_word_of_the_language() -> None:
+    text = (DOCS.parent / "interpreter" / "language" / "grammar.lark").read_text(encoding="utf-8")
     reference = (DOCS / "language.md").read_text(encoding="utf-8")
-    words = set(re.findall(r'"([a-z]+)"', grammar))
+    words = set(re.findall(r'"([a-z]+)"', text))
     assert {word for word in words if not re.search(rf"\b{word}\b", reference)} == set()
+
+
+def test_the_reference_shows_every_form_of_the_grammar() -> None:
+    parser = grammar()
+    forms = {
+        rule.alias or rule.origin.name
+        for rule in parser.rules
+        if (rule.alias or not rule.options.expand1) and not rule.origin.name.startswith("_")
+    }
+    shown = {
+        tree.data
+        for sample in samples((DOCS / "language.md").read_text(encoding="utf-8"))
+        if sample.kind == "rules"
+        for tree in parser.parse(sample.text, start=sample.name).iter_subtrees()
+    }
+    assert forms - shown == set()
+
+
+def test_the_reference_lists_every_key_of_the_schemas() -> None:
+    assert keys.PAGE.read_text(encoding="utf-8") == keys.written(), "write it anew: python -m tests.keys"
+
+
+def test_every_sample_of_the_reference_is_well_formed() -> None:
+    found = [sample for sample in samples((DOCS / "language.md").read_text(encoding="utf-8")) if sample.kind == "yaml"]
+    assert len(found) > 10
+    for sample in found:
+        parts, _ = read_yaml(SourceFile("sample", sample.text))
+        assert parts is not None
+        keys = [key for key in KINDS if key in parts]
+        is_map, is_family = "nodes" in parts, "round" in parts
+        kind = keys[0] if keys else "map" if is_map else "family" if is_family else "edition"
+        head = "" if keys else f"{kind}: x\n" if is_family else f"{kind}: x/y\n"
+        extends = "extends: x\n" if kind == "edition" else ""
+        file = SourceFile("sample", f"language: 1\n{head}{extends}{sample.text}")
+        whole, wrong = read_yaml(file)
+        assert whole is not None
+        wrong += [each for each in check_schema(kind, whole) if each.code != "E102"] + tidy(file)[1]
+        assert [each.message for each in wrong] == [], f"docs/language.md:{sample.line}"

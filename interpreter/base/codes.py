@@ -103,7 +103,7 @@ CODES: dict[str, str] = {
     "L004": "a condition that is always the same",
     "L005": "readings that come to the same",
     "L006": "a rule without a statement",
-    "L007": "a number that stands in two procedures",
+    "L007": "a number in the text of a procedure",
     "L008": "a link that is far dearer than a way round it",
     "L009": "a local that hides another meaning",
     "L010": "a rule that no scenario shows",

@@ -31,6 +31,7 @@ COMMANDS: dict[str, str] = {
     "coverage": "Which statements of the rulebooks the rules cite.",
     "map": "The graph of a ruleset or game as a picture, or in figures.",
     "rulebook": "A ruleset as a book: HTML or Markdown.",
+    "compare": "What differs between two rulesets, where it first matters, and how much.",
     "lsp": "A language server: what an editor asks while one types.",
     "explain": "What a name means; why a kept game went so.",
 }

@@ -149,6 +149,15 @@ class Program:
     def target(self, call: c.CallRule | c.CallBase) -> str:
         return target_of(self.model, call)
 
+    def layer_at(self, span: Span) -> RuleLayer | None:
+        """The layer of a rule, or other procedure, in whose text a place lies."""
+        for layer in self.reach.procedures.values():
+            body = layer.body if isinstance(layer.body, tuple) else (layer.body,)
+            for node in (*body, *((layer.when,) if layer.when is not None else ())):
+                if node.span.file is span.file and node.span.start <= span.start <= node.span.end:
+                    return layer
+        return None
+
     def own_copy(self) -> Program:
         """The same program, to which functions can be added that the ruleset does not know."""
         reach = replace(self.reach, procedures=dict(self.reach.procedures))

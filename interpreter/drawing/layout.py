@@ -27,8 +27,9 @@ def by_stress(node_count: int, links: Sequence[tuple[int, int]], lengths: Sequen
     wanted = _distances(node_count, links, lengths)
     points = _first_points(node_count, wanted)
     rounds = min(_ROUNDS, max(8, _WORK // (node_count * node_count)))
+    pulls = [[(apart, 1 / (apart * apart) if apart else 0.0) for apart in row] for row in wanted]
     for _ in range(rounds):
-        points = [_moved(node, points, wanted[node]) for node in range(node_count)]
+        points = [_moved(node, points, pulls[node]) for node in range(node_count)]
     return points
 
 
@@ -57,19 +58,17 @@ def _first_points(node_count: int, wanted: list[list[float]]) -> list[Point]:
     return found
 
 
-def _moved(node: int, points: Sequence[Point], wanted: Sequence[float]) -> Point:
-    """Where the other nodes would have a node, near ones above all."""
+def _moved(node: int, points: Sequence[Point], pulls: Sequence[tuple[float, float]]) -> Point:
+    """Where the other nodes would have a node, near ones above all: of each how far it should be, and its weight."""
     x, y = points[node]
     right = down = weights = 0.0
-    for other, (ox, oy) in enumerate(points):
-        if other == node or wanted[other] == 0:
-            continue
-        weight = 1 / (wanted[other] * wanted[other])
-        apart = hypot(x - ox, y - oy) or 1e-9
-        share = wanted[other] / apart
-        right += weight * (ox + share * (x - ox))
-        down += weight * (oy + share * (y - oy))
-        weights += weight
+    for (ox, oy), (wanted, weight) in zip(points, pulls, strict=True):
+        if weight:  # none is on itself
+            dx, dy = x - ox, y - oy
+            share = wanted / (hypot(dx, dy) or 1e-9)
+            right += weight * (ox + share * dx)
+            down += weight * (oy + share * dy)
+            weights += weight
     return (right / weights, down / weights) if weights else (x, y)
 
 
@@ -156,10 +155,22 @@ def _part_links(
     margin = max(radii, default=0.0) + clear
     for a, b in links:
         low, high = sorted((points[a][0], points[b][0]))
+        ax, ay, right, down, length = _line(points[a], points[b])
         for node in order[bisect_left(across, low - margin) : bisect_right(across, high + margin)]:
-            if node not in (a, b):
-                moved |= _clear_way(points, node, a, b, radii[node] + clear)
+            x, y = points[node]
+            wanted = radii[node] + clear
+            if abs(right * (y - ay) - down * (x - ax)) > wanted * length or node in (a, b):
+                continue  # far from the whole line: most are, so this is looked at first
+            if _clear_way(points, node, a, b, wanted):
+                moved = True
+                ax, ay, right, down, length = _line(points[a], points[b])
     return moved
+
+
+def _line(a: Sequence[float], b: Sequence[float]) -> tuple[float, float, float, float, float]:
+    """The line through two points: the first, the way to the other, and its length."""
+    right, down = b[0] - a[0], b[1] - a[1]
+    return a[0], a[1], right, down, hypot(right, down)
 
 
 def _clear_way(points: list[list[float]], node: int, a: int, b: int, wanted: float) -> bool:

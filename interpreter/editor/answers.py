@@ -15,7 +15,9 @@ from interpreter.base.source import SourceFile, Span
 from interpreter.editor.desk import Desk, Home
 from interpreter.editor.names import CELLS, Meaning, Mention, declared, mentions, sections_of, types_in
 from interpreter.engine.explain import WORDS
+from interpreter.engine.values import type_text
 from interpreter.language.model import Model
+from interpreter.language.parse import remembered
 from interpreter.language.signatures import FUNCTIONS
 from interpreter.language.types import NOTHING, Type
 from interpreter.reading.compose import NAMED_SECTIONS, word, words
@@ -23,7 +25,7 @@ from interpreter.reading.files import KINDS, Document, files_at, files_below
 from interpreter.reading.schema import documentation
 from interpreter.reading.yaml import Entry, Mapping, Scalar, Sequence, Value
 
-__all__ = ["Answers", "Place", "Symbol", "type_text"]
+__all__ = ["Answers", "Place", "Symbol"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +45,6 @@ class Symbol:
     span: Span
     name_span: Span
     children: tuple[Symbol, ...] = ()
-
-
-def type_text(model: Model, type_: Type) -> str:
-    """A type in the words of the ruleset, which has its own for a node."""
-    node = model.graph.node if model.graph is not None else "node"
-    return re.sub(r"\bnode\b", node, str(type_))
 
 
 @dataclass
@@ -72,7 +68,8 @@ class Answers:
             return []
         known = self._mentions.get(path)
         if known is None or known[0] is not document or known[1] is not home:
-            known = self._mentions[path] = (document, home, mentions(document, home.examined))
+            with remembered(self.desk.trees):
+                known = self._mentions[path] = (document, home, mentions(document, home.examined))
         return known[2]
 
     def mention(self, path: Path, offset: int) -> Mention | None:
@@ -294,9 +291,9 @@ class Answers:
 
     # --- uses
 
-    def family_files(self, path: Path) -> list[tuple[Path, Home]]:
-        """All files in which the names of a file may stand, each with a ruleset that contains it: the files of its
-        rulesets, and the overlays, policies and scenarios of their families."""
+    def family_files(self, path: Path, name: str) -> list[tuple[Path, Home]]:
+        """All files in which a name of a file stands as a word, each with a ruleset that contains it: of the files of
+        its rulesets, and of the overlays, policies and scenarios of their families."""
         found: dict[Path, Home] = {}
         folders: set[Path] = set()
         for home in self.desk.homes(path):
@@ -304,11 +301,18 @@ class Answers:
                 found.setdefault(document.path.resolve(), home)
                 if document.kind in ("family", "edition"):
                     folders.add(document.path.parent if document.kind == "family" else document.path.parent.parent)
-        for folder in sorted(folders):
-            for file in files_below(folder, "*.yaml"):
-                if file.resolve() not in found and (other := self.desk.home(file)) is not None:
-                    found[file.resolve()] = other
-        return list(found.items())
+        with_name = {file: home for file, home in found.items() if self._says(file, name)}
+        for file in (file.resolve() for folder in sorted(folders) for file in files_below(folder, "*.yaml")):
+            if file not in found and self._says(file, name) and (other := self.desk.home(file)) is not None:
+                with_name[file] = other
+        return list(with_name.items())
+
+    def _says(self, path: Path, name: str) -> bool:
+        """Whether the text of a file has a word."""
+        try:
+            return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", self.desk.file(path).text) is not None
+        except OSError:
+            return False
 
     def references(self, path: Path, offset: int, *, declarations: bool = True) -> list[Place]:
         """Every place at which the thing at a place is named."""
@@ -325,7 +329,7 @@ class Answers:
         """Every place in the family at which a thing is named."""
         return [
             Place(file, each.span)
-            for file, home in self.family_files(path)
+            for file, home in self.family_files(path, wanted.name)
             for each in self.mentions(file, home)
             if _same(each.meaning, wanted) and (declarations or not each.declares)
         ]

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from interpreter.base.source import SourceFile, Span
-from interpreter.editor.answers import type_text
 from interpreter.editor.desk import Desk
 from interpreter.engine.ruleset import Examined
+from interpreter.engine.values import type_text
 from interpreter.language.expressions import Expressions
 from interpreter.language.model import Model
 from interpreter.language.parse import STATEMENTS, parse_expression, parse_type

@@ -59,10 +59,9 @@ def rename(answers: Answers, path: Path, offset: int, name: str) -> list[Place]:
         _check_free(answers, [path], name)
     else:
         _check_whole(answers, path)
-        files = [file for file, _ in answers.family_files(path)]
-        _check_writable(answers, meaning, files)
-        _check_free(answers, files, name)
         places = answers.uses(path, meaning)
+        _check_writable(meaning, {place.path for place in places})
+        _check_free(answers, [file for file, _ in answers.family_files(path, name)], name)
     _check_result(answers.desk, path, places, name)
     return places
 
@@ -89,10 +88,10 @@ def _check_whole(answers: Answers, path: Path) -> None:
             raise RefusedRename(f"`{home.document.id}` has errors, so not every use can be found: {error.message}")
 
 
-def _check_writable(answers: Answers, meaning: Meaning, files: Iterable[Path]) -> None:
-    """All files that name it lie in folders that the author can write to."""
-    for file in files:
-        if not os.access(file, os.W_OK) and any(each.meaning.name == meaning.name for each in answers.mentions(file)):
+def _check_writable(meaning: Meaning, files: Iterable[Path]) -> None:
+    """All files that name it can be written to."""
+    for file in sorted(files):
+        if not os.access(file, os.W_OK):
             raise RefusedRename(f"`{meaning.name}` stands in `{file}` too, which cannot be written to")
 
 
@@ -107,7 +106,8 @@ def _check_free(answers: Answers, files: Iterable[Path], name: str) -> None:
 def _check_result(desk: Desk, path: Path, places: list[Place], name: str) -> None:
     """With the new name, names and types are right in every ruleset that was right before."""
     before = {home.document.id for home in desk.homes(path) if not home.examined.errors}
-    later = Desk({**desk.texts, **{file: _written(desk, file, places, name) for file in {p.path for p in places}}})
+    texts = {file: _written(desk, file, places, name) for file in {place.path for place in places}}
+    later = Desk({**desk.texts, **texts}, desk.trees)
     for home in later.homes(path):
         if home.document.id in before and home.examined.errors:
             error = home.examined.errors[0]

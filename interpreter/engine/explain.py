@@ -25,7 +25,19 @@ from interpreter.reading.compose import Entry, word, words
 from interpreter.reading.printed import read_printed
 from interpreter.reading.yaml import Excerpt, Mapping, Scalar, Sequence, Value, excerpt
 
-__all__ = ["WORDS", "Explanation", "Part", "Quote", "Use", "cites_below", "explain", "quote", "type_text", "written"]
+__all__ = [
+    "WORDS",
+    "Explanation",
+    "Part",
+    "Quote",
+    "Use",
+    "cites_below",
+    "explain",
+    "part_of",
+    "quote",
+    "type_text",
+    "written",
+]
 
 WORDS = {
     "rules": "rule",
@@ -127,12 +139,13 @@ def explain(ruleset: Ruleset, name: str) -> list[Explanation]:
 
 
 def _declared(ruleset: Ruleset, section: str, name: str, entries: list[Entry]) -> Explanation:
-    parts = tuple(_part(ruleset, section, entry) for entry in reversed(entries))
+    parts = tuple(part_of(ruleset, section, entry) for entry in reversed(entries))
     facts = tuple((key, value) for key, value in _facts(ruleset, section, name) if value)
     return Explanation(name, WORDS[section], facts, parts, tuple(_uses(ruleset, section, name)))
 
 
-def _part(ruleset: Ruleset, section: str, entry: Entry) -> Part:
+def part_of(ruleset: Ruleset, section: str, entry: Entry) -> Part:
+    """One layer of a declaration, as it is told."""
     covers = entry.covers
     guards = [guard for guard in (*entry.guards, entry.get("when")) if isinstance(guard, Scalar)]
     cites = [*cites_below(entry.value), *(_line_cites(ruleset, entry) if section == "rules" else ())]
@@ -293,7 +306,7 @@ def _trees(ruleset: Ruleset) -> Iterator[tuple[str, Any]]:
     for board in model.boards:
         yield f"board `{board.name}`", (board.rows, *(value for _, value in board.columns))
     for measure in model.measures:
-        yield f"measure `{measure.name}`", measure.value
+        yield f"measure `{measure.name}`", (measure.test, measure.value, *(items for _, items in measure.each))
     yield "result", model.ranking
 
 
@@ -321,7 +334,7 @@ def _cell(ruleset: Ruleset, name: str, keys: list[str]) -> Explanation:
     span = table.places.get(place, table.span)
     entries = ruleset.composition.layers("tables", name)
     parts = tuple(
-        replace(_part(ruleset, "tables", entry), value=_cell_of(entry, keys) or "-") for entry in reversed(entries)
+        replace(part_of(ruleset, "tables", entry), value=_cell_of(entry, keys) or "-") for entry in reversed(entries)
     )
     facts = (("value", shown), ("place", str(span)))
     return Explanation(f"{name}[{', '.join(keys)}]", "cell", facts, parts, tuple(_uses(ruleset, "tables", name)))

@@ -36,16 +36,21 @@ def lint(rulesets: Iterable[Ruleset]) -> list[Diagnostic]:
 
 
 def _is_meant(finding: Diagnostic) -> bool:
-    """Whether the line of a finding, or a comment right above it, says ``# lint: L007`` and a reason."""
+    """Whether the line of a finding, or a comment right above it, says ``# lint: L007`` and a reason. A text may begin
+    with comments: they are above its first line."""
     if finding.span is None:
         return False
-    text, start = finding.span.file.text, finding.span.start
-    above = text[:start].split("\n")
-    end = text.find("\n", start)
-    lines = [above.pop() + text[start : end if end >= 0 else len(text)]]
-    while above and above[-1].lstrip().startswith("#"):
-        lines.append(above.pop())
-    return any(re.search(rf"# *lint: *{finding.code} +\S", line) for line in lines)
+    lines = finding.span.file.text.split("\n")
+    first = last = finding.span.line - 1
+    while first > 0 and _is_comment(lines[first - 1]):
+        first -= 1
+    while _is_comment(lines[last]) and last + 1 < len(lines):
+        last += 1
+    return any(re.search(rf"# *lint: *{finding.code} +\S", line) for line in lines[first : last + 1])
+
+
+def _is_comment(line: str) -> bool:
+    return line.lstrip().startswith("#")
 
 
 def compositions(shelf: Shelf, named: Iterable[Document] = ()) -> Iterator[Ruleset]:

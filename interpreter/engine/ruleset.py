@@ -35,7 +35,7 @@ if TYPE_CHECKING:  # what reads and checks is imported where it is called: a rul
     from interpreter.reading.compose import Composition
     from interpreter.reading.files import Document, Shelf
 
-__all__ = ["Examined", "Ruleset", "default_settings", "examine", "find", "load"]
+__all__ = ["Examined", "Ruleset", "default_settings", "examine", "find", "load", "load_document"]
 
 
 @dataclass(frozen=True)
@@ -297,7 +297,11 @@ class Ruleset:
             listed = [scalar.text for scalar in words(self.document.root.get("overlays"))]
             added = [overlay for overlay in self.overlays if overlay not in listed]
             refused = [f"-{overlay}" for overlay in listed if overlay not in self.overlays]
-            self._taking[taken] = load(self.document.path, [*added, *refused, taken], self.shelf)
+            asked = (*added, *refused, taken)
+            if self.document.is_changed:
+                self._taking[taken] = load_document(self.document, asked, self.shelf)
+            else:
+                self._taking[taken] = load(self.document.path, asked, self.shelf)
         return self._taking[taken]
 
     @property
@@ -385,11 +389,18 @@ def load(name: str | Path, overlays: Iterable[str] = (), shelf: Shelf | None = N
 
 
 def _load(name: str | Path, overlays: tuple[str, ...], shelf: Shelf | None) -> Ruleset:
-    from interpreter.compiler.lower import lower
-
     shelf, document, diagnostics = find(name, shelf)
     if document is None:
         raise RulesetError(diagnostics)
+    return load_document(document, overlays, shelf, diagnostics)
+
+
+def load_document(
+    document: Document, overlays: tuple[str, ...], shelf: Shelf, diagnostics: Iterable[Diagnostic] = ()
+) -> Ruleset:
+    """The ruleset of a document, which need not stand in a file as it is. Raises :class:`RulesetError`."""
+    from interpreter.compiler.lower import lower
+
     if document.kind != "ruleset":
         raise RulesetError(
             [Diagnostic("E034", f"`{document.id}` is a {document.kind}, not a ruleset", document.root.span)]
@@ -406,10 +417,10 @@ def _load(name: str | Path, overlays: tuple[str, ...], shelf: Shelf | None) -> R
 
 def find(name: str | Path, shelf: Shelf | None = None) -> tuple[Shelf, Document | None, list[Diagnostic]]:
     """The file of an id or a path, and the shelf on which its neighbours stand."""
-    from interpreter.reading.files import shelf_for
+    from interpreter.reading.files import names_a_file, shelf_for
 
     text = str(name)
-    if isinstance(name, Path) or text.endswith((".yaml", ".yml")) or Path(text).is_file():
+    if isinstance(name, Path) or "/" in text or names_a_file(text) or Path(text).is_file():
         shelf = shelf or shelf_for(Path(text))
         document, diagnostics = shelf.read_path(Path(text))
         return shelf, document, diagnostics

@@ -1,4 +1,4 @@
-"""How things are said: numbers that stand in several procedures, and locals with a name that means something else."""
+"""How things are said: numbers that stand in procedures, and locals with a name that means something else."""
 
 from __future__ import annotations
 
@@ -18,35 +18,40 @@ SMALL = 9
 
 
 def numbers(family: Sequence[Ruleset]) -> Iterator[Diagnostic]:
-    """A number that stands in two procedures of a file: who wants to change it has to cover both. In a rule or a table
-    of its own it is changed at one place."""
+    """A number that stands in the text of a procedure: who wants another one has to repeat the procedure, and where it
+    stands in several, all of them. In a rule or a table of its own it is changed at one place."""
     seen: set[tuple[str, int]] = set()
-    first: dict[tuple[str, int], tuple[str, Span]] = {}
-    told: set[tuple[str, int]] = set()
+    places: dict[tuple[str, int], dict[str, Span]] = {}
     for ruleset in family:
         for layer in ruleset.program.reach.procedures.values():
             if layer.form != "does" or (place := (layer.span.file.name, layer.span.start)) in seen:
                 continue
             seen.add(place)
-            for node in _but_bounds(layer.body):
-                if not isinstance(node, c.Const) or node.type.form != "int" or not _large(node.value):
-                    continue
-                key = layer.file, node.value
-                rule, span = first.setdefault(key, (layer.spoken, node.span))
-                if rule != layer.spoken and key not in told:
-                    told.add(key)
-                    both = f"in `{rule}` and in `{layer.spoken}`"
-                    message = f"{node.value} stands {both}: an overlay cannot change it at one place"
-                    help = "give it a name: a rule or a table, which both read"
-                    note = Note(f"`{rule}` has it here", span)
-                    yield Diagnostic("L007", message, node.span, (note,), help, "warning")
+            for node in _amounts(layer.body):
+                places.setdefault((layer.file, node.value), {}).setdefault(layer.spoken, node.span)
+    for (_, number), rules in places.items():
+        (first, span), *others = rules.items()
+        help = "give it a name: a rule or a table, which both read" if others else "give it a name: a rule or a table"
+        if others:
+            message = f"{number} stands in `{first}` and in `{others[0][0]}`: an overlay cannot change it at one place"
+            yield Diagnostic("L007", message, others[0][1], (Note(f"`{first}` has it here", span),), help, "warning")
+        else:
+            message = f"{number} stands in `{first}`: an overlay can change it only by repeating the procedure"
+            yield Diagnostic("L007", message, span, (), help, "warning")
 
 
-def _but_bounds(body: object) -> Iterator[object]:
-    """All nodes, but for the bounds of loops, which no rulebook prints."""
+def _amounts(body: object) -> Iterator[c.Const]:
+    """The large numbers of a text, but for the bounds of loops, which no rulebook prints, and for what is compared with
+    one: such a number is the name of a thing."""
     nodes = list(descendants(body))
-    bounds = {id(below) for node in nodes if isinstance(node, c.Repeat) for below in descendants(node.bound)}
-    return (node for node in nodes if id(node) not in bounds)
+    bounds = [node.bound for node in nodes if isinstance(node, c.Repeat)]
+    names = [n for n in nodes if isinstance(n, c.Comparison) and n.operator in ("==", "!=")]
+    apart = {*map(id, descendants(tuple(bounds))), *(id(side) for node in names for side in (node.left, node.right))}
+    return (
+        node
+        for node in nodes
+        if isinstance(node, c.Const) and node.type.form == "int" and _large(node.value) and id(node) not in apart
+    )
 
 
 def _large(value: object) -> bool:

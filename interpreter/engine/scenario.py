@@ -35,7 +35,7 @@ from interpreter.language.texts import Report, condition_of, parsed
 from interpreter.language.types import NOTHING
 from interpreter.reading.citations import Statement, statements_of
 from interpreter.reading.compose import word, words
-from interpreter.reading.files import Document, Shelf, shelf_for
+from interpreter.reading.files import Document, Shelf, names_a_file, shelf_for
 from interpreter.reading.yaml import Mapping, Scalar, Sequence, plain
 
 __all__ = [
@@ -357,6 +357,9 @@ def _failures(checked: Checked, ruleset: Ruleset) -> Iterator[Failure]:
         yield from _unsound(game, scenario)
     if scenario.refused is not None:
         yield from _refused(game, scenario.refused)
+    elif (waits := _waits(game)) is not None:
+        yield Failure(f"nothing is given yet: {_asked(game)}", scenario.span, waits)
+        return
     yield from _unused(game, scenario)
     for line, (condition, size) in zip(scenario.then, checked.conditions, strict=True):
         yield from _holds(game, line, condition, size)
@@ -396,15 +399,27 @@ def _asked(game: Game) -> str:
     return f"seat {decision.actor} decides `{decision.name}`" if decision else "nobody is asked any more"
 
 
+def _waits(game: Game) -> tuple[str, ...] | None:
+    """Where the set-up still asks somebody, so that nothing that is given lies there, what can be done about it."""
+    stretches, frame, model = game.ruleset.program.stretches, game.state.frame, game.ruleset.model
+    while frame is not None:
+        index, _, frame, _ = frame
+        if index < len(stretches) and stretches[index].procedure.partition("@")[0] == model.setup:
+            free = ", ".join(f"`{name}`" for name in model.settings if game.settings[name] is None)
+            answered = f", or by a setting under `set`: {free}" if free else ""
+            return ("the set-up asks this, and what is given is laid after it", f"answer it under `when`{answered}")
+    return None
+
+
 def _made(game: Game, move: Move, number: int) -> Failure | None:
     """Makes a choice; gives what is in its way."""
     decision = game.decision
     if decision is None or decision.actor != move.by:
-        return Failure(f"choice {number}: {_asked(game)}, not seat {move.by}", move.span)
+        return Failure(f"choice {number}: {_asked(game)}, not seat {move.by}", move.span, _waits(game) or ())
     try:
         game.apply(move.choice)
     except IllegalMove as error:
-        return Failure(f"choice {number}: {_asked(game)}; {error}", move.span)
+        return Failure(f"choice {number}: {_asked(game)}; {error}", move.span, _waits(game) or ())
     except RuleFailure as error:
         return _cannot(f"choice {number}", error, move.span)
     return None
@@ -442,22 +457,22 @@ def _told_once(troubles: Iterable[Trouble]) -> Iterator[Failure]:
 def _refused(game: Game, refusal: Refusal) -> Iterator[Failure]:
     decision, move = game.decision, refusal.move
     if decision is None or decision.actor != move.by:
-        yield Failure(f"what is refused: {_asked(game)}, not seat {move.by}", move.span)
+        yield Failure(f"what is refused: {_asked(game)}, not seat {move.by}", move.span, _waits(game) or ())
         return
     try:
         game.clone().apply(move.choice)
     except IllegalMove as error:
-        yield from _rightly(error, refusal, game.ruleset)
+        yield from _rightly(error, refusal, game.ruleset, _waits(game) or ())
     except RuleFailure as error:
         yield _cannot("what is refused", error, move.span)
     else:
         yield Failure(f"`{move.choice['do']}` is not refused", move.span)
 
 
-def _rightly(error: IllegalMove, refusal: Refusal, ruleset: Ruleset) -> Iterator[Failure]:
+def _rightly(error: IllegalMove, refusal: Refusal, ruleset: Ruleset, waits: tuple[str, ...] = ()) -> Iterator[Failure]:
     """Whether a choice was refused by a rule, the one that is named, with the statements named of its own books."""
     if not error.reasons:
-        yield Failure(f"this is refused by no rule: {error}", refusal.move.span)
+        yield Failure(f"this is refused by no rule: {error}", refusal.move.span, waits)
         return
     if refusal.rule and all(_named(reason.rule) != refusal.rule for reason in error.reasons):
         yield Failure(f"it is not `{refusal.rule}` that refuses this: {error}", refusal.move.span)
@@ -577,16 +592,19 @@ class Suite:
     shelf: Shelf
     scenarios: list[Scenario]
     diagnostics: list[Diagnostic] = field(default_factory=list)
-    _rulesets: dict[tuple[str, tuple[str, ...]], Ruleset | None] = field(default_factory=dict)
+    shelves: dict[str, Shelf] = field(default_factory=dict)
+    """By the names of files that lie elsewhere, where the rulesets stand of which they speak."""
+    _rulesets: dict[tuple[str, str, tuple[str, ...]], Ruleset | None] = field(default_factory=dict)
     _checked: dict[tuple[str, str], Checked | None] = field(default_factory=dict)
 
     def ruleset(self, id: str, scenario: Scenario) -> Ruleset | None:
         """A ruleset as a scenario plays it, with overlays, where nothing is wrong with it."""
-        key = (id, scenario.overlays)
+        shelf = self.shelves.get(scenario.span.file.name, self.shelf)
+        key = (str(shelf.roots[0]), id, scenario.overlays)
         try:
             if key not in self._rulesets:
                 self._rulesets[key] = None
-                self._rulesets[key] = load(id, scenario.overlays, self.shelf)
+                self._rulesets[key] = load(id, scenario.overlays, shelf)
             ruleset = self._rulesets[key]
             return ruleset.for_players(scenario.players or ruleset.players.usual) if ruleset else None
         except RulesetError as error:
@@ -596,7 +614,8 @@ class Suite:
     @cached_property
     def statements(self) -> dict[str, Statement]:
         """What the rulebooks say, by id."""
-        return statements_of(self.shelf)
+        shelves = {str(shelf.roots[0]): shelf for shelf in (*self.shelves.values(), self.shelf)}
+        return {id: said for shelf in shelves.values() for id, said in statements_of(shelf).items()}
 
     def checked(self, scenario: Scenario, ruleset: str) -> Checked | None:
         """A scenario bound to a ruleset, where nothing is wrong with either."""
@@ -668,14 +687,19 @@ def suite_of(named: Iterable[str] = (), shelf: Shelf | None = None) -> Suite:
     """The scenarios of files, of all files in folders and of rulesets; all that there are, where nothing is named."""
     names = list(named)
     shelf = shelf or shelf_for(next((name for name in names if Path(name).exists()), None))
-    suite = Suite(shelf, [])
+    suite, own = Suite(shelf, []), dict[Path, Shelf]()
     shipped = _read(suite, [shelf.read("scenarios", id) for id in shelf.ids("scenarios")]) if _wants(names) else []
     found = [] if names else shipped
     for name in names:
         path = Path(name)
         if path.exists():
             files = sorted(path.rglob("scenarios/*.yaml")) or sorted(path.glob("*.yaml")) if path.is_dir() else [path]
-            found.extend(_read(suite, [shelf.read_path(file) for file in files]))
+            for file in files:
+                where = own.setdefault(file.parent, shelf_for(file)) if file.is_file() else shelf
+                suite.shelves[file.as_posix()] = where
+                found.extend(_read(suite, [where.read_path(file)]))
+        elif "/" in name or names_a_file(name):
+            suite.diagnostics.extend(shelf.read_path(path)[1])
         else:
             if shelf.find("ruleset", name) is None:
                 suite.diagnostics.extend(shelf.read("ruleset", name)[1])

@@ -143,12 +143,8 @@ def _event(game: Game, record: tuple[Any, ...], player: int | None, language: st
 
 def rule_at(game: Game, span: Any) -> tuple[str, tuple[str, ...]]:
     """The rule in whose text a place lies, and the statements that it follows."""
-    for layer in game.ruleset.program.reach.procedures.values():
-        inside = layer.body if isinstance(layer.body, tuple) else (layer.body,)
-        for node in inside:
-            if node.span.file is span.file and node.span.start <= span.start <= node.span.end:
-                return layer.spoken, game.ruleset.own_cites(layer.cites)
-    return "", ()
+    layer = game.ruleset.program.layer_at(span)
+    return (layer.spoken, game.ruleset.own_cites(layer.cites)) if layer is not None else ("", ())
 
 
 def _mark(game: Game, record: tuple[Any, ...], language: str) -> Line:

@@ -7,12 +7,10 @@ citations and places do not matter, and what is smaller than ``SMALLEST`` may be
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import fields
-from functools import cache
 
 from interpreter.base.diagnostics import Diagnostic, Note
+from interpreter.engine.outline import Outline
 from interpreter.engine.ruleset import Ruleset
-from interpreter.language import core as c
 from interpreter.language.model import Model, RuleLayer
 
 __all__ = ["SMALLEST", "twins"]
@@ -34,7 +32,7 @@ def twins(family: Sequence[Ruleset]) -> Iterator[Diagnostic]:
             if place in seen:
                 continue
             seen.add(place)
-            outline, types = _Outline(ruleset.model), tuple(type_ for _, type_ in layer.parameters)
+            outline, types = Outline(ruleset.model), tuple(type_ for _, type_ in layer.parameters)
             tree = outline.of((layer.form, types, layer.result, around, layer.when, layer.body))
             if outline.size < SMALLEST:
                 continue
@@ -65,33 +63,3 @@ def _layers(model: Model) -> Iterator[tuple[RuleLayer, object]]:
         yield from ((model.blocks[handler], (trigger.event, trigger.test)) for handler in handlers)
     for standing in model.standing.values():
         yield model.blocks[standing.procedure], (standing.binders, standing.test)
-
-
-class _Outline:
-    """Draws trees without their constants, which it collects; ``size`` is how many nodes it has passed."""
-
-    def __init__(self, model: Model) -> None:
-        self.model = model
-        self.size = 0
-        self.constants: list[c.Const] = []
-
-    def of(self, tree: object) -> Hashable:
-        if isinstance(tree, tuple):
-            return tuple(map(self.of, tree))
-        if not isinstance(tree, c.Core):
-            return tree
-        self.size += 1
-        if isinstance(tree, c.Const):
-            self.constants.append(tree)
-            return c.Const, tree.type
-        if isinstance(tree, c.Keeps):  # the name of a kept block has the name of its rule in it
-            return c.Keeps, tree.edge, tree.of, tree.captured, self.of(self.model.blocks[tree.procedure].body)
-        kind: type = type(tree)
-        return kind, *(self.of(getattr(tree, name)) for name in _compared(kind))
-
-
-@cache
-def _compared(kind: type) -> tuple[str, ...]:
-    """The fields of a kind of node that say what it does."""
-    ignored = {c.Local: "name", c.CallBase: "layer", c.Requirement: "cites"}
-    return tuple(field.name for field in fields(kind) if field.name not in ("span", ignored.get(kind)))

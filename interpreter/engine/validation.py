@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from interpreter.base.diagnostics import Diagnostic
+from interpreter.base.suggest import did_you_mean
 from interpreter.engine.alone import check_alone
 from interpreter.engine.contents import overlays_for, rulesets_of
 from interpreter.engine.ruleset import Examined, examine
@@ -15,7 +15,7 @@ from interpreter.engine.scenario import Suite, read_scenarios
 from interpreter.language.parse import Trees, remembered
 from interpreter.language.policies import policies_in, policies_of
 from interpreter.reading.compose import check_references, words
-from interpreter.reading.files import KINDS, Document, Shelf, files_below, place_of, shelf_for
+from interpreter.reading.files import KINDS, Document, Shelf, files_below, names_a_file, place_of, shelf_for
 
 __all__ = ["Validation", "validate"]
 
@@ -38,7 +38,7 @@ class Validation:
 
 def validate(targets: Sequence[str], overlays: Iterable[str] = (), trees: Trees | None = None) -> Validation:
     """Checks what is named, by path or id, a folder with all files below it; everything where nothing is."""
-    with remembered({} if trees is None else trees):
+    with remembered(trees):
         return _validated(targets, overlays)
 
 
@@ -60,16 +60,11 @@ def _validated(targets: Sequence[str], overlays: Iterable[str]) -> Validation:
                 validation.diagnostics.append(Diagnostic("E030", message, None))
             for file in files:
                 validator(shelf_for(file)).path(file, overlays)
-        elif path.exists() or _is_path(target):
+        elif path.exists() or names_a_file(target):
             validator(shelf_for(path)).path(path, overlays)
         else:
             validator(shelf_for()).id(target, overlays)
     return validation
-
-
-def _is_path(target: str) -> bool:
-    """Whether a path is meant, though nothing lies there: no id has a suffix, or a `/` at an end."""
-    return target.endswith(("/", os.sep)) or target.startswith((".", "/", os.sep, "~")) or "." in Path(target).name
 
 
 class _Validator:
@@ -117,6 +112,10 @@ class _Validator:
 
     def id(self, id: str, overlays: Iterable[str]) -> None:
         kinds = [kind for kind in KINDS if place_of(kind, id) is not None and self.shelf.find(kind, id) is not None]
+        if not kinds and "/" in id:  # it may as well be a path
+            hint = did_you_mean(id, [known for kind in KINDS for known in self.shelf.ids(kind) if "/" in known])
+            self.report([Diagnostic("E030", f"no file or folder `{id}`, and no file has this id{hint}", None)])
+            return
         document, found = self.shelf.read(kinds[0] if kinds else "ruleset", id)
         self.report(found)
         if document is not None:

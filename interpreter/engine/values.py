@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from interpreter.kernel.state import Value
 from interpreter.language.model import Model
 from interpreter.language.types import Type
 
-__all__ = ["Names"]
+__all__ = ["Names", "type_text"]
+
+
+def type_text(model: Model, type_: Type) -> str:
+    """A type in the words of the ruleset, which has its own for a node."""
+    node = model.graph.node if model.graph is not None else "node"
+    return re.sub(r"\bnode\b", node, str(type_))
 
 
 class Names:
@@ -101,7 +108,7 @@ class Names:
         if public is None:
             if type_.optional:
                 return None
-            raise ValueError(f"got nothing, want {type_}")
+            raise ValueError(f"got nothing, want {type_text(self.model, type_)}")
         match type_.form:
             case "int":
                 if isinstance(public, bool) or not isinstance(public, int):
@@ -140,7 +147,7 @@ class Names:
             case "pile" if isinstance(public, list | tuple):
                 return tuple(self._card(card, Type("card", type_.name)) for card in public)
             case _:
-                raise ValueError(f"got {public!r}, want {type_}")
+                raise ValueError(f"got {public!r}, want {type_text(self.model, type_)}")
 
     def _one_of(self, public: Any, names: tuple[str, ...] | list[str], type_: Type) -> int:
         if isinstance(public, str) and public in names:
@@ -149,7 +156,7 @@ class Names:
 
         near = did_you_mean(public, names) if isinstance(public, str) else ""
         known = f": {', '.join(names)}" if not near and len(names) <= 12 else near
-        raise ValueError(f"got {public!r}, want a {type_}{known}")
+        raise ValueError(f"got {public!r}, want a {type_text(self.model, type_)}{known}")
 
     def _card(self, public: Any, type_: Type) -> int:
         found = self._cards.get(public, []) if isinstance(public, int | str) and not isinstance(public, bool) else []

@@ -10,6 +10,7 @@ from html import escape
 from importlib.resources import files
 
 from interpreter.pages.page import (
+    Beside,
     Block,
     Code,
     Drawing,
@@ -52,7 +53,8 @@ def html_of(page: Page) -> str:
     unfold = element("button", "Show or hide all that is folded", type="button", class_="unfold", hidden=True)
     contents = element("nav", element("h2", "Contents"), _contents(page.sections), aria_label="Contents")
     main = element("main", unfold, *(_section(section, 2) for section in page.sections))
-    return document(page.title, (header, contents, main), script=_UNFOLD, language=page.language, class_="book")
+    class_ = "book wide-page" if page.wide else "book"
+    return document(page.title, (header, contents, main), script=_UNFOLD, language=page.language, class_=class_)
 
 
 def document(title: str, body: Iterable[str], *, script: str = "", language: str = "en", class_: str) -> str:
@@ -128,8 +130,14 @@ def _block(block: Block) -> str:
             return element("ul", *_statements(block), class_="statements")
         case Grid():
             return element("div", *map(_table, _beside(block)), class_="wide", tabindex="0")
-        case Source(text, links):
-            return element("pre", element("code", _linked(text, links)))
+        case Source():
+            return element("pre", element("code", _source(block)))
+        case Beside(heads, left, right):
+            sides = (
+                element("div", element("h4", escape(head)), *map(_block, blocks), class_=side)
+                for head, blocks, side in zip(heads, (left, right), ("first", "second"), strict=True)
+            )
+            return element("div", *sides, class_="beside")
         case Folded(summary, blocks, unfolded):
             return element("details", element("summary", inline(summary)), *map(_block, blocks), open=unfolded)
         case Drawing(svg, caption):
@@ -172,6 +180,11 @@ def _table(table: Grid) -> str:
 def _inline_svg(svg: str) -> str:
     """A drawing as a part of the page, as wide as there is room."""
     return re.sub(r' width="[^"]*" height="[^"]*"', "", svg, count=1)
+
+
+def _source(block: Source) -> str:
+    lines = [_linked(line, block.links) for line in block.text.split("\n")]
+    return "\n".join(element("mark", line) if place in block.marked else line for place, line in enumerate(lines))
 
 
 def _linked(text: str, links: dict[str, str]) -> str:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from interpreter.pages.page import (
+    Beside,
     Block,
     Code,
     Drawing,
@@ -76,6 +77,11 @@ def _block(block: Block) -> Iterator[str]:
             for inner in blocks:
                 yield from _block(inner)
             yield "</details>"
+        case Beside(heads, left, right):
+            for head, blocks in zip(heads, (left, right), strict=True):
+                yield f"**{_plain(head)}**"
+                for inner in blocks:
+                    yield from _block(inner)
         case Drawing(svg, caption):
             yield svg.strip()
             yield f"*{_plain(caption)}*"

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 __all__ = [
+    "Beside",
     "Block",
     "Code",
     "Drawing",
@@ -130,10 +131,12 @@ class Grid:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A text as its author wrote it. Of the names in it those in ``links`` lead to a section."""
+    """A text as its author wrote it. Of the names in it those in ``links`` lead to a section; ``marked`` are lines to
+    look at."""
 
     text: str
     links: dict[str, str] = field(default_factory=dict, compare=False, repr=False)
+    marked: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +146,15 @@ class Folded:
     summary: Words
     blocks: tuple[Block, ...]
     unfolded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """Two things that are compared: beside each other where there is room, each under its head."""
+
+    heads: tuple[str, str]
+    left: tuple[Block, ...]
+    right: tuple[Block, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,17 +178,18 @@ class Section:
         return tuple(block for block in self.blocks if isinstance(block, Section))
 
 
-Block = Paragraph | Listing | Facts | Statements | Grid | Source | Folded | Drawing
+Block = Paragraph | Listing | Facts | Statements | Grid | Source | Folded | Beside | Drawing
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A whole page: a title, what stands before the contents, and sections."""
+    """A whole page: a title, what stands before the contents, and sections. A ``wide`` one has things side by side."""
 
     title: str
     front: tuple[Block, ...]
     sections: tuple[Section, ...]
     language: str = "en"
+    wide: bool = False
 
     def all_sections(self) -> Iterator[Section]:
         """Every section, in the order in which they stand."""

@@ -10,9 +10,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property
 from itertools import groupby, product, takewhile
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from interpreter.engine.game import Game
+from interpreter.engine.places import Topic, nodes_of, places_of
 from interpreter.engine.ruleset import Ruleset, default_settings
 from interpreter.kernel.state import Value
 from interpreter.language import core as c
@@ -36,12 +37,16 @@ from interpreter.pages.page import (
     joined,
     titled,
 )
-from interpreter.pages.places import Topic, nodes_of, places_of
 from interpreter.pages.rules import Teller
 from interpreter.reading.compose import Entry, amended, word
 
+if TYPE_CHECKING:
+    from interpreter.drawing.picture import Picture
+
 __all__ = ["rulebook_of"]
 
+SET_UPS = 4
+"""So many set-ups by other seeds are looked at to see what chance has no part in."""
 _WIDE = 14
 """A table of one key with more cells than these stands upright."""
 
@@ -58,7 +63,7 @@ class _Book:
     def __init__(self, ruleset: Ruleset, players: int | None, settings: dict[str, Value]) -> None:
         self.ruleset, self.model, self.composition = ruleset, ruleset.model, ruleset.composition
         self.players, self.settings = players, settings
-        self.places = places_of(ruleset)
+        self.places = places_of(ruleset.model)
         self.teller = Teller(ruleset)
 
     def page(self) -> Page:
@@ -164,14 +169,13 @@ class _Book:
 
     def _map(self) -> Iterator[Block]:
         from interpreter.drawing.board import drawn
-        from interpreter.drawing.picture import picture_of
 
         graph = self.model.graph
         if graph is None or not graph.nodes:
             return
         files = [document for document in self.composition.documents if document.kind == "map"]
         caption = " · ".join(word(each.root.get("title"), each.id) for each in files) or self.ruleset.title
-        yield Drawing(drawn(picture_of(self._unplayed)), caption)
+        yield Drawing(drawn(self._picture()), caption)
         for name, places in graph.sets.items():
             if not places:
                 continue
@@ -187,6 +191,18 @@ class _Book:
         yield from self.teller.folded_statements([id for entry in entries for id in self.teller.cites_of(entry)])
         yield Folded((f"every {graph.node}: {len(graph.nodes)}",), (self._nodes(),))
         yield Folded((f"every link: {len(graph.links)}",), (self._links(),))
+
+    def _picture(self) -> Picture:
+        """The board before the set-up; or after it, where the settings decide all that is then to be seen."""
+        from interpreter.drawing.picture import picture_of
+
+        if self.settings:
+            before, players = self._unplayed, self.players or self.ruleset.players.usual
+            begun = (Game.begin(before.ruleset, players, seed, before.settings, None) for seed in range(SET_UPS))
+            first, *others = (picture_of(game) for game in begun)
+            if all(other == first for other in others):
+                return first
+        return picture_of(self._unplayed)
 
     @cached_property
     def _unplayed(self) -> Game:
@@ -237,7 +253,7 @@ class _Book:
         return Section(f"table-{table.name}", titled(table.name), blocks)
 
     def _tables_in(self, topic: Topic) -> set[str]:
-        return {node.table for node in nodes_of(self.ruleset, topic) if isinstance(node, c.TableCell)}
+        return {node.table for node in nodes_of(self.model, topic) if isinstance(node, c.TableCell)}
 
     def _grid(self, table: Table) -> Grid:
         """A table with all keys but the last in rows, those of the last in columns."""
@@ -391,7 +407,7 @@ class _Book:
         return "".join(str(part) for part in phrase.parts).strip(" –—-*=.:")
 
     def _ends(self, topic: Topic) -> bool:
-        return any(isinstance(node, c.Ends) for node in nodes_of(self.ruleset, topic))
+        return any(isinstance(node, c.Ends) for node in nodes_of(self.model, topic))
 
     def _play(self) -> Iterator[Section]:
         if self.model.setup:
@@ -438,7 +454,7 @@ class _Book:
             self.teller.link(topic)
             for topics in self.places.values()
             for topic in topics
-            if any(isinstance(node, c.SettingValue) and node.name == name for node in nodes_of(self.ruleset, topic))
+            if any(isinstance(node, c.SettingValue) and node.name == name for node in nodes_of(self.model, topic))
         ]
         used = (Paragraph(("Read by ", *joined(readers), ".")),) if readers else ()
         front = (Paragraph((titled(about) + ".",)),) if about else ()

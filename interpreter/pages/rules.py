@@ -8,6 +8,7 @@ from typing import Any
 
 from interpreter.base.source import Span
 from interpreter.engine.explain import cites_below, type_text, written
+from interpreter.engine.places import Topic, in_force, nodes_of
 from interpreter.engine.ruleset import Ruleset
 from interpreter.language import core as c
 from interpreter.language.model import Phrase, RuleLayer
@@ -33,7 +34,6 @@ from interpreter.pages.page import (
     joined,
     titled,
 )
-from interpreter.pages.places import Topic, in_force, nodes_of
 from interpreter.reading.compose import Entry, amended, word, words
 from interpreter.reading.yaml import Mapping, Scalar, Sequence
 
@@ -125,7 +125,7 @@ class Teller:
         )
 
     def _rule(self, name: str) -> Iterator[Block]:
-        layers = in_force(self.ruleset, name)
+        layers = in_force(self.model, name)
         entries = self.ruleset.composition.layers("rules", name)
         seen: set[str] = set()
         for layer in layers:
@@ -219,7 +219,7 @@ class Teller:
 
     def _uses(self, topic: Topic) -> Iterator[Block]:
         """What is told of it in the log, what hears that, what chance decides, and what it leads to."""
-        nodes = list(nodes_of(self.ruleset, topic))
+        nodes = list(nodes_of(self.model, topic))
         events = dict.fromkeys(node.event for node in nodes if isinstance(node, c.Notes))
         told = [(event, self.template(self.model.says.get(event) or self.model.events[event].says)) for event in events]
         pairs: list[tuple[Words, Words]] = []
@@ -247,7 +247,7 @@ class Teller:
         """The rule as it is written, each layer with its place."""
         entries = self.ruleset.composition.layers(topic.section, topic.name)
         if topic.section == "rules":
-            entries = [entries[layer.layer] for layer in in_force(self.ruleset, topic.name)]
+            entries = [entries[layer.layer] for layer in in_force(self.model, topic.name)]
         places = [Code(f"{entry.span.file.name}:{entry.span.line}") for entry in entries]
         links = {name: id for name, id in self._links.items() if (topic.section, topic.name) != ("rules", name)}
         blocks: list[Block] = []

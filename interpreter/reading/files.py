@@ -9,7 +9,7 @@ import os
 import re
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 from functools import cached_property
 from pathlib import Path
@@ -57,6 +57,18 @@ class Document:
     file: SourceFile
     root: Mapping = field(repr=False)
     path: Path
+    is_changed: bool = False
+    """Whether it says something else than the file that it was read from."""
+
+    def with_words(self, **changes: str) -> Document:
+        """The document as if it said this instead at some of its keys."""
+        entries = [
+            replace(entry, value=replace(entry.value, text=changes[entry.key.text], value=changes[entry.key.text]))
+            if entry.key.text in changes and isinstance(entry.value, Scalar)
+            else entry
+            for entry in self.root.entries
+        ]
+        return replace(self, root=Mapping(tuple(entries), self.root.span), is_changed=True)
 
     @cached_property
     def misfits(self) -> tuple[Diagnostic, ...]:
@@ -65,8 +77,11 @@ class Document:
 
 
 _Read = tuple[Document | None, list[Diagnostic]]
-_known: dict[tuple[str, Path], tuple[str, _Read]] = {}
-"""What was read already, with the digest of the bytes that it was read from."""
+_known: dict[tuple[str, Path], dict[str, _Read]] = {}
+"""What was read already, by the digest of the bytes that it was read from."""
+
+MOST_FORMS = 2
+"""So many forms of a file are kept, those that were asked for last: as it is, and as it would be with a new name."""
 
 
 def place_of(kind: str, id: str) -> str | None:
@@ -157,6 +172,11 @@ def shelf_for(path: Path | str | None = None) -> Shelf:
         return Shelf(roots)
     own = _own_root(Path(os.path.abspath(path)))
     return Shelf([own, *(root for root in roots if _resolved(root) != _resolved(own))], ahead=1)
+
+
+def names_a_file(target: str) -> bool:
+    """Whether a path is meant, though nothing may lie there: no id has a suffix, or a `/` at an end."""
+    return target.endswith(("/", os.sep)) or target.startswith((".", "/", os.sep, "~")) or "." in Path(target).name
 
 
 def read_document(file: SourceFile, path: Path) -> _Read:
@@ -251,10 +271,15 @@ def _read_file(path: Path, name: str, at: Span | None) -> _Read:
         return None, [_unreadable(f"cannot read `{name}`: {reason}", at)]
     key, now = (name, Path(os.path.abspath(path))), digest(data)
     looked_at("file", path, now)
-    if key not in _known or _known[key][0] != now:
+    forms = _known.setdefault(key, {})
+    read = forms.pop(now, None)
+    if read is None:
         file, found = decode(name, data)
-        _known[key] = (now, (None, found) if found else read_document(file, path))
-    document, found = _known[key][1]
+        read = (None, found) if found else read_document(file, path)
+    forms[now] = read
+    if len(forms) > MOST_FORMS:
+        del forms[next(iter(forms))]
+    document, found = read
     return document, list(found)
 
 

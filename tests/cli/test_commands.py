@@ -43,7 +43,8 @@ def test_every_command_explains_itself(run: Run, name: str) -> None:
 
 def test_the_list_of_commands(run: Run) -> None:
     result = run("--help")
-    assert all(f"  {name} " in result.stdout and about in result.stdout for name, about in COMMANDS.items())
+    told = " ".join(result.stdout.split())  # in as many lines as it takes
+    assert all(f" {name} {about}" in told for name, about in COMMANDS.items())
     assert run("--version").stdout == "regelwerk, version 0.1.0\n"
 
 
@@ -154,12 +155,24 @@ def test_validate_a_file_alone(run: Run, tmp_path: Path) -> None:
 
 def test_validate_a_folder(run: Run, tmp_path: Path) -> None:
     root = changed(tmp_path, "others.yaml", "    nothing_of_this_game:\n      prefer: |\n        any\n", "")
-    assert run("validate", str(root)).stdout == "4 files, no errors\n"
+    assert run("validate", str(root)).stdout == "5 files, no errors\n"
 
 
-@pytest.mark.parametrize("target", ["no-such-ruleset", "no/such-file", "nowhere.yaml"])
-def test_validate_what_is_not_there(run: Run, target: str) -> None:
-    assert run("validate", target).exit_code == 1
+@pytest.mark.parametrize(
+    ("command", "target", "said"),
+    [
+        ("validate", "no-such-ruleset", "E031 no ruleset `no-such-ruleset`"),
+        ("validate", "no/such-file", "E030 no file or folder `no/such-file`, and no file has this id"),
+        ("validate", "nowhere.yaml", "E030 no file `nowhere.yaml`"),
+        ("test", "no-such-ruleset", "E031 no ruleset `no-such-ruleset`"),
+        ("test", "no/such-file", "E030 no file `no/such-file`"),
+        ("lint", "nowhere/", "E030 no file `nowhere`"),
+    ],
+)
+def test_what_is_not_there(run: Run, command: str, target: str, said: str) -> None:
+    result = run(command, target)
+    assert result.exit_code == 1
+    assert said in result.output
 
 
 def test_everything_shipped_is_valid(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -215,6 +228,31 @@ def test_lint_for_programs(run: Run, pond: Path) -> None:
 def test_lint_tells_what_touches_a_target(run: Run, pond: Path, target: str, code: int) -> None:
     result = run("lint", target)
     assert (result.exit_code, "L002" in result.stdout) == (code, code == 1)
+
+
+def test_lint_as_it_is_asked_for(run: Run, pond: Path) -> None:
+    assert run("lint", "pond", "--off", "L002").stdout == "nothing found\n"
+    told = run("lint", "pond", "--error", "L002", "-o", "json")
+    assert [finding["severity"] for finding in json.loads(told.stdout)["findings"]] == ["error"]
+    unknown = run("lint", "pond", "--off", "L0002")
+    assert (unknown.exit_code, "`L0002` is no code of lint; did you mean `L002`?" in unknown.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("comment", "found"),
+    [
+        ("# lint: L002 the wind is another one", 0),
+        ("# first\n      # lint: L002 the wind is another one\n      # last", 0),
+        ("# lint: L001 the wind is another one", 1),
+        ("# lint: L002", 1),  # no reason
+    ],
+)
+def test_lint_heeds_what_a_comment_says_is_meant(run: Run, pond: Path, comment: str, found: int) -> None:
+    path = pond / "overlays" / "bad.yaml"
+    text = path.read_text(encoding="utf-8")
+    line = text.splitlines()[8]
+    path.write_text(text.replace(line, f"      {comment}\n{line}"), encoding="utf-8")
+    assert run("lint", "pond").exit_code == found
 
 
 @pytest.mark.parametrize("target", ["pnod", "pond/pnod.yaml"])

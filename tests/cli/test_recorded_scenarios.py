@@ -62,3 +62,9 @@ def test_pytest_collects_scenarios_where_it_is_asked_to(pytester: pytest.Pyteste
     result = pytester.runpytest_inprocess(*arguments, "-o", "regelwerk_scenarios=*.yaml")
     result.assert_outcomes(passed=1, failed=1)
     result.stdout.fnmatch_lines(["*`round == 2` does not hold*", "*expected  2*"])
+
+
+@pytest.mark.parametrize("expression", ["one and", "or one", "not", "one and not"])
+def test_what_is_looked_for_stands_between_the_words(run: Run, expression: str) -> None:
+    result = run("test", "goofspiel", "-k", expression)
+    assert (result.exit_code, f"got `{expression}`" in result.stderr) == (2, True)

@@ -11,6 +11,7 @@ import pytest
 
 from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.game import Game
+from interpreter.kernel.chance import Seeded
 from tests.test_hostile import FAMILY, loaded, write
 
 TOTAL = ("state:\n", "state:\n  score_all: {value: int, start: 0}\n  some: {value: int?, start: none}\n")
@@ -139,6 +140,19 @@ CASES: dict[str, tuple[str, str, tuple[tuple[str, str], ...], str]] = {
         (LEVEL,),
         "",
     ),
+    "what is found by an order in a text that asks again": (
+        "choose act by seats[0]:\n  pick number in 1 .. 4, who in seats:\n"
+        "    let best = max(s in seats where s.level > number by s.level, as listed) otherwise seats[1]\n"
+        "    let least = min(s in seats by s.level, as listed)\n"
+        "    let order = sorted(s in seats where s.level != number by -s.level, as listed)\n"
+        "    who.level = number\n"
+        "    choose more by best:\n"
+        "      take n in 0 .. count(order):\n"
+        "        score_all += n + best.level * 10 + least.level * 100\n",
+        "",
+        (LEVEL,),
+        "",
+    ),
     "a sum behind the test of what it adds to": (
         "choose act by seats[0]:\n  pick number in 1 .. 4, who in seats where some != none and some + 1 > number:\n"
         "    some = none\n  other number in 1 .. 4:\n    some = none if number == 1 else number\n",
@@ -175,10 +189,12 @@ def test_both_forms_come_to_the_same(name: str, tmp_path: Path) -> None:
     for seed in range(3):
         fast, plain = (ruleset.new_game(2, seed) for ruleset in rulesets)
         assert fast.machine.is_written
+        assert "plain_stretch(" not in fast.machine.emitted.text()
         fast.machine.abandoned, plain.machine.plain = 0, True
         chance = random.Random(seed)
         for _ in range(40):
             assert fast.state.difference(plain.state) == []
+            assert fast.state.frame == plain.state.frame
             if fast.decision is None or plain.decision is None:
                 break
             options = [
@@ -192,3 +208,13 @@ def test_both_forms_come_to_the_same(name: str, tmp_path: Path) -> None:
             assert fast.machine.abandoned == bool(failures[0])
             if failures[0]:
                 break
+
+
+def test_each_decision_may_use_up_as_much_as_the_one_before(tmp_path: Path) -> None:
+    """A policy that plays to the end makes many dear decisions in one run, none of which is dear enough to give up."""
+    act = "choose act by seats[0]:\n  go:\n    amount = sum(sum(m * n for m in 1 .. 99) mod 7 for n in 1 .. 400)\n"
+    machine = (game := loaded(write(tmp_path, act, "", "", FAMILY)).new_game(2, 1)).machine
+    assert machine.is_written
+    chooses_the_first = dict.fromkeys(machine.asks, lambda state, env, below: (0, ()))
+    machine.play(game.state, Seeded(1), chooses_the_first, lambda number: 0, limit=24)
+    assert machine.abandoned == 0

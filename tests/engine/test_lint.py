@@ -170,3 +170,20 @@ def test_editions_and_maps_of_other_rulesets(tmp_path: Path) -> None:
 def test_errors_are_mended_first(tmp_path: Path) -> None:
     with pytest.raises(RulesetError, match="E301"):
         found(tmp_path, one=rule("former", "() -> int: wtaer"))
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            "move 12 from bank to seats[0].shells",
+            ["12 stands in `prepare`: an overlay can change it only"],
+        ),
+        ("if water > 12:\n        water = 9", ["12 stands in `prepare`"]),
+        ("if water == 12:\n        water = 9", []),  # the name of a thing
+    ],
+)
+def test_a_number_in_the_text_of_a_procedure(tmp_path: Path, text: str, told: list[str]) -> None:
+    prepare = f"rules:\n  prepare:\n    wraps: pond\n    does: |\n      base()\n      {text}\n"
+    findings = [finding for finding in found(tmp_path, one=prepare) if finding.code == "L007"]
+    assert [finding.message[: len(start)] for finding, start in zip(findings, told, strict=True)] == told

@@ -10,6 +10,7 @@ import pytest
 import interpreter
 from interpreter.engine.game import Game
 from interpreter.engine.refusal import IllegalMove
+from interpreter.language.types import Type
 
 STRANGE: list[Any] = [None, -1, 0, 10**9, True, "", "nobody", [], {}, 3.5, "stage_3", ["coal"], {"coal": -1}]
 
@@ -63,3 +64,9 @@ def _refuse_some(game: Game, rng: random.Random) -> int:
         assert game.digest() == digest
         refused += 1
     return refused
+
+
+def test_what_is_wrong_with_a_value_is_said_in_the_words_of_the_family() -> None:
+    names = interpreter.load("germany-2018").names
+    with pytest.raises(ValueError, match="got 'Esen', want a city; did you mean `Essen`"):
+        names.value("Esen", Type("node"))

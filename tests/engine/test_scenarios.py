@@ -316,3 +316,23 @@ def test_scenarios_of_a_path_a_folder_or_a_ruleset(folder: Path) -> None:
     assert suite_of(["second"], shelf).scenarios == []
     assert "E031 no ruleset `third`" in "\n".join(suite_of(["third"], shelf).told())
     assert "E036" in "\n".join(suite_of([str(folder / "heap" / "family.yaml")], shelf).told())
+
+
+def test_a_set_up_that_asks_is_told_before_anything_is_compared(folder: Path) -> None:
+    path = folder / "heap" / "family.yaml"
+    asks = "setup: prepare\nsettings:\n  luck: {value: int?, about: how lucky all are}\n"
+    text = path.read_text(encoding="utf-8").replace("setup: prepare\n", asks)
+    asked = "      if luck == none:\n        choose luck by first(seats):\n          trust\n"
+    asked += "      shuffle pile as tickets\n"
+    path.write_text(text.replace("      shuffle pile as tickets\n", asked), encoding="utf-8")
+    found = said(folder, "given: |\n  paid = 3\nthen: [paid == 3]\n")
+    assert "nothing is given yet: seat 0 decides `luck`" in found
+    assert "   note: answer it under `when`, or by a setting under `set`: `luck`" in found
+    assert "does not hold" not in found
+    assert "the set-up asks this" in said(folder, "when: [{by: 0, do: rest}]\n")
+    assert run(folder, "given: |\n  paid = 3\nwhen: [{by: 0, do: trust}]\nthen: [paid == 3]\n").passed
+
+
+def test_scenarios_find_the_rulesets_that_they_lie_beside(folder: Path) -> None:
+    suite(folder, "then: [paid == 0]\n")
+    assert all(outcome.passed for outcome in suite_of([str(folder.parent)]).outcomes())

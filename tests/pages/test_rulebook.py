@@ -6,16 +6,17 @@ import re
 from collections import Counter
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
 from interpreter.cli.main import cli
+from interpreter.engine.places import in_force, places_of
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.pages.html import html_of
 from interpreter.pages.markdown import markdown_of
 from interpreter.pages.page import Grid, Page, Section
-from interpreter.pages.places import in_force, places_of
 from interpreter.pages.rulebook import rulebook_of
 from tests.pages.reading import Read
 
@@ -64,13 +65,13 @@ def test_every_rule_is_told_once_with_what_it_follows(id: str) -> None:
     assert told == Counter(rules.keys())
     cited = Counter(read(id).said)
     for name in rules:
-        own = {cite for layer in in_force(ruleset(id), name) for cite in ruleset(id).own_cites(layer.cites)}
+        own = {cite for layer in in_force(ruleset(id).model, name) for cite in ruleset(id).own_cites(layer.cites)}
         assert own <= {cite for section, cite in cited if section == f"rule-{name}"}
     assert {key: times for key, times in cited.items() if key[0].startswith("rule-") and times > 1} == {}
 
 
 def test_rules_stand_where_they_are_first_needed() -> None:
-    places = places_of(ruleset("germany-2018"))
+    places = places_of(ruleset("germany-2018").model)
     assert list(places) == [
         *("prepare", "order", "auction", "resources", "building", "bureaucracy"),
         *("triggers", "standing", "result", "others"),
@@ -115,6 +116,18 @@ def test_interpretations_that_were_set_are_in_force() -> None:
     assert "**Next round** – in force" in book
     assert "**Leaves** – in force" in book
     assert "**At once** – in force" not in book
+
+
+def test_the_board_is_as_the_settings_leave_it() -> None:
+    """Pale is what the settings leave out of play, and nothing that only chance would."""
+    found = load("germany-2018")
+
+    def pale(settings: dict[str, Any] | None) -> int:
+        book = html_of(rulebook_of(found, 3, found.settings(settings) if settings else None))
+        return book.count("#ecebe6")  # the ground under what is pale
+
+    assert pale({"regions": ["blue", "red", "yellow"]}) > 0
+    assert pale({"phase_out_begins": "next_round"}) == pale(None) == 0
 
 
 def test_markdown_has_the_same_sections_and_links() -> None:

@@ -145,5 +145,6 @@ def test_the_commands(tmp_path: Path) -> None:
     refused = run(cli, ["explain", f"{log}@0", "decline"])
     assert (refused.exit_code, "✘ round > 1" in refused.stdout) == (0, True)
     assert "`offer`" in run(cli, ["explain", f"{log}@0", "fly"]).stderr
+    assert "`connect` is a choice at `build`, which" in run(cli, ["explain", f"{log}@0", "connect Essen"]).stderr
     assert "LOG@N" in run(cli, ["explain", str(log), "decline"]).stderr
     assert run(cli, ["explain", str(log), "minimum_bid"]).stdout.startswith("minimum_bid: rule")

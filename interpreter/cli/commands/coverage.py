@@ -75,6 +75,8 @@ def command(
     played = {book: _reached(book, rulesets, shelf, games) for book, rulesets in books.items() if games is not None}
     if page is not None:
         _write(found, shelf, page)
+    if not found:
+        notice(f"`{ruleset}` follows no rulebook" if ruleset is not None else "no ruleset follows a rulebook")
     if output == "json":
         as_json([_json(coverage, played.get(coverage.rulebook)) for coverage in found])
     elif page is None:
@@ -122,12 +124,13 @@ def _books(rulebook: str | None, ruleset: str | None) -> dict[str, list[Ruleset]
 
 
 def _counts(coverage: Coverage) -> dict[str, int | None]:
-    """How many of the counted statements are cited, waived, shown and proved."""
+    """How many of the counted statements are cited, waived, both of it, shown and proved."""
     ids = {statement.id for statement in coverage.counted}
     return {
         "counted": len(ids),
         "cited": len(ids & coverage.cited.keys()),
         "waived": len(ids & coverage.waived.keys()),
+        "both": len(ids & coverage.waived.keys() & coverage.cited.keys()),
         "shown": len(ids & coverage.shown),
         "proved": len(ids & coverage.proved) if coverage.proved is not None else None,
     }
@@ -171,7 +174,7 @@ def _tell(coverage: Coverage, played: Reached | None) -> None:
     total = counts["counted"] or 1
     about = {
         "cited": "by rules, tables and components",
-        "waived": "with a reason",
+        "waived": "with a reason" + (f"; {both} of them are cited too" if (both := counts["both"]) else ""),
         "shown": "by scenarios",
         "proved": "by scenarios that fail without them",
     }

@@ -59,7 +59,7 @@ def command(where: str, name: str, overlays: tuple[str, ...], output: str) -> No
     try:
         explanations = explain(found, name)
     except LookupError as error:
-        refused(str(error.args[0]) + _moves(kept))
+        refused((_out_of_turn(kept, name) or str(error.args[0])) + _moves(kept))
     if output == "json":
         as_json([asdict(explanation) for explanation in explanations])
         return
@@ -104,6 +104,14 @@ def _is_move(game: Game, text: str) -> bool:
     decision = game.decision
     words = text.split()
     return decision is not None and bool(words) and any(option.name == words[0] for option in decision.site.options)
+
+
+def _out_of_turn(game: Game | None, text: str) -> str:
+    """That a text is a move at another decision, where it is."""
+    word = text.split()[0] if game is not None and text.strip() else ""
+    keys = (key.rpartition(".") for key in (game.ruleset.model.alternatives if game is not None else ()))
+    decisions = dict.fromkeys(f"`{decision}`" for decision, _, option in keys if option == word)
+    return f"`{word}` is a choice at {', '.join(decisions)}, which is not asked now" if decisions else ""
 
 
 def _moves(game: Game | None) -> str:

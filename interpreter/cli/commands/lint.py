@@ -26,7 +26,7 @@ __all__ = ["command"]
 def command(targets: tuple[str, ...], off: tuple[str, ...], error: tuple[str, ...], output: str) -> None:
     """Finds what could be said better in rulesets without errors: rules of a family that say the same (L001, L002),
     layers, conditions and readings without effect (L003 to L005), rules that cite nothing (L006) or that no scenario
-    shows (L010), numbers that stand in two procedures (L007), links far dearer than a way round them (L008), locals
+    shows (L010), numbers in the text of procedures (L007), links far dearer than a way round them (L008), locals
     that hide another meaning (L009).
 
     Every ruleset is looked at, alone and with each overlay that fits it. Where targets are named, only what touches one
@@ -45,12 +45,12 @@ def command(targets: tuple[str, ...], off: tuple[str, ...], error: tuple[str, ..
     from interpreter.engine.lint import compositions, lint
     from interpreter.reading.files import shelf_for
 
+    _check_codes((*off, *error))
     named = [document for target in targets for document in _named(target)]
     rulesets = list(compositions(shelf_for(named[0].path if named else None), named))
     parts = [(ruleset, document) for ruleset in rulesets for document in ruleset.composition.documents]
     files = {document.path.resolve() for document in named}
     wanted = {d.file.name for ruleset, d in parts if files & {d.path.resolve(), ruleset.document.path.resolve()}}
-    _check_codes((*off, *error))
     findings = [finding for finding in lint(rulesets) if not targets or wanted & _files(finding)]
     findings = [finding for finding in findings if finding.code not in off]
     findings = [replace(each, severity="error") if each.code in error else each for each in findings]
@@ -69,10 +69,13 @@ def command(targets: tuple[str, ...], off: tuple[str, ...], error: tuple[str, ..
 
 def _check_codes(codes: tuple[str, ...]) -> None:
     from interpreter.base.codes import CODES
+    from interpreter.base.suggest import did_you_mean
 
+    known = [code for code in CODES if code.startswith("L")]
     for code in codes:
-        if not code.startswith("L") or code not in CODES:
-            raise click.BadParameter(f"`{code}` is no code of lint; `regelwerk help` lists them")
+        if code not in known:
+            near = did_you_mean(code, known) or "; `regelwerk help` lists them"
+            raise click.BadParameter(f"`{code}` is no code of lint{near}", param_hint="--off / --error")
 
 
 def _named(target: str) -> list[Document]:

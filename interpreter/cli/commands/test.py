@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from contextlib import redirect_stdout
 from pathlib import Path
@@ -68,6 +69,8 @@ def command(targets: tuple[str, ...], text: str | None, record: bool, output: st
             raise click.UsageError(f"--{_SHOWN.get(name, name)} goes with --record")
     from interpreter.engine.scenario import suite_of
 
+    if text is not None:
+        _check_terms(text)
     suite = suite_of(targets)
     if text is not None:
         suite.scenarios = [scenario for scenario in suite.scenarios if _fits(text, scenario.id, scenario.statements)]
@@ -108,6 +111,15 @@ def _record(
         return
     path.write_text(text, encoding="utf-8")
     notice(f"added to {path}; `regelwerk test {path}` runs it")
+
+
+def _check_terms(expression: str) -> None:
+    """Between `or`, `and` and `not` stand texts."""
+    terms = re.split(r"(?:^|\s)(?:and|or)(?=\s|$)", expression)
+    if any(not re.sub(r"^\s*not\b", "", term).strip() for term in terms):
+        raise click.BadParameter(
+            f"got `{expression}`, want texts with `and`, `or` or `not` between them", param_hint="-k"
+        )
 
 
 def _fits(expression: str, id: str, statements: frozenset[str]) -> bool:

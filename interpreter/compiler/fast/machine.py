@@ -306,9 +306,9 @@ class FastMachine(Machine):
             try:
                 if not count & 15:
                     left[0] -= 16 * LITTLE
-                    if left[0] < DECISION:
-                        form.runtime.budget.refill(state)
-                        form.runtime.ready(state)
+                if left[0] < DECISION:
+                    form.runtime.budget.refill(state)
+                    form.runtime.ready(state)
                 going = takes[frame[0]](state, frame, below)
                 if going is not None:
                     self._go(form, state, going)

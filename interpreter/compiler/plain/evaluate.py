@@ -248,14 +248,16 @@ class Evaluator:
         given = self.kept if layer.form == "does" else self.compile
         arguments = tuple(given(argument) for argument in node.arguments)
         called: Any = machine.procedure(target) if layer.form == "does" else machine.function(target)
-        rule, span = layer.rule, node.span
+        span = node.span
 
         def call(state: State, env: Env) -> Value:
             values = tuple([argument(state, env) for argument in arguments])
             try:
                 return called(state, values)
             except RuleFailure as failure:
-                failure.chain.append((rule, span))
+                caller = machine.program.layer_at(span)
+                if caller is not None:
+                    failure.chain.append((caller.spoken, span))
                 raise
 
         return call

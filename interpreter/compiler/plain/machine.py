@@ -79,7 +79,7 @@ class AskSite:
 Going = tuple[int, Env, Any]
 
 
-@dataclass
+@dataclass(eq=False)
 class Machine:
     """Runs a lowered program for one set of players and settings."""
 
@@ -204,12 +204,17 @@ class Machine:
     def _name_chain(self, failure: RuleFailure, state: State, going: Going | None) -> None:
         if going is None:
             return
+        failed = self.program.layer_at(failure.span) if failure.span is not None and not failure.chain else None
+        last = failure.chain[-1][0] if failure.chain else failed.spoken if failed is not None else ""
         frame: Any = (going[0], (), going[2], -1)
         while frame is not None:
             index, _, frame, _ = frame
             if index < self.first_special:
                 stretch = self.program.stretches[index]
-                failure.chain.append((self.program.procedures[stretch.procedure].layer.spoken, stretch.span))
+                rule = self.program.procedures[stretch.procedure].layer.spoken
+                if rule != last:  # where it is, the rule is named with the very place of the call
+                    failure.chain.append((rule, stretch.span))
+                last = rule
 
     def visible(self, state: State, card: Value) -> tuple[int, ...] | None:
         """The seats that may know a card where it lies now; nothing: everyone."""

@@ -1,0 +1,371 @@
+"""``regelwerk compare``: what differs between rulesets, where it first matters, and how much."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
+from pathlib import Path
+from shutil import get_terminal_size
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from interpreter.cli.options import bots_option, output_option, overlays_option, seed_option, settings_option
+from interpreter.cli.output import aligned, as_json, counted, notice, say, styled
+
+if TYPE_CHECKING:
+    from interpreter.engine.differences import Comparison, Difference, Side
+    from interpreter.engine.ruleset import Ruleset
+    from interpreter.pages.comparison import Played
+
+USUAL_GAMES = 100
+
+__all__ = ["command"]
+
+
+@click.command("compare")
+@click.argument("names", nargs=-1, required=True, metavar="A B")
+@overlays_option
+@click.option("--players", "-p", type=click.IntRange(min=1), metavar="N", help="As so many play it.")
+@settings_option
+@click.option("--all", "matrix", is_flag=True, help="Each with each: of rulesets, or of a whole family.")
+@click.option("--games", "-n", type=click.IntRange(min=2), metavar="N", help="Play so many games of both as well.")
+@bots_option
+@seed_option
+@click.option("--report", type=click.Path(path_type=Path, dir_okay=False), help="Write all of it as a page (HTML).")
+@output_option("text", "json", "html")
+def command(
+    names: tuple[str, ...],
+    overlays: tuple[str, ...],
+    players: int | None,
+    settings: tuple[str, ...],
+    matrix: bool,
+    games: int | None,
+    bots: str | None,
+    seed: int | None,
+    report: Path | None,
+    output: str,
+) -> None:
+    """Says what differs between A and B: rules with their texts and statements, tables cell by cell, what the box
+    holds, the board and its distances, in the order of play.
+
+    A and B are rulesets, alone or with overlays (`NAME+OVERLAY`), or files: of an overlay, edition, map or deck it is
+    told what it changes in the ruleset beside it. What can never apply, with its settings as they are, is not told,
+    nor is what stands in another file but says the same. With --all every ruleset of a family is compared with every
+    other, or those that are named.
+
+    With --games both are also played by bots: in lock step until they first part, for the difference that made them,
+    and in pairs with the same seed, for what differs in the measures. --report writes everything as one HTML file
+    (with 100 games where nothing is said).
+
+    \b
+    Examples:
+      regelwerk compare germany-2004 germany-2018
+      regelwerk compare germany-2004 germany-2018 --players 3 -o json
+      regelwerk compare germany-2018 power-grid/start-cities
+      regelwerk compare --all power-grid
+      regelwerk compare germany-2004 germany-2018 --games 200 --seed 1
+      regelwerk compare germany-2004 germany-2018 --report report.html
+    """
+    from interpreter.engine.differences import Compared
+
+    if matrix:
+        from interpreter.engine.sides import family_of
+
+        _matrix([Compared(each) for each in family_of(names)], names, output)
+        return
+    if len(names) != 2:
+        raise click.UsageError(f"got {len(names)} names, want two, or --all")
+    comparison = _compared(names, overlays, players, settings)
+    games = games or (USUAL_GAMES if report else None)
+    played = _played(comparison, players, settings, games, bots, seed) if games else None
+    if report is not None or output == "html":
+        from interpreter.pages.comparison import comparison_page
+        from interpreter.pages.html import html_of
+
+        page = html_of(comparison_page(comparison, (names[0], names[1]), played))
+        if report is not None:
+            report.write_text(page, encoding="utf-8")
+            notice(f"{report}: {len(comparison.differences)} differences" + (f", {games} games" if games else ""))
+        else:
+            click.echo(page, nl=False)
+    elif output == "json":
+        as_json({**_data(comparison, names), **(_data_of(played) if played else {})})
+    else:
+        _text(comparison, names)
+        if played is not None:
+            _text_of(played, names)
+
+
+def _compared(
+    names: Sequence[str], overlays: tuple[str, ...], players: int | None, settings: tuple[str, ...]
+) -> Comparison:
+    from interpreter.cli.options import players_for
+    from interpreter.engine.differences import Compared, differences
+    from interpreter.engine.sides import sides_of
+
+    a, b = sides_of(names[0], names[1], overlays)
+    if players is not None:
+        (a, _), (b, _) = players_for(a, players), players_for(b, players)
+    known = {**_known(a, settings, b), **_known(b, settings, a)}
+    return differences(Compared(a), Compared(b), known, players)
+
+
+def _known(ruleset: Ruleset, given: Sequence[str], other: Ruleset) -> dict[str, Any]:
+    """The settings that were given and that the ruleset has; one of the two must have each."""
+    own = {*ruleset.model.settings, *ruleset.model.interpretations}
+    its = {*other.model.settings, *other.model.interpretations}
+    pairs = [text.partition("=")[::2] for text in given]
+    found = {key.strip(): value.strip() for key, value in pairs if key.strip() in own or key.strip() not in its}
+    try:
+        values = ruleset.settings(found)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--set") from None
+    return {name: values[name] for name in found}
+
+
+def _played(
+    comparison: Comparison,
+    players: int | None,
+    settings: tuple[str, ...],
+    games: int,
+    bots: str | None,
+    seed: int | None,
+) -> Played:
+    """Games of both, as many as are wanted."""
+    from interpreter.cli.options import bots_for, players_for, seed_for
+    from interpreter.engine.differences import Compared, differences
+    from interpreter.pages.comparison import Played
+    from interpreter.play.effects import bots_for_both, effects
+    from interpreter.play.parting import partings
+    from interpreter.play.simulate import simulate
+
+    number = players or max(comparison.a.players.usual, comparison.b.players.usual)
+    (a, _), (b, _) = players_for(comparison.a, number), players_for(comparison.b, number)
+    start, name = seed_for(seed), bots or bots_for_both(a, b)
+    found = comparison
+    if players is None:
+        found = differences(Compared(a), Compared(b), {**_known(a, settings, b), **_known(b, settings, a)}, number)
+    given = [text.partition("=")[::2] for text in settings]
+    own = [{key.strip(): value.strip() for key, value in given if key.strip() in _names(each)} for each in (a, b)]
+    rows = [
+        list(counted(simulate(each, bots_for(each, number, name), games, start, mine), games, each.id))
+        for each, mine in zip((a, b), own, strict=True)
+    ]
+    lock = partings(found, bots_for(a, number, name), games, start, own[0] | own[1])
+    how = f"{number} players by the bot {name}, seeds {start} to {start + games - 1}"
+    return Played(how, effects(rows[0], rows[1], a.model.measures), list(counted(lock, games, "in lock step")))
+
+
+def _names(ruleset: Ruleset) -> set[str]:
+    return {*ruleset.model.settings, *ruleset.model.interpretations}
+
+
+# --- data
+
+
+def _data_of(played: Played) -> dict[str, Any]:
+    from interpreter.play.parting import causes
+
+    fields = ("name", "a", "b", "difference", "low", "high", "size", "size_low", "size_high")
+    return {
+        "played": played.how,
+        "effects": [{name: _rounded(getattr(each, name)) for name in fields} for each in played.effects],
+        "first_apart": [
+            {
+                "path": each.path,
+                "games": each.games,
+                "share": _rounded(each.share),
+                "choices": _rounded(each.choices),
+                "round": _rounded(each.round),
+                "example": {"seed": each.first.seed, "a": each.first.a, "b": each.first.b},
+            }
+            for each in causes(played.partings)
+        ],
+        "never_apart": sum(not each.path for each in played.partings),
+    }
+
+
+def _rounded(value: Any) -> Any:
+    return round(value, 4) if isinstance(value, float) else value
+
+
+def _data(comparison: Comparison, names: Sequence[str]) -> dict[str, Any]:
+    graph = comparison.graph
+    data: dict[str, Any] = {
+        "a": names[0],
+        "b": names[1],
+        "rows": [{"chapter": each.chapter, "kind": each.kind, **each.row} for each in comparison.differences],
+    }
+    if graph is not None:
+        data["distances"] = {
+            "pairs": graph.pairs,
+            "nearer": graph.nearer,
+            "farther": graph.farther,
+            "most": [{"between": list(each.nodes), "a": each.a, "b": each.b} for each in graph.most],
+        }
+    return data
+
+
+# --- words
+
+
+def _text(comparison: Comparison, names: Sequence[str]) -> None:
+    found = comparison.differences
+    if not found:
+        say(f"{names[0]} and {names[1]} are the same game")
+        return
+    say(styled(f"{names[0]} → {names[1]}", bold=True) + f": {len(found)} differences")
+    width = max(70, min(get_terminal_size((120, 24)).columns, 140))
+    for chapter, title in comparison.chapters.items():
+        told = comparison.of(chapter)
+        if not told:
+            continue
+        say()
+        say(styled(title, bold=True))
+        short = [each for each in told if not _is_long(each)]
+        rows: list[tuple[str, ...]] = [(_name(each), _value(each.a), "→", _value(each.b)) for each in short]
+        for line in _short(rows, width):
+            say(line)
+        for each in told:
+            if _is_long(each):
+                _long(each, width)
+        if chapter == "board" and comparison.graph is not None:
+            _distances(comparison)
+
+
+def _short(rows: list[tuple[str, ...]], width: int) -> Iterator[str]:
+    """Differences of one line, or of two where they are long."""
+    narrow = [row for row in rows if sum(map(len, row)) + 8 <= width]
+    yield from aligned(("", "", "", ""), narrow, "  ")[1:]
+    for name, a, _, b in (row for row in rows if row not in narrow):
+        yield f"  {name}"
+        yield from wrap(a, width - 6, initial_indent="    - ", subsequent_indent="      ")
+        yield from wrap(b, width - 6, initial_indent="    + ", subsequent_indent="      ")
+
+
+def _is_long(difference: Difference) -> bool:
+    return any(side is not None and side.parts for side in (difference.a, difference.b))
+
+
+def _name(difference: Difference) -> str:
+    return difference.path.partition(".")[2].replace("_", " ") if "." in difference.path else difference.path
+
+
+def _value(side: Side | None) -> str:
+    return "nothing" if side is None else side.value or "–"
+
+
+def _long(difference: Difference, width: int) -> None:
+    changed = ", ".join(f"{a} → {b}" for a, b in difference.constants)
+    say(f"  {styled(difference.name, bold=True)} ({difference.kind}{f': {changed}' if changed else ''})")
+    half = (width - 7) // 2
+    left, right = ([*_lines(side, half)] for side in (difference.a, difference.b))
+    for one, other in zip_longest(left, right, fillvalue=""):
+        say(f"    {one.ljust(half)} │ {other}".rstrip())
+
+
+def _lines(side: Side | None, width: int) -> Iterator[str]:
+    if side is None:
+        yield "nothing"
+        return
+    for part in side.parts:
+        if part.about:
+            yield from wrap(part.about, width)
+        if part.when:
+            yield from wrap(f"where {part.when}:", width, subsequent_indent="  ")
+        for line in part.text.splitlines():
+            indent = " " * (len(line) - len(line.lstrip()) + 4)
+            yield from wrap(line, width - 2, initial_indent="  ", subsequent_indent=indent) or [""]
+        for quote in part.cites:
+            yield from wrap(f"{quote.id} {quote.reading or quote.text}", width, subsequent_indent="  ")
+
+
+def _text_of(played: Played, names: Sequence[str]) -> None:
+    from interpreter.play.parting import causes
+
+    say()
+    say(styled("How much it matters", bold=True))
+    say(f"  {len(played.partings)} pairs of games: {played.how}; intervals of 95 %, * where it is surely not nothing")
+    rows = [
+        (
+            each.name.replace("_", " "),
+            f"{each.a:.2f}",
+            f"{each.b:.2f}",
+            f"{each.difference:+.2f}",
+            f"{each.low:+.2f} to {each.high:+.2f}",
+            f"{each.size:+.2f}",
+            "*" if each.is_sure else "",
+        )
+        for each in played.effects
+    ]
+    for line in aligned(("", names[0], names[1], "difference", "interval", "effect size", ""), rows, "  "):
+        say(line)
+    say()
+    say(styled("Where it first matters", bold=True))
+    ranked = causes(played.partings)
+    firsts = [
+        (each.path, str(each.games), f"{each.share:.0%}", f"{each.choices:.0f}", f"{each.round:.1f}") for each in ranked
+    ]
+    for line in aligned(("", "games", "share", "after choices", "in round"), firsts, "  ") if firsts else ():
+        say(line)
+    if same := sum(not each.path for each in played.partings):
+        say(f"  {same} games are the same from beginning to end")
+    for each in ranked[:3]:
+        first = each.first
+        say(f"  {each.path}, for example with seed {first.seed} in round {first.round}, after {first.choices} choices:")
+        for name, what in zip(names, (first.a, first.b), strict=True):
+            say(f"    {name}: {what}")
+
+
+def _distances(comparison: Comparison) -> None:
+    graph = comparison.graph
+    assert graph is not None
+    if graph.other:
+        return
+    changed = graph.nearer + graph.farther
+    how = f"{graph.nearer} are shorter and {graph.farther} longer"
+    say(f"  of {graph.pairs:,} ways between two nodes {changed:,} changed: {how}; the most")
+    rows = [(" – ".join(each.nodes), str(each.a), "→", str(each.b)) for each in graph.most]
+    for line in aligned(("", "", "", ""), rows, "    ")[1:]:
+        say(line)
+
+
+# --- each with each
+
+
+def _matrix(family: list[Any], names: Sequence[str], output: str) -> None:
+    from interpreter.engine.differences import differences
+
+    if len(family) < 2:
+        raise click.UsageError(f"got {len(family)} rulesets for {', '.join(names)}, want two or more")
+    pairs = {
+        (x, y): differences(a, b) for x, a in enumerate(family) for y, b in enumerate(family) if x < y
+    }  # fmt: skip
+    ids = [each.ruleset.id for each in family]
+    if output == "json":
+        as_json(
+            [
+                {
+                    "a": ids[x],
+                    "b": ids[y],
+                    "differences": len(found.differences),
+                    "in_play": len(found.in_play),
+                    "rows": [{"chapter": each.chapter, "kind": each.kind, **each.row} for each in found.differences],
+                }
+                for (x, y), found in pairs.items()
+            ]
+        )
+        return
+    say("rules and tables that differ in play / all that differs")
+    say()
+    rows = []
+    for y, id in enumerate(ids):
+        cells = []
+        for x in range(len(ids) - 1):
+            found = pairs.get((x, y))
+            cells.append(f"{len(found.in_play)}/{len(found.differences)}" if found else "·" if x == y else "")
+        rows.append((str(y + 1), id, *cells))
+    for line in aligned(("", "", *map(str, range(1, len(ids)))), rows):
+        say(line)

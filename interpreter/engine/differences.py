@@ -1,0 +1,641 @@
+"""What differs between two rulesets: typed, by path, and by the phase of the round in which it first matters.
+
+In go two rulesets; out come differences, each with what either side has there. Only what can ever apply is compared
+(:mod:`interpreter.engine.applied`), and that by what it does: where it stands, in how many layers it was put together,
+what its locals are called and which statements it cites makes no difference. What is told of a game (events, boards,
+measures, pictures) and how bots choose is no rule, and is not compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Mapping as Dict
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import chain
+from typing import Any
+
+from interpreter.engine.applied import applied
+from interpreter.engine.explain import Part, part_of, type_text
+from interpreter.engine.graph_changes import GraphChanges, graph_changes
+from interpreter.engine.outline import Outline
+from interpreter.engine.places import Topic, below, nodes_of
+from interpreter.engine.ruleset import Ruleset, default_settings
+from interpreter.kernel.state import Value
+from interpreter.language import core as c
+from interpreter.language.model import CardRow, Group, Model, Role, RuleLayer, Table
+from interpreter.language.types import Type
+from interpreter.language.walk import descendants
+from interpreter.reading.compose import Entry, word, words
+from interpreter.reading.yaml import Mapping, Scalar, Sequence
+
+__all__ = ["CHAPTERS", "Compared", "Comparison", "Difference", "Side", "differences"]
+
+CHAPTERS = {
+    "players": "Who plays",
+    "box": "What the box holds",
+    "board": "The board",
+    "start": "Where things lie at first",
+    "settings": "Settings and doubts",
+    "round": "The course of a round",
+    "standing": "At any time",
+    "result": "Who wins",
+    "others": "Elsewhere",
+}
+"""What chapters are called that are no phase and not the set-up; those bear the names of their rules."""
+
+_ASIDE = ("players", "box", "board", "start", "settings", "round")
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """What one ruleset has at a path: in short, and for texts each layer that takes part, the lowest first."""
+
+    value: str
+    parts: tuple[Part, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A path at which two rulesets differ. A side that is none has nothing there.
+
+    ``constants`` are pairs of what stands in the place of each other, where two texts are the same but for them.
+    """
+
+    path: str
+    kind: str
+    name: str
+    chapter: str
+    a: Side | None
+    b: Side | None
+    constants: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def row(self) -> dict[str, str | None]:
+        """As data: the path and both values."""
+        return {"path": self.path, "a": self.a.value if self.a else None, "b": self.b.value if self.b else None}
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two rulesets with all that differs between them, by chapters in the order of play."""
+
+    a: Ruleset = field(repr=False)
+    b: Ruleset = field(repr=False)
+    chapters: dict[str, str]
+    differences: tuple[Difference, ...]
+    graph: GraphChanges | None = None
+
+    def of(self, chapter: str) -> list[Difference]:
+        return [each for each in self.differences if each.chapter == chapter]
+
+    @property
+    def in_play(self) -> list[Difference]:
+        """The differences that belong to the set-up, to a phase or to the result: those of rules as they are played."""
+        return [each for each in self.differences if each.chapter not in _ASIDE]
+
+
+def differences(
+    a: Compared, b: Compared, settings: Dict[str, Value] | None = None, players: int | None = None
+) -> Comparison:
+    """Compares two rulesets as they are played with these settings. Where it is known how many ``players`` there are,
+    cells of tables for other numbers are left out."""
+    return _Pair(a, b, settings or {}, players).comparison()
+
+
+# --- one side ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """A text as it is compared: its outline, and the constants in it as others name them."""
+
+    shape: Hashable
+    constants: tuple[str, ...]
+
+
+class Compared:
+    """A ruleset that is compared, perhaps with several others."""
+
+    def __init__(self, ruleset: Ruleset) -> None:
+        self.ruleset = ruleset
+        self._views: dict[Hashable, _View] = {}
+
+    @cached_property
+    def whole(self) -> _View:
+        return _View(self.ruleset, self.ruleset.model)
+
+    def view(self, settings: Dict[str, Value], open_: frozenset[str]) -> _View:
+        """What applies of it, where settings are known and some names are not taken for constants."""
+        key = (tuple(sorted(settings.items())), open_)
+        if key not in self._views:
+            self._views[key] = _View(self.ruleset, applied(self.ruleset.model, settings, open_))
+        return self._views[key]
+
+
+class _View:
+    """A model of a ruleset, with its texts in a form that can be compared."""
+
+    def __init__(self, ruleset: Ruleset, model: Model) -> None:
+        self.ruleset, self.model = ruleset, model
+        self._layers: dict[str, list[RuleLayer]] = {}
+        self._texts: dict[tuple[str, str], list[_Text]] = {}
+
+    def text(self, tree: Any) -> _Text:
+        outline = Outline(self.model)
+        shape = outline.of(tree)
+        return _Text(shape, tuple(self._constant(each.value, each.type) for each in outline.constants))
+
+    def _constant(self, value: Any, type_: Type) -> str:
+        """A constant as it is compared: all things of a sort are that, whatever they are called."""
+        of = type_.of
+        if of is not None and isinstance(value, tuple) and len(value) > 1 and value == self._all(of):
+            return f"every {type_text(self.ruleset, of)}"
+        return self.shown(value, type_)
+
+    def _all(self, of: Type) -> tuple[int, ...] | None:
+        match of.form:
+            case "node" if self.model.graph is not None:
+                return tuple(range(len(self.model.graph.nodes)))
+            case "kind" if of.name in self.model.kinds:
+                return tuple(range(len(self.model.kinds[of.name].members)))
+            case "card":
+                return tuple(n for n, row in enumerate(self.model.cards) if of.name in ("", row.kind))
+            case _:
+                return None
+
+    def shown(self, value: Any, type_: Type) -> str:
+        return "-" if value is None or value == () else self.ruleset.names.text(value, type_)
+
+    def written(self, tree: Any) -> str:
+        """An expression as it stands in a file; a constant as its value."""
+        return self.shown(tree.value, tree.type) if isinstance(tree, c.Const) else " ".join(tree.span.text.split())
+
+    # --- rules, triggers and standing rules
+
+    def layers(self, name: str) -> list[RuleLayer]:
+        """The layers of a rule down to the first that always answers and asks none below."""
+        if name not in self._layers:
+            layers = list(self.model.rules[name].layers)
+            whole = [place for place, each in enumerate(layers) if each.when is None and not _asks_below(each.body)]
+            self._layers[name] = layers[whole[-1] if whole else 0 :]
+        return self._layers[name]
+
+    def texts(self, topic: Topic) -> list[_Text]:
+        """The texts of a topic, one for each layer."""
+        key = (topic.section, topic.name)
+        if key not in self._texts:
+            self._texts[key] = [self.text(tree) for tree in self._trees(topic)]
+        return self._texts[key]
+
+    def _trees(self, topic: Topic) -> Iterator[Any]:
+        model, name = self.model, topic.name
+        match topic.section:
+            case "rules":
+                rule = model.rules[name]
+                types = tuple(type_ for _, type_ in rule.parameters)
+                yield from ((types, rule.result, each.when, _plain(each)) for each in self.layers(name))
+            case "triggers":
+                each = model.triggers[name]
+                cases = tuple((case.phases, self._block(case.procedure)) for case in each.cases)
+                yield each.event, each.test, cases
+            case _:
+                standing = model.standing[name]
+                yield standing.binders, standing.test, self._block(standing.procedure)
+
+    def _block(self, procedure: str | None) -> Any:
+        return _plain(self.model.blocks[procedure]) if procedure is not None else None
+
+    def entries(self, topic: Topic) -> list[Entry]:
+        """The declaration of each text."""
+        entries = self.ruleset.composition.layers(topic.section, topic.name)
+        if topic.section == "rules":
+            return [entries[layer.layer] for layer in self.layers(topic.name)]
+        return entries[-1:]
+
+    def side(self, topic: Topic, texts: Iterable[int]) -> Side:
+        """Some of the texts of a topic, with what their authors say of them."""
+        entries = self.entries(topic)
+        parts = tuple(self._part(topic.section, entries[place]) for place in texts)
+        return Side("\n".join(f"where {part.when}:\n{part.text}" if part.when else part.text for part in parts), parts)
+
+    def _part(self, section: str, entry: Entry) -> Part:
+        part = part_of(self.ruleset, section, entry)
+        own = set(self.ruleset.own_cites(tuple(quote.id for quote in part.cites)))
+        text = part.text if section == "rules" else "\n".join(_lines(entry.value))
+        about = word(entry.get("about"))
+        return replace(part, text=text, about=about, cites=tuple(quote for quote in part.cites if quote.id in own))
+
+    # --- where in the order of play
+
+    @cached_property
+    def chapters(self) -> dict[Topic, str]:
+        """The chapter of every topic: the moment at which it first comes into play."""
+        model, facts = self.model, self.ruleset.program.reach.phase_facts
+        play = [*([model.setup] if model.setup else []), *model.phases]
+        firsts = {Topic("rules", name) for name in play if name in model.rules}
+        seen = set(firsts)
+        found: dict[Topic, str] = {}
+        heads: list[tuple[str, list[Topic]]] = [(name, [Topic("rules", name)]) for name in play if name in model.rules]
+        for name in play:
+            events = facts[name].events if name in facts else ()
+            heard = [Topic("triggers", each.name) for each in model.triggers.values() if each.event in events]
+            heads.append((name, heard))
+        checks = [each.check for each in model.settings.values() if each.check in model.rules]
+        heads += [
+            ("standing", [Topic("standing", name) for name in model.standing]),
+            ("result", [Topic("rules", each.rule) for each in _calls(model.ranking)]),
+            ("settings", [Topic("rules", name) for name in checks if name]),
+            ("others", [Topic(of, name) for of in ("triggers", "rules") for name in getattr(model, of)]),
+        ]
+        for chapter, topics in heads:
+            if topics == [Topic("rules", chapter)]:
+                seen.difference_update(topics)
+            found.update(dict.fromkeys(below(model, topics, seen), chapter))
+        return found
+
+    @cached_property
+    def tables(self) -> dict[str, str]:
+        """The chapter of every table: of what reads it first."""
+        order = ["start", *self.phases, *CHAPTERS]
+        found = {group.spaces: "start" for group in self.model.groups.values() if group.spaces}
+        starts = (group.start for group in self.model.groups.values() if group.start is not None)
+        found |= {node.table: "start" for node in descendants(tuple(starts)) if isinstance(node, c.TableCell)}
+        for topic, chapter in sorted(self.chapters.items(), key=lambda item: order.index(item[1])):
+            for node in nodes_of(self.model, topic):
+                if isinstance(node, c.TableCell):
+                    found.setdefault(node.table, chapter)
+        return found
+
+    @property
+    def phases(self) -> list[str]:
+        return [*([self.model.setup] if self.model.setup else []), *self.model.phases]
+
+
+def _plain(layer: RuleLayer) -> Any:
+    """A text, of which a function in one line says the same as one that only returns a value."""
+    match layer.body:
+        case (c.Returns(value),) if layer.form == "is":
+            return value
+        case body:
+            return body
+
+
+def _lines(value: Any) -> Iterator[str]:
+    """What a trigger or standing rule says, line by line, without what is said about it."""
+    for entry in value.entries if isinstance(value, Mapping) else ():
+        key, text = entry.key.text, entry.value
+        if isinstance(text, Scalar) and key in ("on", "for", "whenever"):
+            yield f"{key} {' '.join(text.text.split())}:"
+        elif isinstance(text, Scalar) and key in ("does", "otherwise"):
+            yield from ("otherwise:",) if key == "otherwise" else ()
+            yield from (f"  {line}" for line in text.text.rstrip().splitlines())
+        elif isinstance(text, Sequence) and key == "cases":
+            for case in text.items:
+                if isinstance(case, Mapping):
+                    yield f"in {', '.join(each.text for each in words(case.get('in')))}:"
+                    yield from _lines(case)
+
+
+def _asks_below(body: Any) -> bool:
+    return any(isinstance(node, c.CallBase) for node in descendants(body))
+
+
+def _calls(tree: Any) -> Iterator[c.CallRule]:
+    return (node for node in descendants(tree) if isinstance(node, c.CallRule))
+
+
+# --- both -------------------------------------------------------------------------------------------------------------
+
+_Found = Iterator[Difference]
+
+
+class _Pair:
+    def __init__(self, a: Compared, b: Compared, settings: Dict[str, Value], players: int | None) -> None:
+        self.players = players
+        self.a, self.b = a.whole, b.whole
+        open_ = frozenset(self._that_differ())
+        self.a = a.view(self._known(a.ruleset, b.ruleset, settings), open_)
+        self.b = b.view(self._known(b.ruleset, a.ruleset, settings), open_)
+
+    def _that_differ(self) -> Iterator[str]:
+        """Rules and values that both have, and that are not the same: they are told themselves, not what follows."""
+        for name in _shared(self.a.model.rules, self.b.model.rules):
+            if self.a.texts(Topic("rules", name)) != self.b.texts(Topic("rules", name)):
+                yield name
+        for name in _shared(self.a.model.groups, self.b.model.groups):
+            if self._group(self.a, name) != self._group(self.b, name):
+                yield name
+
+    def _known(self, own: Ruleset, other: Ruleset, settings: Dict[str, Value]) -> dict[str, Value]:
+        """What is set: what was given, and what the other ruleset does not have in the same form."""
+        defaults, found = default_settings(own.model), {}
+        for name, value in defaults.items():
+            mine, its = own.model.interpretations.get(name), other.model.interpretations.get(name)
+            if name in settings:
+                found[name] = settings[name]
+            elif mine is not None:
+                if its is None or list(mine.readings) != list(its.readings):
+                    found[name] = value
+            elif value is None and name not in other.model.settings:
+                found[name] = value
+        return found
+
+    def comparison(self) -> Comparison:
+        graph = graph_changes(self.a.ruleset, self.b.ruleset)
+        rows = graph.rows if graph else ()
+        board = [Difference(row.path, "board", row.name, "board", _side(row.a), _side(row.b)) for row in rows]
+        found = [
+            *self._who_plays(),
+            *self._kinds(),
+            *self._cards(),
+            *self._components(),
+            *board,
+            *self._places(),
+            *self._groups(),
+            *self._roles(),
+            *self._settings(),
+            *self._course(),
+            *self._tables(),
+            *self._texts(),
+            *self._result(),
+        ]
+        order = self._chapters()
+        place = {chapter: number for number, chapter in enumerate(order)}
+        found.sort(key=lambda each: place[each.chapter])
+        return Comparison(self.a.ruleset, self.b.ruleset, order, tuple(found), graph if found else None)
+
+    def _chapters(self) -> dict[str, str]:
+        """All chapters in the order of play, with their titles: phases of one side only stand where they are due."""
+        phases = list(self.a.phases)
+        for number, name in enumerate(self.b.phases):
+            if name not in phases:
+                before = [phases.index(other) for other in self.b.phases[:number] if other in phases]
+                phases.insert(before[-1] + 1 if before else 0, name)
+        setups = {self.a.model.setup, self.b.model.setup}
+        titles = {name: "Before the first round" if name in setups else _titled(name) for name in phases}
+        first = {name: CHAPTERS[name] for name in _ASIDE}
+        return first | titles | {name: title for name, title in CHAPTERS.items() if name not in _ASIDE}
+
+    # --- declarations
+
+    def _who_plays(self) -> _Found:
+        a, b = self.a.ruleset.players, self.b.ruleset.players
+        yield from _one("players", "players", "players", f"{a.low} to {a.high}", f"{b.low} to {b.high}", "players")
+        with_a, with_b = ({str(number): overlay for number, overlay in each.overlays} for each in (a, b))
+        yield from _each("players.with", "overlay that so many take in", "players", with_a, with_b)
+
+    def _kinds(self) -> _Found:
+        def kinds(view: _View) -> dict[str, str]:
+            return {
+                kind.name: f"{kind.range[0]} to {kind.range[1]}" if kind.range else ", ".join(sorted(kind.members))
+                for kind in view.model.kinds.values()
+                if kind.totals is None and kind.name not in view.model.interpretations
+            }
+
+        def tokens(view: _View) -> dict[str, str]:
+            return {
+                name if kind.unit else f"{name}.{member}": str(total)
+                for name, kind in view.model.kinds.items()
+                if kind.totals is not None
+                for member, total in zip(kind.members, kind.totals, strict=True)
+            }
+
+        def records(view: _View) -> dict[str, str]:
+            return {
+                name: ", ".join(f"{key}: {type_text(view.ruleset, of)}" for key, of in fields.items())
+                for name, fields in view.model.records.items()
+            }
+
+        yield from _each("tokens", "number of tokens", "box", tokens(self.a), tokens(self.b))
+        yield from _each("kinds", "kind", "box", kinds(self.a), kinds(self.b))
+        yield from _each("records", "record", "box", records(self.a), records(self.b))
+
+    def _cards(self) -> _Found:
+        def cards(view: _View) -> dict[str, CardRow]:
+            return {f"{row.kind}[{row.key}]": row for row in view.model.cards if row.key is not None}
+
+        def alike(view: _View) -> dict[str, str]:
+            kinds = [row.kind for row in view.model.cards if row.key is None]
+            return {kind: str(kinds.count(kind)) for kind in kinds}
+
+        mine, its = cards(self.a), cards(self.b)
+        for name in _either(mine, its):
+            a, b = self._card(self.a, mine.get(name)), self._card(self.b, its.get(name))
+            if a and b:
+                yield from _each(f"cards.{name}", "card", "box", a, b)
+            else:
+                one, other = (", ".join(f"{key} {value}" for key, value in each.items()) or None for each in (a, b))
+                yield from _one(f"cards.{name}", "card", name, one, other, "box")
+        yield from _each("cards", "number of cards", "box", alike(self.a), alike(self.b))
+
+    def _card(self, view: _View, row: CardRow | None) -> dict[str, str]:
+        if row is None:
+            return {}
+        attributes = view.model.card_kinds[row.kind].attributes
+        return {name: view.shown(row.values.get(name), attributes[name]) for name in attributes}
+
+    def _components(self) -> _Found:
+        def parts(view: _View) -> dict[str, str]:
+            found = view.model.components.values()
+            return {each.name: f"{each.count or ''} {each.about}".strip() for each in found}
+
+        yield from _each("components", "component", "box", parts(self.a), parts(self.b))
+
+    def _places(self) -> _Found:
+        def places(view: _View) -> dict[str, str]:
+            graph = view.model.graph
+            return {
+                f"{name}[{number}].{key}": view.shown(value, graph.place[key])
+                for name, rows in (graph.sets if graph else {}).items()
+                for number, row in enumerate(rows, 1)
+                for key, value in row.items()
+                if graph is not None
+            }
+
+        yield from _each("graph.places", "place", "board", places(self.a), places(self.b))
+
+    def _group(self, view: _View, name: str) -> dict[str, tuple[Hashable, str]]:
+        """What is said of a holder or value, each with what is compared and what is shown of it."""
+        group = view.model.groups[name]
+        plain = {
+            "holds": type_text(view.ruleset, group.type),
+            "order": group.order if group.type.form in ("zone", "piles") else "",
+            "seen by": group.seen,
+            "lasts": group.lasts,
+            "spaces": group.spaces or "",
+            "unlimited": "yes" if group.unlimited else "",
+        }
+        found: dict[str, tuple[Hashable, str]] = {key: (value, value) for key, value in plain.items() if value}
+        for key, tree in (("start", group.start), ("by", group.rank), ("top shows", group.top_shows)):
+            if tree is not None:
+                found[key] = (view.text(tree), view.written(tree))
+        if group.start is None and group.starts != "empty":
+            found["start"] = (group.starts, group.starts)
+        return found
+
+    def _groups(self) -> _Found:
+        mine, its = (
+            {name: group for name, group in view.model.groups.items() if group.file} for view in (self.a, self.b)
+        )
+        for name in _either(mine, its):
+            path = _path_of(mine.get(name) or its[name])
+            a = self._group(self.a, name) if name in mine else {}
+            b = self._group(self.b, name) if name in its else {}
+            if not (a and b):
+                one, other = (", ".join(f"{key} {value}" for key, (_, value) in e.items()) or None for e in (a, b))
+                yield from _one(path, "holder", name, one, other, "start")
+                continue
+            for key in _either(a, b):
+                (what, x), (that, y) = a.get(key, ("", None)), b.get(key, ("", None))
+                if what != that:
+                    step = key.replace(" ", "_")
+                    yield Difference(f"{path}.{step}", "holder", name, "start", _side(x), _side(y))
+
+    def _roles(self) -> _Found:
+        def roles(view: _View) -> dict[str, str]:
+            return {
+                role.name: f"{'counts' if role.counts else 'does not count'}, {_many(role)}"
+                for role in view.model.roles.values()
+            }
+
+        yield from _each("seats.roles", "role", "players", roles(self.a), roles(self.b))
+
+    def _settings(self) -> _Found:
+        def settings(view: _View) -> dict[str, str]:
+            found = view.ruleset.model.settings.values()
+            return {each.name: f"{type_text(view.ruleset, each.type)}: {each.about}" for each in found}
+
+        def doubts(view: _View) -> dict[str, str]:
+            found = view.ruleset.model.interpretations.values()
+            return {each.name: f"{each.default} ({' | '.join(each.readings)})" for each in found}
+
+        yield from _each("settings", "setting", "settings", settings(self.a), settings(self.b))
+        yield from _each("interpretations", "reading of a doubt", "settings", doubts(self.a), doubts(self.b))
+
+    def _course(self) -> _Found:
+        a, b = self.a.model, self.b.model
+        yield from _one("round", "phases of a round", "round", ", ".join(a.phases), ", ".join(b.phases), "round")
+        yield from _one("setup", "set-up", "setup", a.setup or None, b.setup or None, "round")
+
+    def _result(self) -> _Found:
+        one, other = ([view.text(key) for key in view.model.ranking] for view in (self.a, self.b))
+        if one != other:
+            a, b = (Side(", ".join(map(view.written, view.model.ranking))) for view in (self.a, self.b))
+            yield Difference("result.rank", "result", "result", "result", a, b)
+
+    # --- tables
+
+    def _tables(self) -> _Found:
+        mine, its = self.a.model.tables, self.b.model.tables
+        for name in _either(mine, its):
+            chapter = self.a.tables.get(name) or self.b.tables.get(name) or "others"
+            a = self._cells(self.a, mine[name]) if name in mine else None
+            b = self._cells(self.b, its[name]) if name in its else None
+            path = f"tables.{name}"
+            if a is not None and b is not None and self._keys(self.a, mine[name]) == self._keys(self.b, its[name]):
+                for cell in _either(a, b):
+                    if a.get(cell) != b.get(cell):
+                        sides = _side(a.get(cell)), _side(b.get(cell))
+                        yield Difference(f"{path}[{cell}]", "cell", name, chapter, *sides)
+            else:
+                x, y = ("; ".join(f"{k}: {v}" for k, v in e.items()) if e is not None else None for e in (a, b))
+                yield from _one(path, "table", name, x, y, chapter)
+
+    def _keys(self, view: _View, table: Table) -> tuple[str, ...]:
+        return (*table.keys, type_text(view.ruleset, table.gives))
+
+    def _cells(self, view: _View, table: Table) -> dict[str, str]:
+        """The cells by their keys as rules write them: those for so many players, where it is known how many play."""
+        of = [place for place, key in enumerate(table.keys) if key == "players"]
+        return {
+            ", ".join(str(view.shown(key, type_)) for key, type_ in zip(keys, table.key_types, strict=True)):
+                view.shown(value, table.gives)
+            for keys, value in table.cells.items()
+            if self.players is None or all(keys[place] == self.players for place in of)
+        }  # fmt: skip
+
+    # --- rules, triggers, standing rules
+
+    def _texts(self) -> _Found:
+        topics = dict.fromkeys([*self.a.chapters, *self.b.chapters])
+        for topic in topics:
+            chapter = self.a.chapters.get(topic) or self.b.chapters[topic]
+            a, b = (view.texts(topic) if topic in view.chapters else [] for view in (self.a, self.b))
+            if a == b:
+                continue
+            mine, its = _apart(a, b)
+            one = self.a.side(topic, mine) if a else None
+            other = self.b.side(topic, its) if b else None
+            constants = _constants([a[place] for place in mine], [b[place] for place in its])
+            path, kind = f"{topic.section}.{topic.name}", _KINDS[topic.section]
+            yield Difference(path, kind, topic.name, chapter, one, other, constants)
+
+
+_KINDS = {"rules": "rule", "triggers": "trigger", "standing": "standing rule"}
+
+
+def _apart(a: list[_Text], b: list[_Text]) -> tuple[list[int], list[int]]:
+    """The layers that only one side has. Where a side has no other, what the other side's layers lie on or replace."""
+    left = [place for place, text in enumerate(a) if text not in b]
+    right = [place for place, text in enumerate(b) if text not in a]
+    if not left and not right:  # the same in another order
+        return list(range(len(a))), list(range(len(b)))
+    return left or _last(a), right or _last(b)
+
+
+def _last(texts: list[_Text]) -> list[int]:
+    return [len(texts) - 1] if texts else []
+
+
+def _constants(a: list[_Text], b: list[_Text]) -> tuple[tuple[str, str], ...]:
+    """What stands in the place of each other, where texts differ in nothing else."""
+    if not a or [text.shape for text in a] != [text.shape for text in b]:
+        return ()
+    one, other = (chain.from_iterable(text.constants for text in texts) for texts in (a, b))
+    return tuple(dict.fromkeys(pair for pair in zip(one, other, strict=True) if pair[0] != pair[1]))
+
+
+def _path_of(group: Group) -> str:
+    if group.owner == "seat":
+        return f"seats.has.{group.name}"
+    section = {"zone": "zones", "piles": "zones", "pool": "pools", "track": "tracks"}.get(group.type.form, "state")
+    return f"{section}.{group.name}"
+
+
+# --- small things
+
+
+def _many(role: Role) -> str:
+    """How many seats have a role."""
+    if role.setting is not None:
+        return f"as many seats as `{role.setting}` has items"
+    return f"{role.seats} seats" if role.seats else "the people"
+
+
+def _side(value: str | None) -> Side | None:
+    return None if value is None else Side(value)
+
+
+def _titled(name: str) -> str:
+    text = name.replace("_", " ")
+    return text[:1].upper() + text[1:]
+
+
+def _either(a: Iterable[str], b: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys([*a, *b]))
+
+
+def _shared(a: Dict[str, Any], b: Dict[str, Any]) -> list[str]:
+    return [name for name in a if name in b]
+
+
+def _one(path: str, kind: str, name: str, a: str | None, b: str | None, chapter: str) -> _Found:
+    if a != b:
+        yield Difference(path, kind, name, chapter, _side(a), _side(b))
+
+
+def _each(path: str, kind: str, chapter: str, a: Dict[str, str], b: Dict[str, str]) -> _Found:
+    """A difference for each name that is not the same on both sides."""
+    for name in _either(a, b):
+        yield from _one(f"{path}.{name}", kind, name, a.get(name), b.get(name), chapter)

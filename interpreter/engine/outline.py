@@ -1,0 +1,47 @@
+"""Outlines of checked trees: what a text does, without places, names of locals, citations and constants.
+
+Constants are collected beside the outline, for what they are called differs from ruleset to ruleset: the first node of
+one map has the number of the first node of another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import fields
+from functools import cache
+
+from interpreter.language import core as c
+from interpreter.language.model import Model
+
+__all__ = ["Outline"]
+
+
+class Outline:
+    """Draws the outlines of one model; ``size`` is how many nodes it has passed, ``constants`` are those it met."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.size = 0
+        self.constants: list[c.Const] = []
+
+    def of(self, tree: object) -> Hashable:
+        """The outline of a tree, or of a tuple of trees."""
+        if isinstance(tree, tuple):
+            return tuple(map(self.of, tree))
+        if not isinstance(tree, c.Core):
+            return tree
+        self.size += 1
+        if isinstance(tree, c.Const):
+            self.constants.append(tree)
+            return c.Const, tree.type
+        if isinstance(tree, c.Keeps):  # the name of a kept block has the name of its rule in it
+            return c.Keeps, tree.edge, tree.of, tree.captured, self.of(self.model.blocks[tree.procedure].body)
+        kind: type = type(tree)
+        return kind, *(self.of(getattr(tree, name)) for name in _compared(kind))
+
+
+@cache
+def _compared(kind: type) -> tuple[str, ...]:
+    """The fields of a kind of node that say what it does."""
+    ignored = {c.Local: "name", c.CallBase: "layer", c.Requirement: "cites", c.AmountOf: "size"}
+    return tuple(field.name for field in fields(kind) if field.name not in ("span", ignored.get(kind)))

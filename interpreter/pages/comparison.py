@@ -1,0 +1,284 @@
+"""Two rulesets beside each other as a page: what differs, what that does to play, and where it first matters.
+
+In go what was found (:mod:`interpreter.engine.differences`, :mod:`interpreter.play.effects`,
+:mod:`interpreter.play.parting`); out comes a :class:`Page` that can be sent to somebody who knows neither ruleset.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from interpreter.engine.differences import Comparison, Difference, Side
+from interpreter.engine.explain import Part
+from interpreter.pages.charts import effect_sizes, two_histograms
+from interpreter.pages.page import (
+    Beside,
+    Block,
+    Code,
+    Drawing,
+    Facts,
+    Folded,
+    Grid,
+    Inline,
+    Link,
+    Page,
+    Paragraph,
+    Quoted,
+    Section,
+    Source,
+    Statements,
+    Strong,
+    Words,
+    titled,
+)
+from interpreter.play.effects import Effect, histogram
+from interpreter.play.parting import BEGINNING, Parting, causes
+
+__all__ = ["Played", "comparison_page"]
+
+_MOST_ALSO = 6
+
+
+@dataclass(frozen=True)
+class Played:
+    """Games that were played of both: how, and what they came to."""
+
+    how: str
+    effects: Sequence[Effect] = ()
+    partings: Sequence[Parting] = ()
+
+
+def comparison_page(comparison: Comparison, names: tuple[str, str], played: Played | None = None) -> Page:
+    """The page. ``names`` are what the two are called; ``played`` what games were played of them, if any."""
+    return _Book(comparison, names, played).page()
+
+
+class _Book:
+    def __init__(self, comparison: Comparison, names: tuple[str, str], played: Played | None) -> None:
+        self.comparison, self.names, self.played = comparison, names, played
+        titles = comparison.a.title, comparison.b.title
+        self.titles = titles if titles[0] != titles[1] else names
+        self.by_path = {each.path: each for each in comparison.differences}
+
+    def page(self) -> Page:
+        found = [chapter for chapter in self.comparison.chapters if self.comparison.of(chapter)]
+        chapters = tuple(self._chapter(chapter) for chapter in found)
+        before = (*self._effects(), *self._partings())
+        title = f"{self.titles[0]} and {self.titles[1]}"
+        return Page(title, tuple(self._front(found)), (*before, *chapters), wide=True)
+
+    def _front(self, chapters: list[str]) -> Iterator[Block]:
+        if not chapters:
+            yield Paragraph(("The same game: nothing that can apply in one differs from the other.",), "lead")
+            return
+        total = len(self.comparison.differences)
+        yield Paragraph((f"What differs between the two: {total} things, in the order of play.",), "lead")
+        rows: list[tuple[Words, ...]] = []
+        for chapter in chapters:
+            told = self.comparison.of(chapter)
+            link = Link(f"chapter-{chapter}", self.comparison.chapters[chapter])
+            rows.append(((link,), (str(len(told)),), tuple(self._named(told))))
+        yield Grid(("", "number", "what differs"), tuple(rows))
+        if sure := [each for each in self.played.effects if each.is_sure] if self.played else []:
+            largest = sorted(sure, key=lambda each: -abs(each.size))[:4]
+            said = "; ".join(f"{_words(each.name)} {_number(each.a)} → {_number(each.b)}" for each in largest)
+            yield Paragraph((Strong("In play: "), f"{said}. ", Link("effects", "How much it matters")), "note")
+        yield Paragraph(
+            (
+                f"How to read this: what “{self.titles[0]}” says has a blue line above it, what “{self.titles[1]}” "
+                "says an orange one. Lines that the other side does not have are marked. Below a rule stand the "
+                "sentences of the rulebooks that it follows, with their numbers. What can never apply, with the "
+                "settings as they are, is left out, and so is what only stands in another file.",
+            ),
+            "aside",
+        )
+
+    def _named(self, told: list[Difference]) -> Iterator[Inline]:
+        names = list(dict.fromkeys(titled(each.name).lower() for each in told))
+        shown = ", ".join(names[:_MOST_ALSO])
+        yield shown + (f" and {len(names) - _MOST_ALSO} more" if len(names) > _MOST_ALSO else "")
+
+    # --- what differs
+
+    def _chapter(self, chapter: str) -> Section:
+        told = self.comparison.of(chapter)
+        blocks: list[Block | Section] = []
+        short = [each for each in told if not _has_text(each)]
+        if short:
+            heads = ("", *self.titles)
+            rows = tuple(
+                ((self._label(each),), *(_value(side) for side in (each.a, each.b))) for each in short
+            )  # fmt: skip
+            blocks.append(Grid(heads, rows))
+        if chapter == "board":
+            blocks.extend(self._distances())
+        blocks.extend(self._text(each) for each in told if _has_text(each))
+        return Section(f"chapter-{chapter}", self.comparison.chapters[chapter], tuple(blocks))
+
+    def _label(self, difference: Difference) -> str:
+        section, _, rest = difference.path.partition(".")
+        name = (rest or section).removeprefix("has.").replace("_", " ").replace(".", ": ")
+        return name[:1].upper() + name[1:]
+
+    def _text(self, difference: Difference) -> Section:
+        a, b = difference.a, difference.b
+        if difference.constants:
+            changed = ", ".join(f"{old} → {new}" for old, new in difference.constants)
+            said = f"{difference.kind}; the same but for {changed}"
+        elif a is None or b is None:
+            said = f"{difference.kind}; only in “{self.titles[0 if b is None else 1]}”"
+        else:
+            said = difference.kind
+        beside = Beside(self.titles, tuple(self._side(a, b)), tuple(self._side(b, a)))
+        identifier = difference.path.replace(".", "-")
+        return Section(identifier, titled(difference.name), (Paragraph((said,), "aside"), beside))
+
+    def _side(self, side: Side | None, other: Side | None) -> Iterator[Block]:
+        if side is None:
+            yield Paragraph(("Nothing of the kind.",), "aside")
+            return
+        others = {line.strip() for part in (other.parts if other else ()) for line in part.text.splitlines()}
+        for part in side.parts:
+            yield from self._part(part, others if other is not None else None)
+
+    def _part(self, part: Part, others: set[str] | None) -> Iterator[Block]:
+        if part.about:
+            yield Paragraph((part.about[:1].upper() + part.about[1:] + ".",))
+        if part.when:
+            yield Paragraph(("Where ", Code(part.when), ":"))
+        lines = part.text.split("\n")
+        marked = [
+            n for n, line in enumerate(lines) if others is not None and line.strip() and line.strip() not in others
+        ]
+        yield Source(part.text, {}, frozenset(marked) if len(marked) < len(lines) else frozenset())
+        quoted = tuple(Quoted(quote.id, quote.text, quote.reading) for quote in part.cites)
+        if quoted:
+            yield Statements(quoted)
+
+    def _distances(self) -> Iterator[Block]:
+        graph = self.comparison.graph
+        if graph is None:
+            return
+        figures = tuple(((titled(name),), (a,), (b,)) for name, a, b in graph.figures)
+        if graph.other:
+            yield Grid(("", *self.titles), figures)
+            return
+        changed = graph.nearer + graph.farther
+        yield Paragraph(
+            (
+                f"Of {graph.pairs:,} shortest ways between two nodes {changed:,} changed: {graph.nearer} are shorter "
+                f"and {graph.farther} longer on the right.",
+            )
+        )
+        rows = tuple(((" – ".join(each.nodes),), (str(each.a),), (str(each.b),)) for each in graph.most)
+        if rows:
+            yield Folded(("the ways that changed most",), (Grid(("", *self.titles), rows),))
+        yield Folded(("figures of the whole board",), (Grid(("", *self.titles), figures),))
+
+    # --- what was played
+
+    def _effects(self) -> Iterator[Section]:
+        if self.played is None or not self.played.effects:
+            return
+        found = self.played.effects
+        rows = tuple(
+            (
+                (titled(each.name),),
+                (_number(each.a),),
+                (_number(each.b),),
+                ((Strong if each.is_sure else str)(_signed(each.difference)),),
+                (f"{_signed(each.low)} to {_signed(each.high)}",),
+                (_signed(each.size),),
+            )
+            for each in found
+        )
+        marked = frozenset(place for place, each in enumerate(found) if each.is_sure)
+        count = len(found[0].values[0])
+        text = (
+            f"{count:,} pairs of games: {self.played.how}. The two games of a pair have the same seed. Of what each "
+            "player has, the mean of the players is taken. The true difference lies in the interval with 95 % "
+            "confidence; marked lines are those in which it is surely not nothing. The effect size is the difference "
+            "in units of its own spread: 0.2 is small, 0.5 is seen by who plays often, 0.8 is large."
+        )
+        columns = ("measure", *self.titles, "difference", "95 % interval", "effect size")
+        yield Section(
+            "effects",
+            "How much it matters",
+            (
+                Paragraph((text,)),
+                Drawing(effect_sizes(found, self.titles), "Effect sizes with their 95 % intervals"),
+                Grid(columns, rows, marked_rows=marked),
+                *self._histograms(found),
+            ),
+        )
+
+    def _histograms(self, found: Sequence[Effect]) -> Iterator[Block]:
+        largest = sorted((each for each in found if each.is_sure), key=lambda each: -abs(each.size))
+        for each in largest[:3]:
+            svg = two_histograms(histogram(each), self.titles)
+            yield Drawing(svg, f"{titled(each.name)}: in how many games it is so much")
+
+    def _partings(self) -> Iterator[Section]:
+        if self.played is None or not self.played.partings:
+            return
+        found = self.played.partings
+        ranked = causes(found)
+        same = sum(not each.path for each in found)
+        text = (
+            f"{len(found):,} games are played in both at once, with the same chance and the same choices, until one "
+            "asks what the other does not. Of what differs, the first that came into play since the decision before "
+            "is named."
+        )
+        blocks: list[Block] = [Paragraph((text,))]
+        if same:
+            blocks.append(Paragraph((f"{same:,} games are the same from beginning to end.",)))
+        if ranked:
+            rows = tuple(
+                (
+                    (self._cause(each.path),),
+                    (f"{each.games:,}",),
+                    (f"{each.share:.0%}",),
+                    (f"{each.choices:.0f}",),
+                    (f"{each.round:.1f}",),
+                )
+                for each in ranked
+            )
+            blocks.append(Grid(("difference", "games", "share", "after choices", "in round"), rows))
+            for each in ranked[:3]:
+                blocks += self._example(each.first)
+        yield Section("where", "Where it first matters", tuple(blocks))
+
+    def _example(self, parting: Parting) -> Iterator[Block]:
+        when = f"seed {parting.seed}, round {parting.round}, after {parting.choices} choices"
+        yield Paragraph((Strong("For example "), self._cause(parting.path), f" ({when}):"))
+        yield Facts((((self.titles[0],), (parting.a,)), ((self.titles[1],), (parting.b,))))
+
+    def _cause(self, path: str) -> Inline:
+        if path == BEGINNING:
+            return "what lies there at first"
+        difference = self.by_path.get(path)
+        if difference is None:
+            return path
+        to = path.replace(".", "-") if _has_text(difference) else f"chapter-{difference.chapter}"
+        return Link(to, titled(difference.name).lower())
+
+
+def _has_text(difference: Difference) -> bool:
+    return any(side is not None and side.parts for side in (difference.a, difference.b))
+
+
+def _value(side: Side | None) -> Words:
+    return ("–" if side is None else side.value or "–",)
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def _signed(value: float) -> str:
+    return f"{value:+.2f}".replace("-", "−")

@@ -1,0 +1,133 @@
+"""How much it matters: games of two rulesets in pairs with the same seed, and what differs in their measures.
+
+Of a measure of several seats or things the mean of a game is taken, as it ends. A pair gives one difference for each
+measure; from these come a mean difference with the interval in which it lies with 95 % confidence (by Student's
+distribution), and an effect size: the mean difference in units of its standard deviation between pairs (Cohen's d for
+pairs).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import sqrt
+from statistics import NormalDist, fmean, stdev
+
+from interpreter.base.frozen import dataclass
+from interpreter.engine.ruleset import Ruleset
+from interpreter.language.model import Measure
+from interpreter.play.bots.named import default_bots, policies_for
+from interpreter.play.simulate import Row
+from interpreter.play.summary import final
+
+__all__ = ["CONFIDENCE", "Effect", "bots_for_both", "effects", "histogram"]
+
+CONFIDENCE = 0.95
+_PREFERRED = "sensible"
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What one measure comes to on both sides. ``values`` are the values of all games, for pictures."""
+
+    name: str
+    a: float
+    b: float
+    difference: float
+    low: float
+    high: float
+    size: float
+    size_low: float
+    size_high: float
+    values: tuple[tuple[float, ...], tuple[float, ...]]
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether no difference at all lies outside of the interval."""
+        return not self.low <= 0 <= self.high
+
+
+def bots_for_both(a: Ruleset, b: Ruleset) -> str:
+    """The bot that both are played with where nothing is said."""
+    if all(_PREFERRED in policies_for(each) for each in (a, b)):
+        return _PREFERRED
+    names = {default_bots(a), default_bots(b)}
+    return names.pop() if len(names) == 1 else "random"
+
+
+def effects(a: Sequence[Row], b: Sequence[Row], measures: Sequence[Measure]) -> list[Effect]:
+    """The effects of every measure that both have, from rows of games in pairs."""
+    mine, its = ([_numbers(row, measures) for row in rows] for rows in (a, b))
+    names = dict.fromkeys(name for row in mine for name in row)
+    found = []
+    for name in names:
+        pairs = [
+            (x, y)
+            for one, other in zip(mine, its, strict=True)
+            if (x := one.get(name)) is not None and (y := other.get(name)) is not None
+        ]
+        if len(pairs) > 1:
+            found.append(_effect(name, pairs))
+    return found
+
+
+def _numbers(row: Row, measures: Sequence[Measure]) -> dict[str, float]:
+    """The measures of a game, each as one number: the mean of all seats and things. Each stage has its own."""
+    found: dict[str, float] = {"rounds": row.rounds}
+    for measure in measures:
+        numbers = [place for place, key in enumerate(measure.keys) if key.type.form == "int"]
+        values: dict[str, list[int]] = {}
+        for of, value in final(measure, row).items():
+            if value is not None:
+                values.setdefault(" ".join([measure.name, *(str(of[place]) for place in numbers)]), []).append(value)
+        found.update((name, fmean(each)) for name, each in values.items())
+    return {**found, "decisions": row.free}
+
+
+def _effect(name: str, pairs: Sequence[tuple[float, float]]) -> Effect:
+    count = len(pairs)
+    changes = [y - x for x, y in pairs]
+    mean, spread = fmean(changes), stdev(changes)
+    reach = _student(count - 1) * spread / sqrt(count)
+    size = mean / spread if spread else 0.0
+    around = NormalDist().inv_cdf((1 + CONFIDENCE) / 2) * sqrt(1 / count + size * size / (2 * count)) if spread else 0.0
+    one, other = tuple(x for x, _ in pairs), tuple(y for _, y in pairs)
+    return Effect(
+        name,
+        fmean(one),
+        fmean(other),
+        mean,
+        mean - reach,
+        mean + reach,
+        size,
+        size - around,
+        size + around,
+        (one, other),
+    )
+
+
+def _student(freedom: int) -> float:
+    """The quantile of Student's distribution for the confidence, by the expansion of Cornish and Fisher."""
+    z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
+    return (
+        z
+        + (z**3 + z) / (4 * freedom)
+        + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * freedom**2)
+        + (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * freedom**3)
+    )
+
+
+def histogram(effect: Effect, most: int = 24) -> list[tuple[float, int, int]]:
+    """Both sides' values in bins of equal width: where each begins, and how many games of either side are in it."""
+    one, other = effect.values
+    low, high = min(*one, *other), max(*one, *other)
+    whole = all(value == int(value) for value in (*one, *other))
+    width = max((high - low) / most, 1.0 if whole else 0.0)
+    if whole:
+        width = -(-(high - low + 1) // most) or 1.0
+    width = width or 1.0
+    bins = int((high - low) // width) + 1
+    counts = [[0, 0] for _ in range(bins)]
+    for side, values in enumerate((one, other)):
+        for value in values:
+            counts[int((value - low) // width)][side] += 1
+    return [(low + number * width, a, b) for number, (a, b) in enumerate(counts)]

@@ -1,0 +1,229 @@
+"""Where two rulesets first part: both are played in lock step until what they ask is no longer the same.
+
+In go two rulesets and bots; games with equal numbers have the same chance, and every choice of the first is made in the
+second too. Out comes, for each game, the first decision that is not the same in both, and the difference that made it
+so: of the texts and tables that are not the same, the first that came into play since the decision before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from interpreter.base.cycles import no_search
+from interpreter.base.frozen import dataclass
+from interpreter.engine.coverage import Citation
+from interpreter.engine.differences import Comparison, Difference
+from interpreter.engine.game import Decision, Game
+from interpreter.engine.refusal import IllegalMove
+from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.watching import key_of, watched
+from interpreter.play.bots.base import Bot
+from interpreter.play.match import Match
+
+__all__ = ["BEGINNING", "Cause", "Parting", "causes", "partings"]
+
+BEGINNING = "beginning"
+"""What made games part where no text or table that differs came into play: what is there before the first round."""
+
+_MOST_OPTIONS = 400
+"""So many options of a decision are compared."""
+_SECTIONS = ("rules", "triggers", "standing", "tables")
+
+
+@dataclass(frozen=True, slots=True)
+class Parting:
+    """Where a game with a seed parts: after so many choices, in a round, and what either side asks or says there.
+
+    ``path`` is the difference that made it so, ``also`` are others that came into play with it. Games that never part
+    have no path; ``choices`` is then how many there were.
+    """
+
+    seed: int
+    choices: int
+    round: int
+    a: str = ""
+    b: str = ""
+    path: str = ""
+    also: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """A difference with how many of the games it made part, and when on average: after how many choices, and in which
+    round. ``first`` is one of them."""
+
+    path: str
+    games: int
+    share: float
+    choices: float
+    round: float
+    first: Parting
+
+
+def partings(
+    comparison: Comparison, bots: Sequence[Bot], games: int, seed: int = 0, settings: dict[str, Any] | None = None
+) -> Iterator[Parting]:
+    """Plays so many games in lock step. ``ValueError`` for players or settings that are not allowed."""
+    pair = _Pair(comparison, bots, settings or {})
+    for number in range(games):
+        with no_search():
+            found = pair.play(seed + number)
+        yield found
+
+
+def causes(found: Sequence[Parting]) -> list[Cause]:
+    """The differences that made games part, the most frequent first."""
+    by_path: dict[str, list[Parting]] = {}
+    for parting in found:
+        if parting.path:
+            by_path.setdefault(parting.path, []).append(parting)
+    ranked = [
+        Cause(
+            path,
+            len(those),
+            len(those) / len(found),
+            sum(each.choices for each in those) / len(those),
+            sum(each.round for each in those) / len(those),
+            min(those, key=lambda each: each.choices),
+        )
+        for path, those in by_path.items()
+    ]
+    return sorted(ranked, key=lambda each: (-each.games, each.choices))
+
+
+class _Notes(set[str]):
+    """What came into play, in the order in which it did first."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.order: list[str] = []
+
+    def add(self, what: str, /) -> None:
+        if what not in self:
+            self.order.append(what)
+        super().add(what)
+
+    def take(self) -> list[str]:
+        """What came into play since this was asked last."""
+        found, self.order = self.order, []
+        self.clear()
+        return found
+
+
+class _Pair:
+    def __init__(self, comparison: Comparison, bots: Sequence[Bot], settings: dict[str, Any]) -> None:
+        self.bots, self.settings = bots, settings
+        self.a, self.b = comparison.a, comparison.b
+        self._notes = _Notes()
+        told = [each for each in comparison.differences if each.path.partition(".")[0] in _SECTIONS]
+        self._paths: dict[str, str] = {}
+        self._watched = [self._watching(ruleset, told) for ruleset in (self.a, self.b)]
+
+    def _watching(self, ruleset: Ruleset, told: Iterable[Difference]) -> Ruleset:
+        """The ruleset that notes when something that differs comes into play."""
+        citations = [citation for each in told for citation in _citations(ruleset, each)]
+        for each in told:
+            self._paths |= {key_of(citation): each.path for citation in _citations(ruleset, each)}
+        return watched(ruleset, citations, self._notes)
+
+    def _own(self, ruleset: Ruleset) -> dict[str, Any]:
+        known = {*ruleset.model.settings, *ruleset.model.interpretations}
+        return {name: value for name, value in self.settings.items() if name in known}
+
+    def play(self, seed: int) -> Parting:
+        match = Match(self.a, self.bots, seed, self._own(self.a))
+        other = self.b.new_game(len(self.bots), seed, self._own(self.b))
+        game = match.game
+        while True:
+            mine, its = game.decision, other.decision
+            apart = _apart(mine, its)
+            if apart is not None:
+                path, also = self._cause(game, seed)
+                return Parting(seed, len(game.choices), _round(game), *apart, path, also)
+            if mine is None:
+                return Parting(seed, len(game.choices), _round(game))
+            match.step()
+            try:
+                other.apply(game.choices[-1][1])
+            except IllegalMove as refusal:  # beyond the options that were compared
+                path, also = self._cause(game, seed, 1)
+                taken = " ".join(str(value) for value in game.choices[-1][1].values())
+                return Parting(seed, len(game.choices), _round(game), taken, str(refusal), path, also)
+
+    def _cause(self, game: Game, seed: int, less: int = 0) -> tuple[str, tuple[str, ...]]:
+        """The same choices again in both, watched: what came into play last, and had not before."""
+        choices = [choice for _, choice in game.choices][: len(game.choices) - less]
+        before: set[str] = set()
+        last: list[str] = []
+        for ruleset in self._watched:
+            ruleset.table(len(self.bots), ruleset.settings(self._own(ruleset)))  # made once, and for all games
+            self._notes.take()
+            copy = ruleset.new_game(len(self.bots), seed, self._own(ruleset))
+            copy.machine.plain = True
+            windows = [self._notes.take()]
+            for choice in choices:
+                copy.apply(choice)
+                windows.append(self._notes.take())
+            if (decision := copy.decision) is not None:
+                _options(decision)
+            last += [*windows.pop(), *self._notes.take()]
+            before.update(*windows)
+        found = list(dict.fromkeys(self._paths[key] for key in last if key not in before))
+        found += [path for key in last if (path := self._paths[key]) not in found]
+        return (found[0], tuple(found[1:])) if found else (BEGINNING, ())
+
+
+def _citations(ruleset: Ruleset, difference: Difference) -> Iterator[Citation]:
+    """Where a ruleset has what differs."""
+    section, _, name = difference.path.partition(".")
+    name = name.partition("[")[0]
+    model = ruleset.model
+    match section:
+        case "rules" if name in model.rules:
+            for layer in model.rules[name].layers:
+                if layer.form != "permits" or layer.body:
+                    yield Citation(section, name, layer.file, layer.span, (), (layer.layer,))
+        case "triggers" | "standing" | "tables":
+            found = getattr(model, section).get(name)
+            if found is not None:
+                yield Citation(section, name, found.file, found.span, ())
+
+
+def _round(game: Game) -> int:
+    return int(game.state.cells[game.machine.constants.layout.base["round"]])
+
+
+def _options(decision: Decision) -> list[str]:
+    return sorted(str(option) for option in decision.options[:_MOST_OPTIONS])
+
+
+def _apart(a: Decision | None, b: Decision | None) -> tuple[str, str] | None:
+    """What either side asks, where that is not the same."""
+    if a is None or b is None:
+        return None if a is b else (_asked(a), _asked(b))
+    if (a.name, a.actor) != (b.name, b.actor):
+        return _asked(a), _asked(b)
+    mine, its = _options(a), _options(b)
+    if mine != its:
+        return _only(mine, its), _only(its, mine)
+    if a.context != b.context:
+        return _shown(a), _shown(b)
+    return None
+
+
+def _asked(decision: Decision | None) -> str:
+    return "the game is over" if decision is None else f"player {decision.actor + 1}: {decision.name.replace('_', ' ')}"
+
+
+def _only(options: list[str], others: list[str]) -> str:
+    """The options that only one side has."""
+    rest = set(others)
+    own = [option for option in options if option not in rest]
+    shown = ", ".join(own[:3])
+    more = f" and {len(own) - 3} more" if len(own) > 3 else ""
+    return f"can choose {shown}{more}" if own else f"has {len(options)} of the options"
+
+
+def _shown(decision: Decision) -> str:
+    return ", ".join(f"{name} {value}" for name, value in decision.context.items())
