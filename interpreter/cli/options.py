@@ -81,7 +81,10 @@ def settings_option(function: Function) -> Function:
 
 
 def bots_option(function: Function) -> Function:
-    about = "A bot for all seats, or several with commas.  [default: greedy where there is one, else random]"
+    about = (
+        "A bot for all seats, or several with commas: random, rare, search:200 (playouts), search:2s (seconds), or a "
+        "policy of the family, as greedy or sensible.  [default: greedy where there is one, else random]"
+    )
     return click.option("--bots", metavar="NAMES", help=about)(function)
 
 

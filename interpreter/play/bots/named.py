@@ -1,4 +1,5 @@
-"""Bots by name: ``random``, ``rare``, and the policies of a ruleset's files and of its family's policies files."""
+"""Bots by name: ``random``, ``rare``, ``search``, and the policies of a ruleset's files and of its family's policies
+files."""
 
 from __future__ import annotations
 
@@ -12,10 +13,15 @@ from interpreter.play.bots.base import Bot
 from interpreter.play.bots.policy import PolicyBot
 from interpreter.play.bots.random import RandomBot
 from interpreter.play.bots.rare import RareBot
+from interpreter.play.bots.search import SearchBot
 
 __all__ = ["RANDOM", "bots_of", "default_bots", "policies_for"]
 
 RANDOM = "random"
+SEARCH = "search"
+PLAYOUTS = 200
+_QUICK = ("sensible", "greedy")
+"""By these policies, where there are any, the playouts of a search go on; else at random."""
 _PLANLESS: dict[str, type[RandomBot | RareBot]] = {RANDOM: RandomBot, "rare": RareBot}
 
 
@@ -61,8 +67,9 @@ def default_bots(ruleset: Ruleset) -> str:
 def bots_of(spec: str, ruleset: Ruleset, players: int, persons: Mapping[int, Bot] | None = None) -> list[Bot]:
     """A bot for each seat that no person has, from names with commas between: too few are dealt round again.
 
-    A policy takes other weights behind its name: ``sensible:thrift=30``. ``ValueError`` for a name that nothing has,
-    for what it cannot take, or for more names than seats.
+    A policy takes other weights behind its name: ``sensible:thrift=30``; ``search`` takes a number of playouts or
+    seconds, and what plays on in them: ``search:500``, ``search:2s:greedy``. ``ValueError`` for a name that nothing
+    has, for what it cannot take, or for more names than seats.
     """
     ruleset = ruleset.for_players(players)
     names = [name.strip() for name in spec.split(",")]
@@ -71,28 +78,49 @@ def bots_of(spec: str, ruleset: Ruleset, players: int, persons: Mapping[int, Bot
     if len(names) > max(1, len(free)):
         raise ValueError(f"got {len(names)} bots for {len(free)} seats")
     table: list[Bot] = []
-    makers = {name: _maker(name, ruleset) for name in names}
+    makers = {name: _maker(name, ruleset, players) for name in names}
     for number in range(players):
         table.append(makers[names[free.index(number) % len(names)]](table) if number in free else taken[number])
     return table
 
 
-def _maker(spec: str, ruleset: Ruleset) -> Callable[[list[Bot]], Bot]:
+def _maker(spec: str, ruleset: Ruleset, players: int) -> Callable[[list[Bot]], Bot]:
     """Makes the bot of a name, for a table that is still being filled."""
     name, *given = spec.split(":")
     if name in _PLANLESS:
         if given:
             raise ValueError(f"`{name}` takes nothing, got `{spec}`")
         return lambda table: _PLANLESS[name]()
+    if name == SEARCH:
+        return _searcher(spec, given, ruleset, players)
     policies = policies_for(ruleset)
     policy = policies.get(name)
     if policy is None:
-        known = [*policies, *_PLANLESS]
+        known = [*policies, *_PLANLESS, SEARCH]
         listed = ", ".join(f"`{each}`" for each in known)
         raise ValueError(f"no bot is called `{name}`{did_you_mean(name, known) or f'; there are {listed}'}")
     if given:
         policy = policies_for(ruleset, _weights(policy, given))[name]
     return lambda table: PolicyBot(policy, table)
+
+
+def _searcher(spec: str, given: Sequence[str], ruleset: Ruleset, players: int) -> Callable[[list[Bot]], Bot]:
+    """Makes a bot that looks ahead, with so many playouts or seconds, and with quick bots for them."""
+    effort, *others = given or [str(PLAYOUTS)]
+    number = effort.removesuffix("s")
+    if not number.replace(".", "", 1).isdigit() or (number == effort and not number.isdigit()) or float(number) <= 0:
+        raise ValueError(f"got `{spec}`, want a number of playouts or seconds: `{SEARCH}:200`, `{SEARCH}:2s`")
+    policies = policies_for(ruleset)
+    name = ":".join(others) or next((name for name in _QUICK if name in policies), RANDOM)
+    if name.partition(":")[0] == SEARCH:
+        raise ValueError(f"`{SEARCH}` cannot play on for itself, got `{spec}`")
+    seconds, playouts = (float(number), None) if number != effort else (None, int(number))
+
+    make = _maker(name, ruleset, players)
+    table: list[Bot] = []
+    table.extend(make(table) for _ in range(players))
+    policy = table[0].policy if isinstance(table[0], PolicyBot) else None
+    return lambda _: SearchBot(spec, table, policy, playouts, seconds)
 
 
 def _weights(policy: Policy, given: Sequence[str]) -> dict[str, int]:

@@ -1,0 +1,85 @@
+"""The bot that looks ahead: the same under the same seed, better than chance, and blind to what is hidden."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from interpreter.engine.game import Game
+from interpreter.engine.hidden import known
+from interpreter.engine.ruleset import Ruleset, load
+from interpreter.play.bots.base import Stream
+from interpreter.play.bots.named import bots_of
+from interpreter.play.bots.worlds import Worlds
+from interpreter.play.match import Match
+
+
+@pytest.fixture(scope="module")
+def goofspiel() -> Ruleset:
+    return load("goofspiel")
+
+
+def played(ruleset: Ruleset, choices: int, seed: int = 3) -> Game:
+    """A game after so many choices by chance."""
+    match = Match(ruleset, bots_of("random", ruleset, 3), seed)
+    for _ in range(choices):
+        match.step()
+    return match.game
+
+
+def chosen(game: Game, spec: str = "search:30") -> str:
+    bot = bots_of(spec, game.ruleset, 3)[0]
+    assert game.decision is not None
+    return str(bot.choose(game, game.decision, Stream(5, "test")))
+
+
+def test_worlds_differ_in_what_is_hidden_alone(goofspiel: Ruleset) -> None:
+    game = played(goofspiel, 7)
+    assert game.decision is not None
+    seat = game.decision.actor
+    worlds, random = Worlds(game, seat), Stream(1, "test")
+    dealt = [worlds.deal(number, random.below) for number in range(5)]
+    assert len({world.digest() for world in dealt}) == 5
+    for world in dealt:
+        assert not world.check()
+        mine, theirs = known(game.clone(), seat), known(world, seat)
+        assert mine == theirs
+        for other in range(3):  # whose cards are whose, everybody knows
+            cells = [game.machine.constants.layout.base[name] + other for name in ("hand", "offered")]
+            held = [sorted(card for cell in cells for card in each.state.cells[cell]) for each in (game, world)]
+            assert held[0] == held[1]
+
+
+def test_what_is_hidden_makes_no_difference(goofspiel: Ruleset) -> None:
+    game = played(goofspiel, 7)
+    assert game.decision is not None
+    other = Worlds(game, game.decision.actor).deal(99, Stream(2, "test").below)
+    other.state.log = []
+    game = game.clone()
+    assert other.digest() != game.digest()
+    random = [Stream(4, "test") for _ in range(2)]
+    worlds = [Worlds(each, 1).deal(7, stream.below) for each, stream in zip((game, other), random, strict=True)]
+    assert worlds[0].digest() == worlds[1].digest()
+    assert chosen(game) == chosen(other)
+
+
+def test_the_same_choice_under_the_same_seed(goofspiel: Ruleset) -> None:
+    assert chosen(played(goofspiel, 12)) == chosen(played(goofspiel, 12))
+
+
+def test_it_finds_what_wins(pebbles: Ruleset) -> None:
+    """Who looks ahead to the end of the heap takes more of it than who looks at nothing."""
+    wins = 0.0
+    for seed in range(4):
+        match = Match(pebbles, bots_of("search:40:random,random", pebbles, 2), seed)
+        result = match.play()
+        assert result is not None
+        wins += (result.places[0] == 1) / result.places.count(1)
+    assert wins >= 3
+
+
+@pytest.mark.parametrize("spec", ["search:none", "search:0", "search:2.5", "search:10:search", "search:10:nobody"])
+def test_what_a_search_cannot_be_given(pebbles: Ruleset, spec: str) -> None:
+    with pytest.raises(ValueError, match=re.escape("search") if "nobody" not in spec else "nobody"):
+        bots_of(spec, pebbles, 2)
