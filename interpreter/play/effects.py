@@ -85,7 +85,7 @@ def _effect(name: str, pairs: Sequence[tuple[float, float]]) -> Effect:
     mean, spread = fmean(changes), stdev(changes)
     reach = _student(count - 1) * spread / sqrt(count)
     size = mean / spread if spread else 0.0
-    around = NormalDist().inv_cdf((1 + CONFIDENCE) / 2) * sqrt(1 / count + size * size / (2 * count))
+    around = NormalDist().inv_cdf((1 + CONFIDENCE) / 2) * sqrt(1 / count + size * size / (2 * count)) if spread else 0.0
     one, other = tuple(x for x, _ in pairs), tuple(y for _, y in pairs)
     return Effect(
         name,
