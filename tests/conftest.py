@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
+import tempfile
 
 from hypothesis import settings
 
@@ -10,4 +13,6 @@ settings.register_profile("ci", derandomize=True, deadline=None)
 settings.register_profile("here", deadline=None)
 settings.load_profile("ci" if os.environ.get("CI") else "here")
 
-os.environ["REGELWERK_CACHE"] = "off"  # tests of the cache name a folder of their own
+if "PYTEST_XDIST_WORKER" not in os.environ:  # workers, and the processes that tests start, share one new cache
+    os.environ["REGELWERK_CACHE"] = tempfile.mkdtemp(prefix="regelwerk-tests-")
+    atexit.register(shutil.rmtree, os.environ["REGELWERK_CACHE"], ignore_errors=True)

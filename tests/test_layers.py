@@ -40,6 +40,9 @@ THIRD_PARTIES = {
     "rich": ("cli/", "play/"),
     "pygls": ("editor/server.py",),
     "lsprotocol": ("editor/server.py",),
+    "duckdb": ("play/rows.py",),
+    "distributed": ("play/cluster.py",),
+    "matplotlib": ("drawing/charts.py",),
 }
 """Where a library may be imported. What is not listed may be imported everywhere, in the function that needs it."""
 

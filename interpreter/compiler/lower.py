@@ -149,6 +149,11 @@ class Program:
     def target(self, call: c.CallRule | c.CallBase) -> str:
         return target_of(self.model, call)
 
+    def own_copy(self) -> Program:
+        """The same program, to which functions can be added that the ruleset does not know."""
+        reach = replace(self.reach, procedures=dict(self.reach.procedures))
+        return replace(self, reach=reach)
+
     @cached_property
     def chances(self) -> tuple[str, ...]:
         """The names of all chances that the rules speak of, in order of the alphabet."""

@@ -98,14 +98,14 @@ def _nodes(model: Model, policies: Iterable[Policy]) -> Iterator[object]:
     for standing in model.standing.values():
         trees.extend((standing.test, *(items for _, items in standing.binders)))
     for measure in model.measures:
-        trees.extend((measure.each, measure.value))
+        trees.extend((measure.test, measure.value, *(items for _, items in measure.each)))
     for board in model.boards:
         trees.extend((board.rows, *(value for _, value in board.columns), *_spoken(board.says)))
     for event in model.events.values():
         trees.extend(_spoken(event.says))
     for phrases in model.says.values():
         trees.extend(_spoken(phrases))
-    trees.extend(lines for policy in policies for lines in policy.decisions.values())
+    trees.extend((policy.rules, tuple(policy.decisions.values())) for policy in policies)
     for tree in trees:
         yield from descendants(tree) if tree is not None else ()
 

@@ -104,7 +104,7 @@ def _trees(examined: Examined, model: Model, document: Document) -> Iterator[Any
     yield from ((rule.test, *(items for _, items in rule.binders)) for rule in model.standing.values())
     yield from ((group.start, group.rank, group.top_shows) for group in model.groups.values())
     yield from ((board.rows, *(value for _, value in board.columns)) for board in model.boards)
-    yield from (measure.value for measure in model.measures)
+    yield from ((m.test, m.value, *(items for _, items in m.each)) for m in model.measures)
     yield from (look.value for look in model.picture.values())
     yield from (law for _, law, _ in model.laws)
     yield model.ranking
@@ -117,6 +117,7 @@ def _trees(examined: Examined, model: Model, document: Document) -> Iterator[Any
         if document.kind == "policies":
             policies = policies_in(model, document, examined.statements).policies
         yield from (policy.decisions[name] for policy in policies.values() for name in policy.decisions)
+        yield from (layer.body for policy in policies.values() for layer in policy.rules)
 
 
 def declared(examined: Examined, meaning: Meaning) -> list[Span]:

@@ -32,7 +32,7 @@ TEXTS: dict[str, dict[str, Parse]] = {
     "triggers": TRIGGERS,
     "standing": STANDING,
     "boards": {"rows": parse.parse_match},
-    "measures": {"value": parse.parse_expression},
+    "measures": {"value": parse.parse_expression, "on": parse.parse_event_pattern, "for": parse.parse_match},
 }
 """By section, what the keys of each of its entries are."""
 

@@ -306,7 +306,7 @@ def _trees(ruleset: Ruleset) -> Iterator[tuple[str, Any]]:
     for board in model.boards:
         yield f"board `{board.name}`", (board.rows, *(value for _, value in board.columns))
     for measure in model.measures:
-        yield f"measure `{measure.name}`", measure.value
+        yield f"measure `{measure.name}`", (measure.test, measure.value, *(items for _, items in measure.each))
     yield "result", model.ranking
 
 

@@ -85,7 +85,7 @@ def set_table(program: Program, people: int, settings: dict[str, Value]) -> Tabl
         role_seats={role: roles.index(role) for role in model.roles if role in roles},
         seen_by=_seen_by(model, layout, roles),
     )
-    machine = FastMachine(program, constants)
+    machine = FastMachine(program.own_copy(), constants)  # bots add what their policies work out
     for cell, group in _cells(model, layout):
         if group.type.form in ("zone", "piles"):
             zones[cell] = ZoneShape(group.name, group.order, _rank(machine, group), group.type.form == "piles")

@@ -19,8 +19,11 @@ Place = tuple[str, int]
 
 def uncited(family: Sequence[Ruleset]) -> Iterator[Diagnostic]:
     """Layers of rulesets with a rulebook that cite nothing, though nothing that calls them and nothing that they call
-    cites anything either: a part of a rule that cites needs no citation of its own, nor does an outline of such."""
+    cites anything either: a part of a rule that cites needs no citation of its own, nor does an outline of such.
+
+    A file in which no rule cites anything follows no rulebook, though another one of the ruleset may."""
     backed: set[Place] = set()
+    following: set[str] = set()
     found: dict[Place, RuleLayer] = {}
     for ruleset in family:
         if not ruleset.composition.rulebooks:
@@ -32,6 +35,8 @@ def uncited(family: Sequence[Ruleset]) -> Iterator[Diagnostic]:
                 {case.procedure: True for case in trigger.cases if case.procedure and (case.cites or trigger.cites)}
             )
         cites.update({rule.procedure: True for rule in ruleset.model.standing.values() if rule.cites})
+        layers = [layer for rule in ruleset.model.rules.values() for layer in rule.layers]
+        following |= {layer.span.file.name for layer in layers if _cites(layer)}
         callers: dict[str, set[str]] = {}
         for name, facts in reach.own.items():
             for called in facts.calls | facts.keeps:
@@ -46,7 +51,7 @@ def uncited(family: Sequence[Ruleset]) -> Iterator[Diagnostic]:
                 else:
                     found.setdefault(place, layer)
     for place, layer in found.items():
-        if place not in backed:
+        if place not in backed and layer.span.file.name in following:
             message = f"`{layer.rule}` cites nothing, nor does what calls it"
             help = "cite the statements that say it, or a gap that it fills"
             yield Diagnostic("L006", message, layer.span, help=help, severity="warning")

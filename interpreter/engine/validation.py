@@ -38,7 +38,7 @@ class Validation:
 
 def validate(targets: Sequence[str], overlays: Iterable[str] = (), trees: Trees | None = None) -> Validation:
     """Checks what is named, by path or id, a folder with all files below it; everything where nothing is."""
-    with remembered({} if trees is None else trees):
+    with remembered(trees):
         return _validated(targets, overlays)
 
 

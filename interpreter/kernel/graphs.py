@@ -28,13 +28,15 @@ class _Within:
     """What is known of ways that use some of the nodes, for some lengths.
 
     Where all these nodes hang together, the distances from several starts are the least of the rows of the starts, and
-    a question with one start more than a late one needs only one row more.
+    a question with one start more than a late one needs only one row more. Nodes that a rule chooses anew for each
+    question are asked about once: only the second question looks whether they hang together.
     """
 
     __slots__ = ("answers", "joined", "nodes", "orders", "paths", "recent", "rows", "ways")
 
-    def __init__(self, nodes: frozenset[int], joined: bool) -> None:
-        self.nodes, self.joined = nodes, joined
+    def __init__(self, nodes: frozenset[int]) -> None:
+        self.nodes = nodes
+        self.joined: bool | None = None
         self.rows: dict[int, _Distances] = {}
         self.answers: dict[tuple[int, ...], _Distances] = {}
         self.recent: dict[int, list[tuple[frozenset[int], _Distances]]] = {}
@@ -74,7 +76,7 @@ class _Memory:
             if len(places) >= _MOST_KEPT:
                 places.clear()
             nodes = frozenset(range(graph.node_count) if within is None else within)
-            found = places[within] = _Within(nodes, graph.connected(nodes))
+            found = places[within] = _Within(nodes)
         self.place = (lengths, within, found)
         return found
 
@@ -136,6 +138,10 @@ class Graph:
         self, known: _Within, starts: tuple[int, ...], within: tuple[int, ...] | None, lengths: tuple[int, ...]
     ) -> _Distances:
         """From rows where the nodes hang together: then the same nodes are out of reach from every start."""
+        if not known.answers and not known.rows:
+            return self._search(starts, within, lengths)
+        if known.joined is None:
+            known.joined = self.connected(known.nodes)
         wanted = frozenset(starts)
         if not starts or not known.joined or not wanted <= known.nodes:
             return self._search(starts, within, lengths)

@@ -6,7 +6,8 @@ body. All mistakes are reported, not the first.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import abc
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Literal, cast
 
@@ -21,9 +22,11 @@ from interpreter.language.model import (
     Board,
     CheckedRule,
     CheckedTrigger,
+    Event,
     Group,
     Look,
     Measure,
+    MeasureKey,
     Model,
     Phrase,
     RuleLayer,
@@ -49,7 +52,7 @@ from interpreter.reading.citations import Statement
 from interpreter.reading.compose import Composition, Entry, amended, word, words
 from interpreter.reading.yaml import Mapping, Scalar, Sequence, Value
 
-__all__ = ["check", "check_text"]
+__all__ = ["check", "check_function", "check_text"]
 
 Form = Literal["is", "does", "permits"]
 Body = n.Function | n.Procedure | n.Verdict
@@ -74,6 +77,62 @@ def check_text(
     body = steps.block(procedure.body)
     layer = RuleLayer(name, 0, "", "does", (), NOTHING, frame.size, tuple(frame.names), None, body, (), procedure.span)
     return layer, diagnostics
+
+
+def check_function(
+    model: Model,
+    signatures: Signatures,
+    tree: n.Function | n.Verdict,
+    rule: str,
+    key: Scalar,
+    file: str,
+    weights: abc.Mapping[str, int],
+    report: Callable[[Diagnostic], None],
+) -> tuple[Signature, RuleLayer]:
+    """A function or verdict that stands outside the ruleset, as one of a policy. It is called by its layer's id."""
+    header = tree.header
+    parameters = tuple((p.name, resolve_type(model, p.type, report)) for p in header.parameters) if header else ()
+    result = BOOL
+    if isinstance(tree, n.Function):
+        result = resolve_type(model, header.result, report) if header and header.result else NEVER
+        if result == NEVER:
+            message = f"`{key.text}` needs a header that says what it gives: `() -> type:`"
+            report(Diagnostic("E310", message, tree.span))
+    frame = Frame()
+    for name, type_ in parameters:
+        frame.add(name, type_)
+    steps = Steps(model, signatures, frame, report, owner=f"{rule}@0", file=file, result=result, pure=True)
+    steps.expressions.weights = weights
+    form: Form = "is" if isinstance(tree, n.Function) else "permits"
+    signature = Signature(f"{rule}@0", form, parameters, result, key.span)
+    body = _checked_body(tree, steps, signature, report)
+    layer = RuleLayer(rule, 0, file, form, parameters, result, frame.size, tuple(frame.names), None, body, (), key.span)
+    return signature, layer
+
+
+def _checked_body(
+    tree: Body, steps: Steps, signature: Signature, report: Callable[[Diagnostic], None]
+) -> c.Expression | tuple[c.Step, ...] | tuple[c.Requirement, ...]:
+    if isinstance(tree, n.Verdict):
+        return tuple(_requirement(line, steps) for line in tree.lines)
+    if isinstance(tree, n.Function) and not isinstance(tree.body, n.Block):
+        return steps.expressions.need(tree.body, signature.result)
+    block = cast(n.Block, tree.body)
+    found = steps.block(block)
+    if signature.result not in (NOTHING, NEVER) and not _always_returns(found):
+        message = f"not every way through this gives a value ({signature.result})"
+        report(Diagnostic("E702", message, tree.span))
+    return found
+
+
+def _requirement(line: n.Require | n.Let, steps: Steps) -> c.Requirement:
+    if isinstance(line, n.Let):
+        value = steps.expressions.value(line.value)
+        variable = steps.frame.add(line.name, value.type)
+        return c.Requirement(value, (), variable.index, span=line.span)
+    test = steps.expressions.condition(line.test)
+    steps.frame.facts[-1].update(steps.expressions.facts(line.test, holds=True))
+    return c.Requirement(test, line.cites, span=line.span)
 
 
 class _Checker:
@@ -247,7 +306,7 @@ class _Checker:
         wraps = covers is not None and covers[0] == "wraps"
         if wraps and index > 0:
             steps.expressions.base = (name, index - 1, signature)
-        body = self._body(tree, steps, signature)
+        body = _checked_body(tree, steps, signature, self.report)
         self._check_wraps(name, tree, covers, entry)
         return RuleLayer(
             rule=name,
@@ -279,28 +338,6 @@ class _Checker:
             when = checked if when is None else c.Logic("and", when, checked, type=BOOL, span=guard.span)
         return when
 
-    def _body(
-        self, tree: Body, steps: Steps, signature: Signature
-    ) -> c.Expression | tuple[c.Step, ...] | tuple[c.Requirement, ...]:
-        if isinstance(tree, n.Verdict):
-            return tuple(self._requirement(line, steps) for line in tree.lines)
-        if isinstance(tree, n.Function) and not isinstance(tree.body, n.Block):
-            return steps.expressions.need(tree.body, signature.result)
-        block = cast(n.Block, tree.body)
-        found = steps.block(block)
-        if signature.result not in (NOTHING, NEVER) and not _always_returns(found):
-            self.error("E702", f"not every way through this gives a value ({signature.result})", tree.span)
-        return found
-
-    def _requirement(self, line: n.Require | n.Let, steps: Steps) -> c.Requirement:
-        if isinstance(line, n.Let):
-            value = steps.expressions.value(line.value)
-            variable = steps.frame.add(line.name, value.type)
-            return c.Requirement(value, (), variable.index, span=line.span)
-        test = steps.expressions.condition(line.test)
-        steps.frame.facts[-1].update(steps.expressions.facts(line.test, holds=True))
-        return c.Requirement(test, line.cites, span=line.span)
-
     def _check_wraps(self, name: str, tree: Body, covers: tuple[str, str, Span] | None, entry: Entry) -> None:
         names_base = any(isinstance(node, n.Call | n.Name) and node.name == "base" for node in descendants(tree))
         if (
@@ -327,29 +364,31 @@ class _Checker:
                 self._trigger(name, entry, pattern)
 
     def _trigger(self, name: str, entry: Entry, pattern: n.EventPattern) -> None:
-        event = self.model.events.get(pattern.event)
-        if event is None:
-            message = f"unknown event `{pattern.event}`{did_you_mean(pattern.event, self.model.events)}"
-            self.error("E301", message, pattern.span)
-            return
-        if len(pattern.names) != len(event.fields):
-            note = Note("it is declared here", event.span)
-            message = f"`{pattern.event}` has {len(event.fields)} values, got {len(pattern.names)}"
-            self.report(Diagnostic("E404", message, pattern.span, (note,)))
-            return
         frame = Frame()
-        for local, type_ in zip(pattern.names, event.fields.values(), strict=True):
-            frame.add(local, type_)
+        if self._heard(pattern, frame) is None:
+            return
         test = self._guard(list(entry.guards), frame)
-        if pattern.test is not None:
-            expressions = self.expressions(frame)
-            checked = expressions.condition(pattern.test)
-            frame.facts[-1].update(expressions.facts(pattern.test, holds=True))
-            test = checked if test is None else c.Logic("and", test, checked, type=BOOL, span=pattern.span)
+        test = self._narrowed(test, pattern.test, self.expressions(frame))
         cases = tuple(self._cases(name, entry, frame))
         self.model.triggers[name] = CheckedTrigger(
             name, pattern.event, test, frame.size, cases, _texts(entry.get("cites")), entry.span, entry.file
         )
+
+    def _heard(self, pattern: n.EventPattern, frame: Frame) -> Event | None:
+        """The event of a pattern, its values given names; nothing where there is none like it."""
+        event = self.model.events.get(pattern.event)
+        if event is None:
+            message = f"unknown event `{pattern.event}`{did_you_mean(pattern.event, self.model.events)}"
+            self.error("E301", message, pattern.span)
+            return None
+        if len(pattern.names) != len(event.fields):
+            note = Note("it is declared here", event.span)
+            message = f"`{pattern.event}` has {len(event.fields)} values, got {len(pattern.names)}"
+            self.report(Diagnostic("E404", message, pattern.span, (note,)))
+            return None
+        for local, type_ in zip(pattern.names, event.fields.values(), strict=True):
+            frame.add(local, type_)
+        return event
 
     def _cases(self, name: str, entry: Entry, frame: Frame) -> Iterator[TriggerCase]:
         written = entry.get("cases")
@@ -425,10 +464,7 @@ class _Checker:
                 tree = match.test
             else:
                 tree = condition_of(entry.get("whenever"), self.report)
-            if tree is not None:
-                checked = expressions.condition(tree)
-                frame.facts[-1].update(expressions.facts(tree, holds=True))
-                test = checked if test is None else c.Logic("and", test, checked, type=BOOL, span=tree.span)
+            test = self._narrowed(test, tree, expressions)
             handler = self._handler(f"{name}?", entry.get("does"), frame, entry)
             if handler is not None:
                 self.model.standing[name] = StandingRule(
@@ -689,17 +725,71 @@ class _Checker:
 
     def _measure(self, name: str, entry: Entry) -> None:
         frame = Frame()
-        each: c.Expression | None = None
-        each_local = 0
+        keys: list[MeasureKey] = []
+        event, test = None, None
+        expressions = self.expressions(frame)
+        if (on := entry.get("on")) is not None:
+            pattern = parsed(on, parse_event_pattern, self.report)
+            event = self._heard(pattern, frame) if pattern is not None else None
+            if pattern is None or event is None:
+                return
+            keys.extend(self._told_apart(words(entry.get("by")), pattern.names, event))
+            test = self._narrowed(test, pattern.test, expressions)
+        each: list[tuple[int, c.Expression]] = []
         if isinstance(text := entry.get("each"), Scalar):
-            each = c.AllSeats(type=Type("list", of=SEAT), span=text.span)
-            each_local = frame.add(text.text, SEAT).index
+            local = frame.add(text.text, SEAT)
+            each.append((local.index, c.AllSeats(type=Type("list", of=SEAT), span=text.span)))
+            keys.append(MeasureKey(text.text, local.index, SEAT))
+        if (found := entry.get("for")) is not None:
+            match = parsed(found, parse_match, self.report)
+            for binder in match.binders if match is not None else ():
+                items, of = expressions.items(binder.items)
+                local = frame.add(binder.name, of)
+                each.append((local.index, items))
+                keys.append(MeasureKey(binder.name, local.index, of))
+            test = self._narrowed(test, match.test if match is not None else None, expressions)
         tree = expression_of(entry.get("value"), self.report)
         if tree is None:
             return
-        value = self.expressions(frame).value(tree, maybe=True)
-        moment = self._moment(entry.get("when"))
-        self.model.measures.append(Measure(name, moment, each, each_local, value, frame.size, entry.span))
+        value = expressions.value(tree, maybe=True)
+        if value.type.form not in ("int", "bool", "never"):
+            self.error("E401", f"got {value.type}, want a number or a condition", tree.span)
+        written = entry.get("when")
+        moments = written.items if isinstance(written, Sequence) else (written,) if written is not None else ()
+        self.model.measures.append(
+            Measure(
+                name,
+                tuple(self._moment(moment) for moment in moments),
+                event.name if event is not None else None,
+                tuple(each),
+                test,
+                tuple(keys),
+                value,
+                word(entry.get("sums")) == "yes",
+                frame.size,
+                entry.span,
+            )
+        )
+
+    def _told_apart(self, by: Iterable[Scalar], names: tuple[str, ...], event: Event) -> Iterator[MeasureKey]:
+        """The values of an event that tell those of a measure apart."""
+        for scalar in by:
+            if scalar.text in names:
+                place = names.index(scalar.text)
+                yield MeasureKey(scalar.text, place, list(event.fields.values())[place])
+            else:
+                message = f"unknown name `{scalar.text}`{did_you_mean(scalar.text, names)}"
+                self.error("E301", message, scalar.span)
+
+    def _narrowed(
+        self, before: c.Expression | None, test: n.Expr | None, expressions: Expressions
+    ) -> c.Expression | None:
+        """A condition beside others that hold already; what it tells of types holds from here on."""
+        if test is None:
+            return before
+        checked = expressions.condition(test)
+        expressions.frame.facts[-1].update(expressions.facts(test, holds=True))
+        return checked if before is None else c.Logic("and", before, checked, type=BOOL, span=test.span)
 
     def _laws(self) -> None:
         for table, text in self.declared.laws:

@@ -6,7 +6,7 @@ of the type `never`, which fits everywhere, so that one mistake gives one messag
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import assert_never
 
 from interpreter.base.diagnostics import Diagnostic, Note
@@ -52,6 +52,8 @@ class Expressions:
         self.frame = frame
         self.report = report
         self.base: tuple[str, int, Signature] | None = None
+        self.weights: Mapping[str, int] = {}
+        """Numbers that a policy's text knows by name."""
 
     # --- entry points
 
@@ -244,6 +246,8 @@ class Expressions:
         variable = self.frame.find(name)
         if variable is not None:
             return c.Local(variable.index, name, type=self.frame.known(name) or variable.type, span=span)
+        if name in self.weights:
+            return c.Const(self.weights[name], type=INT, span=span)
         if name == "players":
             return c.PlayerCount(type=INT, span=span)
         if name == "seats":
@@ -449,7 +453,7 @@ class Expressions:
                 )
                 return self._never(node.span)
             arguments = self._arguments(node, [type_ for _, type_ in signature.parameters], signature.span)
-            return c.CallRule(node.name, arguments, type=signature.result, span=node.span)
+            return c.CallRule(signature.name, arguments, type=signature.result, span=node.span)
         fields = self.model.records.get(node.name)
         if fields is not None:
             arguments = self._arguments(node, list(fields.values()), None)

@@ -369,16 +369,42 @@ class Look:
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
-    """A named value taken at a moment, once or for each of some things."""
+class MeasureKey:
+    """What tells several values of a measure apart: a seat, or any other thing that the value has a name for."""
 
     name: str
-    when: str
-    each: core.Expression | None
-    each_local: int
+    local: int
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A named number, taken at moments or when an event happens: once, or for each of some things.
+
+    ``event`` has ``values`` at the first locals and passes the ``test``; ``each`` are locals that take every item of a
+    list. ``keys`` tell values apart. Where it ``sums``, values with equal keys are added up in a game.
+    """
+
+    name: str
+    when: tuple[str, ...]
+    event: str | None
+    each: tuple[tuple[int, core.Expression], ...]
+    test: core.Expression | None
+    keys: tuple[MeasureKey, ...]
     value: core.Expression
+    sums: bool
     local_count: int
     span: Span
+
+    @property
+    def seat(self) -> int | None:
+        """Which of the keys is the seat, where one is."""
+        return next((place for place, key in enumerate(self.keys) if key.type.form == "seat"), None)
+
+    @property
+    def recurs(self) -> bool:
+        """Whether it is taken again and again in a game, at moments that come again."""
+        return any(not moment.endswith(" of game") for moment in self.when)
 
 
 @dataclass

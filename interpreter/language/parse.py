@@ -208,11 +208,14 @@ _trees: ContextVar[Trees | None] = ContextVar("trees", default=None)
 
 
 @contextmanager
-def remembered(trees: Trees) -> Iterator[None]:
+def remembered(trees: Trees | None = None) -> Iterator[None]:
     """In here a text that was parsed already is not parsed again: it is among ``trees``.
 
-    For who looks at the same texts many times: in several rulesets, or after each change of a file.
+    For who looks at the same texts many times: in several rulesets, or after each change of a file. Without ``trees``
+    they are those of the caller, where it remembers, else new ones.
     """
+    known = _trees.get() if trees is None else trees
+    trees = {} if known is None else known
     if len(trees) > MOST_TREES:
         trees.clear()
     token = _trees.set(trees)

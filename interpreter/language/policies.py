@@ -7,6 +7,7 @@ line names. Nothing here chooses: that is done by whoever plays.
 
 from __future__ import annotations
 
+from collections import abc
 from collections.abc import Iterable, Iterator
 from dataclasses import field
 from itertools import takewhile
@@ -18,9 +19,10 @@ from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
 from interpreter.language import core as c
 from interpreter.language import nodes as n
+from interpreter.language.check import check_function
 from interpreter.language.expressions import Expressions
-from interpreter.language.model import Model
-from interpreter.language.parse import parse_preferences
+from interpreter.language.model import Model, RuleLayer, Signatures
+from interpreter.language.parse import parse_function, parse_preferences, parse_verdict
 from interpreter.language.scope import Frame
 from interpreter.language.texts import condition_of, parsed
 from interpreter.language.types import BOOL, SEAT, Type
@@ -33,6 +35,7 @@ from interpreter.reading.yaml import Mapping, Scalar, Value
 __all__ = ["Checked", "Line", "Pattern", "Policy", "Preferences", "policies_in", "policies_of"]
 
 Bound = tuple[tuple[str, Type], ...]
+Weights = abc.Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +86,18 @@ class Preferences:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """Preferences by decision, the uppermost layer of each decision first."""
+    """Preferences by decision, the uppermost layer of each decision first.
+
+    ``rules`` are functions of the policy's file, which the ruleset does not know; their ids are like no rule's. Its
+    ``weights`` are numbers by name, as they were worked into all of it.
+    """
 
     name: str
     file: str
     span: Span
     decisions: dict[str, tuple[Preferences, ...]]
+    rules: tuple[RuleLayer, ...] = ()
+    weights: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass
@@ -111,13 +120,18 @@ def policies_of(model: Model, composition: Composition) -> Checked:
     return checked
 
 
-def policies_in(model: Model, document: Document, statements: dict[str, Statement]) -> Checked:
-    """The policies of a file of that kind."""
+def policies_in(
+    model: Model, document: Document, statements: dict[str, Statement], given: Weights | None = None
+) -> Checked:
+    """The policies of a file of that kind, with its own functions. ``given`` are other weights than the file has."""
     checked = Checked()
     written = document.root.get("is")
     if isinstance(written, Mapping):
+        reader = _Reader(model, checked, document.id, ())
+        reader.weigh(document.root.get("weights"), given or {})
+        reader.functions(document.root.get("rules"))
         for entry in written.entries:
-            _Reader(model, checked, document.id, ()).policy(entry.key.text, entry.key, entry.value)
+            reader.policy(entry.key.text, entry.key, entry.value)
         checked.diagnostics.extend(_check_citations(written, statements))
     return checked
 
@@ -137,6 +151,10 @@ class _Reader:
     def __init__(self, model: Model, checked: Checked, file: str, guards: tuple[Scalar, ...]) -> None:
         self.model, self.checked, self.file, self.guards = model, checked, file, guards
         self.decisions = _decisions(model)
+        self.signatures: Signatures = dict(model.signatures)
+        self.rules: list[RuleLayer] = []
+        self.weights: dict[str, int] = {}
+        self.variant = ""
 
     def report(self, diagnostic: Diagnostic) -> None:
         self.checked.diagnostics.append(diagnostic)
@@ -145,12 +163,53 @@ class _Reader:
         self.report(Diagnostic(code, message, span, notes))
 
     def expressions(self, frame: Frame) -> Expressions:
-        return Expressions(self.model, self.model.signatures, frame, self.report)
+        found = Expressions(self.model, self.signatures, frame, self.report)
+        found.weights = self.weights
+        return found
+
+    # --- what stands beside the policies of a file
+
+    def weigh(self, value: Value | None, given: Weights) -> None:
+        """Weights by name, with those that are given in their place."""
+        for entry in value.entries if isinstance(value, Mapping) else ():
+            name = entry.key.text
+            if self.expressions(Frame()).knows(n.Name(name, span=entry.key.span)):
+                self.error("E501", f"`{name}` is a name of the ruleset already", entry.key.span)
+            elif isinstance(entry.value, Scalar) and isinstance(entry.value.value, int):
+                self.weights[name] = given.get(name, entry.value.value)
+        self.variant = "".join(f":{name}={given[name]}" for name in self.weights if name in given)
+
+    def functions(self, value: Value | None) -> None:
+        """Functions and verdicts; each knows those above it, so none leads back to itself."""
+        for entry in value.entries if isinstance(value, Mapping) else ():
+            if entry.key.text in self.model.signatures:
+                self.error("E501", f"`{entry.key.text}` is a rule of the ruleset already", entry.key.span)
+            elif isinstance(entry.value, Mapping):
+                self._function(entry.key, entry.value)
+
+    def _function(self, key: Scalar, value: Mapping) -> None:
+        rule = f"{key.text}!{self.file}{self.variant}"
+        is_verdict = value.get("permits") is not None
+        tree = (
+            parsed(value.get("permits"), parse_verdict, self.report)
+            if is_verdict
+            else parsed(value.get("is"), parse_function, self.report)
+        )
+        if tree is None:
+            return
+        signature, layer = check_function(
+            self.model, self.signatures, tree, rule, key, self.file, self.weights, self.report
+        )
+        self.signatures[key.text] = signature
+        self.rules.append(layer)
+
+    # --- policies
 
     def policy(self, name: str, key: Scalar, value: Value) -> None:
         if not isinstance(value, Mapping):
             return
-        policy = self.checked.policies.setdefault(name, Policy(name, self.file, key.span, {}))
+        fresh = Policy(f"{name}{self.variant}", self.file, key.span, {}, tuple(self.rules), tuple(self.weights.items()))
+        policy = self.checked.policies.setdefault(name, fresh)
         for entry in value.entries:
             if entry.key.text not in self.decisions:
                 message = f"no decision is called `{entry.key.text}`{did_you_mean(entry.key.text, self.decisions)}"

@@ -1,8 +1,9 @@
 """How much it matters: games of two rulesets in pairs with the same seed, and what differs in their measures.
 
-Of a measure that each seat has, the mean of a game's seats is taken. A pair gives one difference for each measure; from
-these come a mean difference with the interval in which it lies with 95 % confidence (by Student's distribution), and an
-effect size: the mean difference in units of its standard deviation between pairs (Cohen's d for pairs).
+Of a measure of several seats or things the mean of a game is taken, as it ends. A pair gives one difference for each
+measure; from these come a mean difference with the interval in which it lies with 95 % confidence (by Student's
+distribution), and an effect size: the mean difference in units of its standard deviation between pairs (Cohen's d for
+pairs).
 """
 
 from __future__ import annotations
@@ -13,8 +14,10 @@ from statistics import NormalDist, fmean, stdev
 
 from interpreter.base.frozen import dataclass
 from interpreter.engine.ruleset import Ruleset
+from interpreter.language.model import Measure
 from interpreter.play.bots.named import default_bots, policies_for
 from interpreter.play.simulate import Row
+from interpreter.play.summary import final
 
 __all__ = ["CONFIDENCE", "Effect", "bots_for_both", "effects", "histogram"]
 
@@ -51,10 +54,10 @@ def bots_for_both(a: Ruleset, b: Ruleset) -> str:
     return names.pop() if len(names) == 1 else "random"
 
 
-def effects(a: Sequence[Row], b: Sequence[Row]) -> list[Effect]:
+def effects(a: Sequence[Row], b: Sequence[Row], measures: Sequence[Measure]) -> list[Effect]:
     """The effects of every measure that both have, from rows of games in pairs."""
-    mine, its = ([_numbers(row) for row in rows] for rows in (a, b))
-    names = [name for name in mine[0] if name in its[0]] if mine and its else []
+    mine, its = ([_numbers(row, measures) for row in rows] for rows in (a, b))
+    names = dict.fromkeys(name for row in mine for name in row)
     found = []
     for name in names:
         pairs = [
@@ -67,15 +70,16 @@ def effects(a: Sequence[Row], b: Sequence[Row]) -> list[Effect]:
     return found
 
 
-def _numbers(row: Row) -> dict[str, float | None]:
-    """The measures of a game, each as one number."""
-    found: dict[str, float | None] = {"rounds": row.rounds}
-    for name, value in row.measures.items():
-        if isinstance(value, list):
-            known = [each for each in value if each is not None]
-            found[name] = fmean(known) if known else None
-        else:
-            found[name] = value
+def _numbers(row: Row, measures: Sequence[Measure]) -> dict[str, float]:
+    """The measures of a game, each as one number: the mean of all seats and things. Each stage has its own."""
+    found: dict[str, float] = {"rounds": row.rounds}
+    for measure in measures:
+        numbers = [place for place, key in enumerate(measure.keys) if key.type.form == "int"]
+        values: dict[str, list[int]] = {}
+        for of, value in final(measure, row).items():
+            if value is not None:
+                values.setdefault(" ".join([measure.name, *(str(of[place]) for place in numbers)]), []).append(value)
+        found.update((name, fmean(each)) for name, each in values.items())
     return {**found, "decisions": row.free}
 
 

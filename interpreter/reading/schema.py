@@ -201,6 +201,8 @@ def _wrong_type(error: _Error, place: _Place) -> Iterator[Diagnostic]:
     remedy = None
     if error.asked == "array" and isinstance(place.value, Scalar) and place.value.style != "literal":
         remedy = f"put it in brackets: `[{_shown(place.value.text)[1:-1]}]`"
+    if error.schema.get("title") == "rule text" and isinstance(place.value, Sequence):
+        remedy = 'rule text that begins with `[` stands in quotes: `"[…]"`'
     if error.asked == "object" and isinstance(place.value, Sequence):
         remedy = "names stand without `-`: `name:`, and what belongs to it below"
     yield Diagnostic("E103", f"got {_described(error.value)}, want {_want(error)}", place.span, help=remedy)

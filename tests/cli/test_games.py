@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
+import signal
+import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
+from interpreter.play.journal import Journal
 from interpreter.play.match import Match
+from interpreter.play.simulate import Row
 from tests.cli.conftest import Run
+from tests.play.toy import ROOT
 
 GAME = ("pebbles", "--players", "2", "--seed", "3")
 
@@ -102,6 +108,42 @@ def test_simulate(run: Run, tmp_path: Path) -> None:
     text = run("simulate", *GAME, "-n", "6", "--bots", "eager,random").stdout
     assert text.startswith("pebbles: 6 games of 2 players, seed 3\n")
     assert "mean of" in text
+
+
+def test_simulate_goes_on(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C after some games, then --resume: the rows are those of a simulation that went through."""
+    simulate = ("simulate", "pebbles", "-n", "6", "--jobs", "1")
+    rows, whole = tmp_path / "rows.jsonl", tmp_path / "whole.jsonl"
+    assert run(*simulate, "--seed", "3", "--rows", str(whole)).exit_code == 0
+    tables = Journal.add
+
+    def then_stop(self: Journal, more: Iterable[Row]) -> None:
+        tables(self, more)
+        if json.loads(self.path.read_text(encoding="utf-8").splitlines()[-1])["row"]["seed"] == 5:
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(Journal, "add", then_stop)
+    stopped = run(*simulate, "--seed", "3", "--rows", str(rows))
+    monkeypatch.undo()
+    monkeypatch.setenv("REGELWERK_PATH", str(ROOT))
+    assert (stopped.exit_code, stopped.stdout.startswith("pebbles: 3 games")) == (130, True)
+    assert "stopped: 3 of 6 games are done; --resume plays the others" in stopped.stderr
+    assert rows.read_text(encoding="utf-8").splitlines() == whole.read_text(encoding="utf-8").splitlines()[:3]
+    assert "--resume goes on, or remove it" in run(*simulate, "--seed", "3", "--rows", str(rows)).stderr
+    assert "another seed: 3" in run(*simulate, "--seed", "4", "--rows", str(rows), "--resume").stderr
+    assert run(*simulate, "--rows", str(rows), "--resume").exit_code == 0
+    assert rows.read_bytes() == whole.read_bytes()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["rows.jsonl", "whole.jsonl"]
+
+
+def test_simulate_knows_what_it_can_write(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "want a file that ends in .csv, .parquet" in run("simulate", *GAME, "--rows", "rows.xlsx").stderr
+    assert "--resume goes with --rows" in run("simulate", *GAME, "--resume").stderr
+    monkeypatch.setitem(sys.modules, "duckdb", None)
+    result = run("simulate", *GAME, "--rows", str(tmp_path / "rows.csv"))
+    assert (result.exit_code, "pip install 'regelwerk[rows]'" in result.stderr) == (1, True)
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    assert "pip install 'regelwerk[cluster]'" in run("simulate", *GAME, "--cluster", "local").stderr
 
 
 @pytest.mark.parametrize("ruleset", ["germany-2018", "goofspiel"])

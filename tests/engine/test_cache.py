@@ -504,7 +504,8 @@ def test_damaged_code_does_not_come_back(kept: Path) -> None:
     assert forms.kept("rules") is None
 
 
-def test_code_is_not_kept_where_the_cache_is_off() -> None:
+def test_code_is_not_kept_where_the_cache_is_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REGELWERK_CACHE", "off")
     forms = cache.Forms(dict, "digest")
     forms.keep("rules", {"a": compile("1", "a", "exec")}, ())
     assert forms.kept("rules") is None

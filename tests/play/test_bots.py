@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import pytest
@@ -93,13 +94,44 @@ def test_a_tie_is_left_to_another_seat(pebbles: Ruleset) -> None:
 
 
 def test_bots_by_name(pebbles: Ruleset) -> None:
-    assert set(policies_for(pebbles)) == {"eager", "modest", "moody", "polite", "stubborn"}
+    assert set(policies_for(pebbles)) == {"eager", "modest", "moody", "polite", "stubborn", "weighed"}
     assert [bot.name for bot in bots_of("eager,random", pebbles, 3)] == ["eager", "random", "eager"]
     assert default_bots(pebbles) == "random"
     with pytest.raises(ValueError, match="did you mean `modest`"):
         bots_of("modst", pebbles, 3)
     with pytest.raises(ValueError, match="got 3 bots for 2 seats"):
         bots_of("eager,eager,random", pebbles, 2)
+
+
+def test_a_policy_has_functions_and_weights_of_its_own(pebbles: Ruleset) -> None:
+    def taken(spec: str) -> list[tuple[object, object]]:
+        return [(choice["kind"], choice["number"]) for _, choice in choices(pebbles, spec, 2, 1)][:4]
+
+    assert taken("weighed") == [("black", 2)] * 3 + [("white", 2)]
+    assert taken("weighed:black_worth=0:white_worth=9") == [("white", 1), ("white", 1), ("white", 1), ("white", 1)]
+    assert [bot.name for bot in bots_of("weighed:black_worth=0", pebbles, 2)] == ["weighed:black_worth=0"] * 2
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("weighed:blck_worth=3", "`weighed` has no weight `blck_worth`; did you mean `black_worth`?"),
+        ("weighed:black_worth=much", "`black_worth`: got `much`, want a whole number"),
+        ("eager:black_worth=3", "`eager` has no weight `black_worth`; it has none"),
+        ("random:black_worth=3", "`random` takes nothing, got `random:black_worth=3`"),
+    ],
+)
+def test_weights_that_cannot_be_given(pebbles: Ruleset, spec: str, message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
+        bots_of(spec, pebbles, 2)
+
+
+def test_both_forms_follow_the_functions_of_a_policy() -> None:
+    fast, plain = (load("pebbles", shelf=Shelf([ROOT])) for _ in range(2))
+    plain.table(2, plain.settings({})).machine.plain = True
+    assert choices(fast, "weighed", 2, 5) == choices(plain, "weighed", 2, 5)
+    machine = fast.table(2, fast.settings({})).machine
+    assert machine.preferring(policies_for(fast)["weighed"]), "it is written"
 
 
 def test_equal_policies_are_written_once(pebbles: Ruleset) -> None:

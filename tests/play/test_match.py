@@ -13,7 +13,8 @@ from interpreter.play.bots.named import bots_of
 from interpreter.play.match import Match
 from interpreter.play.narrate import Narrator
 from interpreter.play.saves import Difference, Recorder, keep, play_again, read_kept
-from interpreter.play.simulate import simulate, summary
+from interpreter.play.simulate import simulate
+from interpreter.play.summary import summary
 
 
 def told(ruleset: Ruleset, spec: str, players: int, seed: int) -> list[Line | BoardTable]:
@@ -130,7 +131,7 @@ def test_other_files_are_no_kept_games(text: str) -> None:
 def test_games_in_numbers(pebbles: Ruleset) -> None:
     bots = bots_of("eager,random", pebbles, 2)
     rows = list(simulate(pebbles, bots, 20, seed=5))
-    found = summary(pebbles, bots, rows)
+    found = summary(pebbles, ["eager", "random"], rows)
     assert found["games"] == 20
     assert found["decisions"] == sum(row.decisions for row in rows) >= found["free_decisions"] > 0
     assert found["rounds"]["min"] <= found["rounds"]["mean"] <= found["rounds"]["max"]

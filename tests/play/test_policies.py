@@ -42,6 +42,27 @@ def test_wrong_lines(tmp_path: Path, line: str, code: str, message: str) -> None
     assert (found.span.file.name, found.span.line) == ("pebbles/policies/others.yaml", 9)
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "code", "message"),
+    [
+        ("  pairs:", "  may_pull:", "E501", "`may_pull` is a rule of the ruleset already"),
+        ("black_worth: 3", "heap: 3", "E501", "`heap` is a name of the ruleset already"),
+        ("more * white_worth", "more * wite_worth", "E301", "unknown name `wite_worth`"),
+        ("-> int:\n", ":\n", "E310", "`worth` needs a header that says what it gives"),
+        ("found > 2", "found", "E401", "got int, want bool"),
+        ("pairs(who.taken)\n", "worth(who, kind, 1)\n", "E301", ""),
+    ],
+)
+def test_wrong_functions_and_weights(tmp_path: Path, old: str, new: str, code: str, message: str) -> None:
+    root = changed(tmp_path, "weighed.yaml", old, new)
+    with pytest.raises(RulesetError) as caught:
+        policies_for(load(root / "pebbles" / "pebbles.yaml"))
+    found = caught.value.diagnostics[0]
+    assert (found.code[: len(code)], found.message[: len(message)]) == (code, message)
+    assert found.span is not None
+    assert found.span.file.name == "pebbles/policies/weighed.yaml"
+
+
 def test_a_decision_that_only_other_rulesets_have(pebbles: Ruleset) -> None:
     assert "nothing_of_this_game" not in policies_for(pebbles)["stubborn"].decisions
 

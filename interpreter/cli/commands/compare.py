@@ -155,7 +155,7 @@ def _played(
     ]
     lock = partings(found, bots_for(a, number, name), games, start, own[0] | own[1])
     how = f"{number} players by the bot {name}, seeds {start} to {start + games - 1}"
-    return Played(how, effects(*rows), list(counted(lock, games, "in lock step")))
+    return Played(how, effects(rows[0], rows[1], a.model.measures), list(counted(lock, games, "in lock step")))
 
 
 def _names(ruleset: Ruleset) -> set[str]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from errno import ENOENT
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from interpreter.cli.failures import refused
 from interpreter.cli.options import (
     bots_for,
     bots_option,
@@ -22,9 +25,22 @@ from interpreter.cli.options import (
     settings_for,
     settings_option,
 )
-from interpreter.cli.output import aligned, as_json, counted, say
+from interpreter.cli.output import aligned, as_json, notice, say, styled
+
+if TYPE_CHECKING:
+    from interpreter.engine.ruleset import Ruleset
+    from interpreter.play.jobs import Crew, Plan
+    from interpreter.play.journal import Journal
+    from interpreter.play.simulate import Row
 
 __all__ = ["command"]
+
+ALONE = 1.0
+"""So many seconds are played before other processes are begun, where nobody says how many there shall be."""
+STOPPED = 130
+"""The exit status after Ctrl-C, as shells have it."""
+
+_FILE = click.Path(path_type=Path, dir_okay=False)
 
 
 @click.command("simulate")
@@ -35,7 +51,16 @@ __all__ = ["command"]
 @seed_option
 @settings_option
 @bots_option
-@click.option("--rows", type=click.Path(path_type=Path, dir_okay=False), help="Write a JSON line for each game.")
+@click.option(
+    "--jobs", "-j", type=click.IntRange(min=1), metavar="N", help="How many play at a time.  [default: all cores]"
+)
+@click.option("--cluster", metavar="ADDRESS", help="Play on a Dask cluster; `local` for one of this machine.")
+@click.option("--rows", type=_FILE, metavar="FILE", help="A row for each game (.csv, .parquet, .duckdb, .jsonl).")
+@click.option("--seats", type=_FILE, metavar="FILE", help="A row for each seat and round, in the same formats.")
+@click.option(
+    "--charts", type=_FILE, metavar="FILE", help="The summary as a page with charts (.html), or charts (.png)."
+)
+@click.option("--resume", is_flag=True, help="Go on with what an earlier call for the same files has left.")
 @output_option("text", "json")
 def command(
     ruleset: str,
@@ -45,39 +70,189 @@ def command(
     seed: int | None,
     settings: tuple[str, ...],
     bots: str | None,
+    jobs: int | None,
+    cluster: str | None,
     rows: Path | None,
+    seats: Path | None,
+    charts: Path | None,
+    resume: bool,
     output: str,
 ) -> None:
     """Plays many games by bots. Game i (from 0) has the seed N + i: `run` with it plays the same game.
+
+    The rows are the same for the same seed, however many play. Ctrl-C ends early and keeps what is done: the summary
+    and the files are those of the games so far, and --resume plays the others.
+
+    What stands in rows and summary are the `measures` of the ruleset. A .duckdb file takes both tables.
 
     \b
     Examples:
       regelwerk simulate goofspiel -n 1000 --players 3 --seed 1
       regelwerk simulate germany-2018 -n 200 --bots greedy,random,random -o json
+      regelwerk simulate germany-2018 -n 5000 --seed 1 --rows games.parquet --seats rounds.parquet
+      regelwerk simulate germany-2018 -n 5000 --seed 1 --rows games.parquet --resume
+      regelwerk simulate usa-2018 -n 2000 --bots bench --charts usa.html
+      regelwerk simulate germany-2018 -n 100000 --cluster tcp://10.0.0.5:8786 --rows games.duckdb
     """
-    from interpreter.play.simulate import simulate, summary
+    from interpreter.cli.progress import counting, interruptible
+    from interpreter.play.bots.named import default_bots
+    from interpreter.play.jobs import Plan, WorkersLost, simulated
+    from interpreter.play.summary import summary
 
     found, number = players_for(loaded(ruleset, overlays), players)
-    start = seed_for(seed)
+    _check_files(rows, seats, charts)
+    beside = rows or seats or charts
+    start = _seed_of(seed, beside, resume)
     given = settings_for(found, number, settings)
     table = bots_for(found, number, bots)
-    done = list(counted(simulate(found, table, games, start, given), games, "games"))
-    if rows is not None:
-        rows.write_text("".join(json.dumps(row.as_dict()) + "\n" for row in done), encoding="utf-8")
+    names = [bot.name for bot in table]
+    name = str(Path(ruleset).resolve()) if Path(ruleset).is_file() else ruleset
+    spec = bots or default_bots(found)
+    plan = Plan(name, overlays, found.digest, number, spec, tuple(given.items()))
+    journal, done = _kept(beside, plan, start, resume)
+    done = [row for row in done if start <= row.seed < start + games]
+    left = sorted(set(range(start, start + games)) - {row.seed for row in done})
+    lost = None
+    with interruptible() as stopped, counting("games", games, len(done)) as tell:
+        try:
+            alone = ALONE if jobs is None and cluster is None else 0.0
+            for more in simulated(plan, found, left, _crew(jobs, cluster, len(left)), alone, stopped):
+                done.extend(more)
+                if journal is not None:
+                    journal.add(more)
+                tell(len(more))
+        except WorkersLost as error:
+            lost = str(error)
+    done.sort(key=lambda row: row.seed)
+    _write(found, names, done, rows, seats)
     about = {"ruleset": found.id, "overlays": list(overlays), "players": number, "seed": start, "settings": given}
-    data = {**about, **summary(found, table, done)}
+    data = {**about, **summary(found, names, done)}
+    if charts is not None and done:
+        _draw(found.title, data, charts)
+    if len(done) == games and journal is not None:
+        journal.finish()
     if output == "json":
         as_json(data)
-    else:
+    elif done:
         _text(data)
+    _end(len(done), games, journal, lost)
+
+
+# --- before and after
+
+
+def _check_files(rows: Path | None, seats: Path | None, charts: Path | None) -> None:
+    """What is asked for can be written, as far as that can be known before games are played."""
+    from interpreter.drawing.charts import ChartsUnavailable, check_charts
+    from interpreter.play.rows import RowsUnavailable, check_file
+
+    for path, check in ((rows, check_file), (seats, check_file), (charts, check_charts)):
+        if path is None:
+            continue
+        try:
+            check(path)
+        except ValueError as error:
+            raise click.UsageError(str(error)) from None
+        except (RowsUnavailable, ChartsUnavailable) as error:
+            raise click.ClickException(str(error)) from None
+        if not path.parent.is_dir():
+            raise FileNotFoundError(ENOENT, "no such file or directory", str(path))
+
+
+def _seed_of(seed: int | None, path: Path | None, resume: bool) -> int:
+    """The seed; of games that are resumed it stands with them."""
+    from interpreter.play.journal import seed_of
+
+    if resume and path is None:
+        raise click.UsageError("--resume goes with --rows, --seats or --charts: games are kept beside such a file")
+    kept = seed_of(path) if resume and seed is None and path is not None else None
+    return seed_for(seed) if kept is None else kept
+
+
+def _kept(path: Path | None, plan: Plan, seed: int, resume: bool) -> tuple[Journal | None, list[Row]]:
+    """Where games are kept while they are played, and those that are there already."""
+    from interpreter.play.journal import Journal, OtherSimulation
+
+    if path is None:
+        return None, []
+    journal = Journal(path, plan, seed)
+    if resume:
+        try:
+            return journal, journal.resume()
+        except OtherSimulation as error:
+            refused(str(error))
+    if journal.path.exists():
+        refused(f"{journal.path} has the games of a call that did not end: --resume goes on, or remove it")
+    journal.begin()
+    return journal, []
+
+
+def _crew(jobs: int | None, cluster: str | None, games: int) -> AbstractContextManager[Crew] | None:
+    """Who plays; nobody but this process where one is enough."""
+    from interpreter.play.jobs import cores, processes
+
+    number = min(jobs or cores(), max(1, games))
+    if cluster is not None:
+        return _cluster(cluster, number)
+    return processes(number) if number > 1 else None
+
+
+@contextmanager
+def _cluster(address: str, jobs: int) -> Iterator[Crew]:
+    from interpreter.play.cluster import ClusterUnavailable, cluster
+
+    try:
+        with cluster(address, jobs) as crew:
+            yield crew
+    except ClusterUnavailable as error:
+        raise click.ClickException(str(error)) from None
+
+
+def _write(ruleset: Ruleset, bots: Sequence[str], done: list[Row], rows: Path | None, seats: Path | None) -> None:
+    from interpreter.play.rows import games_table, seats_table, write_lines, write_table
+
+    if rows is not None and rows.suffix.lower() == ".jsonl":
+        write_lines(done, rows)
+    elif rows is not None:
+        write_table(games_table(ruleset, bots, done), rows, "games")
+    if seats is not None:
+        write_table(seats_table(ruleset, bots, done), seats, "seats")
+
+
+def _draw(title: str, data: dict[str, Any], path: Path) -> None:
+    if path.suffix.lower() == ".png":
+        from interpreter.drawing.charts import charts_of, png_of
+
+        path.write_bytes(png_of(title, charts_of(data)))
+        return
+    from interpreter.pages.games import games_page
+    from interpreter.pages.html import html_of
+
+    path.write_text(html_of(games_page(title, data)), encoding="utf-8")
+
+
+def _end(done: int, games: int, journal: Journal | None, lost: str | None) -> None:
+    """How it ended, where that is not as it should be."""
+    if done == games:
+        return
+    kept = f"; --resume plays the others, from {journal.path}" if journal is not None else ""
+    if lost is not None:
+        refused(f"{lost} ({done} of {games} games are done{kept})")
+    notice(f"stopped: {done} of {games} games are done{kept}")
+    raise click.exceptions.Exit(STOPPED)
+
+
+# --- the summary
 
 
 def _text(data: dict[str, Any]) -> None:
+    from interpreter.play.summary import together
+
     added = "".join(f", with {overlay}" for overlay in data["overlays"])
     added += "".join(f", {key}={value}" for key, value in data["settings"].items())
     say(f"{data['ruleset']}{added}: {data['games']} games of {data['players']} players, seed {data['seed']}")
     free, decisions, seconds = data["free_decisions"], data["decisions"], data["seconds"]
-    speed = f", {decisions / seconds:,.0f} a second" if seconds else ""
+    speed = f", {decisions / seconds:,.0f} a second on one core" if seconds else ""
     say(f"{decisions:,} decisions ({free:,} with more than one option) in {seconds:.2f} s{speed}")
     rounds = data["rounds"]
     say(f"rounds: {rounds['mean']:.1f} ({rounds['min']} to {rounds['max']})")
@@ -89,15 +264,20 @@ def _text(data: dict[str, Any]) -> None:
             seat["bot"],
             str(seat["wins"]),
             _share(seat["share"]),
+            f"{_share(seat['low'])} to {_share(seat['high'])}",
             *map(_mean, seat["keys"].values()),
         )
         for seat in data["seats"]
     ]
-    for line in aligned(("player", "bot", "wins", "share", *keys), seats):
+    for line in aligned(("player", "bot", "wins", "share", "95 % interval", *keys), seats):
         say(line)
     if data["measures"]:
         say()
         _measures(data["measures"], len(data["seats"]))
+    for name, curve in data["curves"].items():
+        _curve(name, curve)
+    for names in together(data["tables"]):
+        _things(names, data["tables"])
 
 
 def _measures(measures: dict[str, Any], players: int) -> None:
@@ -112,9 +292,45 @@ def _measures(measures: dict[str, Any], players: int) -> None:
         say(line)
 
 
+def _curve(name: str, curve: list[dict[str, Any]]) -> None:
+    """By round, as far as half of the games come: what is left of them later says little."""
+    most = max((point["games"] for thing in curve for point in thing["rounds"]), default=0)
+    rounds = sorted({p["round"] for thing in curve for p in thing["rounds"] if p["games"] * 2 >= most})
+    rows = []
+    for thing in curve:
+        means = {point["round"]: point["mean"] for point in thing["rounds"]}
+        rows.append((thing["name"], *(_short(means.get(number)) for number in rounds)))
+    if rows:
+        say()
+        say(styled(f"{name.replace('_', ' ')}, mean by round", bold=True))
+        for line in aligned(("", *map(str, rounds)), rows):
+            say(line)
+
+
+def _things(names: list[str], tables: dict[str, Any]) -> None:
+    """A line for each thing: how often it was met, what share of the win its owners had, and a mean for each table."""
+    first = tables[names[0]]
+    head = ", ".join(first[0]["of"]).replace("_", " ")
+    by_thing = [{tuple(thing["of"].values()): thing for thing in tables[name]} for name in names]
+    shared = any(thing["share"] is not None for thing in first)
+    rows = []
+    for of, thing in by_thing[0].items():
+        means = (_mean(found[of]["mean"]) if of in found else "-" for found in by_thing)
+        share = (_share(thing["share"]),) if shared else ()
+        rows.append((thing["name"], str(thing["times"]), str(thing["games"]), *share, *means))
+    say()
+    columns = ("times", "games", *(("share",) if shared else ()), *(name.replace("_", " ") for name in names))
+    for line in aligned((head, *columns), rows):
+        say(line)
+
+
 def _share(share: float | None) -> str:
     return "-" if share is None else f"{share * 100:.1f}%"
 
 
 def _mean(mean: float | None) -> str:
     return "-" if mean is None else f"{mean:.2f}"
+
+
+def _short(mean: float | None) -> str:
+    return "-" if mean is None else f"{mean:.1f}"

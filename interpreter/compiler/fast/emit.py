@@ -247,8 +247,8 @@ class _Writing:
 
 
 class _LookUp(ast.NodeTransformer):
-    """Looks answers up instead of calling for them: those of ``told`` in a table, those that the state remembers, by the
-    numbers of their caches, if they are there and not empty."""
+    """Looks answers up instead of calling for them: those of ``told`` in a table, those that the state remembers, by
+    the numbers of their caches, if they are there and not empty."""
 
     def __init__(self, told: set[str], remembered: dict[str, int]) -> None:
         self.told, self.remembered = told, remembered

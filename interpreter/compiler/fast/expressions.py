@@ -892,8 +892,8 @@ class Expressions:
         return found if node.or_none else q.call("sure", [found])
 
     def _ordered(self, node: c.Loop, scope: Scope) -> ast.expr:
-        if scope.leaky:
-            raise Unsupported(node.operation)
+        if scope.leaky and scope.frozen:
+            raise Unsupported("a loop in what orders a loop whose variable is kept")
         q = self.quote
         items = self._ordered_items(node, scope)
         ordered: dict[str, ast.expr] = {}
@@ -902,12 +902,26 @@ class Expressions:
             ordered["key"] = key
         if node.operation == "sorted":
             return q.expression("tuple(_0)", self._keyed("sorted", [items], ordered))
+        function = "max" if node.operation == "max" else "min"
+        if scope.leaky:
+            return self._best_kept(node, scope, function, items, ordered)
         if node.or_none:
             ordered["default"] = q.constant(None)
-        return self._keyed("max" if node.operation == "max" else "min", [items], ordered)
+        return self._keyed(function, [items], ordered)
+
+    def _best_kept(
+        self, node: c.Loop, scope: Scope, function: str, items: ast.expr, ordered: dict[str, ast.expr]
+    ) -> ast.expr:
+        """The variable stays what was found, or, where that is nothing, what was looked at last."""
+        q = self.quote
+        variable, found = q.name(scope.label(node.variable)), q.name(self.fresh("found"))
+        if not node.or_none:
+            return q.expression("(_0 := _1)", variable, self._keyed(function, [items], ordered))
+        best = q.expression("(_0 := _1)", variable, self._keyed(function, [found], ordered))
+        return q.expression("_0 if (_1 := _2) else None", best, found, items)
 
     def _ordered_items(self, node: c.Loop, scope: Scope) -> ast.expr:
-        if node.test is None:
+        if node.test is None and not scope.leaky:
             return self.items(node.items, scope)
         return self.comprehension(node, scope, self._variable(node), False)
 

@@ -226,6 +226,7 @@ class FastMachine(Machine):
         """
         known = self._preferring.get(id(policy))
         if known is None or known[0] is not policy:
+            self.learn(policy)
             lines = blake2b(repr(policy).encode(), digest_size=16).hexdigest()
             if lines not in self._policies:
                 self._policies[lines] = self._policy(policy, lines) if self.is_written else {}
@@ -305,9 +306,9 @@ class FastMachine(Machine):
             try:
                 if not count & 15:
                     left[0] -= 16 * LITTLE
-                    if left[0] < DECISION:
-                        form.runtime.budget.refill(state)
-                        form.runtime.ready(state)
+                if left[0] < DECISION:
+                    form.runtime.budget.refill(state)
+                    form.runtime.ready(state)
                 going = takes[frame[0]](state, frame, below)
                 if going is not None:
                     self._go(form, state, going)

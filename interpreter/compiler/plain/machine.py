@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, assert_never, cast
+from typing import TYPE_CHECKING, Any, assert_never, cast
 
 from interpreter.base.source import NOWHERE, Span
 from interpreter.compiler import lower as l
@@ -32,6 +32,9 @@ from interpreter.kernel.state import State, Value
 from interpreter.language import core as c
 from interpreter.language.model import RuleLayer
 from interpreter.language.types import Type, cards_in
+
+if TYPE_CHECKING:  # policies are checked where somebody plays by them
+    from interpreter.language.policies import Policy
 
 __all__ = ["AskSite", "Machine", "OptionSite", "RuleFailure"]
 
@@ -76,7 +79,7 @@ class AskSite:
 Going = tuple[int, Env, Any]
 
 
-@dataclass
+@dataclass(eq=False)
 class Machine:
     """Runs a lowered program for one set of players and settings."""
 
@@ -421,6 +424,12 @@ class Machine:
             return None if result is GOES_ON else result
 
         return call
+
+    def learn(self, policy: Policy) -> None:
+        """From now on expressions can call the functions of a policy. Equal ones have equal ids."""
+        known = self.program.reach.procedures
+        for layer in policy.rules:
+            known.setdefault(layer.id, layer)
 
     def function(self, name: str) -> Evaluate:
         """A function or verdict; what it gave is remembered until the next change."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from interpreter.base.diagnostics import RulesetError
 from interpreter.base.suggest import did_you_mean
@@ -19,8 +19,10 @@ RANDOM = "random"
 _PLANLESS: dict[str, type[RandomBot | RareBot]] = {RANDOM: RandomBot, "rare": RareBot}
 
 
-def policies_for(ruleset: Ruleset) -> dict[str, Policy]:
+def policies_for(ruleset: Ruleset, weights: Mapping[str, int] | None = None) -> dict[str, Policy]:
     """All policies by name; those in the ruleset's own files come before those of policies files.
+
+    ``weights`` take the place of those that files give to names; a file without such a name is as it is.
 
     Raises :class:`RulesetError` with everything that is wrong in them. Lines for decisions that this ruleset does not
     have are passed over in a policies file, which serves all rulesets of the family.
@@ -28,7 +30,7 @@ def policies_for(ruleset: Ruleset) -> dict[str, Policy]:
     found = policies_of(ruleset.model, ruleset.composition)
     diagnostics = list(found.diagnostics)
     policies = dict(found.policies)
-    for checked in _from_files(ruleset):
+    for checked in _from_files(ruleset, weights):
         diagnostics.extend(checked.diagnostics)
         for name, policy in checked.policies.items():
             policies.setdefault(name, policy)
@@ -37,8 +39,7 @@ def policies_for(ruleset: Ruleset) -> dict[str, Policy]:
     return policies
 
 
-def _from_files(ruleset: Ruleset) -> list[Checked]:
-
+def _from_files(ruleset: Ruleset, weights: Mapping[str, int] | None) -> list[Checked]:
     checked = []
     for id in ruleset.shelf.ids("policies"):
         if id.partition("/")[0] != ruleset.composition.family:
@@ -48,7 +49,7 @@ def _from_files(ruleset: Ruleset) -> list[Checked]:
         if document is None or any(diagnostic.severity == "error" for diagnostic in wrong):
             checked.append(Checked(diagnostics=wrong))
         else:
-            checked.append(policies_in(ruleset.model, document, ruleset.statements))
+            checked.append(policies_in(ruleset.model, document, ruleset.statements, weights))
     return checked
 
 
@@ -60,7 +61,8 @@ def default_bots(ruleset: Ruleset) -> str:
 def bots_of(spec: str, ruleset: Ruleset, players: int, persons: Mapping[int, Bot] | None = None) -> list[Bot]:
     """A bot for each seat that no person has, from names with commas between: too few are dealt round again.
 
-    ``ValueError`` for a name that nothing has, or for more names than seats.
+    A policy takes other weights behind its name: ``sensible:thrift=30``. ``ValueError`` for a name that nothing has,
+    for what it cannot take, or for more names than seats.
     """
     ruleset = ruleset.for_players(players)
     names = [name.strip() for name in spec.split(",")]
@@ -68,19 +70,41 @@ def bots_of(spec: str, ruleset: Ruleset, players: int, persons: Mapping[int, Bot
     free = [seat for seat in range(players) if seat not in taken]
     if len(names) > max(1, len(free)):
         raise ValueError(f"got {len(names)} bots for {len(free)} seats")
-    policies = policies_for(ruleset) if not set(names) <= _PLANLESS.keys() else {}
-    known = [*policies, *_PLANLESS]
-    unknown = next((name for name in names if name not in known), None)
-    if unknown is not None:
-        listed = ", ".join(f"`{each}`" for each in known)
-        raise ValueError(f"no bot is called `{unknown}`{did_you_mean(unknown, known) or f'; there are {listed}'}")
     table: list[Bot] = []
+    makers = {name: _maker(name, ruleset) for name in names}
     for number in range(players):
-        name = names[free.index(number) % len(names)] if number in free else ""
-        if not name:
-            table.append(taken[number])
-        elif name in policies:
-            table.append(PolicyBot(policies[name], table))
-        else:
-            table.append(_PLANLESS[name]())
+        table.append(makers[names[free.index(number) % len(names)]](table) if number in free else taken[number])
     return table
+
+
+def _maker(spec: str, ruleset: Ruleset) -> Callable[[list[Bot]], Bot]:
+    """Makes the bot of a name, for a table that is still being filled."""
+    name, *given = spec.split(":")
+    if name in _PLANLESS:
+        if given:
+            raise ValueError(f"`{name}` takes nothing, got `{spec}`")
+        return lambda table: _PLANLESS[name]()
+    policies = policies_for(ruleset)
+    policy = policies.get(name)
+    if policy is None:
+        known = [*policies, *_PLANLESS]
+        listed = ", ".join(f"`{each}`" for each in known)
+        raise ValueError(f"no bot is called `{name}`{did_you_mean(name, known) or f'; there are {listed}'}")
+    if given:
+        policy = policies_for(ruleset, _weights(policy, given))[name]
+    return lambda table: PolicyBot(policy, table)
+
+
+def _weights(policy: Policy, given: Sequence[str]) -> dict[str, int]:
+    known = dict(policy.weights)
+    found: dict[str, int] = {}
+    for each in given:
+        name, _, value = each.partition("=")
+        if name not in known:
+            listed = ", ".join(f"`{weight}`" for weight in known)
+            has = did_you_mean(name, known) or (f"; it has {listed}" if known else "; it has none")
+            raise ValueError(f"`{policy.name}` has no weight `{name}`{has}")
+        if not value.removeprefix("-").isdigit() or len(value) > 7:
+            raise ValueError(f"`{name}`: got `{value}`, want a whole number")
+        found[name] = int(value)
+    return found

@@ -136,6 +136,7 @@ class PolicyBot:
         """The uppermost preferences whose guard holds."""
         if game.machine is not self._machine:
             self._machine, self._ways = game.machine, {}
+            game.machine.learn(self.policy)
         ways = self._ways.get(id(decision.site))
         if ways is None:
             ways = self._ways[id(decision.site)] = tuple(self._ready(game.machine, decision.site))

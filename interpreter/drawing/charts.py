@@ -1,0 +1,205 @@
+"""What many games come to, as charts: SVG for a page, or one PNG. Drawn by Matplotlib (`regelwerk[charts]`).
+
+Everything is said by the summary (:func:`interpreter.play.summary.summary`): which charts there are follows from what
+the ruleset measures.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from io import BytesIO, StringIO
+from math import ceil
+from pathlib import Path
+from typing import Any
+
+from interpreter.drawing.colours import SEATS, colours_for
+from interpreter.play.summary import interval, together
+
+__all__ = ["Chart", "ChartsUnavailable", "charts_of", "check_charts", "png_of", "svg_of"]
+
+WIDE, HIGH = 7.2, 3.6
+"""Inches of a chart: about as wide as a line of text."""
+_PLAIN, _SECOND = "#4a7fb5", "#dc8a3c"
+_LOOKS = {
+    "font.family": "sans-serif",
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#e4e4e0",
+    "legend.frameon": False,
+    "svg.fonttype": "none",
+}
+
+
+class ChartsUnavailable(Exception):
+    """No charts can be drawn here; says what is missing."""
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A title, a sentence on how to read it, and what draws it on axes."""
+
+    title: str
+    about: str
+    draw: Callable[[Any], None]
+
+
+def check_charts(path: Path) -> None:
+    """``ValueError`` for another kind of file, :class:`ChartsUnavailable` where the library is missing."""
+    if path.suffix.lower() not in (".html", ".png"):
+        raise ValueError(f"got `{path}`, want a file that ends in .html or .png")
+    _figures()
+
+
+def charts_of(data: dict[str, Any]) -> Iterator[Chart]:
+    """The charts of a summary: who wins, how long games are, what changes by round, what things are worth."""
+    games = data["games"]
+    yield Chart(
+        "Share of wins",
+        f"A shared win counts in parts. Lines are 95 % intervals of {games:,} games, the dashed one is an equal share.",
+        lambda axes: _shares(axes, data["seats"]),
+    )
+    yield Chart("Rounds", "How many games had so many rounds.", lambda axes: _lengths(axes, data["lengths"]))
+    for name, curve in data["curves"].items():
+        if curve:
+            title = f"{_words(name)} by round"
+            about = "Means; as far as half of the games come."
+            yield Chart(title, about, lambda axes, curve=curve: _curves(axes, curve))  # type: ignore[misc]
+    for name, things in data["tables"].items():
+        if things and things[0]["of"]:
+            about = f"Means by {', '.join(things[0]['of'])}, with the least and the most."
+            yield Chart(_words(name), about, lambda axes, things=things: _means(axes, things))  # type: ignore[misc]
+    seats = len(data["seats"])
+    for names in together(data["tables"]):
+        things = data["tables"][names[0]]
+        if things[0]["of"] and any(thing["share"] is not None for thing in things):
+            title = f"Wins by {', '.join(things[0]['of'])}"
+            about = "The share of the win of those who had it, with 95 % intervals; the dashed line is an equal share."
+            yield Chart(title, about, lambda axes, things=things: _wins(axes, things, seats))  # type: ignore[misc]
+
+
+def _words(name: str) -> str:
+    text = name.replace("_", " ")
+    return text[:1].upper() + text[1:]
+
+
+# --- drawing
+
+
+def _shares(axes: Any, seats: Sequence[dict[str, Any]]) -> None:
+    names = [f"{seat['seat'] + 1}: {seat['bot']}" for seat in seats]
+    shares = [100 * (seat["share"] or 0) for seat in seats]
+    low = [max(0.0, share - 100 * (seat["low"] or 0)) for share, seat in zip(shares, seats, strict=True)]
+    high = [max(0.0, 100 * (seat["high"] or 0) - share) for share, seat in zip(shares, seats, strict=True)]
+    colours = [SEATS[place % len(SEATS)] for place in range(len(seats))]
+    axes.bar(names, shares, color=colours, yerr=[low, high], error_kw={"ecolor": "#333333", "capsize": 4}, width=0.6)
+    axes.axhline(100 / len(seats), color="#333333", linestyle="--", linewidth=0.8)
+    axes.set_ylabel("% of wins")
+    axes.set_ylim(0)
+    axes.grid(axis="x", visible=False)
+
+
+def _lengths(axes: Any, lengths: Sequence[dict[str, int]]) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    axes.bar([each["rounds"] for each in lengths], [each["games"] for each in lengths], color=_PLAIN, width=0.8)
+    axes.set_xlabel("rounds")
+    axes.set_ylabel("games")
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.yaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.grid(axis="x", visible=False)
+
+
+def _curves(axes: Any, curve: Sequence[dict[str, Any]]) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    most = max(point["games"] for thing in curve for point in thing["rounds"])
+    colours = colours_for([thing["name"] for thing in curve])
+    for place, thing in enumerate(curve):
+        points = [point for point in thing["rounds"] if point["games"] * 2 >= most]
+        seats = [value for value in thing["of"].values() if isinstance(value, int)]
+        colour = SEATS[place % len(SEATS)] if seats else colours[thing["name"]]
+        xs, ys = [point["round"] for point in points], [point["mean"] for point in points]
+        axes.plot(xs, ys, color=colour, label=thing["name"] or None, marker="o", markersize=3)
+    axes.set_xlabel("round")
+    axes.set_ylim(bottom=min(0, axes.get_ylim()[0]))
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    if any(thing["name"] for thing in curve):
+        axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+
+
+def _means(axes: Any, things: Sequence[dict[str, Any]]) -> None:
+    known = [thing for thing in things if thing["mean"] is not None]
+    means = [thing["mean"] for thing in known]
+    least = [thing["mean"] - thing["min"] for thing in known]
+    most = [thing["max"] - thing["mean"] for thing in known]
+    _bars(axes, [thing["name"] for thing in known], means, [least, most], _PLAIN)
+
+
+def _wins(axes: Any, things: Sequence[dict[str, Any]], seats: int) -> None:
+    known = [thing for thing in things if thing["share"] is not None]
+    shares = [100 * thing["share"] for thing in known]
+    reach = [interval(thing["share"], thing["times"]) for thing in known]
+    low = [max(0.0, share - 100 * bounds[0]) for share, bounds in zip(shares, reach, strict=True)]
+    high = [max(0.0, 100 * bounds[1] - share) for share, bounds in zip(shares, reach, strict=True)]
+    _bars(axes, [thing["name"] for thing in known], shares, [low, high], _SECOND)
+    axes.axhline(100 / seats, color="#333333", linestyle="--", linewidth=0.8)
+    axes.set_ylabel("% of wins")
+
+
+def _bars(axes: Any, names: list[str], heights: list[float], reach: list[list[float]], colour: str) -> None:
+    """A bar for each thing; many or long names stand upright, and are small."""
+    crowded = sum(map(len, names)) + 2 * len(names) > 70
+    places = range(len(names))
+    axes.bar(places, heights, color=colour, yerr=reach, error_kw={"ecolor": "#333333", "elinewidth": 0.7}, width=0.7)
+    axes.set_xticks(list(places), names, rotation=90 if crowded else 0, fontsize=7 if crowded else 9)
+    axes.grid(axis="x", visible=False)
+    axes.set_xlim(-0.6, max(len(names), 6) - 0.4)
+
+
+# --- files
+
+
+def svg_of(chart: Chart) -> str:
+    """A chart as an SVG document: the same for the same numbers."""
+    figure_of, looks = _figures()
+    with looks({**_LOOKS, "svg.hashsalt": chart.title}):
+        figure = figure_of(figsize=(WIDE, HIGH), layout="constrained")
+        chart.draw(figure.add_subplot())
+        written = StringIO()
+        figure.savefig(written, format="svg", transparent=True, metadata={"Date": None})
+    text = written.getvalue()
+    return re.sub(r"\s*<metadata>.*</metadata>", "", text[text.index("<svg") :], flags=re.DOTALL)
+
+
+def png_of(title: str, charts: Iterable[Chart]) -> bytes:
+    """All charts in one picture, two beside each other."""
+    figure_of, looks = _figures()
+    found = list(charts)
+    with looks(_LOOKS):
+        figure = figure_of(figsize=(2 * WIDE, HIGH * ceil(len(found) / 2)), layout="constrained", dpi=110)
+        figure.suptitle(title, fontweight="bold")
+        grid = figure.subplots(ceil(len(found) / 2), 2, squeeze=False).flat
+        for axes, chart in zip(grid, found, strict=False):
+            axes.set_title(chart.title, loc="left", fontsize=10, fontweight="bold")
+            chart.draw(axes)
+        for axes in list(figure.axes)[len(found) :]:
+            axes.set_visible(False)
+        written = BytesIO()
+        figure.savefig(written, format="png", metadata={"Software": None})
+    return written.getvalue()
+
+
+def _figures() -> tuple[Callable[..., Any], Callable[[dict[str, Any]], AbstractContextManager[None]]]:
+    """What makes a figure, without any window, and what sets how it looks for a while."""
+    try:
+        from matplotlib import rc_context
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise ChartsUnavailable("charts need Matplotlib: `pip install 'regelwerk[charts]'`") from None
+    return Figure, rc_context

@@ -1,0 +1,63 @@
+"""Charts of many games: what is drawn follows from what the ruleset measures."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from interpreter.drawing.charts import ChartsUnavailable, charts_of, check_charts, png_of, svg_of
+from interpreter.engine.ruleset import load
+from interpreter.pages.games import games_page
+from interpreter.pages.html import html_of
+from interpreter.play.bots.named import bots_of
+from interpreter.play.simulate import simulate
+from interpreter.play.summary import summary
+from tests.play.toy import ROOT
+
+pytest.importorskip("matplotlib")
+
+
+@pytest.fixture(scope="module")
+def data() -> dict[str, Any]:
+    ruleset = load(ROOT / "pebbles" / "pebbles.yaml")
+    rows = list(simulate(ruleset, bots_of("eager,random", ruleset, 2), 12, seed=5))
+    about = {"ruleset": "pebbles", "overlays": [], "players": 2, "seed": 5, "settings": {"most": 3}}
+    return {**about, **summary(ruleset, ["eager", "random"], rows)}
+
+
+def test_what_is_measured_is_drawn(data: dict[str, Any]) -> None:
+    charts = list(charts_of(data))
+    assert [chart.title for chart in charts] == [
+        "Share of wins",
+        "Rounds",
+        "On heap by round",
+        "Pulled",
+        "Wins by kind",
+    ]
+    svg = svg_of(charts[2])
+    assert svg == svg_of(charts[2])
+    assert {"white", "black", "round"} <= set(re.findall(r">([^<>]+)</text>", svg))
+
+
+def test_a_page_of_charts(data: dict[str, Any]) -> None:
+    page = html_of(games_page("Pebbles", data))
+    assert page.count("<svg") == page.count("<figcaption") == 5
+    assert "12 games of <code>pebbles</code>, most=3 by 2 players (eager, random), seed 5." in page
+    assert "http" not in re.sub(r'xmlns(:xlink)?="[^"]*"', "", page)
+
+
+def test_charts_as_a_picture(data: dict[str, Any]) -> None:
+    picture = png_of("Pebbles", charts_of(data))
+    assert picture[:8] == b"\x89PNG\r\n\x1a\n"
+    assert len(picture) > 20_000
+
+
+def test_charts_that_cannot_be_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ValueError, match=r"\.html or \.png"):
+        check_charts(Path("charts.pdf"))
+    monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
+    with pytest.raises(ChartsUnavailable, match=r"regelwerk\[charts\]"):
+        check_charts(Path("charts.png"))

@@ -1,0 +1,74 @@
+"""What measures take: at moments and events, as the game stood then, though they are read off its log at the end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from interpreter.engine.game import Decision, Game, Option
+from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.typed import value_of
+from interpreter.play.bots.named import bots_of
+from interpreter.play.match import Match
+from interpreter.play.measures import taken
+from interpreter.play.simulate import simulate
+from interpreter.play.summary import interval, summary
+
+
+class Onlooker:
+    """Writes down what measures should take, while the game is played."""
+
+    def __init__(self) -> None:
+        self.heap: list[tuple[int, tuple[Any, ...], int]] = []
+        self.pulled: list[tuple[int, tuple[Any, ...], int]] = []
+
+    def moment(self, game: Game, word: str) -> None:
+        if word in ("start of round", "end of game"):
+            kinds = value_of(game, "[[heap[kind]] for kind in pebble]")[0]
+            self.heap.extend(
+                (value_of(game, "round")[0], (name,), kinds[place][0])
+                for place, name in enumerate(("white", "black"))
+                if kinds[place][0]
+            )
+
+    def chosen(self, game: Game, decision: Decision, option: Option) -> None:
+        """Two decisions later the pebbles may be others; those of the seat that chose change with its choices alone."""
+        if option.do == "pull":
+            had = game.view()["seats"][decision.actor]["taken"]
+            self.pulled.extend((0, (decision.actor, kind), had.get(kind, 0)) for kind in ("white", "black"))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_numbers_are_those_of_their_moments_and_events(pebbles: Ruleset, seed: int) -> None:
+    onlooker = Onlooker()
+    match = Match(pebbles, bots_of("random", pebbles, 3), seed, watchers=[onlooker])
+    match.play()
+    digest = match.game.digest()
+    found = taken(match.game)
+    assert found["on_heap"] == onlooker.heap != []
+    assert [(0, each.of, each.value) for each in found["pulled"]] == onlooker.pulled != []
+    assert len(found["turns"]) == match.decisions
+    assert match.game.digest() == digest
+
+
+def test_a_summary_of_measures(pebbles: Ruleset) -> None:
+    rows = list(simulate(pebbles, bots_of("eager,random", pebbles, 2), 10, seed=5))
+    found = summary(pebbles, ["eager", "random"], rows)
+    white = next(curve for curve in found["curves"]["on_heap"] if curve["of"] == {"kind": "white"})
+    assert white["rounds"][0] == {"round": 1, "games": 10, "mean": 9.0}
+    pulled = {thing["of"]["kind"]: thing for thing in found["tables"]["pulled"]}
+    assert pulled["black"]["times"] == pulled["white"]["times"] == sum(len(r.taken["pulled"]) for r in rows) // 2
+    (turns,) = found["tables"]["turns"]  # one number for each seat of each game: its turns together
+    assert (turns["of"], turns["times"], turns["games"]) == ({}, 20, 10)
+    assert turns["mean"] == sum(row.decisions for row in rows) / 20
+    assert turns["share"] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("share", "count", "low", "high"),
+    [(0.5, 100, 0.4038, 0.5962), (0.0, 10, 0.0, 0.2775), (1.0, 10, 0.7225, 1.0)],
+)
+def test_the_interval_is_wilsons(share: float, count: int, low: float, high: float) -> None:
+    """Figures as textbooks have them."""
+    assert interval(share, count) == pytest.approx((low, high), abs=2e-3)

@@ -1,0 +1,196 @@
+"""Samples in documentation are done one after another, in a folder that was empty, as their reader would do them.
+
+Fenced blocks say by the words behind the fence what they are:
+
+=============  ======================================================================================================
+```yaml FILE   the file, whole; ``csv`` likewise
+```diff FILE   what changes in it: lines with ``-`` become lines with ``+``, those with a blank stay and show where
+```sh          commands
+```text        behind commands: what they print. ``...`` stands for anything, alone on a line for any lines
+=============  ======================================================================================================
+
+Commands without a ``text`` right behind them must succeed. Any other block is only looked at by readers.
+
+``python -m tests.samples FILE…`` does the same in a new folder and prints all that is printed. With ``--installed`` it
+calls the program that is installed; with ``--write`` it fills the ``text`` blocks that leave nothing out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from click.testing import CliRunner
+
+from interpreter.cli.main import cli
+from interpreter.language.parse import Trees, remembered
+
+__all__ = ["Done", "Sample", "Session", "follow", "matches", "samples"]
+
+_FENCE = re.compile(r"^```([a-z]+)(?: +(\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_SHELL = re.compile(r"[|<>;&$`*]")
+"""What only a shell understands: a line without it is taken apart here, which is faster."""
+_TREES: Trees = {}
+"""Most commands look at texts of the shipped rulesets that the one before has looked at."""
+_PLAIN = {"NO_COLOR": "1", "COLUMNS": "120", "LC_ALL": "C.UTF-8"}
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A fenced block: its language, the word behind that, its text, where that begins and in which line of the page."""
+
+    kind: str
+    name: str
+    text: str
+    start: int
+    line: int
+
+    @property
+    def end(self) -> int:
+        """Where the text ends."""
+        return self.start + len(self.text)
+
+
+def samples(page: str) -> list[Sample]:
+    """All fenced blocks of a page that say what they are."""
+    return [
+        Sample(m[1], m[2] or "", m[3], m.start(3), page.count("\n", 0, m.start()) + 1) for m in _FENCE.finditer(page)
+    ]
+
+
+def matches(shown: str, told: str) -> bool:
+    """Whether what is shown, with ``...`` for what is left out, is what was told."""
+    lines = [line.rstrip() for line in shown.splitlines()]
+    parts = [r"(?:.*\n)*?" if line == "..." else re.escape(line).replace(r"\.\.\.", ".*") + r"[ ]*\n" for line in lines]
+    return re.fullmatch("".join(parts) + r"\n*", told.rstrip() + "\n") is not None
+
+
+@dataclass(frozen=True)
+class Done:
+    """A block of commands that were given: what they printed, the block that shows it if any, and what is wrong."""
+
+    commands: Sample
+    told: str
+    shown: Sample | None
+    fault: str
+
+
+class Session:
+    """A shell in a folder. ``installed``: the program is what is installed, else that of this process."""
+
+    def __init__(self, folder: Path, cache: Path, *, installed: bool = False) -> None:
+        self.folder = folder
+        self.installed = installed
+        self.environment = {"REGELWERK_CACHE": str(cache), **_PLAIN}
+
+    def run(self, commands: str) -> tuple[int, str]:
+        """The status of the last command that failed, or 0, and all that was printed."""
+        status, told = 0, []
+        for line in commands.replace("\\\n", " ").splitlines():
+            words = shlex.split(line, comments=True)
+            if not words:
+                continue
+            if words[0] == "export":
+                self.environment.update({name: value for name, _, value in (word.partition("=") for word in words[1:])})
+                continue
+            is_ours = words[0] == "regelwerk" and not self.installed and not _SHELL.search(line)
+            failed, output = self._here(words[1:]) if is_ours else self._in_shell(line)
+            status = failed or status
+            told.append(output)
+        return status, "".join(told)
+
+    def _here(self, arguments: list[str]) -> tuple[int, str]:
+        with contextlib.chdir(self.folder), remembered(_TREES):
+            result = CliRunner().invoke(cli, arguments, env=self.environment, prog_name="regelwerk")
+        if result.exception is not None and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        return result.exit_code, result.output
+
+    def _in_shell(self, line: str) -> tuple[int, str]:
+        here = {}
+        if not self.installed:
+            line = f'regelwerk() {{ "{sys.executable}" -m interpreter "$@"; }}; {line}'
+            here = {"PYTHONPATH": str(Path(__file__).parents[1])}
+        done = subprocess.run(
+            ["bash", "-c", line],
+            cwd=self.folder,
+            env={**os.environ, **self.environment, **here},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        return done.returncode, done.stdout
+
+
+def follow(page: str, session: Session) -> Iterator[Done]:
+    """Does what a page says, block by block."""
+    blocks = samples(page)
+    for block, after in zip(blocks, [*blocks[1:], None], strict=True):
+        if block.kind in ("yaml", "csv") and block.name:
+            _write(session.folder / block.name, block.text)
+        elif block.kind == "diff" and block.name:
+            _change(session.folder / block.name, block)
+        elif block.kind == "sh":
+            status, told = session.run(block.text)
+            if after is None or after.kind != "text" or page[block.end : after.start].strip() != "```\n\n```text":
+                yield Done(block, told, None, f"status {status}" if status else "")
+            else:
+                yield Done(block, told, after, "" if matches(after.text, told) else f"want\n{after.text}")
+
+
+def _write(file: Path, text: str) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, encoding="utf-8")
+
+
+def _change(file: Path, block: Sample) -> None:
+    text = file.read_text(encoding="utf-8")
+    lines = block.text.splitlines(keepends=True)
+    old = "".join(line[1:] or "\n" for line in lines if line[:1] != "+")
+    new = "".join(line[1:] or "\n" for line in lines if line[:1] != "-")
+    if text.count(old) != 1:
+        raise ValueError(f"line {block.line}: these lines stand {text.count(old)} times in {block.name}, want once")
+    file.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def main() -> int:
+    """Follows pages and prints what comes of it; the status is 1 where it is not what they show."""
+    options = argparse.ArgumentParser(description="follows pages of the documentation")
+    options.add_argument("files", nargs="+", type=Path)
+    options.add_argument("--installed", action="store_true", help="with the program that is installed")
+    options.add_argument("--write", action="store_true", help="writes what is printed into the pages")
+    given = options.parse_args()
+    wrong = 0
+    for file in given.files:
+        page = file.read_text(encoding="utf-8")
+        with tempfile.TemporaryDirectory() as new:
+            (folder := Path(new, "empty")).mkdir()
+            done = []
+            for each in follow(page, Session(folder, Path(new, "cache"), installed=given.installed)):
+                done.append(each)
+                print(f"$ {each.commands.text.rstrip()}\n{each.told}", end="", flush=True)
+                if each.fault:
+                    wrong += 1
+                    print(f"!!! {file}:{each.commands.line}: {each.fault}", flush=True)
+        if given.write:
+            for each in reversed(done):
+                if each.shown is not None and "..." not in each.shown.text:
+                    told = "".join(f"{line.rstrip()}\n" for line in each.told.rstrip().splitlines())
+                    page = page[: each.shown.start] + told + page[each.shown.end :]
+            file.write_text(page, encoding="utf-8")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,19 @@
+"""The tutorials are followed word by word: each begins in an empty folder, and what it shows is what is told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.samples import Session, follow
+
+TUTORIALS = sorted((Path(__file__).parents[1] / "docs" / "tutorials").glob("*.md"))
+
+
+@pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.stem)
+def test_a_tutorial_does_what_it_says(page: Path, tmp_path: Path) -> None:
+    (folder := tmp_path / "empty").mkdir()
+    done = list(follow(page.read_text(encoding="utf-8"), Session(folder, tmp_path / "cache")))
+    assert [(each.commands.line, each.fault, each.told) for each in done if each.fault] == []
+    assert len(done) > 5
