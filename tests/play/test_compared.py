@@ -8,13 +8,18 @@ from statistics import fmean
 import pytest
 from click.testing import CliRunner
 
+from interpreter.base.source import NOWHERE
 from interpreter.cli.main import cli
 from interpreter.engine.differences import Compared, Comparison, differences
 from interpreter.engine.ruleset import Ruleset, load
+from interpreter.language import core as c
+from interpreter.language.model import Measure, MeasureKey
+from interpreter.language.types import SEAT
 from interpreter.pages.comparison import Played, comparison_page
 from interpreter.pages.html import html_of
 from interpreter.play.bots.random import RandomBot
 from interpreter.play.effects import effects, histogram
+from interpreter.play.measures import Taken
 from interpreter.play.parting import BEGINNING, Parting, causes, partings
 from interpreter.play.simulate import Row, simulate
 from tests.pages.reading import Read
@@ -44,10 +49,10 @@ def test_the_first_decision_that_differs_and_what_made_it(tmp_path: Path) -> Non
 
 def test_a_rule_that_matters_late_is_found_late(tmp_path: Path) -> None:
     """The rule is asked all the time; games part when it first says something else."""
-    late = "() -> int: most otherwise (3 if count(heap) > 4 else 2)"
+    late = "() -> int: most otherwise (3 if count(heap) > 9 else 2)"
     found = parted(other(tmp_path, "() -> int: most otherwise 3", late))
     assert {each.path for each in found} == {"rules.largest"}
-    assert min(each.choices for each in found) > 2
+    assert min(each.choices for each in found) > 1
 
 
 def test_what_lies_there_at_first_is_no_rule(tmp_path: Path) -> None:
@@ -61,15 +66,21 @@ def test_equal_games_never_part() -> None:
     assert causes(found) == []
 
 
-def row(number: int, each: list[int | None], rounds: int = 3) -> Row:
-    return Row(number, 1, 1, rounds, 0.0, (1, 2), ((1,), (0,)), {"points": list(each)})
+POINTS = Measure(
+    "points", ("end of game",), None, (), None, (MeasureKey("who", 0, SEAT),), c.Const(0), False, 1, NOWHERE
+)
+
+
+def row(number: int, points: list[int]) -> Row:
+    taken = [Taken(3, (seat,), value) for seat, value in enumerate(points)]
+    return Row(number, 1, 1, 3, 0.0, (1, 2), ((1,), (0,)), {"points": taken})
 
 
 def test_an_effect_with_its_interval() -> None:
     """Differences of 0 to 9: mean 4.5, deviation 3.0277; Student's quantile for 9 degrees of freedom is 2.2622."""
     a = [row(number, [0, 2]) for number in range(10)]
     b = [row(number, [number, number + 2]) for number in range(10)]
-    found = {each.name: each for each in effects(a, b)}
+    found = {each.name: each for each in effects(a, b, [POINTS])}
     points = found["points"]
     assert (points.a, points.b, points.difference) == (1, 5.5, 4.5)
     assert points.high - points.difference == pytest.approx(2.2622 * 3.0277 / 10**0.5, abs=0.002)
@@ -85,17 +96,17 @@ def test_pairs_of_games_have_equal_seeds(tmp_path: Path) -> None:
     more = other(tmp_path, "white: 9", "white: 30")
     a, b = (list(simulate(each, BOTS, 8, 1)) for each in (here, more))
     assert [x.seed for x in a] == [y.seed for y in b]
-    found = {each.name: each for each in effects(a, b)}
+    found = {each.name: each for each in effects(a, b, here.model.measures)}
     assert found["rounds"].is_sure
     assert found["rounds"].b == fmean(each.rounds for each in b)
-    assert all(each.difference == 0 and not each.is_sure for each in effects(a, a))
+    assert all(each.difference == 0 and not each.is_sure for each in effects(a, a, here.model.measures))
 
 
 def test_the_page_holds_together_and_needs_nothing_else(tmp_path: Path) -> None:
     ruleset = other(tmp_path, "most otherwise 3", "most otherwise 5")
     comparison = compared(ruleset)
     rows = [list(simulate(each, BOTS, 4, 1)) for each in (comparison.a, comparison.b)]
-    played = Played("two", effects(*rows), parted(ruleset))
+    played = Played("two", effects(rows[0], rows[1], ruleset.model.measures), parted(ruleset))
     text = html_of(comparison_page(comparison, ("old", "new"), played))
     found = Read(text)
     assert found.outside == []
