@@ -25,6 +25,7 @@ MINE = (
     "run",
     "replay",
     "simulate",
+    "compare",
     "bench",
     "play",
     "try",
