@@ -381,9 +381,12 @@ class _Pair:
 
     def _who_plays(self) -> _Found:
         a, b = self.a.ruleset.players, self.b.ruleset.players
-        yield from _one("players", "players", "players", f"{a.low} to {a.high}", f"{b.low} to {b.high}", "players")
-        with_a, with_b = ({str(number): overlay for number, overlay in each.overlays} for each in (a, b))
-        yield from _each("players.with", "overlay that so many take in", "players", with_a, with_b)
+        one, other = (f"{each.low} to {each.high}" for each in (a, b))
+        yield from _one("players", "players", "number of players", one, other, "players")
+        mine, its = ({str(number): overlay for number, overlay in each.overlays} for each in (a, b))
+        for number in _either(mine, its):
+            path, name = f"players.with.{number}", f"an overlay that {number} players take in"
+            yield from _one(path, "overlay", name, mine.get(number), its.get(number), "players")
 
     def _kinds(self) -> _Found:
         def kinds(view: _View) -> dict[str, str]:
@@ -438,7 +441,7 @@ class _Pair:
     def _components(self) -> _Found:
         def parts(view: _View) -> dict[str, str]:
             found = view.model.components.values()
-            return {each.name: f"{each.count or ''} {each.about}".strip() for each in found}
+            return {each.name: f"{each.count}: {each.about}" if each.count else each.about for each in found}
 
         yield from _each("components", "component", "box", parts(self.a), parts(self.b))
 
@@ -483,7 +486,7 @@ class _Pair:
             a = self._group(self.a, name) if name in mine else {}
             b = self._group(self.b, name) if name in its else {}
             if not (a and b):
-                one, other = (", ".join(f"{key} {value}" for key, (_, value) in e.items()) or None for e in (a, b))
+                one, other = (_holder(each) if each else None for each in (a, b))
                 yield from _one(path, "holder", name, one, other, "start")
                 continue
             for key in _either(a, b):
@@ -539,8 +542,13 @@ class _Pair:
                         sides = _side(a.get(cell)), _side(b.get(cell))
                         yield Difference(f"{path}[{cell}]", "cell", name, chapter, *sides)
             else:
-                x, y = ("; ".join(f"{k}: {v}" for k, v in e.items()) if e is not None else None for e in (a, b))
+                x = self._whole(mine[name], a) if a is not None else None
+                y = self._whole(its[name], b) if b is not None else None
                 yield from _one(path, "table", name, x, y, chapter)
+
+    def _whole(self, table: Table, cells: Dict[str, str]) -> str:
+        keys = ", ".join(key.replace("_", " ") for key in table.keys)
+        return f"by {keys} – " + "; ".join(f"{keys}: {value}" for keys, value in cells.items())
 
     def _keys(self, view: _View, table: Table) -> tuple[str, ...]:
         return (*table.keys, type_text(view.ruleset, table.gives))
@@ -604,6 +612,15 @@ def _path_of(group: Group) -> str:
 
 
 # --- small things
+
+
+_USUAL = {"order": "kept", "seen by": "everyone", "lasts": "game"}
+
+
+def _holder(facts: Dict[str, tuple[Hashable, str]]) -> str:
+    """A holder or value in words, without what is so where nothing is said."""
+    told = [f"{key} {value}" for key, (_, value) in facts.items() if _USUAL.get(key) != value and key != "holds"]
+    return ", ".join([facts["holds"][1], *told])
 
 
 def _many(role: Role) -> str:

@@ -95,7 +95,7 @@ class _Book:
         )
 
     def _named(self, told: list[Difference]) -> Iterator[Inline]:
-        names = list(dict.fromkeys(titled(each.name).lower() for each in told))
+        names = list(dict.fromkeys(each.name.replace("_", " ") for each in told))
         shown = ", ".join(names[:_MOST_ALSO])
         yield shown + (f" and {len(names) - _MOST_ALSO} more" if len(names) > _MOST_ALSO else "")
 
@@ -118,18 +118,21 @@ class _Book:
 
     def _label(self, difference: Difference) -> str:
         section, _, rest = difference.path.partition(".")
+        if section == "players":
+            return titled(difference.name)
         name = (rest or section).removeprefix("has.").replace("_", " ").replace(".", ": ")
+        name = name.replace("[", ": ").replace("]", "")
         return name[:1].upper() + name[1:]
 
     def _text(self, difference: Difference) -> Section:
         a, b = difference.a, difference.b
         if difference.constants:
             changed = ", ".join(f"{old} → {new}" for old, new in difference.constants)
-            said = f"{difference.kind}; the same but for {changed}"
+            said = f"The same {difference.kind} but for {changed}."
         elif a is None or b is None:
-            said = f"{difference.kind}; only in “{self.titles[0 if b is None else 1]}”"
+            said = f"A {difference.kind} that only “{self.titles[0 if b is None else 1]}” has."
         else:
-            said = difference.kind
+            said = f"A {difference.kind} of both, which says something else in each."
         beside = Beside(self.titles, tuple(self._side(a, b)), tuple(self._side(b, a)))
         identifier = difference.path.replace(".", "-")
         return Section(identifier, titled(difference.name), (Paragraph((said,), "aside"), beside))
@@ -147,14 +150,13 @@ class _Book:
             yield Paragraph((part.about[:1].upper() + part.about[1:] + ".",))
         if part.when:
             yield Paragraph(("Where ", Code(part.when), ":"))
-        lines = part.text.split("\n")
-        marked = [
-            n for n, line in enumerate(lines) if others is not None and line.strip() and line.strip() not in others
-        ]
-        yield Source(part.text, {}, frozenset(marked) if len(marked) < len(lines) else frozenset())
         quoted = tuple(Quoted(quote.id, quote.text, quote.reading) for quote in part.cites)
         if quoted:
             yield Statements(quoted)
+        lines = part.text.split("\n")
+        own = [n for n, line in enumerate(lines) if others is not None and line.strip() and line.strip() not in others]
+        text = Source(part.text, {}, frozenset(own) if len(own) < len(lines) else frozenset())
+        yield Folded(("the rule itself",), (text,), unfolded=not quoted)
 
     def _distances(self) -> Iterator[Block]:
         graph = self.comparison.graph
@@ -187,8 +189,7 @@ class _Book:
                 (titled(each.name),),
                 (_number(each.a),),
                 (_number(each.b),),
-                ((Strong if each.is_sure else str)(_signed(each.difference)),),
-                (f"{_signed(each.low)} to {_signed(each.high)}",),
+                (f"{_signed(each.difference)} ± {_number((each.high - each.low) / 2)}",),
                 (_signed(each.size),),
             )
             for each in found
@@ -201,7 +202,7 @@ class _Book:
             "confidence; marked lines are those in which it is surely not nothing. The effect size is the difference "
             "in units of its own spread: 0.2 is small, 0.5 is seen by who plays often, 0.8 is large."
         )
-        columns = ("measure", *self.titles, "difference", "95 % interval", "effect size")
+        columns = ("measure", *self.titles, "difference", "effect size")
         yield Section(
             "effects",
             "How much it matters",

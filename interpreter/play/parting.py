@@ -14,12 +14,13 @@ from interpreter.base.cycles import no_search
 from interpreter.base.frozen import dataclass
 from interpreter.engine.coverage import Citation
 from interpreter.engine.differences import Comparison, Difference
-from interpreter.engine.game import Decision, Game
+from interpreter.engine.game import Decision, Game, Option
 from interpreter.engine.refusal import IllegalMove
 from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.watching import key_of, watched
 from interpreter.play.bots.base import Bot
 from interpreter.play.match import Match
+from interpreter.play.narrate import words_of
 
 __all__ = ["BEGINNING", "Cause", "Parting", "causes", "partings"]
 
@@ -136,12 +137,11 @@ class _Pair:
         other = self.b.new_game(len(self.bots), seed, self._own(self.b))
         game = match.game
         while True:
-            mine, its = game.decision, other.decision
-            apart = _apart(mine, its)
+            apart = _apart(game, other)
             if apart is not None:
                 path, also = self._cause(game, seed)
                 return Parting(seed, len(game.choices), _round(game), *apart, path, also)
-            if mine is None:
+            if game.decision is None:
                 return Parting(seed, len(game.choices), _round(game))
             match.step()
             try:
@@ -194,19 +194,20 @@ def _round(game: Game) -> int:
     return int(game.state.cells[game.machine.constants.layout.base["round"]])
 
 
-def _options(decision: Decision) -> list[str]:
-    return sorted(str(option) for option in decision.options[:_MOST_OPTIONS])
+def _options(decision: Decision) -> dict[str, Option]:
+    return {str(option): option for option in decision.options[:_MOST_OPTIONS]}
 
 
-def _apart(a: Decision | None, b: Decision | None) -> tuple[str, str] | None:
+def _apart(one: Game, other: Game) -> tuple[str, str] | None:
     """What either side asks, where that is not the same."""
+    a, b = one.decision, other.decision
     if a is None or b is None:
         return None if a is b else (_asked(a), _asked(b))
     if (a.name, a.actor) != (b.name, b.actor):
         return _asked(a), _asked(b)
     mine, its = _options(a), _options(b)
-    if mine != its:
-        return _only(mine, its), _only(its, mine)
+    if mine.keys() != its.keys():
+        return _only(one, a, mine, its), _only(other, b, its, mine)
     if a.context != b.context:
         return _shown(a), _shown(b)
     return None
@@ -216,13 +217,13 @@ def _asked(decision: Decision | None) -> str:
     return "the game is over" if decision is None else f"player {decision.actor + 1}: {decision.name.replace('_', ' ')}"
 
 
-def _only(options: list[str], others: list[str]) -> str:
-    """The options that only one side has."""
-    rest = set(others)
-    own = [option for option in options if option not in rest]
-    shown = ", ".join(own[:3])
-    more = f" and {len(own) - 3} more" if len(own) > 3 else ""
-    return f"can choose {shown}{more}" if own else f"has {len(options)} of the options"
+def _only(game: Game, decision: Decision, own: dict[str, Option], others: dict[str, Option]) -> str:
+    """The options that only one side has, in the words of a log."""
+    apart = [option for name, option in own.items() if name not in others]
+    shown = "; ".join(words_of(game, decision, option.code) or str(option) for option in apart[:3])
+    more = f"; and {len(apart) - 3} more" if len(apart) > 3 else ""
+    who = f"player {decision.actor + 1}"
+    return f"{who} may choose here alone: {shown}{more}" if apart else f"{who} has no choice that the other has not"
 
 
 def _shown(decision: Decision) -> str:

@@ -26,6 +26,7 @@ MINE = (
     "replay",
     "simulate",
     "whatif",
+    "compare",
     "bench",
     "play",
     "try",

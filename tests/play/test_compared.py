@@ -1,0 +1,129 @@
+"""Two rulesets played beside each other: where they first part, and by how much their measures differ."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from statistics import fmean
+
+import pytest
+from click.testing import CliRunner
+
+from interpreter.base.source import NOWHERE
+from interpreter.cli.main import cli
+from interpreter.engine.differences import Compared, Comparison, differences
+from interpreter.engine.ruleset import Ruleset, load
+from interpreter.language import core as c
+from interpreter.language.model import Measure, MeasureKey
+from interpreter.language.types import SEAT
+from interpreter.pages.comparison import Played, comparison_page
+from interpreter.pages.html import html_of
+from interpreter.play.bots.random import RandomBot
+from interpreter.play.effects import effects, histogram
+from interpreter.play.measures import Taken
+from interpreter.play.parting import BEGINNING, Parting, causes, partings
+from interpreter.play.simulate import Row, simulate
+from tests.pages.reading import Read
+from tests.play.toy import ROOT, changed
+
+BOTS = [RandomBot(), RandomBot()]
+
+
+def other(folder: Path, old: str, new: str) -> Ruleset:
+    return load(changed(folder, "family.yaml", old, new) / "pebbles" / "pebbles.yaml")
+
+
+def compared(ruleset: Ruleset) -> Comparison:
+    return differences(Compared(load(ROOT / "pebbles" / "pebbles.yaml")), Compared(ruleset))
+
+
+def parted(ruleset: Ruleset, games: int = 3) -> list[Parting]:
+    return list(partings(compared(ruleset), BOTS, games, seed=1))
+
+
+def test_the_first_decision_that_differs_and_what_made_it(tmp_path: Path) -> None:
+    found = parted(other(tmp_path, "most otherwise 3", "most otherwise 5"))
+    assert {(each.path, each.choices, each.round) for each in found} == {("rules.largest", 0, 1)}
+    assert found[0].a == "player 2 has no choice that the other has not" or "no choice" in found[0].a
+    assert "pulls 4 white" in found[0].b
+
+
+def test_a_rule_that_matters_late_is_found_late(tmp_path: Path) -> None:
+    """The rule is asked all the time; games part when it first says something else."""
+    late = "() -> int: most otherwise (3 if count(heap) > 9 else 2)"
+    found = parted(other(tmp_path, "() -> int: most otherwise 3", late))
+    assert {each.path for each in found} == {"rules.largest"}
+    assert min(each.choices for each in found) > 1
+
+
+def test_what_lies_there_at_first_is_no_rule(tmp_path: Path) -> None:
+    (cause,) = causes(parted(other(tmp_path, "black: 6", "black: 0")))
+    assert (cause.path, cause.games, cause.share) == (BEGINNING, 3, 1.0)
+
+
+def test_equal_games_never_part() -> None:
+    found = parted(load(ROOT / "pebbles" / "pebbles.yaml"))
+    assert [each.path for each in found] == ["", "", ""]
+    assert causes(found) == []
+
+
+POINTS = Measure(
+    "points", ("end of game",), None, (), None, (MeasureKey("who", 0, SEAT),), c.Const(0), False, 1, NOWHERE
+)
+
+
+def row(number: int, points: list[int]) -> Row:
+    taken = [Taken(3, (seat,), value) for seat, value in enumerate(points)]
+    return Row(number, 1, 1, 3, 0.0, (1, 2), ((1,), (0,)), {"points": taken})
+
+
+def test_an_effect_with_its_interval() -> None:
+    """Differences of 0 to 9: mean 4.5, deviation 3.0277; Student's quantile for 9 degrees of freedom is 2.2622."""
+    a = [row(number, [0, 2]) for number in range(10)]
+    b = [row(number, [number, number + 2]) for number in range(10)]
+    found = {each.name: each for each in effects(a, b, [POINTS])}
+    points = found["points"]
+    assert (points.a, points.b, points.difference) == (1, 5.5, 4.5)
+    assert points.high - points.difference == pytest.approx(2.2622 * 3.0277 / 10**0.5, abs=0.002)
+    assert points.size == pytest.approx(4.5 / 3.0277, abs=0.001)
+    assert points.is_sure
+    assert not found["rounds"].is_sure
+    bins = histogram(points)
+    assert [sum(column) for column in list(zip(*bins, strict=True))[1:]] == [10, 10]
+
+
+def test_pairs_of_games_have_equal_seeds(tmp_path: Path) -> None:
+    here = load(ROOT / "pebbles" / "pebbles.yaml")
+    more = other(tmp_path, "white: 9", "white: 30")
+    a, b = (list(simulate(each, BOTS, 8, 1)) for each in (here, more))
+    assert [x.seed for x in a] == [y.seed for y in b]
+    found = {each.name: each for each in effects(a, b, here.model.measures)}
+    assert found["rounds"].is_sure
+    assert found["rounds"].b == fmean(each.rounds for each in b)
+    assert all(each.difference == 0 and not each.is_sure for each in effects(a, a, here.model.measures))
+
+
+def test_the_page_holds_together_and_needs_nothing_else(tmp_path: Path) -> None:
+    ruleset = other(tmp_path, "most otherwise 3", "most otherwise 5")
+    comparison = compared(ruleset)
+    rows = [list(simulate(each, BOTS, 4, 1)) for each in (comparison.a, comparison.b)]
+    played = Played("two", effects(rows[0], rows[1], ruleset.model.measures), parted(ruleset))
+    text = html_of(comparison_page(comparison, ("old", "new"), played))
+    found = Read(text)
+    assert found.outside == []
+    assert set(found.links) <= set(found.ids)
+    assert len(found.ids) == len(set(found.ids))
+    assert {"effects", "where", "rules-largest", "chapter-pulling"} <= set(found.ids)
+    assert "<mark>" not in text  # one line each: nothing is gained by marking all of it
+    assert "The same rule but for 3 → 5." in text
+
+
+def test_the_command_plays_and_writes_the_report(tmp_path: Path) -> None:
+    path = changed(tmp_path, "family.yaml", "white: 9", "white: 12") / "pebbles" / "pebbles.yaml"
+    names = [str(ROOT / "pebbles" / "pebbles.yaml"), str(path)]
+    report = tmp_path / "report.html"
+    play = ["--games", "3", "--seed", "1", "--bots", "random"]
+    assert CliRunner().invoke(cli, ["compare", *names, *play, "--report", str(report)]).exit_code == 0
+    assert "3 pairs of games" in report.read_text(encoding="utf-8")
+    said = CliRunner().invoke(cli, ["compare", *names, *play]).stdout
+    assert "How much it matters" in said
+    assert "Where it first matters" in said
