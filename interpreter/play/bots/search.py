@@ -252,9 +252,7 @@ class _Search:
         function = machine.function(self.bot.outlook)
         machine.meter.refill()
         counts = machine.constants.statics["seat.counts"]
-        stands: list[Value] = [
-            function(game.state, (seat,)) if counted else None for seat, counted in enumerate(counts)
-        ]
+        stands: list[Value] = [function(game.state, [seat]) if counted else None for seat, counted in enumerate(counts)]
         found = []
         for seat, own in enumerate(stands):
             others = [other for number, other in enumerate(stands) if number != seat and other is not None]
