@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 import shutil
+import signal
 import tempfile
 
 from hypothesis import settings
@@ -16,3 +17,6 @@ settings.load_profile("ci" if os.environ.get("CI") else "here")
 if "PYTEST_XDIST_WORKER" not in os.environ:  # workers, and the processes that tests start, share one new cache
     os.environ["REGELWERK_CACHE"] = tempfile.mkdtemp(prefix="regelwerk-tests-")
     atexit.register(shutil.rmtree, os.environ["REGELWERK_CACHE"], ignore_errors=True)
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell starts what is to run in the background
+    signal.signal(signal.SIGINT, signal.default_int_handler)
