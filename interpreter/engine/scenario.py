@@ -357,7 +357,7 @@ def _failures(checked: Checked, ruleset: Ruleset) -> Iterator[Failure]:
         yield from _unsound(game, scenario)
     if scenario.refused is not None:
         yield from _refused(game, scenario.refused)
-    elif (waits := _waits(game)) is not None:
+    elif scenario.given is not None and (waits := _waits(game)) is not None:
         yield Failure(f"nothing is given yet: {_asked(game)}", scenario.span, waits)
         return
     yield from _unused(game, scenario)

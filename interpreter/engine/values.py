@@ -156,7 +156,8 @@ class Names:
 
         near = did_you_mean(public, names) if isinstance(public, str) else ""
         known = f": {', '.join(names)}" if not near and len(names) <= 12 else near
-        raise ValueError(f"got {public!r}, want a {type_text(self.model, type_)}{known}")
+        wanted = type_text(self.model, type_)
+        raise ValueError(f"got {public!r}, want {'an' if wanted[0] in 'aeiou' else 'a'} {wanted}{known}")
 
     def _card(self, public: Any, type_: Type) -> int:
         found = self._cards.get(public, []) if isinstance(public, int | str) and not isinstance(public, bool) else []

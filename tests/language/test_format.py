@@ -185,7 +185,10 @@ def compound(statements: st.SearchStrategy[n.Statement]) -> st.SearchStrategy[n.
 statements: st.SearchStrategy[n.Statement] = st.recursive(simple_statements, compound, max_leaves=5)
 blocks = st.builds(n.Block, lists(statements, 1))
 headers = st.builds(n.Header, lists(st.builds(n.Parameter, names, types)), st.none() | types)
-functions = st.builds(n.Function, st.none() | headers, expressions | blocks)
+function_blocks = blocks.filter(
+    lambda block: len(block.statements) > 1 or not isinstance(block.statements[0], n.Perform)
+)
+functions = st.builds(n.Function, st.none() | headers, expressions | function_blocks)  # a call alone is the value
 procedures = st.builds(n.Procedure, st.none() | headers, blocks)
 cites = st.from_regex(r"[A-Z]{1,3}-[A-Za-z0-9-]{1,5}", fullmatch=True)
 requirements = st.builds(n.Require, small, lists(cites)) | st.builds(n.Let, words, st.none(), small)
