@@ -6,13 +6,11 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
-__all__ = ["aligned", "as_json", "board", "counted", "nobody_reads", "notice", "say", "styled", "wants_colour"]
-
-T = TypeVar("T")
+__all__ = ["aligned", "as_json", "board", "nobody_reads", "notice", "say", "styled", "wants_colour"]
 
 
 def say(text: str = "") -> None:
@@ -28,16 +26,6 @@ def nobody_reads() -> None:
 def notice(text: str) -> None:
     """A line for the person at the terminal, apart from the data."""
     click.echo(text, err=True)
-
-
-def counted(items: Iterable[T], total: int, about: str) -> Iterable[T]:
-    """The items one after another, with a progress bar on a terminal."""
-    if not sys.stderr.isatty():
-        return items
-    from rich.console import Console
-    from rich.progress import track
-
-    return track(items, about, total=total, console=Console(stderr=True), transient=True)
 
 
 def as_json(value: Any, *, compact: bool = False) -> None:

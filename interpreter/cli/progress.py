@@ -4,11 +4,22 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
-__all__ = ["counting", "interruptible"]
+__all__ = ["counted", "counting", "interruptible"]
+
+
+T = TypeVar("T")
+
+
+def counted(items: Iterable[T], total: int, about: str) -> Iterator[T]:
+    """The items one after another, each told of when the next one is asked for."""
+    with counting(about, total) as tell:
+        for item in items:
+            yield item
+            tell(1)
 
 
 @contextmanager

@@ -21,6 +21,7 @@ from interpreter.language.parse import STATEMENTS, parse_expression, parse_type
 from interpreter.language.scope import Frame
 from interpreter.language.signatures import FUNCTIONS
 from interpreter.language.steps import MAKERS, resolve_type
+from interpreter.language.texts import Typed
 from interpreter.language.types import SEAT, Type, accepts
 from interpreter.reading.files import KINDS
 from interpreter.reading.schema import keys_at, values_at
@@ -451,12 +452,12 @@ class _Completer:
         return found
 
     def _named_type(self, text: str) -> Type:
-        tree, _ = parse_type(_Loose(text))
+        tree, _ = parse_type(Typed(SourceFile("", text)))
         return resolve_type(self.model, tree, lambda diagnostic: None) if tree is not None else Type("never")
 
     def _type_of(self, text: str, frame: Frame) -> Type | None:
         """The type of an expression, with the locals that are known."""
-        tree, _ = parse_expression(_Loose(text.strip()))
+        tree, _ = parse_expression(Typed(SourceFile("", text.strip())))
         if tree is None:
             return None
         expressions = Expressions(self.model, self.model.signatures, frame, lambda diagnostic: None)
@@ -464,21 +465,11 @@ class _Completer:
         return None if type_.form == "never" else type_
 
     def _items_of(self, text: str, frame: Frame) -> Type | None:
-        tree, _ = parse_expression(_Loose(text))
+        tree, _ = parse_expression(Typed(SourceFile("", text)))
         if tree is None:
             return None
         of = Expressions(self.model, self.model.signatures, frame, lambda diagnostic: None).items(tree)[1]
         return None if of.form == "never" else of
-
-
-@dataclass(frozen=True, slots=True)
-class _Loose:
-    """A piece of text that stands nowhere."""
-
-    text: str
-
-    def span(self, start: int, end: int) -> Span:
-        return Span(SourceFile("", self.text), start, end)
 
 
 def _every(pattern: re.Pattern[str], line: str) -> Iterator[re.Match[str]]:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from interpreter.engine.game import Game
+from interpreter.engine.typed import literal
 from interpreter.kernel.state import Value
 from interpreter.language.model import Group
 from interpreter.language.types import Type
@@ -27,10 +28,9 @@ def lines_to(first: Game, then: Game) -> list[str]:
     for group, cell, name in holders:
         value = then.state.cells[cell]
         if group.type.form not in ("zone", "piles", "pool", "track", "stock") and first.state.cells[cell] != value:
-            try:
-                found.append(f"{name} = {_literal(first, value, group.type)}")
-            except _CannotSay:
-                continue
+            said = literal(first, value, group.type)
+            if said is not None:
+                found.append(f"{name} = {said}")
     return found
 
 
@@ -54,10 +54,6 @@ def joined(lines: Iterable[str]) -> list[str]:
             found.append(line)
         last = here
     return found
-
-
-class _CannotSay(Exception):
-    """A value that rule text cannot give."""
 
 
 def _holders(game: Game) -> Iterator[Holder]:
@@ -133,9 +129,7 @@ def _pieces(first: Game, then: Game, holders: list[Holder]) -> Iterator[str]:
     base = layout.base["piece"]
     for place, row in enumerate(model.graph.places):
         old, new = first.state.cells[base + place], then.state.cells[base + place]
-        if old == new:
-            continue
-        if old is not None:
+        if old == new or old is not None:
             continue
         owner, piece = new // len(model.pieces), model.pieces[new % len(model.pieces)]
         stocks = [n for g, _, n in holders if g.type == Type("stock", piece) and n.startswith(f"seats[{owner}].")]
@@ -143,31 +137,6 @@ def _pieces(first: Game, then: Game, holders: list[Holder]) -> Iterator[str]:
             continue
         node = model.graph.nodes[row.node].name
         yield f'move 1 from {stocks[0]} to first(p in "{node}".places where p.number == {row.number})'
-
-
-def _literal(game: Game, value: Value, type_: Type) -> str:
-    """A value as rule text writes it."""
-    names, model = game.ruleset.names, game.ruleset.model
-    if value is None:
-        return "none"
-    match type_.form:
-        case "int":
-            return str(value)
-        case "bool":
-            return "yes" if value else "no"
-        case "seat":
-            return f"seats[{value}]"
-        case "node":
-            return f'"{names.public(value, type_)}"'
-        case "kind":
-            return str(names.public(value, type_))
-        case "card" if type_.name and model.cards[value].key is not None and isinstance(model.cards[value].key, int):
-            return str(model.cards[value].key)
-        case "list" | "set" if type_.of is not None:
-            of = type_.of
-            return "[" + ", ".join(_literal(game, item, of) for item in value) + "]"
-        case _:
-            raise _CannotSay
 
 
 def _bag(value: Value) -> tuple[int, ...]:

@@ -6,35 +6,21 @@ import json
 from typing import Any
 
 from interpreter.base.diagnostics import Diagnostic, RulesetError
-from interpreter.base.frozen import dataclass
-from interpreter.base.source import SourceFile, Span
+from interpreter.base.source import SourceFile
 from interpreter.engine.game import Game
 from interpreter.kernel.state import Value
 from interpreter.language.expressions import Expressions
 from interpreter.language.parse import parse_expression
 from interpreter.language.scope import Frame
+from interpreter.language.texts import Typed
 from interpreter.language.types import Type
 
 __all__ = ["literal", "value_of"]
 
 
-@dataclass(frozen=True)
-class _Typed:
-    """An expression as it was typed."""
-
-    file: SourceFile
-
-    @property
-    def text(self) -> str:
-        return self.file.text
-
-    def span(self, start: int, end: int) -> Span:
-        return Span(self.file, start, end)
-
-
 def value_of(game: Game, text: str) -> tuple[Value, Type]:
     """The value of an expression now, and its type. Raises :class:`RulesetError` with what is wrong with the text."""
-    tree, found = parse_expression(_Typed(SourceFile("expression", text)))
+    tree, found = parse_expression(Typed(SourceFile("expression", text)))
     diagnostics: list[Diagnostic] = list(found)
     if tree is not None:
         model, frame = game.ruleset.model, Frame()
@@ -61,9 +47,9 @@ def literal(game: Game, value: Value, type_: Type) -> str | None:
             return str(public)
         case "node":
             return json.dumps(public, ensure_ascii=False)
-        case "card" if type_.name:
+        case "card" if type_.name and game.ruleset.model.cards[value].key is not None:
             return str(public) if isinstance(public, int) else json.dumps(public, ensure_ascii=False)
-        case "list" if type_.of is not None:
+        case "list" | "set" if type_.of is not None:
             items = [literal(game, item, type_.of) for item in value]
             return None if None in items else f"[{', '.join(item for item in items if item)}]"
         case _:

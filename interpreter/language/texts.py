@@ -7,13 +7,13 @@ from typing import TypeVar, cast
 
 from interpreter.base.diagnostics import Diagnostic
 from interpreter.base.frozen import dataclass
-from interpreter.base.source import Span
+from interpreter.base.source import SourceFile, Span
 from interpreter.language import nodes as n
 from interpreter.language.parse import Text, parse_condition, parse_expression, parse_type
 from interpreter.reading.printed import PrintedTable, read_printed
 from interpreter.reading.yaml import Scalar, Value, excerpt
 
-__all__ = ["Part", "condition_of", "expression_of", "parsed", "printed", "template_parts", "type_of"]
+__all__ = ["Part", "Typed", "condition_of", "expression_of", "parsed", "printed", "template_parts", "type_of"]
 
 Report = Callable[[Diagnostic], None]
 Tree = TypeVar("Tree")
@@ -29,6 +29,20 @@ class Part:
 
     def span(self, start: int, end: int) -> Span:
         return self.whole.span(self.start + start, self.start + end)
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """A text that stands in no file, as somebody types it: places in it are those of a file of its own."""
+
+    file: SourceFile
+
+    @property
+    def text(self) -> str:
+        return self.file.text
+
+    def span(self, start: int, end: int) -> Span:
+        return Span(self.file, start, end)
 
 
 def parsed(

@@ -121,10 +121,7 @@ def histogram(effect: Effect, most: int = 24) -> list[tuple[float, int, int]]:
     one, other = effect.values
     low, high = min(*one, *other), max(*one, *other)
     whole = all(value == int(value) for value in (*one, *other))
-    width = max((high - low) / most, 1.0 if whole else 0.0)
-    if whole:
-        width = -(-(high - low + 1) // most) or 1.0
-    width = width or 1.0
+    width = (-(-(high - low + 1) // most) if whole else (high - low) / most) or 1.0
     bins = int((high - low) // width) + 1
     counts = [[0, 0] for _ in range(bins)]
     for side, values in enumerate((one, other)):

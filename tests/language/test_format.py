@@ -16,9 +16,10 @@ from interpreter.language import nodes as n
 from interpreter.language import parse as p
 from interpreter.language.build import AGGREGATES
 from interpreter.language.format import AnyNode, format_node
-from tests.support import RuleText, rule_text
+from interpreter.language.texts import Typed
+from tests.support import rule_text
 
-Parse = Callable[[RuleText], tuple[n.Node | None, list[Diagnostic]]]
+Parse = Callable[[Typed], tuple[n.Node | None, list[Diagnostic]]]
 
 
 def parsed(parse: Parse, text: str) -> n.Node:

@@ -13,9 +13,10 @@ from interpreter.base.diagnostics import Diagnostic, render
 from interpreter.language import nodes as n
 from interpreter.language import parse as p
 from interpreter.language.format import format_node
-from tests.support import RuleText, rule_text
+from interpreter.language.texts import Typed
+from tests.support import rule_text
 
-Parse = Callable[[RuleText], tuple[n.Node | None, list[Diagnostic]]]
+Parse = Callable[[Typed], tuple[n.Node | None, list[Diagnostic]]]
 
 PARSES: list[Parse] = [
     p.parse_function,

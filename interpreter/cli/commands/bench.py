@@ -19,7 +19,8 @@ from interpreter.cli.options import (
     settings_for,
     settings_option,
 )
-from interpreter.cli.output import aligned, as_json, counted, notice, say
+from interpreter.cli.output import aligned, as_json, notice, say
+from interpreter.cli.progress import counted
 
 if TYPE_CHECKING:
     from interpreter.engine.ruleset import Ruleset

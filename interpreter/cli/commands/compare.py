@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from interpreter.cli.options import bots_option, output_option, overlays_option, seed_option, settings_option
-from interpreter.cli.output import aligned, as_json, counted, notice, say, styled
+from interpreter.cli.output import aligned, as_json, notice, say, styled
+from interpreter.cli.progress import counted
 
 if TYPE_CHECKING:
     from interpreter.engine.differences import Comparison, Difference, Side

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from interpreter.cli.options import output_option
-from interpreter.cli.output import aligned, as_json, counted, notice, say, styled
+from interpreter.cli.output import aligned, as_json, notice, say, styled
+from interpreter.cli.progress import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
