@@ -80,6 +80,19 @@ CASES: dict[str, tuple[str, str, tuple[tuple[str, str], ...], str]] = {
         (SPARE, ZONES),
         PLANS,
     ),
+    "a row of cards, of which others have no such number": (
+        "choose act by seats[0]:\n  pick number in 1 .. 4:\n    amount = number\n    score_all += best()\n"
+        "  a if count(deck) > 0:\n    move first(deck) to seats[0].hand\n    score_all += best()\n"
+        "  b if count(deck) > 0:\n    move first(deck) to pile\n    score_all += best()\n",
+        rule("best", "() -> int: sum(count(p in s.hand where not any(o in pile where is_more(p, o))) for s in seats)")
+        + rule(
+            "is_more",
+            "(one: plan, other: plan) -> bool:\n  if one.number == other.number:\n    return no\n"
+            "  return one.number * amount > other.number * amount",
+        ),
+        (SPARE, ZONES),
+        "",
+    ),
     "a row whose key is a list": (
         "choose act by seats[0]:\n  pick number in 1 .. 4, who in seats:\n    who.picked = [number]\n"
         "    score_all += near([1])\n    score_all += near([2]) * 100\n",

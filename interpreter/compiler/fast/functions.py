@@ -249,6 +249,7 @@ class Functions(Writer):
         q = self.quote
         cells, whole = reads
         number = len(self.emitter.cached)
+        total = of.total and of.type is not None and of.type.form != "card"  # a row has all cards, of whatever kind
         self.emitter.cached.append((of.label, frozenset(whole)))
         self.emitter.done.whole[number] = tuple(sorted(whole))
         self.emitter.done.rows[number] = {cell: tuple(values) for cell, values in cells.items()}
@@ -268,7 +269,7 @@ class Functions(Writer):
                 writing.add(q.function(f"{writing.name}_part", ["value", takes], returned))
             key = q.name(given[0]) if len(given) == 1 else q.tuple([q.name(name) for name in given])
             anew = q.call(
-                "row_anew" if of.total else "partial_row_anew",
+                "row_anew" if total else "partial_row_anew",
                 [
                     *(q.name("S"), q.name("M"), q.constant(number), q.constant(size)),
                     *(q.tuple([q.name(name) for name in given]), q.name(one)),
@@ -296,7 +297,7 @@ class Functions(Writer):
             for statement in body:
                 if isinstance(statement, ast.For):
                     statement.iter.length = size  # type: ignore[attr-defined]
-                    if not of.total:
+                    if not total:
                         statement.body = q.statements(
                             "try:\n    body\nexcept FAILURES:\n    values[each] = None", body=statement.body
                         )
