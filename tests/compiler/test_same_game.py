@@ -235,6 +235,6 @@ def _apply(game: Game, option: tuple[int, tuple[Value, ...]], *, in_plain: bool)
     assert decision is not None
     game.machine.plain = in_plain
     try:
-        game.apply(game.option(decision.site, option))
+        game.apply(decision.option(option))
     finally:
         game.machine.plain = False

@@ -43,4 +43,4 @@ class Bot(Protocol):
 
 def option_of(game: Game, decision: Decision, code: Code) -> Option:
     """The option of a code, by its public names."""
-    return game.option(decision.site, code)
+    return decision.option(code)
