@@ -333,9 +333,10 @@ class Game:
             self.machine.meter.left = MAXIMUM_STEPS
             named = self.table.options.get(frame[0]) or self._named(frame[0])
             seat = named.seat
-            decision = self._decision = Decision()
-            decision._game, decision._named, decision.frame, decision._chosen = self, named, frame, None
-            decision.actor = frame[1][seat] if seat is not None else named.site.seat(self.state, list(frame[1]))
+            actor = frame[1][seat] if seat is not None else named.site.seat(self.state, list(frame[1]))
+            decision = self._decision = Decision()  # filled here: there is one for every choice
+            decision.actor, decision.frame = actor, frame
+            decision._game, decision._named, decision._chosen = self, named, None
         return decision
 
     def _named(self, index: int) -> Named:
@@ -363,11 +364,8 @@ class Game:
         """Makes a choice and goes on to the next decision. Raises :class:`IllegalMove`, which changes nothing, or
         :class:`RuleFailure`, after which the state is as before the choice."""
         decision, state = self._decision, self.state
-        if decision is not None and decision._chosen is choice and decision.frame is state.frame:
-            option = decision._chosen
-        else:
-            option = None
-        if option is None:
+        option = decision._chosen if decision is not None and decision.frame is state.frame else None
+        if option is None or option is not choice:
             option = choice if isinstance(choice, Option) and self._is_sure(choice) else self.offered(choice)
         number, values = option.code
         log = state.log

@@ -101,23 +101,24 @@ class Draws:
     lane is twice as wide as a number: no product reaches the next one.
     """
 
-    __slots__ = ("_at", "_name", "_numbers", "_seed", "_start", "used")
+    __slots__ = ("_first", "_name", "_numbers", "_seed", "_start", "used")
 
     def __init__(self, seed: int, name: str) -> None:
         self._seed, self._name = seed, name
         self._start = _finalise(_finalise((seed + _STEP) & _MASK) ^ _fnv1a(name))
         self._numbers: tuple[int, ...] = ()
-        self._at = -1
+        self._first = -_LANES
         self.used = 0
 
     def below(self, n: int) -> int:
         """A number from 0 to ``n - 1``; ``ValueError`` where ``n`` is below 1."""
         used = self.used
         self.used = used + 1
-        if used // _LANES != self._at:
-            self._at = used // _LANES
-            self._numbers = _run(self._start, used - used % _LANES)
-        number = self._numbers[used % _LANES]
+        at = used - self._first
+        if not 0 <= at < _LANES:
+            self._first, at = used, 0
+            self._numbers = _run(self._start, used)
+        number = self._numbers[at]
         if 0 < n < _RARE and number < _COMMON:
             return number % n
         return drawn(n, self._seed, self._name, used)

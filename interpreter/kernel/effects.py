@@ -314,13 +314,20 @@ def take_back(state: State, length: int) -> None:
 def undo(state: State) -> tuple[Any, ...] | None:
     """Takes back everything since the last choice, and the choice; gives its record, or nothing where there is none."""
     log = state.log
-    if not any(record[0] == CHOICE for record in reversed(log)):
-        return None
-    while True:
+    undone = []
+    while log:
         record = log.pop()
-        if record[0] == PUT:
-            state.cells[record[2]] = record[3]
-        elif record[0] == CHOICE:
-            state.frame = record[2]
-            state.memo.clear()
-            return record
+        if record[0] == CHOICE:
+            break
+        undone.append(record)
+    else:
+        log.extend(reversed(undone))
+        return None
+    state.frame = record[2]
+    if undone:  # else what functions gave is still true
+        cells = state.cells
+        for change in undone:
+            if change[0] == PUT:
+                cells[change[2]] = change[3]
+        state.memo.clear()
+    return record

@@ -34,6 +34,9 @@ __all__ = ["FastMachine"]
 MOST_POLICIES = 64
 """So many policies are known by what they are, others by what they say."""
 
+CHOICE_COST = 2 * LITTLE
+"""What is taken off for one choice: for what chose it, and for what goes on with it."""
+
 MOST_STEPS = 2_000
 """So many returns to the loop between two decisions are left to the plain form, which counts them."""
 
@@ -191,8 +194,8 @@ class FastMachine(Machine):
         length, waiting = len(state.log), (cells[self._pending], cells[self._settling])
         try:
             left = form.left
-            left[0] -= 2 * LITTLE  # what chose is paid for here as well
-            if left[0] < DECISION or len(memo) != 1 or CACHES not in memo:
+            left[0] = spare = left[0] - CHOICE_COST
+            if spare < DECISION or len(memo) != 1 or CACHES not in memo:
                 form.begin(state)
             going = form.takes[frame[0]][option](state, frame, values)
             if going is not None:
