@@ -8,7 +8,7 @@ begins needs none of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import blake2b
@@ -380,6 +380,22 @@ class FastMachine(Machine):
                 for values in self._rest(state, env, site.options[number], count):
                     yield number, values
 
+    def is_free(self, state: State) -> bool:
+        if self.stays_plain:
+            return super().is_free(state)
+        form, frame, found = self.form, state.frame, 0
+        assert frame is not None
+        try:
+            self._begin_options(form, state, frame[1])
+            for listed in form.options[frame[0]]:
+                for _ in listed(state, frame[1]):
+                    found += 1
+                    if found > 1:
+                        return True
+        except Exception:
+            return super().is_free(state)
+        return False
+
     def values(self, state: State, env: Env, option: OptionSite) -> Iterator[tuple[Value, ...]]:
         if self.stays_plain:
             yield from super().values(state, env, option)
@@ -397,7 +413,7 @@ class FastMachine(Machine):
         except Exception:
             yield from self._rest(state, env, option, count)
 
-    def _begin_options(self, form: Form, state: State, env: Env) -> None:
+    def _begin_options(self, form: Form, state: State, env: Sequence[Value]) -> None:
         form.begin(state)
         form.runtime.budget.fits(env)
 
