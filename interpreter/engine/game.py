@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, overload
 
 from interpreter.base.frozen import dataclass
-from interpreter.compiler.constants import RuleFailure
+from interpreter.compiler.constants import MAXIMUM_STEPS, RuleFailure
+from interpreter.compiler.fast.budget import DECISION
+from interpreter.compiler.fast.runtime import CACHES
 from interpreter.compiler.plain.machine import AskSite, OptionSite
 from interpreter.engine.refusal import IllegalMove, refuse
+from interpreter.engine.values import Names
 from interpreter.kernel.chance import ChanceSource, Scripted, Seeded
 from interpreter.kernel.effects import undo
 from interpreter.kernel.invariants import broken
@@ -30,8 +33,11 @@ SAVE_VERSION = 1
 MAXIMUM_SAVE = 50_000_000
 MAXIMUM_RECORDS = 1_000_000
 """So many changes, events and choices may the log of one game hold."""
-MAXIMUM_OPTIONS = 20_000
-"""So many options are known by their public names before they are made anew."""
+MAXIMUM_OPTIONS = 4_000
+"""So many options of one decision are known by their public names before they are made anew."""
+
+Code = tuple[int, tuple[Value, ...]]
+"""An option as the machine lists it: the alternative's number at its decision, and its values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +46,7 @@ class Option:
 
     do: str
     values: tuple[tuple[str, Any], ...]
-    code: tuple[int, tuple[Value, ...]]
+    code: Code
     site: OptionSite | None = field(default=None, repr=False, compare=False)
     """Where the game itself made it: there its code is surely what its names say."""
 
@@ -54,21 +60,67 @@ class Option:
         return " ".join([self.do, *(f"{name}={value}" for name, value in self.values)])
 
 
+class Named(dict[Code, Option]):
+    """The options of one decision of a table by their codes, each made when it is first looked up.
+
+    Equal ones are one object, as long as few are known. ``seat`` is the local that says who decides, if one does.
+    """
+
+    __slots__ = ("names", "seat", "site")
+
+    def __init__(self, site: AskSite, names: Names) -> None:
+        self.site, self.names = site, names
+        self.seat = site.ask.seat.index if type(site.ask.seat) is c.Local else None
+
+    def __missing__(self, code: Code) -> Option:
+        number, values = code
+        option, names = self.site.options[number], self.names
+        choices = option.core.choices
+        pairs = zip(choices, values, strict=True)
+        public = tuple((choice.name, names.public(value, choice.type)) for choice, value in pairs)
+        sure = all(self._is_named(value, choice.type) for choice, value in zip(choices, values, strict=True))
+        if len(self) >= MAXIMUM_OPTIONS:
+            self.clear()
+        found = self[code] = Option(option.name, public, code, option if sure else None)
+        return found
+
+    def _is_named(self, value: Value, type_: Type) -> bool:
+        """Whether a value has a public name of its own: cards without a key share that of their kind."""
+        model = self.names.model
+        if type_.form == "card":
+            return value is None or model.cards[value].key is not None
+        return not has_cards(type_, model.records)
+
+
 class Options(Sequence[Option]):
     """The legal choices of a decision: behaves as the full list, found as far as it is read."""
 
-    def __init__(self, game: Game, site: AskSite, env: list[Value]) -> None:
-        self._game, self._site = game, site
-        self._found: list[Option] = []
-        self._more: Iterator[tuple[int, tuple[Value, ...]]] | None = game.machine.options(game.state, env, site)
+    __slots__ = ("_found", "_more", "_named")
 
-    def _read(self, number: int | None = None) -> None:
-        while self._more is not None and (number is None or len(self._found) <= number):
+    def __init__(self, game: Game, env: list[Value], named: Named) -> None:
+        self._named = named
+        self._found: list[Option] = []
+        self._more: Iterator[Code] | None = game.machine.options(game.state, env, named.site)
+
+    def _all(self) -> list[Option]:
+        if self._more is not None:
+            self._found.extend(map(self._named.__getitem__, self._more))
+            self._more = None
+        return self._found
+
+    def _up_to(self, number: int) -> list[Option]:
+        """As many as there are up to one."""
+        while self._more is not None and len(self._found) <= number:
             code = next(self._more, None)
             if code is None:
                 self._more = None
             else:
-                self._found.append(self._game.option(self._site, code))
+                self._found.append(self._named[code])
+        return self._found
+
+    def gave(self, option: Option) -> bool:
+        """Whether this very object was among those that have been read."""
+        return any(each is option for each in self._found)
 
     @overload
     def __getitem__(self, index: int) -> Option: ...
@@ -78,23 +130,20 @@ class Options(Sequence[Option]):
 
     def __getitem__(self, index: int | slice) -> Option | list[Option]:
         if isinstance(index, slice) or index < 0:
-            self._read()
-        else:
-            self._read(index)
-        return self._found[index]
+            return self._all()[index]
+        return self._up_to(index)[index]
 
     def __iter__(self) -> Iterator[Option]:
+        return self._one_by_one() if self._more is not None else iter(self._found)
+
+    def _one_by_one(self) -> Iterator[Option]:
         number = 0
-        while True:
-            self._read(number)
-            if number >= len(self._found):
-                return
+        while number < len(self._up_to(number)):
             yield self._found[number]
             number += 1
 
     def __len__(self) -> int:
-        self._read()
-        return len(self._found)
+        return len(self._all())
 
     def __repr__(self) -> str:
         return f"<{len(self)} options>"
@@ -106,19 +155,20 @@ class Decision:
     ``actor`` is the seat (from 0), ``context`` the values shown with the decision, ``options`` all legal choices.
     """
 
-    __slots__ = ("_context", "_env", "_game", "_options", "actor", "frame", "offered", "site")
+    __slots__ = ("_chosen", "_context", "_game", "_named", "_options", "actor", "frame")
 
-    def __init__(self, game: Game, frame: tuple[Any, ...]) -> None:
-        self._game, self.frame = game, frame
-        self.site: AskSite = game.machine.asks[frame[0]]
-        self._env: list[Value] | None = None
-        self._context: dict[str, Any] | None = None
-        self._options: Options | None = None
-        self.offered: Option | None = None
-        """The option that the machine chose, which is surely legal."""
-        seat = self.site.ask.seat
-        known = type(seat) is c.Local
-        self.actor: int = frame[1][seat.index] if known else self.site.seat(game.state, self.env)  # type: ignore[union-attr]
+    actor: int
+    frame: tuple[Any, ...]
+    _game: Game
+    _named: Named
+    _chosen: Option | None
+    """The option that the machine chose, which is surely legal."""
+    _context: dict[str, Any]
+    _options: Options
+
+    @property
+    def site(self) -> AskSite:
+        return self._named.site
 
     @property
     def name(self) -> str:
@@ -126,32 +176,49 @@ class Decision:
 
     @property
     def env(self) -> list[Value]:
-        """The locals of the rule that asks."""
-        if self._env is None:
-            self._env = list(self.frame[1])
-        return self._env
+        """The locals of the rule that asks: a copy, which may be worked with."""
+        return list(self.frame[1])
 
     @property
     def context(self) -> dict[str, Any]:
-        if self._context is None:
-            names, state = self._game.ruleset.names, self._game.state
-            types = {name: value.type for name, value in self.site.ask.context}
-            values = ((name, value(state, self.env)) for name, value in self.site.context)
-            self._context = {name: names.public(value, types[name]) for name, value in values}
+        try:
+            return self._context
+        except AttributeError:  # nobody has asked yet
+            names, state, env = self._named.names, self._game.state, self.env
+        types = {name: value.type for name, value in self.site.ask.context}
+        values = ((name, value(state, env)) for name, value in self.site.context)
+        self._context = {name: names.public(value, types[name]) for name, value in values}
         return self._context
-
-    def offer(self, code: tuple[int, tuple[Value, ...]]) -> Option:
-        """The option of a code; if the machine itself chose it by a policy, it need not be looked at again."""
-        option = self._game.option(self.site, code)
-        if code is self._game.machine.chosen:
-            self.offered = option
-        return option
 
     @property
     def options(self) -> Options:
-        if self._options is None:
-            self._options = Options(self._game, self.site, self.env)
-        return self._options
+        try:
+            return self._options
+        except AttributeError:
+            self._options = found = Options(self._game, self.env, self._named)
+        return found
+
+    def option(self, code: Code) -> Option:
+        """The option of an alternative's number and values."""
+        return self._named[code]
+
+    def preferred(self, prefer: Callable[..., Code], below: Callable[[int], int]) -> Option | None:
+        """What one of the machine's own functions chooses (:meth:`FastMachine.preferring`), which need not be looked at
+        again; nothing where it cannot tell."""
+        state, form = self._game.state, self._game.machine.form
+        try:
+            if form.left[0] < DECISION or CACHES not in state.memo:
+                form.begin(state)
+            option = self._named[prefer(state, self.frame[1], below)]
+        except Exception:
+            return None
+        if option.site is not None:
+            self._chosen = option
+        return option
+
+    def made(self, option: Option) -> bool:
+        """Whether this very object was found here: the machine chose it, or it was read among the options."""
+        return self._chosen is option or (hasattr(self, "_options") and self._options.gave(option))
 
     def __repr__(self) -> str:
         return f"<decision {self.name} of seat {self.actor}>"
@@ -258,36 +325,26 @@ class Game:
     @property
     def decision(self) -> Decision | None:
         """What is asked now; nothing once the game is over. The same object until a choice is made."""
-        if self.state.frame is None:
+        frame = self.state.frame
+        if frame is None:
             return None
-        if self._decision is None:
-            self.machine.meter.refill()
-            self._decision = Decision(self, self.state.frame)
-        return self._decision
+        decision = self._decision
+        if decision is None or decision.frame is not frame:
+            self.machine.meter.left = MAXIMUM_STEPS
+            named = self.table.options.get(frame[0]) or self._named(frame[0])
+            seat = named.seat
+            actor = frame[1][seat] if seat is not None else named.site.seat(self.state, list(frame[1]))
+            decision = self._decision = Decision()  # filled here: there is one for every choice
+            decision.actor, decision.frame = actor, frame
+            decision._game, decision._named, decision._chosen = self, named, None
+        return decision
 
-    def option(self, site: AskSite, code: tuple[int, tuple[Value, ...]]) -> Option:
-        """The option of an alternative's number and values. Equal ones are one object, as long as few are known."""
-        number, values = code
-        option = site.options[number]
-        known, key = self.table.options, (id(option), values)
-        found = known.get(key)
-        if found is None:
-            if len(known) >= MAXIMUM_OPTIONS:
-                known.clear()
-            names = self.ruleset.names
-            pairs = zip(option.core.choices, values, strict=True)
-            public = tuple((choice.name, names.public(v, choice.type)) for choice, v in pairs)
-            types = [choice.type for choice in option.core.choices]
-            sure = all(map(self._is_named, values, types))
-            found = known[key] = Option(option.name, public, code, option if sure else None)
-        return found
-
-    def _is_named(self, value: Value, type_: Type) -> bool:
-        """Whether a value has a public name of its own: cards without a key share that of their kind."""
-        model = self.ruleset.model
-        if type_.form == "card":
-            return value is None or model.cards[value].key is not None
-        return not has_cards(type_, model.records)
+    def _named(self, index: int) -> Named:
+        """The options of the decision at a stretch, all of them still without a name."""
+        named = self.table.options.get(index)
+        if named is None:
+            named = self.table.options[index] = Named(self.machine.asks[index], self.ruleset.names)
+        return named
 
     def accepts(self, choice: Option | Mapping[str, Any]) -> bool:
         """Whether a choice is legal now."""
@@ -301,23 +358,32 @@ class Game:
         """The option of a choice by its public names. Raises :class:`IllegalMove`."""
         code = self._legal(choice)
         assert self.state.frame is not None
-        return self.option(self.machine.asks[self.state.frame[0]], code)
+        return self._named(self.state.frame[0])[code]
 
     def apply(self, choice: Option | Mapping[str, Any]) -> None:
         """Makes a choice and goes on to the next decision. Raises :class:`IllegalMove`, which changes nothing, or
         :class:`RuleFailure`, after which the state is as before the choice."""
-        if isinstance(choice, Option) and self._is_sure(choice):
-            self._apply(*choice.code, choice)
-            return
-        option = self.offered(choice)
-        self._apply(*option.code, option)
+        decision, state = self._decision, self.state
+        option = decision._chosen if decision is not None and decision.frame is state.frame else None
+        if option is None or option is not choice:
+            option = choice if isinstance(choice, Option) and self._is_sure(choice) else self.offered(choice)
+        number, values = option.code
+        log = state.log
+        before = len(log)
+        if before > MAXIMUM_RECORDS:
+            assert state.frame is not None
+            place = self.machine.asks[state.frame[0]].ask.span
+            raise RuleFailure(f"more than {MAXIMUM_RECORDS:,} things happened in this game", place, "R002")
+        self.machine.take(state, self.chance, number, values)
+        self.history = self.history, log[before][3], option
+        self._decision = None
 
     def _is_sure(self, option: Option) -> bool:
         """Whether an option that the game made itself is legal now: the short way."""
         decision, frame = self._decision, self.state.frame
         if frame is None or option.site is None:
             return False
-        if decision is not None and decision.offered is option and decision.frame is frame:
+        if decision is not None and decision.frame is frame and decision.made(option):
             return True
         number, values = option.code
         options = self.machine.asks[frame[0]].options
@@ -327,18 +393,7 @@ class Game:
             and self.machine.accepts(self.state, number, values)
         )
 
-    def _apply(self, number: int, values: tuple[Value, ...], chosen: Option) -> None:
-        log = self.state.log
-        before = len(log)
-        if before > MAXIMUM_RECORDS:
-            assert self.state.frame is not None
-            place = self.machine.asks[self.state.frame[0]].ask.span
-            raise RuleFailure(f"more than {MAXIMUM_RECORDS:,} things happened in this game", place, "R002")
-        self.machine.take(self.state, self.chance, number, values)
-        self.history = (self.history, log[before][3], chosen)
-        self._decision = None
-
-    def _legal(self, choice: Option | Mapping[str, Any]) -> tuple[int, tuple[Value, ...]]:
+    def _legal(self, choice: Option | Mapping[str, Any]) -> Code:
         from interpreter.engine.refusal import legal_choice
 
         return legal_choice(self, choice)

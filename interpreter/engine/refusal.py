@@ -52,6 +52,9 @@ class IllegalMove(Exception):
 def legal_choice(game: Game, choice: Option | Mapping[str, Any]) -> tuple[int, tuple[Value, ...]]:
     """The alternative's number and the values of a choice; raises :class:`IllegalMove` where it is not legal."""
     number, values = decoded(game, choice)
+    machine = game.machine
+    if not machine.stays_plain and machine.accepts(game.state, number, values):
+        return number, values
     decision = game.decision
     assert decision is not None
     site = decision.site

@@ -34,8 +34,8 @@ class Table:
     first: State
     seats: int
     census: Census
-    options: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
-    """Options by their public names, as the game has made them: see :meth:`Game.option`."""
+    options: dict[int, Any] = field(default_factory=dict, repr=False, compare=False)
+    """For decisions that were met, options by their public names: :class:`~interpreter.engine.game.Named`."""
 
 
 def set_table(program: Program, people: int, settings: dict[str, Value]) -> Table:

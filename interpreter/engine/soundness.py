@@ -19,7 +19,7 @@ from interpreter.engine.game import Decision, Game, Option
 from interpreter.engine.hidden import Draw, known, otherwise
 from interpreter.engine.refusal import IllegalMove
 from interpreter.engine.show import lines_since
-from interpreter.kernel.chance import draws
+from interpreter.kernel.chance import Draws
 from interpreter.kernel.effects import CHOICE, MARK, NOTE, changes
 
 __all__ = ["KINDS", "Examiner", "Trouble", "drawing", "some_option", "trouble_of"]
@@ -68,14 +68,7 @@ class Trouble:
 
 def drawing(seed: int, name: str) -> Draw:
     """Numbers by chance that follow from a seed and a name, apart from the chance of games."""
-    draw, used = draws(seed, f"examine {name}"), 0
-
-    def below(n: int) -> int:
-        nonlocal used
-        used += 1
-        return draw(n, used - 1)
-
-    return below
+    return Draws(seed, f"examine {name}").below
 
 
 @dataclass

@@ -12,11 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from struct import Struct
 from typing import Protocol, TypeGuard, TypeVar
 
 from interpreter.base.frozen import dataclass
 
-__all__ = ["ChanceError", "ChanceSource", "Scripted", "Seeded", "bounded", "drawn", "draws", "mix", "shuffled"]
+__all__ = ["ChanceError", "ChanceSource", "Draws", "Scripted", "Seeded", "bounded", "drawn", "mix", "shuffled"]
 
 T = TypeVar("T")
 
@@ -26,6 +27,16 @@ _STEP = 0x9E3779B97F4A7C15
 _FIRST, _SECOND = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 _RARE = 1 << 32
 """Numbers so near to the end of the range may have to be drawn anew; hardly ever is one met."""
+_COMMON = (1 << 64) - _RARE
+
+_LANES = 32
+_EACH = sum(1 << 128 * lane for lane in range(_LANES))
+"""Times a number: that number in each lane."""
+_IN_LANES = _MASK * _EACH
+_STEPS = sum(((lane + 1) * _STEP & _MASK) << 128 * lane for lane in range(_LANES))
+_ONE_STEP = _STEP * _EACH
+_numbers_of = Struct("<" + "Q8x" * _LANES).unpack
+"""The numbers of the lanes, from their bytes."""
 
 
 def mix(seed: int, name: str, counter: int) -> int:
@@ -62,18 +73,14 @@ def shuffled(items: tuple[T, ...], seed: int, name: str, counter: int) -> tuple[
     result = list(items)
     size = len(result)
     start = mix(seed, name, counter)
+    numbers: tuple[int, ...] = ()
     for i in range(size - 1):
-        # The mixing is written out: it is half of what it costs to set a table.
-        z = (start + (i + 1) * _STEP) & _MASK
-        z = ((z ^ (z >> 30)) * _FIRST) & _MASK
-        z = ((z ^ (z >> 27)) * _SECOND) & _MASK
-        own = z ^ (z >> 31)
-        z = (own + _STEP) & _MASK
-        z = ((z ^ (z >> 30)) * _FIRST) & _MASK
-        z = ((z ^ (z >> 27)) * _SECOND) & _MASK
-        z ^= z >> 31
-        left = size - i
-        j = i + (z % left if z <= _MASK - left else bounded(_stream(own), left))
+        if not i % _LANES:
+            numbers = _run(start, i)
+        number, left = numbers[i % _LANES], size - i
+        if number > _MASK - left:  # hardly ever
+            number = bounded(_stream(_output(start, i)), left)
+        j = i + number % left
         result[i], result[j] = result[j], result[i]
     return tuple(result)
 
@@ -83,26 +90,47 @@ def drawn(n: int, seed: int, name: str, counter: int) -> int:
     return bounded(_stream(mix(seed, name, counter)), n)
 
 
-def draws(seed: int, name: str) -> Callable[[int, int], int]:
-    """``drawn`` for one seed and name, as a function of ``n`` and the counter.
+class Draws:
+    """``drawn`` for one seed and name, again and again: ``used`` says how often it was asked, and may be set back.
 
-    The mixing is written out, for who draws at every step.
+    A choice of a bot takes a number or more, so several are worked out at once, each in a lane of one long integer. A
+    lane is twice as wide as a number: no product reaches the next one.
     """
-    start = _finalise(_finalise((seed + _STEP) & _MASK) ^ _fnv1a(name))
 
-    def draw(n: int, counter: int) -> int:
-        z = (start + (counter + 1) * _STEP) & _MASK
-        z = ((z ^ (z >> 30)) * _FIRST) & _MASK
-        z = ((z ^ (z >> 27)) * _SECOND) & _MASK
-        z = ((z ^ (z >> 31)) + _STEP) & _MASK
-        z = ((z ^ (z >> 30)) * _FIRST) & _MASK
-        z = ((z ^ (z >> 27)) * _SECOND) & _MASK
-        z ^= z >> 31
-        if not 0 < n < _RARE or z > _MASK - _RARE:
-            return drawn(n, seed, name, counter)
-        return z % n
+    __slots__ = ("_first", "_name", "_numbers", "_seed", "_start", "used")
 
-    return draw
+    def __init__(self, seed: int, name: str) -> None:
+        self._seed, self._name = seed, name
+        self._start = _finalise(_finalise((seed + _STEP) & _MASK) ^ _fnv1a(name))
+        self._numbers: tuple[int, ...] = ()
+        self._first = -_LANES
+        self.used = 0
+
+    def below(self, n: int) -> int:
+        """A number from 0 to ``n - 1``; ``ValueError`` where ``n`` is below 1."""
+        used = self.used
+        self.used = used + 1
+        at = used - self._first
+        if not 0 <= at < _LANES:
+            self._first, at = used, 0
+            self._numbers = _run(self._start, used)
+        number = self._numbers[at]
+        if 0 < n < _RARE and number < _COMMON:
+            return number % n
+        return drawn(n, self._seed, self._name, used)
+
+
+def _run(start: int, counter: int) -> tuple[int, ...]:
+    """For as many counters as there are lanes, the first number of the stream that each of them has."""
+    streams = _finalise_lanes((((start + counter * _STEP) & _MASK) * _EACH + _STEPS) & _IN_LANES)
+    return _numbers_of(_finalise_lanes((streams + _ONE_STEP) & _IN_LANES).to_bytes(16 * _LANES, "little"))
+
+
+def _finalise_lanes(z: int) -> int:
+    """``_finalise`` of the number in each lane."""
+    z = ((z ^ ((z >> 30) & _IN_LANES)) * _FIRST) & _IN_LANES
+    z = ((z ^ ((z >> 27) & _IN_LANES)) * _SECOND) & _IN_LANES
+    return z ^ ((z >> 31) & _IN_LANES)
 
 
 class ChanceError(Exception):

@@ -366,14 +366,23 @@ def take_back(state: State, length: int) -> None:
 def undo(state: State) -> tuple[Any, ...] | None:
     """Takes back everything since the last choice, and the choice; gives its record, or nothing where there is none."""
     log = state.log
-    if not any(record[0] == CHOICE for record in reversed(log)):
-        return None
-    cells = state.cells
-    while True:
+    undone = []
+    while log:
         record = log.pop()
-        if record[0] != CHOICE:
-            put_back(cells, record)
-        else:
-            state.frame = record[2]
-            state.memo.clear()
-            return record
+        if record[0] == CHOICE:
+            break
+        undone.append(record)
+    else:
+        log.extend(reversed(undone))
+        return None
+    state.frame = record[2]
+    if undone:  # else what functions gave is still true
+        cells = state.cells
+        for change in undone:
+            sort = change[0]
+            if sort == PUT:
+                cells[change[2]] = change[3]
+            elif sort == MOVE:
+                put_back(cells, change)
+        state.memo.clear()
+    return record

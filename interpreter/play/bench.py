@@ -20,7 +20,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import islice
 from pathlib import Path
 from statistics import fmean, median
 from time import perf_counter, process_time
@@ -224,7 +223,7 @@ class Subject:
         def watched(index: int) -> Any:
             def choose(state: Any, env: Sequence[Any], below: Callable[[int], int]) -> Any:
                 nonlocal free
-                free += len(list(islice(machine.options(state, list(env), machine.asks[index]), 2))) > 1
+                free += machine.is_free(state)
                 return self.prefer[index](state, env, below)
 
             return choose

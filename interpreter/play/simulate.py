@@ -7,13 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from time import perf_counter
 from typing import Any
 
 from interpreter.base.cycles import no_search
 from interpreter.compiler.constants import RuleFailure
-from interpreter.engine.game import Decision, Game
 from interpreter.engine.ruleset import Ruleset
 from interpreter.play.bots.base import Bot
 from interpreter.play.match import Match
@@ -106,10 +104,10 @@ def _row(
     match = Match(ruleset, bots, seed, settings)
     game = match.game
     free = 0
-    while (decision := game.decision) is not None:
+    while not game.is_over:
         if stopped():
             return None
-        free += _is_free(game, decision)
+        free += game.machine.is_free(game.state)
         match.step()
     result = game.result
     return Row(
@@ -122,11 +120,6 @@ def _row(
         result.keys if result else (),
         taken(game),
     )
-
-
-def _is_free(game: Game, decision: Decision) -> bool:
-    """Whether there is more than one option."""
-    return len(list(islice(game.machine.options(game.state, decision.env, decision.site), 2))) > 1
 
 
 def key_names(ruleset: Ruleset) -> list[str]:

@@ -215,7 +215,7 @@ def test_both_forms_come_to_the_same(name: str, tmp_path: Path) -> None:
                 for game, decision in ((fast, fast.decision), (plain, plain.decision))
             ]
             assert options[0] == options[1]
-            choice = fast.option(fast.decision.site, chance.choice(options[0])).as_dict()
+            choice = fast.decision.option(chance.choice(options[0])).as_dict()
             failures = [tried(game, dict(choice)) for game in (fast, plain)]
             assert failures[0] == failures[1]
             assert fast.machine.abandoned == bool(failures[0])

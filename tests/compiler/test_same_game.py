@@ -188,6 +188,7 @@ def test_a_game_goes_on_in_the_other_form(table: tuple[str, int], seed: int, cho
         index, locals_, _, _ = steady.frame
         options = list(plain.options(steady, list(locals_), plain.asks[index]))
         assert options == list(fast.options(mixed, list(locals_), fast.asks[index]))
+        assert plain.is_free(steady) == fast.is_free(mixed) == (len(options) > 1)
         option = picked(options, random_)
         if random_.random() < 0.2:
             before = mixed.digest()
@@ -235,6 +236,6 @@ def _apply(game: Game, option: tuple[int, tuple[Value, ...]], *, in_plain: bool)
     assert decision is not None
     game.machine.plain = in_plain
     try:
-        game.apply(game.option(decision.site, option))
+        game.apply(decision.option(option))
     finally:
         game.machine.plain = False

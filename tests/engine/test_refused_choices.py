@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import interpreter
-from interpreter.engine.game import Game
+from interpreter.engine.game import Game, Option
 from interpreter.engine.refusal import IllegalMove
 from interpreter.language.types import Type
 
@@ -64,6 +64,29 @@ def _refuse_some(game: Game, rng: random.Random) -> int:
         assert game.digest() == digest
         refused += 1
     return refused
+
+
+def test_an_option_of_another_time_is_legal_only_if_it_is_offered_again() -> None:
+    rng, earlier, refused = random.Random(1), list[Option](), 0
+    game = interpreter.load("germany-2018").new_game(players=3, seed=1)
+    for _ in range(150):
+        decision = game.decision
+        assert decision is not None
+        offered = list(decision.options)
+        for option in rng.sample(earlier, min(len(earlier), 5)):
+            copy = game.clone()
+            if option in offered:
+                copy.apply(option)
+                continue
+            with pytest.raises(IllegalMove):
+                copy.apply(option)
+            with pytest.raises(IllegalMove):
+                game.apply(option)
+            refused += 1
+        assert game.decision is decision
+        earlier = [*earlier, *offered][-40:]
+        game.apply(rng.choice(offered))
+    assert refused > 200
 
 
 def test_what_is_wrong_with_a_value_is_said_in_the_words_of_the_family() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from interpreter.kernel import chance
-from interpreter.kernel.chance import ChanceError, ChanceSource, Scripted, Seeded, bounded, drawn, draws, mix, shuffled
+from interpreter.kernel.chance import ChanceError, ChanceSource, Draws, Scripted, Seeded, bounded, drawn, mix, shuffled
 
 ANY_SEED = st.integers(-(2**70), 2**70)
 
@@ -173,4 +173,8 @@ def test_errors_can_be_pickled() -> None:
 
 @given(seed=st.integers(-(2**70), 2**70), n=st.integers(1, 2**64), counter=st.integers(0, 10**6))
 def test_draws_are_the_numbers_that_are_drawn(seed: int, n: int, counter: int) -> None:
-    assert draws(seed, "bot seat 1")(n, counter) == drawn(n, seed, "bot seat 1", counter)
+    draws = Draws(seed, "bot seat 1")
+    for draws.used in (counter, counter + 1, counter + 40, counter):
+        assert draws.below(n) == drawn(n, seed, "bot seat 1", draws.used - 1)
+    with pytest.raises(ValueError, match="want 1 to 2"):
+        draws.below(0)

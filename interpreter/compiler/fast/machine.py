@@ -8,10 +8,11 @@ begins needs none of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import blake2b
+from itertools import islice
 from types import CodeType
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -35,6 +36,9 @@ MOST_POLICIES = 64
 
 TOGETHER = 16
 """So many decisions pay together for what the machine calls in each."""
+
+CHOICE_COST = 2 * LITTLE
+"""What is taken off for one choice: for what chose it, and for what goes on with it."""
 
 MOST_STEPS = 2_000
 """So many returns to the loop between two decisions are left to the plain form, which counts them."""
@@ -89,8 +93,6 @@ class FastMachine(Machine):
     plain: bool = False
     keeper: Keeper | None = None
     abandoned: int = 0
-    chosen: Any = None
-    """What a policy chose last."""
     _wholes: dict[str, Any] = field(default_factory=dict)
     _policies: dict[str, dict[int, Any]] = field(default_factory=dict)
     _going_on: dict[int, Any] = field(default_factory=dict)
@@ -191,20 +193,22 @@ class FastMachine(Machine):
         if self.plain or not self.is_written:
             super().take(state, chance, option, values)
             return
-        frame = state.frame
+        frame, cells, memo, form = state.frame, state.cells, state.memo, self.form
         assert frame is not None
         self.chance = chance
-        form = self.form
-        before = self._now(state)
+        length, waiting = len(state.log), (cells[self._pending], cells[self._settling])
         try:
-            form.begin(state)
+            left = form.left
+            left[0] = spare = left[0] - CHOICE_COST
+            if spare < DECISION or len(memo) != 1 or CACHES not in memo:
+                form.begin(state)
             going = form.takes[frame[0]][option](state, frame, values)
             if going is not None:
                 self._go(form, state, going)
-            if state.cells[self._pending] or before[2][0]:
-                self.constants.effects.settle_up(state, before[2])
+            if cells[self._pending] or waiting[0]:
+                self.constants.effects.settle_up(state, waiting)
         except Exception:
-            self._back(state, before)
+            self._back(state, (length, frame, waiting))
             super().take(state, chance, option, values)
 
     # --- one choice
@@ -273,17 +277,6 @@ class FastMachine(Machine):
         if self.keeper is not None:
             self.keeper.keep(what, code, (replace(emitted, modules={}), names))
         return code, emitted, names
-
-    def preferred(self, state: State, prefer: Any, below: Callable[[int], int]) -> tuple[int, tuple[Value, ...]] | None:
-        """What one of these functions chooses; nothing where the plain form must say why it cannot."""
-        assert state.frame is not None
-        form = self.form
-        try:
-            form.begin(state)
-            self.chosen = code = prefer(state, state.frame[1], below)
-        except Exception:
-            return None
-        return code  # type: ignore[no-any-return]
 
     def play(
         self,
@@ -392,9 +385,36 @@ class FastMachine(Machine):
         if self.stays_plain:
             yield from super().options(state, env, site)
             return
-        for number, option in enumerate(site.options):
-            for values in self.values(state, env, option):
-                yield number, values
+        form = self.form
+        index, _ = self._sites[id(site.options[0])]
+        for number, listed in enumerate(form.options[index]):
+            count = 0
+            try:
+                self._begin_options(form, state, env)
+                for values in listed(state, env):
+                    count += 1
+                    yield number, values
+            except RuleFailure:
+                raise
+            except Exception:
+                for values in self._rest(state, env, site.options[number], count):
+                    yield number, values
+
+    def is_free(self, state: State) -> bool:
+        if self.stays_plain:
+            return super().is_free(state)
+        form, frame, found = self.form, state.frame, 0
+        assert frame is not None
+        try:
+            self._begin_options(form, state, frame[1])
+            for listed in form.options[frame[0]]:
+                for _ in listed(state, frame[1]):
+                    found += 1
+                    if found > 1:
+                        return True
+        except Exception:
+            return super().is_free(state)
+        return False
 
     def values(self, state: State, env: Env, option: OptionSite) -> Iterator[tuple[Value, ...]]:
         if self.stays_plain:
@@ -404,19 +424,23 @@ class FastMachine(Machine):
         index, number = self._sites[id(option)]
         count = 0
         try:
-            form.begin(state)
-            form.runtime.budget.fits(env)
+            self._begin_options(form, state, env)
             for found in form.options[index][number](state, env):
                 count += 1
                 yield found
         except RuleFailure:
             raise
         except Exception:
-            self.abandoned += 1
-            rest = super().values(state, env, option)
-            for _ in range(count):
-                next(rest)
-            yield from rest
+            yield from self._rest(state, env, option, count)
+
+    def _begin_options(self, form: Form, state: State, env: Sequence[Value]) -> None:
+        form.begin(state)
+        form.runtime.budget.fits(env)
+
+    def _rest(self, state: State, env: Env, option: OptionSite, count: int) -> Iterator[tuple[Value, ...]]:
+        """What the plain form lists behind the first so many."""
+        self.abandoned += 1
+        return islice(super().values(state, env, option), count, None)
 
 
 def _choice_by(log: list[tuple[Any, ...]], frame: Any) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, Any, assert_never, cast
 
 from interpreter.base.source import NOWHERE, Span
@@ -643,6 +644,12 @@ class Machine:
         """All legal choices, one after another: the alternative's number and its values."""
         for number, option in enumerate(site.options):
             yield from ((number, values) for values in self.values(state, env, option))
+
+    def is_free(self, state: State) -> bool:
+        """Whether the decision at hand has more than one option."""
+        frame = state.frame
+        assert frame is not None
+        return len(list(islice(self.options(state, list(frame[1]), self.asks[frame[0]]), 2))) > 1
 
     def values(self, state: State, env: Env, option: OptionSite) -> Iterator[tuple[Value, ...]]:
         """The legal values of one alternative."""

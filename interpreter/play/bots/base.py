@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from interpreter.engine.game import Decision, Game, Option
-from interpreter.kernel.chance import draws
+from interpreter.kernel.chance import Draws
 from interpreter.kernel.state import Value
 
 __all__ = ["Bot", "Code", "Stream", "option_of"]
@@ -15,20 +15,16 @@ Code = tuple[int, tuple[Value, ...]]
 """An option as the machine lists it: the alternative's number at its decision, and its values."""
 
 
-class Stream:
+class Stream(Draws):
     """Random numbers of one bot: they follow from a seed and a name, and are apart from the chance of the game.
 
     No use of chance in a ruleset can share a stream with a bot: those are single words, and ``name`` here is not.
     """
 
-    def __init__(self, seed: int, name: str) -> None:
-        self.draw = draws(seed, f"bot {name}")
-        self.used = 0
+    __slots__ = ()
 
-    def below(self, n: int) -> int:
-        """A number from 0 to ``n - 1``."""
-        self.used = used = self.used + 1
-        return self.draw(n, used - 1)
+    def __init__(self, seed: int, name: str) -> None:
+        super().__init__(seed, f"bot {name}")
 
 
 class Bot(Protocol):
@@ -47,4 +43,4 @@ class Bot(Protocol):
 
 def option_of(game: Game, decision: Decision, code: Code) -> Option:
     """The option of a code, by its public names."""
-    return game.option(decision.site, code)
+    return decision.option(code)

@@ -61,15 +61,16 @@ class PolicyBot:
 
     def choose(self, game: Game, decision: Decision, random: Stream) -> Option:
         machine = game.machine
-        if machine is not self._fast and not machine.plain:
-            self._fast, self._prefer = machine, machine.preferring(self.policy)
-        prefer = self._prefer.get(decision.frame[0]) if machine is self._fast and not machine.plain else None
-        if prefer is not None:
-            used = random.used
-            code = machine.preferred(game.state, prefer, random.below)
-            if code is not None:
-                return decision.offer(code)
-            random.used = used
+        if not machine.plain:
+            if machine is not self._fast:
+                self._fast, self._prefer = machine, machine.preferring(self.policy)
+            prefer = self._prefer.get(decision.frame[0])
+            if prefer is not None:
+                used = random.used
+                option = decision.preferred(prefer, random.below)
+                if option is not None:
+                    return option
+                random.used = used
         return self._slowly(game, decision, random)
 
     def _slowly(self, game: Game, decision: Decision, random: Stream) -> Option:
