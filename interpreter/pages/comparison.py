@@ -117,11 +117,7 @@ class _Book:
         return Section(f"chapter-{chapter}", self.comparison.chapters[chapter], tuple(blocks))
 
     def _label(self, difference: Difference) -> str:
-        section, _, rest = difference.path.partition(".")
-        if section == "players":
-            return titled(difference.name)
-        name = (rest or section).removeprefix("has.").replace("_", " ").replace(".", ": ")
-        name = name.replace("[", ": ").replace("]", "")
+        name = difference.within.replace(".", ": ").replace("[", ": ").replace("]", "")
         return name[:1].upper() + name[1:]
 
     def _text(self, difference: Difference) -> Section:
@@ -164,7 +160,8 @@ class _Book:
             return
         figures = tuple(((titled(name),), (a,), (b,)) for name, a, b in graph.figures)
         if graph.other:
-            yield Grid(("", *self.titles), figures)
+            if figures:
+                yield Grid(("", *self.titles), figures)
             return
         changed = graph.nearer + graph.farther
         yield Paragraph(

@@ -226,7 +226,7 @@ def _text(comparison: Comparison, names: Sequence[str]) -> None:
         say()
         say(styled(title, bold=True))
         short = [each for each in told if not _is_long(each)]
-        rows: list[tuple[str, ...]] = [(_name(each), _value(each.a), "→", _value(each.b)) for each in short]
+        rows: list[tuple[str, ...]] = [(each.within, _value(each.a), "→", _value(each.b)) for each in short]
         for line in _short(rows, width):
             say(line)
         for each in told:
@@ -248,10 +248,6 @@ def _short(rows: list[tuple[str, ...]], width: int) -> Iterator[str]:
 
 def _is_long(difference: Difference) -> bool:
     return any(side is not None and side.parts for side in (difference.a, difference.b))
-
-
-def _name(difference: Difference) -> str:
-    return difference.path.partition(".")[2].replace("_", " ") if "." in difference.path else difference.path
 
 
 def _value(side: Side | None) -> str:
