@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from interpreter.engine.differences import Comparison, Difference, Side
 from interpreter.engine.explain import Part
-from interpreter.pages.charts import effect_sizes, two_histograms
+from interpreter.pages.effect_charts import effect_sizes, two_histograms
 from interpreter.pages.page import (
     Beside,
     Block,

@@ -10,18 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import sqrt
-from statistics import NormalDist, fmean, stdev
+from statistics import fmean, stdev
 
 from interpreter.base.frozen import dataclass
 from interpreter.engine.ruleset import Ruleset
 from interpreter.language.model import Measure
 from interpreter.play.bots.named import default_bots, policies_for
+from interpreter.play.intervals import NORMAL_95, mean_interval
 from interpreter.play.simulate import Row
 from interpreter.play.summary import final
 
-__all__ = ["CONFIDENCE", "Effect", "bots_for_both", "effects", "histogram"]
+__all__ = ["Effect", "bots_for_both", "effects", "histogram"]
 
-CONFIDENCE = 0.95
 _PREFERRED = "sensible"
 
 
@@ -87,32 +87,21 @@ def _effect(name: str, pairs: Sequence[tuple[float, float]]) -> Effect:
     count = len(pairs)
     changes = [y - x for x, y in pairs]
     mean, spread = fmean(changes), stdev(changes)
-    reach = _student(count - 1) * spread / sqrt(count)
+    low, high = mean_interval(changes)
     size = mean / spread if spread else 0.0
-    around = NormalDist().inv_cdf((1 + CONFIDENCE) / 2) * sqrt(1 / count + size * size / (2 * count)) if spread else 0.0
+    around = NORMAL_95 * sqrt(1 / count + size * size / (2 * count)) if spread else 0.0
     one, other = tuple(x for x, _ in pairs), tuple(y for _, y in pairs)
     return Effect(
         name,
         fmean(one),
         fmean(other),
         mean,
-        mean - reach,
-        mean + reach,
+        low,
+        high,
         size,
         size - around,
         size + around,
         (one, other),
-    )
-
-
-def _student(freedom: int) -> float:
-    """The quantile of Student's distribution for the confidence, by the expansion of Cornish and Fisher."""
-    z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
-    return (
-        z
-        + (z**3 + z) / (4 * freedom)
-        + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * freedom**2)
-        + (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * freedom**3)
     )
 
 

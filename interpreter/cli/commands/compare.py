@@ -11,9 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from interpreter.cli.options import bots_option, output_option, overlays_option, seed_option, settings_option
+from interpreter.cli.options import (
+    bots_option,
+    jobs_option,
+    output_option,
+    overlays_option,
+    seed_option,
+    settings_option,
+)
 from interpreter.cli.output import aligned, as_json, notice, say, styled
-from interpreter.cli.progress import counted
+from interpreter.cli.progress import STOPPED, counting, interruptible
 
 if TYPE_CHECKING:
     from interpreter.engine.differences import Comparison, Difference, Side
@@ -34,6 +41,7 @@ __all__ = ["command"]
 @click.option("--games", "-n", type=click.IntRange(min=2), metavar="N", help="Play so many games of both as well.")
 @bots_option
 @seed_option
+@jobs_option
 @click.option("--report", type=click.Path(path_type=Path, dir_okay=False), help="Write all of it as a page (HTML).")
 @output_option("text", "json", "html")
 def command(
@@ -45,6 +53,7 @@ def command(
     games: int | None,
     bots: str | None,
     seed: int | None,
+    jobs: int | None,
     report: Path | None,
     output: str,
 ) -> None:
@@ -78,14 +87,15 @@ def command(
         return
     if len(names) != 2:
         raise click.UsageError(f"got {len(names)} names, want two, or --all")
+    pair = names[0], names[1]
     comparison = _compared(names, overlays, players, settings)
     games = games or (USUAL_GAMES if report else None)
-    played = _played(comparison, players, settings, games, bots, seed) if games else None
+    played = _played(comparison, pair, overlays, players, settings, games, bots, seed, jobs) if games else None
     if report is not None or output == "html":
         from interpreter.pages.comparison import comparison_page
         from interpreter.pages.html import html_of
 
-        page = html_of(comparison_page(comparison, (names[0], names[1]), played))
+        page = html_of(comparison_page(comparison, pair, played))
         if report is not None:
             report.write_text(page, encoding="utf-8")
             notice(f"{report}: {len(comparison.differences)} differences" + (f", {games} games" if games else ""))
@@ -97,6 +107,9 @@ def command(
         _text(comparison, names)
         if played is not None:
             _text_of(played, names)
+    if games and played is not None and (done := len(played.partings)) < games:
+        notice(f"stopped: {done} of {games} pairs of games are done")
+        raise click.exceptions.Exit(STOPPED)
 
 
 def _compared(
@@ -128,39 +141,49 @@ def _known(ruleset: Ruleset, given: Sequence[str], other: Ruleset) -> dict[str, 
 
 def _played(
     comparison: Comparison,
+    names: tuple[str, str],
+    overlays: tuple[str, ...],
     players: int | None,
     settings: tuple[str, ...],
     games: int,
     bots: str | None,
     seed: int | None,
+    jobs: int | None,
 ) -> Played:
-    """Games of both, as many as are wanted."""
-    from interpreter.cli.options import bots_for, players_for, seed_for
+    """Games of both, as many as are wanted or as were played when somebody pressed Ctrl-C."""
+    from interpreter.cli.failures import refused
+    from interpreter.cli.options import alone_for, bots_for, crew_for, players_for, seed_for
     from interpreter.engine.differences import Compared, differences
     from interpreter.pages.comparison import Played
     from interpreter.play.effects import bots_for_both, effects
-    from interpreter.play.parting import partings
-    from interpreter.play.simulate import simulate
+    from interpreter.play.jobs import WorkersLost
+    from interpreter.play.paired import Pair, PairPlan, pairs
 
     number = players or max(comparison.a.players.usual, comparison.b.players.usual)
     (a, _), (b, _) = players_for(comparison.a, number), players_for(comparison.b, number)
     start, name = seed_for(seed), bots or bots_for_both(a, b)
-    found = comparison
-    if players is None:
-        found = differences(Compared(a), Compared(b), {**_known(a, settings, b), **_known(b, settings, a)}, number)
-    given = [text.partition("=")[::2] for text in settings]
-    own = [{key.strip(): value.strip() for key, value in given if key.strip() in _names(each)} for each in (a, b)]
-    rows = [
-        list(counted(simulate(each, bots_for(each, number, name), games, start, mine), games, each.id))
-        for each, mine in zip((a, b), own, strict=True)
-    ]
-    lock = partings(found, bots_for(a, number, name), games, start, own[0] | own[1])
+    for side in (a, b):
+        bots_for(side, number, name)
+    known = {**_known(a, settings, b), **_known(b, settings, a)}
+    found = comparison if players is not None else differences(Compared(a), Compared(b), known, number)
+    given = tuple((key.strip(), value.strip()) for key, _, value in (text.partition("=") for text in settings))
+    digests = a.digest, b.digest
+    plan = PairPlan(names, overlays, digests, number, name, given, tuple(known.items()))
+    done: list[Pair] = []
+    seeds = range(start, start + games)
+    with interruptible() as stopped, counting("pairs of games", games) as tell:
+        try:
+            for more in pairs(plan, found, seeds, crew_for(jobs, games), alone_for(jobs), stopped):
+                done.extend(more)
+                tell(len(more))
+        except WorkersLost as error:
+            refused(f"{error} ({len(done)} of {games} pairs of games are done)")
+    done.sort(key=lambda pair: pair.seed)
     how = f"{number} players by the bot {name}, seeds {start} to {start + games - 1}"
-    return Played(how, effects(rows[0], rows[1], a.model.measures), list(counted(lock, games, "in lock step")))
-
-
-def _names(ruleset: Ruleset) -> set[str]:
-    return {*ruleset.model.settings, *ruleset.model.interpretations}
+    if len(done) < games:
+        how += ", those that were played before it was stopped"
+    rows = [pair.a for pair in done], [pair.b for pair in done]
+    return Played(how, effects(*rows, a.model.measures), [pair.parting for pair in done])
 
 
 # --- data
