@@ -37,6 +37,7 @@ __all__ = [
     "seed_for",
     "seed_option",
     "settings_for",
+    "settings_given",
     "settings_option",
 ]
 
@@ -158,17 +159,23 @@ def players_for(ruleset: Ruleset, players: int | None) -> tuple[Ruleset, int]:
 
 def settings_for(ruleset: Ruleset, players: int, given: Sequence[str]) -> dict[str, Any]:
     """Settings from ``key=value``, of which the ruleset says whether a game can be played with them."""
+    settings = settings_given(ruleset, given)
+    try:
+        if settings:
+            ruleset.new_game(players, settings=settings)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--set") from None
+    return settings
+
+
+def settings_given(ruleset: Ruleset, given: Sequence[str]) -> dict[str, Any]:
+    """Settings from ``key=value`` by name, as they were typed; ``overlay:=N`` is the number of its seats."""
     settings: dict[str, Any] = {}
     for text in given:
         key, equals, value = text.partition("=")
         if not equals:
             raise click.BadParameter(f"got `{text}`, want KEY=VALUE", param_hint="--set")
         settings[_seats_of(ruleset, key[:-1]) if key[-1:] == ":" else key.strip()] = value.strip()
-    try:
-        if settings:
-            ruleset.new_game(players, settings=settings)
-    except ValueError as error:
-        raise click.BadParameter(str(error), param_hint="--set") from None
     return settings
 
 

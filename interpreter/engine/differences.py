@@ -63,7 +63,8 @@ class Side:
 class Difference:
     """A path at which two rulesets differ. A side that is none has nothing there.
 
-    ``constants`` are pairs of what stands in the place of each other, where two texts are the same but for them.
+    ``constants`` are pairs of what stands in the place of each other, where two texts are the same but for them;
+    ``cell`` are the keys of a cell, numbers with what they are numbers of.
     """
 
     path: str
@@ -73,12 +74,15 @@ class Difference:
     a: Side | None
     b: Side | None
     constants: tuple[tuple[str, str], ...] = ()
+    cell: str = ""
 
     @property
     def within(self) -> str:
         """The path inside of its section; with the kind of thing, where a chapter has things of many kinds."""
         if self.kind == "overlay":
             return self.name
+        if self.cell:
+            return f"{self.name.replace('_', ' ')}: {self.cell}"
         section, _, rest = self.path.partition(".")
         name = (rest or section).removeprefix("has.").replace("_", " ")
         return f"{self.kind}: {name}" if self.chapter == "told" or self.kind == "optional rules" else name
@@ -600,10 +604,11 @@ class _Pair:
             b = self._cells(self.b, its[name]) if name in its else None
             path = f"tables.{name}"
             if a is not None and b is not None and self._keys(self.a, mine[name]) == self._keys(self.b, its[name]):
+                keys = self._key_words(self.a, mine[name]) | self._key_words(self.b, its[name])
                 for cell in _either(a, b):
                     if a.get(cell) != b.get(cell):
                         sides = _side(a.get(cell)), _side(b.get(cell))
-                        yield Difference(f"{path}[{cell}]", "cell", name, chapter, *sides)
+                        yield Difference(f"{path}[{cell}]", "cell", name, chapter, *sides, cell=keys[cell])
             else:
                 x = self._whole(mine[name], a) if a is not None else None
                 y = self._whole(its[name], b) if b is not None else None
@@ -620,11 +625,22 @@ class _Pair:
         """The cells by their keys as rules write them: those for so many players, where it is known how many play."""
         of = [place for place, key in enumerate(table.keys) if key == "players"]
         return {
-            ", ".join(str(view.shown(key, type_)) for key, type_ in zip(keys, table.key_types, strict=True)):
-                view.shown(value, table.gives)
+            ", ".join(self._key(view, table, keys)): view.shown(value, table.gives)
             for keys, value in table.cells.items()
             if self.players is None or all(keys[place] == self.players for place in of)
-        }  # fmt: skip
+        }
+
+    def _key(self, view: _View, table: Table, keys: tuple[int, ...]) -> list[str]:
+        return [str(view.shown(key, type_)) for key, type_ in zip(keys, table.key_types, strict=True)]
+
+    def _key_words(self, view: _View, table: Table) -> dict[str, str]:
+        """The keys of every cell in words: a number says what it is the number of."""
+        of = [
+            f"{name.replace('_', ' ')} " if type_.form == "int" else ""
+            for name, type_ in zip(table.keys, table.key_types, strict=True)
+        ]
+        found = (self._key(view, table, keys) for keys in table.cells)
+        return {", ".join(keys): ", ".join(map("".join, zip(of, keys, strict=True))) for keys in found}
 
     # --- rules, triggers, standing rules
 
@@ -677,13 +693,22 @@ def _path_of(group: Group) -> str:
 # --- small things
 
 
-_USUAL = {"order": "kept", "seen by": "everyone", "lasts": "game"}
+_USUAL = {"order": "kept", "seen by": "everyone", "lasts": "game", "start": "-"}
+_PLAIN = {"bool": "yes or no", "int": "number"}
+_FACTS = {"lasts": "for a {}", "start": "at first {}"}
 
 
 def _holder(facts: Facts) -> str:
     """A holder or value in words, without what is so where nothing is said."""
-    told = [f"{key} {value}" for key, (_, value) in facts.items() if _USUAL.get(key) != value and key != "holds"]
-    return ", ".join([facts["holds"][1], *told])
+    holds = facts["holds"][1]
+    sure = holds.removesuffix("?")
+    named = _PLAIN.get(sure, sure) + (" or none" if sure != holds else "")
+    told = [_FACTS.get(key, f"{key} {{}}").format(value) for key, (_, value) in facts.items() if _is_told(key, value)]
+    return ", ".join([named, *told])
+
+
+def _is_told(key: str, value: str) -> bool:
+    return key != "holds" and _USUAL.get(key) != value
 
 
 def _many(role: Role) -> str:

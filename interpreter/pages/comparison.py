@@ -82,7 +82,7 @@ class _Book:
         yield Grid(("", "number", "what differs"), tuple(rows))
         if sure := [each for each in self.played.effects if each.is_sure] if self.played else []:
             largest = sorted(sure, key=lambda each: -abs(each.size))[:4]
-            said = "; ".join(f"{_words(each.name)} {_number(each.a)} → {_number(each.b)}" for each in largest)
+            said = "; ".join(f"{_words(each.name)}: {_number(each.a)} → {_number(each.b)}" for each in largest)
             yield Paragraph((Strong("In play: "), f"{said}. ", Link("effects", "How much it matters")), "note")
         yield Paragraph(
             (
@@ -275,8 +275,8 @@ def _words(name: str) -> str:
 
 
 def _number(value: float) -> str:
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.2f}".rstrip("0").rstrip(".")
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.2f}"
 
 
 def _signed(value: float) -> str:
-    return f"{value:+.2f}".replace("-", "−")
+    return f"{round(value, 2) + 0.0:+.2f}".replace("-", "−")  # nothing has no sign of its own

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from html import escape
+from math import ceil
 
 from interpreter.pages.html import element
 from interpreter.play.effects import Effect
@@ -54,7 +55,8 @@ def two_histograms(bins: Sequence[tuple[float, int, int]], titles: tuple[str, st
     def parts() -> Iterator[str]:
         yield _text(left, 14, titles[0], "start", _SIDES[0])
         yield _text(left, height - 6, titles[1], "start", _SIDES[1])
-        every = max(1, -(-len(bins) // 12))
+        room = 8 * max(len(f"{start:g}") for start, _, _ in bins) + 8
+        every = max(1, ceil(room / step))
         for number, (start, a, b) in enumerate(bins):
             x, width = round(left + number * step, 1), round(max(1.0, step - 2), 1)
             up, down = round(a / most * half, 1), round(b / most * half, 1)

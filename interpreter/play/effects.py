@@ -9,7 +9,7 @@ pairs).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import sqrt
+from math import floor, log10, sqrt
 from statistics import fmean, stdev
 
 from interpreter.base.frozen import dataclass
@@ -106,14 +106,27 @@ def _effect(name: str, pairs: Sequence[tuple[float, float]]) -> Effect:
 
 
 def histogram(effect: Effect, most: int = 24) -> list[tuple[float, int, int]]:
-    """Both sides' values in bins of equal width: where each begins, and how many games of either side are in it."""
+    """Both sides' values in bins of equal width, which is a round number: where each begins, and how many games of
+    either side are in it."""
     one, other = effect.values
     low, high = min(*one, *other), max(*one, *other)
     whole = all(value == int(value) for value in (*one, *other))
-    width = (-(-(high - low + 1) // most) if whole else (high - low) / most) or 1.0
-    bins = int((high - low) // width) + 1
-    counts = [[0, 0] for _ in range(bins)]
+    width = _round_width((high - low) / (most - 1), whole)
+    first = floor(low / width + _SLIP)
+    counts = [[0, 0] for _ in range(floor(high / width + _SLIP) - first + 1)]
     for side, values in enumerate((one, other)):
         for value in values:
-            counts[int((value - low) // width)][side] += 1
-    return [(low + number * width, a, b) for number, (a, b) in enumerate(counts)]
+            counts[floor(value / width + _SLIP) - first][side] += 1
+    return [(round((first + number) * width, 9), a, b) for number, (a, b) in enumerate(counts)]
+
+
+_SLIP = 1e-9
+"""What a quotient may be short of the whole number that it should be."""
+
+
+def _round_width(least: float, whole: bool) -> float:
+    """The least of 1, 2, 5, 10, 20 … and, where values are not whole, of 0.5, 0.2, 0.1 … that is large enough."""
+    if least <= 0 or (whole and least <= 1):
+        return 1.0
+    power = 10.0 ** floor(log10(least))
+    return next(step * power for step in (1, 2, 5, 10) if step * power >= least * (1 - _SLIP))

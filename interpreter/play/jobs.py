@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import signal
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
 from contextlib import AbstractContextManager, contextmanager
@@ -233,23 +232,24 @@ def batches(
 ) -> Iterator[Batch[R]]:
     """All games, in batches as they come back. Once it is to be ``stopped``, no more are begun, and what workers have
     by then still comes. Raises :class:`WorkersLost`."""
-    left, size, stopping = deque(seeds), 1, False
+    given, end, size, stopping = 0, len(seeds), 1, False
     out: dict[Future[Batch[R]], tuple[tuple[int, ...], int]] = {}
 
     def give(part: tuple[int, ...], attempt: int) -> None:
         out[crew.executor.submit(there, part)] = part, attempt
 
     try:
-        while left or out:
+        while given < end or out:
             if not stopping and stopped():
-                stopping = True
-                left.clear()
+                stopping, end = True, given
                 crew.stop()
                 for future in [future for future in out if future.cancel()]:
                     del out[future]
-            while left and len(out) < 2 * crew.slots():
-                share = max(1, len(left) // (2 * crew.slots()))
-                give(tuple(left.popleft() for _ in range(min(size, share, len(left)))), 1)
+            while given < end and len(out) < 2 * crew.slots():
+                share = max(1, (end - given) // (2 * crew.slots()))
+                part = tuple(seeds[given : min(given + min(size, share), end)])
+                given += len(part)
+                give(part, 1)
             back = wait(out, timeout=0.2, return_when=FIRST_COMPLETED).done
             for future in sorted(back, key=lambda future: out[future]):
                 part, attempt = out.pop(future)

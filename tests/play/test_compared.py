@@ -20,7 +20,7 @@ from interpreter.language.types import SEAT
 from interpreter.pages.comparison import Played, comparison_page
 from interpreter.pages.html import html_of
 from interpreter.play.bots.random import RandomBot
-from interpreter.play.effects import effects, histogram
+from interpreter.play.effects import Effect, effects, histogram
 from interpreter.play.jobs import processes
 from interpreter.play.measures import Taken
 from interpreter.play.paired import Pair, PairPlan, pairs
@@ -94,6 +94,23 @@ def test_an_effect_with_its_interval() -> None:
     assert not found["rounds"].is_sure
     bins = histogram(points)
     assert [sum(column) for column in list(zip(*bins, strict=True))[1:]] == [10, 10]
+
+
+@pytest.mark.parametrize(
+    ("values", "starts"),
+    [
+        ([7, 8, 9], [7, 8, 9]),
+        ([300, 410, 900], list(range(300, 901, 50))),
+        ([23.04, 24.2, 24.9], [23.0, 23.1]),
+        ([0.3, 0.4], [0.3, 0.305]),
+        ([5, 5], [5]),
+    ],
+)
+def test_a_histogram_has_round_numbers(values: list[float], starts: list[float]) -> None:
+    bins = histogram(Effect("", 0, 0, 0, 0, 0, 0, 0, 0, (tuple(values), tuple(values))))
+    assert [start for start, _, _ in bins][: len(starts)] == starts
+    assert sum(a for _, a, _ in bins) == sum(b for _, _, b in bins) == len(values)
+    assert len(bins) <= 25
 
 
 def test_pairs_of_games_have_equal_seeds(tmp_path: Path) -> None:

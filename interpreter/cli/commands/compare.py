@@ -83,6 +83,8 @@ def command(
     if matrix:
         from interpreter.engine.sides import family_of
 
+        if overlays or settings or players or games or report is not None or output == "html":
+            raise click.UsageError("--all compares rulesets as they are, as text or JSON, and plays no games")
         _matrix([Compared(each) for each in family_of(names)], names, output)
         return
     if len(names) != 2:
@@ -96,14 +98,15 @@ def command(
         from interpreter.pages.html import html_of
 
         page = html_of(comparison_page(comparison, pair, played))
+        if output == "html":
+            click.echo(page, nl=False)
         if report is not None:
             report.write_text(page, encoding="utf-8")
-            notice(f"{report}: {len(comparison.differences)} differences" + (f", {games} games" if games else ""))
-        else:
-            click.echo(page, nl=False)
-    elif output == "json":
+            count = f", {len(played.partings):,} pairs of games" if played is not None else ""
+            notice(f"{report}: {len(comparison.differences)} differences{count}")
+    if output == "json":
         as_json({**_data(comparison, names), **(_data_of(played) if played else {})})
-    else:
+    elif output == "text" and report is None:
         _text(comparison, names)
         if played is not None:
             _text_of(played, names)
@@ -128,10 +131,12 @@ def _compared(
 
 def _known(ruleset: Ruleset, given: Sequence[str], other: Ruleset) -> dict[str, Any]:
     """The settings that were given and that the ruleset has; one of the two must have each."""
+    from interpreter.cli.options import settings_given
+
     own = {*ruleset.model.settings, *ruleset.model.interpretations}
     its = {*other.model.settings, *other.model.interpretations}
-    pairs = [text.partition("=")[::2] for text in given]
-    found = {key.strip(): value.strip() for key, value in pairs if key.strip() in own or key.strip() not in its}
+    typed = settings_given(ruleset, given)
+    found = {key: value for key, value in typed.items() if key in own or key not in its}
     try:
         values = ruleset.settings(found)
     except ValueError as error:
@@ -152,7 +157,7 @@ def _played(
 ) -> Played:
     """Games of both, as many as are wanted or as were played when somebody pressed Ctrl-C."""
     from interpreter.cli.failures import refused
-    from interpreter.cli.options import alone_for, bots_for, crew_for, players_for, seed_for
+    from interpreter.cli.options import alone_for, bots_for, crew_for, players_for, seed_for, settings_given
     from interpreter.engine.differences import Compared, differences
     from interpreter.pages.comparison import Played
     from interpreter.play.effects import bots_for_both, effects
@@ -166,7 +171,7 @@ def _played(
         bots_for(side, number, name)
     known = {**_known(a, settings, b), **_known(b, settings, a)}
     found = comparison if players is not None else differences(Compared(a), Compared(b), known, number)
-    given = tuple((key.strip(), value.strip()) for key, _, value in (text.partition("=") for text in settings))
+    given = tuple(settings_given(a, settings).items())
     digests = a.digest, b.digest
     plan = PairPlan(names, overlays, digests, number, name, given, tuple(known.items()))
     done: list[Pair] = []
@@ -179,9 +184,10 @@ def _played(
         except WorkersLost as error:
             refused(f"{error} ({len(done)} of {games} pairs of games are done)")
     done.sort(key=lambda pair: pair.seed)
-    how = f"{number} players by the bot {name}, seeds {start} to {start + games - 1}"
+    which = f"seeds {start} to {start + games - 1}"
     if len(done) < games:
-        how += ", those that were played before it was stopped"
+        which = f"stopped when {len(done):,} of the {which} were played"
+    how = f"{number} players by the bot {name}, {which}"
     rows = [pair.a for pair in done], [pair.b for pair in done]
     return Played(how, effects(*rows, a.model.measures), [pair.parting for pair in done])
 
@@ -313,15 +319,16 @@ def _text_of(played: Played, names: Sequence[str]) -> None:
             each.name.replace("_", " "),
             f"{each.a:.2f}",
             f"{each.b:.2f}",
-            f"{each.difference:+.2f}",
-            f"{each.low:+.2f} to {each.high:+.2f}",
-            f"{each.size:+.2f}",
+            _signed(each.difference),
+            f"{_signed(each.low)} to {_signed(each.high)}",
+            _signed(each.size),
             "*" if each.is_sure else "",
         )
         for each in played.effects
     ]
-    for line in aligned(("", names[0], names[1], "difference", "interval", "effect size", ""), rows, "  "):
-        say(line)
+    if rows:
+        for line in aligned(("", names[0], names[1], "difference", "interval", "effect size", ""), rows, "  "):
+            say(line)
     say()
     say(styled("Where it first matters", bold=True))
     ranked = causes(played.partings)
@@ -331,12 +338,16 @@ def _text_of(played: Played, names: Sequence[str]) -> None:
     for line in aligned(("", "games", "share", "after choices", "in round"), firsts, "  ") if firsts else ():
         say(line)
     if same := sum(not each.path for each in played.partings):
-        say(f"  {same} games are the same from beginning to end")
+        say(f"  {same} of {len(played.partings)} games are the same from beginning to end")
     for each in ranked[:3]:
         first = each.first
         say(f"  {each.path}, for example with seed {first.seed} in round {first.round}, after {first.choices} choices:")
         for name, what in zip(names, (first.a, first.b), strict=True):
             say(f"    {name}: {what}")
+
+
+def _signed(value: float) -> str:
+    return f"{round(value, 2) + 0.0:+.2f}"  # nothing has no sign of its own
 
 
 def _distances(comparison: Comparison) -> None:

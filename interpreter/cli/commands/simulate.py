@@ -108,7 +108,8 @@ def command(
     plan = Plan(name, overlays, found.digest, number, spec, tuple(given.items()))
     journal, done = _kept(beside, plan, start, resume)
     done = [row for row in done if start <= row.seed < start + games]
-    left = sorted(set(range(start, start + games)) - {row.seed for row in done})
+    every, known = range(start, start + games), {row.seed for row in done}
+    left = [seed for seed in every if seed not in known] if known else every
     lost = None
     with interruptible() as stopped, counting("games", games, len(done)) as tell:
         try:
