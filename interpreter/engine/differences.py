@@ -404,10 +404,16 @@ class _Pair:
     def _chapters(self) -> dict[str, str]:
         """All chapters in the order of play, with their titles: phases of one side only stand where they are due."""
         phases = list(self.a.phases)
+        common = set(self.a.model.phases) & set(self.b.model.phases)
         for number, name in enumerate(self.b.phases):
             if name not in phases:
                 before = [phases.index(other) for other in self.b.phases[:number] if other in phases]
-                phases.insert(before[-1] + 1 if before else 0, name)
+                due = before[-1] + 1 if before else 0
+                if name == self.b.model.setup:
+                    due = 1 if self.a.model.setup else 0
+                elif not common:
+                    due = len(phases)
+                phases.insert(due, name)
         setups = {self.a.model.setup, self.b.model.setup}
         titles = {name: "Before the first round" if name in setups else _titled(name) for name in phases}
         first = {name: CHAPTERS[name] for name in _BEFORE}

@@ -15,11 +15,14 @@ _FONT = "system-ui, 'Liberation Sans', 'DejaVu Sans', sans-serif"
 _INK, _SOFT, _LINE, _PALE = "#23221f", "#6a665e", "#d9d4c7", "#a9a59b"
 _SIDES = ("#0072b2", "#c05a00")
 _WIDTH = 480
+_LETTERS = 52
+"""So many letters of two titles stand beside each other."""
 
 
 def effect_sizes(effects: Sequence[Effect], titles: tuple[str, str]) -> str:
     """A line for each measure: its effect size as a point, its interval as a bar; left is more on the first side."""
-    left, right, row, top = 120, _WIDTH - 14, 26, 40
+    wide = sum(map(len, titles)) > _LETTERS
+    left, right, row, top = 120, _WIDTH - 14, 26, 58 if wide else 40
     reach = max(0.5, *(max(abs(each.size_low), abs(each.size_high)) for each in effects))
     reach = min(reach, 6.0) * 1.05
     height = top + row * len(effects) + 34
@@ -29,7 +32,7 @@ def effect_sizes(effects: Sequence[Effect], titles: tuple[str, str]) -> str:
 
     def parts() -> Iterator[str]:
         yield _text(0, 16, f"← {titles[0]}", "start", _SIDES[0])
-        yield _text(_WIDTH, 16, f"{titles[1]} →", "end", _SIDES[1])
+        yield _text(_WIDTH, 34 if wide else 16, f"{titles[1]} →", "end", _SIDES[1])
         for tick in _ticks(reach):
             yield _line(x(tick), top - 8, x(tick), height - 26, _SOFT if tick == 0 else _LINE)
             yield _text(x(tick), height - 10, f"{tick:g}".replace("-", "−"), "middle", _SOFT)

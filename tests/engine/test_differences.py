@@ -72,6 +72,15 @@ def test_phases_have_what_is_first_needed_in_them() -> None:
     assert " ".join(list(found.chapters)[6:13]) == "prepare order auction resources building firing bureaucracy"
 
 
+def test_phases_of_games_that_share_none_stay_together() -> None:
+    found = list(differences(compared("goofspiel"), compared("germany-2018")).chapters)
+    assert found[6:] == [
+        *("deal", "prepare", "turn_up", "bidding", "award"),
+        *("order", "auction", "resources", "building", "bureaucracy"),
+        *("standing", "result", "others", "told"),
+    ]
+
+
 def test_both_sides_have_their_texts_and_statements() -> None:
     found = differences(compared("germany-2018"), compared("germany-2004"))
     bid = next(each for each in found.differences if each.path == "rules.minimum_bid")

@@ -165,6 +165,14 @@ def test_the_page_holds_together_and_needs_nothing_else(tmp_path: Path) -> None:
     assert "The same rule but for 3 → 5." in text
 
 
+def test_sides_that_are_called_the_same_are_told_apart(tmp_path: Path) -> None:
+    comparison = compared(other(tmp_path, "white: 9", "white: 12"))
+    for names, heads in ((("old", "new"), ("old", "new")), (("old", "old"), "AB"), (("old", "new" * 20), "AB")):
+        titles = comparison_page(comparison, names)
+        assert titles.title.endswith(f"{heads[0]} and {heads[1]}")
+        assert names[1] in html_of(titles)
+
+
 def test_the_command_plays_and_writes_the_report(tmp_path: Path) -> None:
     path = changed(tmp_path, "family.yaml", "white: 9", "white: 12") / "pebbles" / "pebbles.yaml"
     names = [str(ROOT / "pebbles" / "pebbles.yaml"), str(path)]
