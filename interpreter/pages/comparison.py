@@ -294,4 +294,4 @@ def _number(value: float) -> str:
 
 
 def _signed(value: float) -> str:
-    return f"{round(value, 2) + 0.0:+.2f}".replace("-", "−")  # nothing has no sign of its own
+    return f"{round(value, 2) + 0.0:+.2f}".replace("-", "−").replace("inf", "∞")  # nothing has no sign of its own

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from html import escape
-from math import ceil
+from math import ceil, isfinite
 
 from interpreter.pages.html import element
 from interpreter.play.effects import Effect
@@ -23,7 +23,7 @@ def effect_sizes(effects: Sequence[Effect], titles: tuple[str, str]) -> str:
     """A line for each measure: its effect size as a point, its interval as a bar; left is more on the first side."""
     wide = sum(map(len, titles)) > _LETTERS
     left, right, row, top = 120, _WIDTH - 14, 26, 58 if wide else 40
-    reach = max(0.5, *(max(abs(each.size_low), abs(each.size_high)) for each in effects))
+    reach = max(0.5, *(abs(end) for each in effects for end in (each.size_low, each.size_high) if isfinite(end)))
     reach = min(reach, 6.0) * 1.05
     height = top + row * len(effects) + 34
 
@@ -44,7 +44,7 @@ def effect_sizes(effects: Sequence[Effect], titles: tuple[str, str]) -> str:
             yield element("circle", cx=x(each.size), cy=y, r=5, fill=colour)
 
     about = "; ".join(f"{each.name.replace('_', ' ')} {each.size:+.2f}" for each in effects)
-    return _svg(height, f"Effect sizes: {about}", parts())
+    return _svg(height, f"Effect sizes: {about}".replace("inf", "∞"), parts())
 
 
 def two_histograms(bins: Sequence[tuple[float, int, int]], titles: tuple[str, str]) -> str:

@@ -9,7 +9,7 @@ pairs).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import floor, log10, sqrt
+from math import copysign, floor, inf, log10, sqrt
 from statistics import fmean, stdev
 
 from interpreter.base.frozen import dataclass
@@ -27,7 +27,8 @@ _PREFERRED = "sensible"
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What one measure comes to on both sides. ``values`` are the values of all games, for pictures."""
+    """What one measure comes to on both sides. ``values`` are the values of all games, for pictures. The ``size`` has
+    no end where all pairs differ by the same."""
 
     name: str
     a: float
@@ -88,7 +89,7 @@ def _effect(name: str, pairs: Sequence[tuple[float, float]]) -> Effect:
     changes = [y - x for x, y in pairs]
     mean, spread = fmean(changes), stdev(changes)
     low, high = mean_interval(changes)
-    size = mean / spread if spread else 0.0
+    size = mean / spread if spread else copysign(inf, mean) if mean else 0.0
     around = NORMAL_95 * sqrt(1 / count + size * size / (2 * count)) if spread else 0.0
     one, other = tuple(x for x, _ in pairs), tuple(y for _, y in pairs)
     return Effect(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import inf
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -18,6 +19,7 @@ from interpreter.language import core as c
 from interpreter.language.model import Measure, MeasureKey
 from interpreter.language.types import SEAT
 from interpreter.pages.comparison import Played, comparison_page
+from interpreter.pages.effect_charts import effect_sizes
 from interpreter.pages.html import html_of
 from interpreter.play.bots.random import RandomBot
 from interpreter.play.effects import Effect, effects, histogram
@@ -94,6 +96,16 @@ def test_an_effect_with_its_interval() -> None:
     assert not found["rounds"].is_sure
     bins = histogram(points)
     assert [sum(column) for column in list(zip(*bins, strict=True))[1:]] == [10, 10]
+
+
+def test_what_is_always_the_same_is_surely_so() -> None:
+    a, b = ([row(number, [points, points]) for number in range(4)] for points in (1, 3))
+    found = {each.name: each for each in effects(a, b, [POINTS])}
+    assert (found["points"].low, found["points"].high, found["points"].size) == (2, 2, inf)
+    assert (found["rounds"].size, found["rounds"].is_sure) == (0, False)
+    drawn = effect_sizes(list(found.values()), ("a", "b"))
+    assert "points +∞" in drawn
+    assert "inf" not in drawn
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
+from math import isfinite
 from pathlib import Path
 from shutil import get_terminal_size
 from textwrap import wrap
@@ -218,7 +219,10 @@ def _data_of(played: Played) -> dict[str, Any]:
 
 
 def _rounded(value: Any) -> Any:
-    return round(value, 4) if isinstance(value, float) else value
+    """JSON has no number without end."""
+    if not isinstance(value, float):
+        return value
+    return round(value, 4) if isfinite(value) else None
 
 
 def _data(comparison: Comparison, names: Sequence[str]) -> dict[str, Any]:
@@ -347,7 +351,7 @@ def _text_of(played: Played, names: Sequence[str]) -> None:
 
 
 def _signed(value: float) -> str:
-    return f"{round(value, 2) + 0.0:+.2f}"  # nothing has no sign of its own
+    return f"{round(value, 2) + 0.0:+.2f}".replace("inf", "∞")  # nothing has no sign of its own
 
 
 def _distances(comparison: Comparison) -> None:
