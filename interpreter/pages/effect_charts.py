@@ -23,7 +23,8 @@ def effect_sizes(effects: Sequence[Effect], titles: tuple[str, str]) -> str:
     """A line for each measure: its effect size as a point, its interval as a bar; left is more on the first side."""
     wide = sum(map(len, titles)) > _LETTERS
     left, right, row, top = 120, _WIDTH - 14, 26, 58 if wide else 40
-    reach = max(0.5, *(abs(end) for each in effects for end in (each.size_low, each.size_high) if isfinite(end)))
+    ends = [abs(end) for each in effects for end in (each.size_low, each.size_high) if isfinite(end)]
+    reach = max([0.5, *ends])
     reach = min(reach, 6.0) * 1.05
     height = top + row * len(effects) + 34
 

@@ -106,6 +106,7 @@ def test_what_is_always_the_same_is_surely_so() -> None:
     drawn = effect_sizes(list(found.values()), ("a", "b"))
     assert "points +∞" in drawn
     assert "inf" not in drawn
+    assert effect_sizes([found["points"]], ("a", "b"))
 
 
 @pytest.mark.parametrize(
