@@ -264,7 +264,7 @@ class _Book:
 
     def _cause(self, path: str) -> Inline:
         if path == BEGINNING:
-            return "what lies there at first"
+            return f"{'the board, or ' if self.comparison.of('board') else ''}what lies there at first"
         difference = self.by_path.get(path)
         if difference is None:
             return path
