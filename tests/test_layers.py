@@ -42,7 +42,7 @@ THIRD_PARTIES = {
     "lsprotocol": ("editor/server.py",),
     "duckdb": ("play/rows.py",),
     "distributed": ("play/cluster.py",),
-    "matplotlib": ("drawing/charts.py",),
+    "matplotlib": ("drawing/game_charts.py",),
 }
 """Where a library may be imported. What is not listed may be imported everywhere, in the function that needs it."""
 

@@ -10,14 +10,20 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from interpreter.engine.game import Game
     from interpreter.engine.ruleset import Ruleset
     from interpreter.play.bots.base import Bot
+    from interpreter.play.jobs import Crew
     from interpreter.play.saves import Kept
 
 __all__ = [
+    "alone_for",
     "bots_for",
     "bots_option",
+    "crew_for",
+    "jobs_option",
     "kept_game",
     "language_for",
     "language_option",
@@ -31,8 +37,12 @@ __all__ = [
     "seed_for",
     "seed_option",
     "settings_for",
+    "settings_given",
     "settings_option",
 ]
+
+ALONE = 1.0
+"""So many seconds are played before other processes are begun, where nobody says how many there shall be."""
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -86,6 +96,11 @@ def bots_option(function: Function) -> Function:
         "policy of the family, as greedy or sensible.  [default: greedy where there is one, else random]"
     )
     return click.option("--bots", metavar="NAMES", help=about)(function)
+
+
+def jobs_option(function: Function) -> Function:
+    about = "How many play at a time.  [default: all cores]"
+    return click.option("--jobs", "-j", type=click.IntRange(min=1), metavar="N", help=about)(function)
 
 
 def language_option(function: Function) -> Function:
@@ -144,17 +159,23 @@ def players_for(ruleset: Ruleset, players: int | None) -> tuple[Ruleset, int]:
 
 def settings_for(ruleset: Ruleset, players: int, given: Sequence[str]) -> dict[str, Any]:
     """Settings from ``key=value``, of which the ruleset says whether a game can be played with them."""
+    settings = settings_given(ruleset, given)
+    try:
+        if settings:
+            ruleset.new_game(players, settings=settings)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--set") from None
+    return settings
+
+
+def settings_given(ruleset: Ruleset, given: Sequence[str]) -> dict[str, Any]:
+    """Settings from ``key=value`` by name, as they were typed; ``overlay:=N`` is the number of its seats."""
     settings: dict[str, Any] = {}
     for text in given:
         key, equals, value = text.partition("=")
         if not equals:
             raise click.BadParameter(f"got `{text}`, want KEY=VALUE", param_hint="--set")
         settings[_seats_of(ruleset, key[:-1]) if key[-1:] == ":" else key.strip()] = value.strip()
-    try:
-        if settings:
-            ruleset.new_game(players, settings=settings)
-    except ValueError as error:
-        raise click.BadParameter(str(error), param_hint="--set") from None
     return settings
 
 
@@ -174,6 +195,19 @@ def bots_for(ruleset: Ruleset, players: int, spec: str | None, persons: Mapping[
         return bots_of(spec or default_bots(ruleset), ruleset, players, persons)
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--bots") from None
+
+
+def crew_for(jobs: int | None, games: int) -> AbstractContextManager[Crew] | None:
+    """Processes that play; nobody but this one where one is enough."""
+    from interpreter.play.jobs import cores, processes
+
+    number = min(jobs or cores(), max(1, games))
+    return processes(number) if number > 1 else None
+
+
+def alone_for(jobs: int | None) -> float:
+    """So many seconds this process plays alone: what takes no longer needs no others."""
+    return ALONE if jobs is None else 0.0
 
 
 def read_log(path: str) -> Kept:

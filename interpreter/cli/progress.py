@@ -8,7 +8,10 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-__all__ = ["counted", "counting", "interruptible"]
+__all__ = ["STOPPED", "counted", "counting", "interruptible"]
+
+STOPPED = 130
+"""The exit status after Ctrl-C, as shells have it."""
 
 
 T = TypeVar("T")

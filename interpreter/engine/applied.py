@@ -10,6 +10,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from interpreter.engine.mutation import rewritten
@@ -20,7 +21,7 @@ from interpreter.language.model import CheckedRule, Model, RuleLayer
 from interpreter.language.types import BOOL
 from interpreter.language.walk import descendants
 
-__all__ = ["applied"]
+__all__ = ["applied", "settings_read"]
 
 _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     "==": operator.eq,
@@ -45,6 +46,13 @@ def applied(model: Model, settings: Mapping[str, Value], open_: frozenset[str] =
         if found == fixed:
             return model
         fixed = found
+
+
+def settings_read(model: Model) -> set[str]:
+    """The settings and interpretations that any text of a model asks for."""
+    around = [tree for group in model.groups.values() for tree in (group.start, group.rank, group.top_shows) if tree]
+    nodes = chain(descendants((*model.ranking, *around)), *(nodes_of(model, topic) for topic in _topics(model)))
+    return {node.name for node in nodes if isinstance(node, c.SettingValue)}
 
 
 # --- what is constant

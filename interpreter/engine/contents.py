@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from interpreter.reading.compose import PlayerRange, player_range, undefined_with, words
 from interpreter.reading.files import Document, Shelf
 
-__all__ = ["files_of", "overlays_for", "players_of", "rulesets_of"]
+__all__ = ["can_have", "files_of", "overlays_for", "players_of", "rulesets_of"]
 
 _PARTS = {"family": "family", "edition": "edition", "map": "map", "deck": "deck", "overlays": "overlay"}
 
@@ -39,6 +39,14 @@ def overlays_for(shelf: Shelf, ruleset: Document, part: Document) -> list[str] |
     over = [scalar.text for scalar in words(part.root.get("over"))] if part.kind == "overlay" else []
     found = {id for _, id in ids}
     return [part.id] if found & set(over) and not found & undefined_with(part) else None
+
+
+def can_have(documents: Iterable[Document], overlay: Document) -> bool:
+    """Whether what is made of these files, and lacks the overlay, can have it."""
+    here = {document.id for document in documents}
+    over, not_with = ({scalar.text for scalar in words(overlay.root.get(key))} for key in ("over", "not_with"))
+    apart = not_with | undefined_with(overlay)
+    return overlay.id not in here and not over.isdisjoint(here) and apart.isdisjoint(here)
 
 
 def _named(document: Document) -> Iterator[tuple[str, str]]:

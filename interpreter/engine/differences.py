@@ -2,8 +2,8 @@
 
 In go two rulesets; out come differences, each with what either side has there. Only what can ever apply is compared
 (:mod:`interpreter.engine.applied`), and that by what it does: where it stands, in how many layers it was put together,
-what its locals are called and which statements it cites makes no difference. What is told of a game (events, boards,
-measures, pictures) and how bots choose is no rule, and is not compared.
+what its locals are called and which statements it cites makes no difference. What is told of a game and how bots choose
+(:mod:`interpreter.engine.told`) is no rule, and stands in a chapter of its own.
 """
 
 from __future__ import annotations
@@ -11,16 +11,18 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator
 from collections.abc import Mapping as Dict
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
 from typing import Any
 
-from interpreter.engine.applied import applied
+from interpreter.engine.applied import applied, settings_read
+from interpreter.engine.contents import can_have
 from interpreter.engine.explain import Part, part_of, type_text
 from interpreter.engine.graph_changes import GraphChanges, graph_changes
 from interpreter.engine.outline import Outline
 from interpreter.engine.places import Topic, below, nodes_of
 from interpreter.engine.ruleset import Ruleset, default_settings
+from interpreter.engine.told import Facts, Told, own_policies, policy_files, policy_of, told
 from interpreter.kernel.state import Value
 from interpreter.language import core as c
 from interpreter.language.model import CardRow, Group, Model, Role, RuleLayer, Table
@@ -41,10 +43,12 @@ CHAPTERS = {
     "standing": "At any time",
     "result": "Who wins",
     "others": "Elsewhere",
+    "told": "Said and shown",
 }
 """What chapters are called that are no phase and not the set-up; those bear the names of their rules."""
 
-_ASIDE = ("players", "box", "board", "start", "settings", "round")
+_BEFORE = ("players", "box", "board", "start", "settings", "round")
+_ASIDE = (*_BEFORE, "told")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +63,8 @@ class Side:
 class Difference:
     """A path at which two rulesets differ. A side that is none has nothing there.
 
-    ``constants`` are pairs of what stands in the place of each other, where two texts are the same but for them.
+    ``constants`` are pairs of what stands in the place of each other, where two texts are the same but for them;
+    ``cell`` are the keys of a cell, numbers with what they are numbers of.
     """
 
     path: str
@@ -69,6 +74,18 @@ class Difference:
     a: Side | None
     b: Side | None
     constants: tuple[tuple[str, str], ...] = ()
+    cell: str = ""
+
+    @property
+    def within(self) -> str:
+        """The path inside of its section; with the kind of thing, where a chapter has things of many kinds."""
+        if self.kind == "overlay":
+            return self.name
+        if self.cell:
+            return f"{self.name.replace('_', ' ')}: {self.cell}"
+        section, _, rest = self.path.partition(".")
+        name = (rest or section).removeprefix("has.").replace("_", " ")
+        return f"{self.kind}: {name}" if self.chapter == "told" or self.kind == "optional rules" else name
 
     @property
     def row(self) -> dict[str, str | None]:
@@ -124,6 +141,23 @@ class Compared:
     @cached_property
     def whole(self) -> _View:
         return _View(self.ruleset, self.ruleset.model)
+
+    @cached_property
+    def taken(self) -> frozenset[str]:
+        """The overlays that it holds, or that some numbers of players take in."""
+        return frozenset([*self.ruleset.overlays, *dict(self.ruleset.players.overlays).values()])
+
+    @cached_property
+    def optional(self) -> dict[str, str]:
+        """The overlays that it can have and does not, with their titles."""
+        shelf = self.ruleset.shelf
+        read = (shelf.read("overlay", id)[0] for id in shelf.ids("overlay"))
+        return {
+            overlay.id: word(overlay.root.get("title"), overlay.id)
+            for overlay in read
+            if overlay is not None and overlay.id not in self.taken
+            if can_have(self.ruleset.composition.documents, overlay)
+        }
 
     def view(self, settings: Dict[str, Value], open_: frozenset[str]) -> _View:
         """What applies of it, where settings are known and some names are not taken for constants."""
@@ -314,7 +348,8 @@ class _Pair:
     def __init__(self, a: Compared, b: Compared, settings: Dict[str, Value], players: int | None) -> None:
         self.players = players
         self.a, self.b = a.whole, b.whole
-        open_ = frozenset(self._that_differ())
+        self._sides = a, b
+        self._open = open_ = frozenset(self._that_differ())
         self.a = a.view(self._known(a.ruleset, b.ruleset, settings), open_)
         self.b = b.view(self._known(b.ruleset, a.ruleset, settings), open_)
 
@@ -359,6 +394,7 @@ class _Pair:
             *self._tables(),
             *self._texts(),
             *self._result(),
+            *self._told(),
         ]
         order = self._chapters()
         place = {chapter: number for number, chapter in enumerate(order)}
@@ -368,14 +404,20 @@ class _Pair:
     def _chapters(self) -> dict[str, str]:
         """All chapters in the order of play, with their titles: phases of one side only stand where they are due."""
         phases = list(self.a.phases)
+        common = set(self.a.model.phases) & set(self.b.model.phases)
         for number, name in enumerate(self.b.phases):
             if name not in phases:
                 before = [phases.index(other) for other in self.b.phases[:number] if other in phases]
-                phases.insert(before[-1] + 1 if before else 0, name)
+                due = before[-1] + 1 if before else 0
+                if name == self.b.model.setup:
+                    due = 1 if self.a.model.setup else 0
+                elif not common:
+                    due = len(phases)
+                phases.insert(due, name)
         setups = {self.a.model.setup, self.b.model.setup}
         titles = {name: "Before the first round" if name in setups else _titled(name) for name in phases}
-        first = {name: CHAPTERS[name] for name in _ASIDE}
-        return first | titles | {name: title for name, title in CHAPTERS.items() if name not in _ASIDE}
+        first = {name: CHAPTERS[name] for name in _BEFORE}
+        return first | titles | {name: title for name, title in CHAPTERS.items() if name not in _BEFORE}
 
     # --- declarations
 
@@ -383,6 +425,8 @@ class _Pair:
         a, b = self.a.ruleset.players, self.b.ruleset.players
         one, other = (f"{each.low} to {each.high}" for each in (a, b))
         yield from _one("players", "players", "number of players", one, other, "players")
+        if self.players is not None:  # what so many take in is in the rulesets already
+            return
         mine, its = ({str(number): overlay for number, overlay in each.overlays} for each in (a, b))
         for number in _either(mine, its):
             path, name = f"players.with.{number}", f"an overlay that {number} players take in"
@@ -458,7 +502,7 @@ class _Pair:
 
         yield from _each("graph.places", "place", "board", places(self.a), places(self.b))
 
-    def _group(self, view: _View, name: str) -> dict[str, tuple[Hashable, str]]:
+    def _group(self, view: _View, name: str) -> Facts:
         """What is said of a holder or value, each with what is compared and what is shown of it."""
         group = view.model.groups[name]
         plain = {
@@ -469,7 +513,7 @@ class _Pair:
             "spaces": group.spaces or "",
             "unlimited": "yes" if group.unlimited else "",
         }
-        found: dict[str, tuple[Hashable, str]] = {key: (value, value) for key, value in plain.items() if value}
+        found: Facts = {key: (value, value) for key, value in plain.items() if value}
         for key, tree in (("start", group.start), ("by", group.rank), ("top shows", group.top_shows)):
             if tree is not None:
                 found[key] = (view.text(tree), view.written(tree))
@@ -485,15 +529,9 @@ class _Pair:
             path = _path_of(mine.get(name) or its[name])
             a = self._group(self.a, name) if name in mine else {}
             b = self._group(self.b, name) if name in its else {}
-            if not (a and b):
-                one, other = (_holder(each) if each else None for each in (a, b))
-                yield from _one(path, "holder", name, one, other, "start")
-                continue
-            for key in _either(a, b):
-                (what, x), (that, y) = a.get(key, ("", None)), b.get(key, ("", None))
-                if what != that:
-                    step = key.replace(" ", "_")
-                    yield Difference(f"{path}.{step}", "holder", name, "start", _side(x), _side(y))
+            yield from _facts(
+                path, "holder", name, "start", (_holder(a), a) if a else None, (_holder(b), b) if b else None
+            )
 
     def _roles(self) -> _Found:
         def roles(view: _View) -> dict[str, str]:
@@ -509,12 +547,29 @@ class _Pair:
             found = view.ruleset.model.settings.values()
             return {each.name: f"{type_text(view.ruleset, each.type)}: {each.about}" for each in found}
 
-        def doubts(view: _View) -> dict[str, str]:
-            found = view.ruleset.model.interpretations.values()
+        def doubts(of: Compared) -> dict[str, str]:
+            found = of.ruleset.model.interpretations.values()
             return {each.name: f"{each.default} ({' | '.join(each.readings)})" for each in found}
 
         yield from _each("settings", "setting", "settings", settings(self.a), settings(self.b))
-        yield from _each("interpretations", "reading of a doubt", "settings", doubts(self.a), doubts(self.b))
+        a, b = self._sides
+        mine, its = doubts(a), doubts(b)
+        if mine != its:  # of a doubt that nothing asks for it does not matter how it is read
+            mine, its = (
+                {name: value for name, value in each.items() if name in settings_read(of.view({}, self._open).model)}
+                for of, each in ((a, mine), (b, its))
+            )
+        yield from _each("interpretations", "reading of a doubt", "settings", mine, its)
+        yield from self._optional()
+
+    def _optional(self) -> _Found:
+        """Overlays that one side can have and the other cannot; what a side holds already is told itself."""
+        a, b = self._sides
+        mine, its = (
+            {id: title for id, title in one.optional.items() if id not in other.taken}
+            for one, other in ((a, b), (b, a))
+        )
+        yield from _each("overlays", "optional rules", "settings", mine, its)
 
     def _course(self) -> _Found:
         a, b = self.a.model, self.b.model
@@ -527,6 +582,24 @@ class _Pair:
             a, b = (Side(", ".join(map(view.written, view.model.ranking))) for view in (self.a, self.b))
             yield Difference("result.rank", "result", "result", "result", a, b)
 
+    # --- what is no rule
+
+    def _told(self) -> _Found:
+        mine, its = (self._telling(view) for view in (self.a, self.b))
+        for path in _either(mine, its):
+            a, b = mine.get(path), its.get(path)
+            thing = a or its[path]
+            one, other = ((each.whole, each.facts) if each is not None else None for each in (a, b))
+            yield from _facts(path, thing.kind, thing.name, "told", one, other)
+
+    def _telling(self, view: _View) -> dict[str, Told]:
+        """What a side tells and shows by its paths, without files of policies that both have."""
+        of, other = (policy_files(each.ruleset) for each in (view, self.b if view is self.a else self.a))
+        files = (policy_of(view.ruleset, id) for id, path in of.items() if other.get(id) != path)
+        found = told(view.model, view.text, partial(type_text, view.ruleset))
+        every = chain(found, own_policies(view.ruleset), (each for each in files if each is not None))
+        return {each.path: each for each in every}
+
     # --- tables
 
     def _tables(self) -> _Found:
@@ -537,10 +610,11 @@ class _Pair:
             b = self._cells(self.b, its[name]) if name in its else None
             path = f"tables.{name}"
             if a is not None and b is not None and self._keys(self.a, mine[name]) == self._keys(self.b, its[name]):
+                keys = self._key_words(self.a, mine[name]) | self._key_words(self.b, its[name])
                 for cell in _either(a, b):
                     if a.get(cell) != b.get(cell):
                         sides = _side(a.get(cell)), _side(b.get(cell))
-                        yield Difference(f"{path}[{cell}]", "cell", name, chapter, *sides)
+                        yield Difference(f"{path}[{cell}]", "cell", name, chapter, *sides, cell=keys[cell])
             else:
                 x = self._whole(mine[name], a) if a is not None else None
                 y = self._whole(its[name], b) if b is not None else None
@@ -557,11 +631,22 @@ class _Pair:
         """The cells by their keys as rules write them: those for so many players, where it is known how many play."""
         of = [place for place, key in enumerate(table.keys) if key == "players"]
         return {
-            ", ".join(str(view.shown(key, type_)) for key, type_ in zip(keys, table.key_types, strict=True)):
-                view.shown(value, table.gives)
+            ", ".join(self._key(view, table, keys)): view.shown(value, table.gives)
             for keys, value in table.cells.items()
             if self.players is None or all(keys[place] == self.players for place in of)
-        }  # fmt: skip
+        }
+
+    def _key(self, view: _View, table: Table, keys: tuple[int, ...]) -> list[str]:
+        return [str(view.shown(key, type_)) for key, type_ in zip(keys, table.key_types, strict=True)]
+
+    def _key_words(self, view: _View, table: Table) -> dict[str, str]:
+        """The keys of every cell in words: a number says what it is the number of."""
+        of = [
+            f"{name.replace('_', ' ')} " if type_.form == "int" else ""
+            for name, type_ in zip(table.keys, table.key_types, strict=True)
+        ]
+        found = (self._key(view, table, keys) for keys in table.cells)
+        return {", ".join(keys): ", ".join(map("".join, zip(of, keys, strict=True))) for keys in found}
 
     # --- rules, triggers, standing rules
 
@@ -614,13 +699,22 @@ def _path_of(group: Group) -> str:
 # --- small things
 
 
-_USUAL = {"order": "kept", "seen by": "everyone", "lasts": "game"}
+_USUAL = {"order": "kept", "seen by": "everyone", "lasts": "game", "start": "-"}
+_PLAIN = {"bool": "yes or no", "int": "number"}
+_FACTS = {"lasts": "for a {}", "start": "at first {}"}
 
 
-def _holder(facts: Dict[str, tuple[Hashable, str]]) -> str:
+def _holder(facts: Facts) -> str:
     """A holder or value in words, without what is so where nothing is said."""
-    told = [f"{key} {value}" for key, (_, value) in facts.items() if _USUAL.get(key) != value and key != "holds"]
-    return ", ".join([facts["holds"][1], *told])
+    holds = facts["holds"][1]
+    sure = holds.removesuffix("?")
+    named = _PLAIN.get(sure, sure) + (" or none" if sure != holds else "")
+    told = [_FACTS.get(key, f"{key} {{}}").format(value) for key, (_, value) in facts.items() if _is_told(key, value)]
+    return ", ".join([named, *told])
+
+
+def _is_told(key: str, value: str) -> bool:
+    return key != "holds" and _USUAL.get(key) != value
 
 
 def _many(role: Role) -> str:
@@ -650,6 +744,21 @@ def _shared(a: Dict[str, Any], b: Dict[str, Any]) -> list[str]:
 def _one(path: str, kind: str, name: str, a: str | None, b: str | None, chapter: str) -> _Found:
     if a != b:
         yield Difference(path, kind, name, chapter, _side(a), _side(b))
+
+
+def _facts(
+    path: str, kind: str, name: str, chapter: str, a: tuple[str, Facts] | None, b: tuple[str, Facts] | None
+) -> _Found:
+    """A difference for each fact that is not the same of a thing that both have; else the thing in words."""
+    if a is None or b is None:
+        yield from _one(path, kind, name, a and a[0], b and b[0], chapter)
+        return
+    for key in _either(a[1], b[1]):
+        (what, x), (that, y) = a[1].get(key, ("", None)), b[1].get(key, ("", None))
+        if what != that:
+            yield Difference(
+                ".".join(filter(None, (path, key.replace(" ", "_")))), kind, name, chapter, _side(x), _side(y)
+            )
 
 
 def _each(path: str, kind: str, chapter: str, a: Dict[str, str], b: Dict[str, str]) -> _Found:

@@ -13,6 +13,7 @@ from interpreter.base.frozen import dataclass
 from interpreter.engine.ruleset import Ruleset
 from interpreter.kernel.graphs import Graph
 from interpreter.language.model import GraphDecl
+from interpreter.reading.compose import word
 
 __all__ = ["DistanceChange", "GraphChanges", "GraphRow", "graph_changes"]
 
@@ -57,15 +58,18 @@ class GraphChanges:
 
 def graph_changes(a: Ruleset, b: Ruleset) -> GraphChanges | None:
     """What differs between the graphs; nothing where neither has nodes or both are the same."""
-    one, other = a.model.graph, b.model.graph
-    if one is None or other is None or not one.nodes or not other.nodes:
-        return None
+    one, other = (each.model.graph if each.model.graph and each.model.graph.nodes else None for each in (a, b))
+    if one is None or other is None:
+        if one is other:
+            return None
+        row = GraphRow("map", "map", _title(a) if one else None, _title(b) if other else None)
+        return GraphChanges((row,), (), True)
     left, right = _Board(a, one), _Board(b, other)
     called = _called(left, right)
     figures = tuple((name, x, y) for (name, x), (_, y) in zip(left.figures(), right.figures(), strict=True))
     if 2 * len(called) < max(len(left.names), len(right.names)):
         rows = [GraphRow(f"map.{name.replace(' ', '_')}", name, x, y) for name, x, y in figures if x != y]
-        return GraphChanges((GraphRow("map", "map", a.title, b.title), *rows), figures, True)
+        return GraphChanges((GraphRow("map", "map", _title(a), _title(b)), *rows), figures, True)
     rows = [*_nodes(left, right, called), *_links(left, right, called)]
     if not rows:
         return None
@@ -75,6 +79,12 @@ def graph_changes(a: Ruleset, b: Ruleset) -> GraphChanges | None:
     names = tuple((old, new) for old, new in called.items() if old != new)
     most = tuple(changes[:_MOST_TOLD])
     return GraphChanges(tuple(rows), figures, False, pairs, nearer, len(changes) - nearer, most, names)
+
+
+def _title(ruleset: Ruleset) -> str:
+    """What the map is called, where it is a file of its own."""
+    maps = [document for document in ruleset.composition.documents if document.kind == "map"]
+    return word(maps[-1].root.get("title"), maps[-1].id) if maps else ruleset.title
 
 
 class _Board:

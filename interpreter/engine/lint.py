@@ -10,13 +10,14 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from interpreter.base.diagnostics import Diagnostic, unique
+from interpreter.engine.contents import can_have
 from interpreter.engine.detours import detours
 from interpreter.engine.idle import constant_tests, dead_layers, readings
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.engine.said import numbers, shadows
 from interpreter.engine.twins import twins
 from interpreter.engine.unproved import shown, uncited
-from interpreter.reading.compose import undefined_with, word, words
+from interpreter.reading.compose import word
 from interpreter.reading.files import Document, Shelf
 
 __all__ = ["CHECKS", "compositions", "lint"]
@@ -65,12 +66,6 @@ def compositions(shelf: Shelf, named: Iterable[Document] = ()) -> Iterator[Rules
     yield from rulesets
     for overlay in (shelf.read("overlay", id)[0] for id in shelf.ids("overlay")):
         if overlay is not None:
-            yield from (load(each.id, [overlay.id], shelf) for each in rulesets if _fits(overlay, each))
-
-
-def _fits(overlay: Document, ruleset: Ruleset) -> bool:
-    """Whether a ruleset that lacks the overlay can have it."""
-    here = {document.id for document in ruleset.composition.documents}
-    over, not_with = ({scalar.text for scalar in words(overlay.root.get(key))} for key in ("over", "not_with"))
-    apart = not_with | undefined_with(overlay)
-    return overlay.id not in here and not over.isdisjoint(here) and apart.isdisjoint(here)
+            yield from (
+                load(each.id, [overlay.id], shelf) for each in rulesets if can_have(each.composition.documents, overlay)
+            )

@@ -94,9 +94,13 @@ def _with(base: _Named, part: _Named, overlays: Sequence[str]) -> Ruleset:
     document = part.document
     asked = (*overlays, *base.overlays, *part.overlays)
     shelf = part.shelf if part.shelf.ahead else base.shelf
-    if document.kind == "overlay":
-        return load(base.document.path, (*asked, document.id), shelf)
-    return load_document(base.document.with_words(**{document.kind: document.id}), asked, shelf)
+    try:
+        if document.kind == "overlay":
+            return load(base.document.path, (*asked, document.id), shelf)
+        return load_document(base.document.with_words(**{document.kind: document.id}), asked, shelf)
+    except RulesetError as error:
+        why = _no(document, f"`{base.document.id}` cannot be played with the {document.kind} `{document.id}`")
+        raise RulesetError([*why.diagnostics, *error.diagnostics]) from None
 
 
 def _rulesets(named: _Named) -> Iterator[str]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from interpreter.engine.differences import Comparison, Difference, Side
 from interpreter.engine.explain import Part
-from interpreter.pages.charts import effect_sizes, two_histograms
+from interpreter.pages.effect_charts import effect_sizes, two_histograms
 from interpreter.pages.page import (
     Beside,
     Block,
@@ -38,6 +38,8 @@ from interpreter.play.parting import BEGINNING, Parting, causes
 __all__ = ["Played", "comparison_page"]
 
 _MOST_ALSO = 6
+_MOST_LETTERS = 40
+"""Longer names than these do not stand at the head of a column."""
 
 
 @dataclass(frozen=True)
@@ -57,8 +59,12 @@ def comparison_page(comparison: Comparison, names: tuple[str, str], played: Play
 class _Book:
     def __init__(self, comparison: Comparison, names: tuple[str, str], played: Played | None) -> None:
         self.comparison, self.names, self.played = comparison, names, played
-        titles = comparison.a.title, comparison.b.title
-        self.titles = titles if titles[0] != titles[1] else names
+        self.named = comparison.a.title, comparison.b.title
+        if self.named[0] == self.named[1]:
+            self.named = names
+        self.titles = self.named
+        if names[0] == names[1] or max(map(len, self.named)) > _MOST_LETTERS:
+            self.titles = "A", "B"
         self.by_path = {each.path: each for each in comparison.differences}
 
     def page(self) -> Page:
@@ -66,12 +72,16 @@ class _Book:
         chapters = tuple(self._chapter(chapter) for chapter in found)
         before = (*self._effects(), *self._partings())
         title = f"{self.titles[0]} and {self.titles[1]}"
+        if self.titles is not self.named and self.comparison.a.title == self.comparison.b.title:
+            title = f"{self.comparison.a.title}, {title}"
         return Page(title, tuple(self._front(found)), (*before, *chapters), wide=True)
 
     def _front(self, chapters: list[str]) -> Iterator[Block]:
         if not chapters:
             yield Paragraph(("The same game: nothing that can apply in one differs from the other.",), "lead")
             return
+        if self.titles is not self.named:
+            yield Facts(tuple(((title,), (name,)) for title, name in zip(self.titles, self.named, strict=True)))
         total = len(self.comparison.differences)
         yield Paragraph((f"What differs between the two: {total} things, in the order of play.",), "lead")
         rows: list[tuple[Words, ...]] = []
@@ -82,7 +92,7 @@ class _Book:
         yield Grid(("", "number", "what differs"), tuple(rows))
         if sure := [each for each in self.played.effects if each.is_sure] if self.played else []:
             largest = sorted(sure, key=lambda each: -abs(each.size))[:4]
-            said = "; ".join(f"{_words(each.name)} {_number(each.a)} → {_number(each.b)}" for each in largest)
+            said = "; ".join(f"{_words(each.name)}: {_number(each.a)} → {_number(each.b)}" for each in largest)
             yield Paragraph((Strong("In play: "), f"{said}. ", Link("effects", "How much it matters")), "note")
         yield Paragraph(
             (
@@ -95,7 +105,7 @@ class _Book:
         )
 
     def _named(self, told: list[Difference]) -> Iterator[Inline]:
-        names = list(dict.fromkeys(each.name.replace("_", " ") for each in told))
+        names = list(dict.fromkeys(_plain(_words(each.name)) for each in told))
         shown = ", ".join(names[:_MOST_ALSO])
         yield shown + (f" and {len(names) - _MOST_ALSO} more" if len(names) > _MOST_ALSO else "")
 
@@ -117,11 +127,7 @@ class _Book:
         return Section(f"chapter-{chapter}", self.comparison.chapters[chapter], tuple(blocks))
 
     def _label(self, difference: Difference) -> str:
-        section, _, rest = difference.path.partition(".")
-        if section == "players":
-            return titled(difference.name)
-        name = (rest or section).removeprefix("has.").replace("_", " ").replace(".", ": ")
-        name = name.replace("[", ": ").replace("]", "")
+        name = _plain(difference.within)
         return name[:1].upper() + name[1:]
 
     def _text(self, difference: Difference) -> Section:
@@ -164,7 +170,8 @@ class _Book:
             return
         figures = tuple(((titled(name),), (a,), (b,)) for name, a, b in graph.figures)
         if graph.other:
-            yield Grid(("", *self.titles), figures)
+            if figures:
+                yield Grid(("", *self.titles), figures)
             return
         changed = graph.nearer + graph.farther
         yield Paragraph(
@@ -198,11 +205,11 @@ class _Book:
         count = len(found[0].values[0])
         text = (
             f"{count:,} pairs of games: {self.played.how}. The two games of a pair have the same seed. Of what each "
-            "player has, the mean of the players is taken. The true difference lies in the interval with 95 % "
-            "confidence; marked lines are those in which it is surely not nothing. The effect size is the difference "
+            "player has, the mean of the players is taken. The true change lies in the interval with 95 % "
+            "confidence; marked lines are those in which it is surely not nothing. The effect size is the change "
             "in units of its own spread: 0.2 is small, 0.5 is seen by who plays often, 0.8 is large."
         )
-        columns = ("measure", *self.titles, "difference", "effect size")
+        columns = ("measure", *self.titles, "change", "effect size")
         yield Section(
             "effects",
             "How much it matters",
@@ -257,7 +264,7 @@ class _Book:
 
     def _cause(self, path: str) -> Inline:
         if path == BEGINNING:
-            return "what lies there at first"
+            return f"{'the board, or ' if self.comparison.of('board') else ''}what lies there at first"
         difference = self.by_path.get(path)
         if difference is None:
             return path
@@ -273,13 +280,18 @@ def _value(side: Side | None) -> Words:
     return ("–" if side is None else side.value or "–",)
 
 
+def _plain(path: str) -> str:
+    """Steps of a path as people write them."""
+    return path.replace(".", ": ").replace("[", ": ").replace("]", "")
+
+
 def _words(name: str) -> str:
     return name.replace("_", " ")
 
 
 def _number(value: float) -> str:
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.2f}".rstrip("0").rstrip(".")
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.2f}"
 
 
 def _signed(value: float) -> str:
-    return f"{value:+.2f}".replace("-", "−")
+    return f"{round(value, 2) + 0.0:+.2f}".replace("-", "−").replace("inf", "∞")  # nothing has no sign of its own

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from interpreter.drawing.charts import charts_of, svg_of
+from interpreter.drawing.game_charts import charts_of, svg_of
 from interpreter.pages.page import Block, Drawing, Folded, Grid, Page, Paragraph, Section
 from interpreter.play.summary import together
 

@@ -9,25 +9,26 @@ pairs).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import sqrt
-from statistics import NormalDist, fmean, stdev
+from math import copysign, floor, inf, log10, sqrt
+from statistics import fmean, stdev
 
 from interpreter.base.frozen import dataclass
 from interpreter.engine.ruleset import Ruleset
 from interpreter.language.model import Measure
 from interpreter.play.bots.named import default_bots, policies_for
+from interpreter.play.intervals import NORMAL_95, mean_interval
 from interpreter.play.simulate import Row
 from interpreter.play.summary import final
 
-__all__ = ["CONFIDENCE", "Effect", "bots_for_both", "effects", "histogram"]
+__all__ = ["Effect", "bots_for_both", "effects", "histogram"]
 
-CONFIDENCE = 0.95
 _PREFERRED = "sensible"
 
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What one measure comes to on both sides. ``values`` are the values of all games, for pictures."""
+    """What one measure comes to on both sides. ``values`` are the values of all games, for pictures. The ``size`` has
+    no end where all pairs differ by the same."""
 
     name: str
     a: float
@@ -87,17 +88,17 @@ def _effect(name: str, pairs: Sequence[tuple[float, float]]) -> Effect:
     count = len(pairs)
     changes = [y - x for x, y in pairs]
     mean, spread = fmean(changes), stdev(changes)
-    reach = _student(count - 1) * spread / sqrt(count)
-    size = mean / spread if spread else 0.0
-    around = NormalDist().inv_cdf((1 + CONFIDENCE) / 2) * sqrt(1 / count + size * size / (2 * count)) if spread else 0.0
+    low, high = mean_interval(changes)
+    size = mean / spread if spread else copysign(inf, mean) if mean else 0.0
+    around = NORMAL_95 * sqrt(1 / count + size * size / (2 * count)) if spread else 0.0
     one, other = tuple(x for x, _ in pairs), tuple(y for _, y in pairs)
     return Effect(
         name,
         fmean(one),
         fmean(other),
         mean,
-        mean - reach,
-        mean + reach,
+        low,
+        high,
         size,
         size - around,
         size + around,
@@ -105,26 +106,28 @@ def _effect(name: str, pairs: Sequence[tuple[float, float]]) -> Effect:
     )
 
 
-def _student(freedom: int) -> float:
-    """The quantile of Student's distribution for the confidence, by the expansion of Cornish and Fisher."""
-    z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
-    return (
-        z
-        + (z**3 + z) / (4 * freedom)
-        + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * freedom**2)
-        + (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * freedom**3)
-    )
-
-
 def histogram(effect: Effect, most: int = 24) -> list[tuple[float, int, int]]:
-    """Both sides' values in bins of equal width: where each begins, and how many games of either side are in it."""
+    """Both sides' values in bins of equal width, which is a round number: where each begins, and how many games of
+    either side are in it."""
     one, other = effect.values
     low, high = min(*one, *other), max(*one, *other)
     whole = all(value == int(value) for value in (*one, *other))
-    width = (-(-(high - low + 1) // most) if whole else (high - low) / most) or 1.0
-    bins = int((high - low) // width) + 1
-    counts = [[0, 0] for _ in range(bins)]
+    width = _round_width((high - low) / (most - 1), whole)
+    first = floor(low / width + _SLIP)
+    counts = [[0, 0] for _ in range(floor(high / width + _SLIP) - first + 1)]
     for side, values in enumerate((one, other)):
         for value in values:
-            counts[int((value - low) // width)][side] += 1
-    return [(low + number * width, a, b) for number, (a, b) in enumerate(counts)]
+            counts[floor(value / width + _SLIP) - first][side] += 1
+    return [(round((first + number) * width, 9), a, b) for number, (a, b) in enumerate(counts)]
+
+
+_SLIP = 1e-9
+"""What a quotient may be short of the whole number that it should be."""
+
+
+def _round_width(least: float, whole: bool) -> float:
+    """The least of 1, 2, 5, 10, 20 … and, where values are not whole, of 0.5, 0.2, 0.1 … that is large enough."""
+    if least <= 0 or (whole and least <= 1):
+        return 1.0
+    power = 10.0 ** floor(log10(least))
+    return next(step * power for step in (1, 2, 5, 10) if step * power >= least * (1 - _SLIP))

@@ -1,4 +1,4 @@
-"""Many games at once: parts of a simulation are played by workers, and rows come back in any order.
+"""Many games at once: parts of the work are done by workers, and rows come back in any order.
 
 A worker is anything that a :class:`concurrent.futures.Executor` gives work to: here processes of this machine, in
 :mod:`interpreter.play.cluster` those of others. Each loads the ruleset once, from the cache where there is one. What a
@@ -9,17 +9,16 @@ from __future__ import annotations
 
 import os
 import signal
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from multiprocessing import get_context
 from multiprocessing.synchronize import Event
 from threading import Lock, Thread
 from time import monotonic
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from interpreter.base.diagnostics import RulesetError
 from interpreter.compiler.constants import RuleFailure
@@ -28,12 +27,31 @@ from interpreter.play.bots.base import Bot
 from interpreter.play.bots.named import bots_of
 from interpreter.play.simulate import Row, played
 
-__all__ = ["Batch", "Crew", "Plan", "WorkersLost", "batches", "cores", "play_batch", "processes", "simulated"]
+__all__ = [
+    "Batch",
+    "Crew",
+    "Plan",
+    "Work",
+    "WorkersLost",
+    "batch_of",
+    "batches",
+    "cores",
+    "play_batch",
+    "processes",
+    "shared",
+    "simulated",
+]
+
+R = TypeVar("R")
+Work = Callable[[Sequence[int], Callable[[], bool]], Iterator[R]]
+"""Makes a row for each seed, one after another, until it is to stop."""
 
 AT_ONCE = 0.5
 """So many seconds a part of the work should take: what is still out when somebody stops is lost."""
 MOST = 500
 """So many games a part has at most."""
+BEGINS = 3.0
+"""So many seconds pass until processes have begun and know what to do: work that takes no longer is done alone."""
 ATTEMPTS = 5
 """So often a part is given out whose worker was lost."""
 
@@ -55,10 +73,10 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Batch:
+class Batch(Generic[R]):
     """What came back: rows, and the seed of a game in which a rule failed."""
 
-    rows: list[Row]
+    rows: list[R]
     seconds: float
     failed: int | None = None
 
@@ -98,14 +116,23 @@ def _ready(plan: Plan) -> tuple[Ruleset, list[Bot]]:
         raise WorkersLost(f"a worker cannot load `{plan.ruleset}`: {error}") from None
 
 
-def play_batch(plan: Plan, seeds: Sequence[int]) -> Batch:
+def play_batch(plan: Plan, seeds: Sequence[int]) -> Batch[Row]:
     """Plays these games, in a worker."""
+    return batch_of(lambda: _playing(*_ready(plan), dict(plan.settings)), seeds)
+
+
+def _playing(ruleset: Ruleset, bots: Sequence[Bot], settings: Mapping[str, Any]) -> Work[Row]:
+    return lambda seeds, stopped: played(ruleset, bots, seeds, settings, stopped)
+
+
+def batch_of(ready: Callable[[], Work[R]], seeds: Sequence[int]) -> Batch[R]:
+    """Does the work for these seeds, in a worker that makes itself ready for it."""
     with _one_at_a_time:
-        ruleset, bots = _ready(plan)
-        rows: list[Row] = []
+        work = ready()
+        rows: list[R] = []
         start = monotonic()
         try:
-            rows.extend(played(ruleset, bots, seeds, dict(plan.settings), lambda: _stopped))
+            rows.extend(work(seeds, lambda: _stopped))
         except RuleFailure:  # the failure itself knows files; whoever asked plays the game again and has it
             return Batch(rows, monotonic() - start, seeds[len(rows)])
         return Batch(rows, monotonic() - start)
@@ -163,47 +190,66 @@ def simulated(
     alone: float = 0.0,
     stopped: Callable[[], bool] = bool,
 ) -> Iterator[list[Row]]:
-    """All games, some rows at a time, in any order: for so many seconds here ``alone``, then by a crew; all here
-    without one. Raises :class:`RuleFailure` as a game does, and :class:`WorkersLost`."""
+    """All games of a plan, shared out as :func:`shared` says."""
     bots = bots_of(plan.bots, ruleset, plan.players)
-    settings = dict(plan.settings)
+    here = _playing(ruleset, bots, dict(plan.settings))
+    return shared(here, partial(play_batch, plan), seeds, crew, alone, stopped)
+
+
+def shared(
+    here: Work[R],
+    there: Callable[[Sequence[int]], Batch[R]],
+    seeds: Sequence[int],
+    crew: AbstractContextManager[Crew] | None = None,
+    alone: float = 0.0,
+    stopped: Callable[[], bool] = bool,
+) -> Iterator[list[R]]:
+    """The rows of all seeds, some at a time, in any order. For so many seconds they are made ``here``, alone; what then
+    is left, where it is much, is made ``there`` by a crew. Without one, all are made here.
+
+    Raises :class:`RuleFailure` as a game does, and :class:`WorkersLost`.
+    """
     start, done = monotonic(), 0
     if crew is None or alone:
-        for row in played(ruleset, bots, seeds, settings, stopped):
+        for row in here(seeds, stopped):
             done += 1
             yield [row]
-            if stopped() or (crew is not None and monotonic() - start > alone):
+            spent = monotonic() - start
+            if stopped() or (crew is not None and spent > alone and spent / done * (len(seeds) - done) > BEGINS):
                 break
     if crew is None or stopped() or done == len(seeds):
         return
     with crew as workers:
-        for batch in batches(plan, seeds[done:], workers, stopped):
+        for batch in batches(there, seeds[done:], workers, stopped):
             yield batch.rows
             if batch.failed is not None:
-                list(played(ruleset, bots, [batch.failed], settings))  # fails here as it did there, and can say where
+                list(here([batch.failed], stopped))  # fails here as it did there, and can say where
                 raise WorkersLost(f"a rule failed in the game with seed {batch.failed}, but not on this machine")
 
 
-def batches(plan: Plan, seeds: Sequence[int], crew: Crew, stopped: Callable[[], bool] = bool) -> Iterator[Batch]:
+def batches(
+    there: Callable[[Sequence[int]], Batch[R]], seeds: Sequence[int], crew: Crew, stopped: Callable[[], bool] = bool
+) -> Iterator[Batch[R]]:
     """All games, in batches as they come back. Once it is to be ``stopped``, no more are begun, and what workers have
     by then still comes. Raises :class:`WorkersLost`."""
-    left, size, stopping = deque(seeds), 1, False
-    out: dict[Future[Batch], tuple[tuple[int, ...], int]] = {}
+    given, end, size, stopping = 0, len(seeds), 1, False
+    out: dict[Future[Batch[R]], tuple[tuple[int, ...], int]] = {}
 
     def give(part: tuple[int, ...], attempt: int) -> None:
-        out[crew.executor.submit(play_batch, plan, part)] = part, attempt
+        out[crew.executor.submit(there, part)] = part, attempt
 
     try:
-        while left or out:
+        while given < end or out:
             if not stopping and stopped():
-                stopping = True
-                left.clear()
+                stopping, end = True, given
                 crew.stop()
                 for future in [future for future in out if future.cancel()]:
                     del out[future]
-            while left and len(out) < 2 * crew.slots():
-                share = max(1, len(left) // (2 * crew.slots()))
-                give(tuple(left.popleft() for _ in range(min(size, share, len(left)))), 1)
+            while given < end and len(out) < 2 * crew.slots():
+                share = max(1, (end - given) // (2 * crew.slots()))
+                part = tuple(seeds[given : min(given + min(size, share), end)])
+                given += len(part)
+                give(part, 1)
             back = wait(out, timeout=0.2, return_when=FIRST_COMPLETED).done
             for future in sorted(back, key=lambda future: out[future]):
                 part, attempt = out.pop(future)

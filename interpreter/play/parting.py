@@ -7,7 +7,7 @@ so: of the texts and tables that are not the same, the first that came into play
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from interpreter.base.cycles import no_search
@@ -22,7 +22,7 @@ from interpreter.play.bots.base import Bot
 from interpreter.play.match import Match
 from interpreter.play.narrate import words_of
 
-__all__ = ["BEGINNING", "Cause", "Parting", "causes", "partings"]
+__all__ = ["BEGINNING", "Cause", "LockStep", "Parting", "causes", "own_settings"]
 
 BEGINNING = "beginning"
 """What made games part where no text or table that differs came into play: what is there before the first round."""
@@ -62,15 +62,10 @@ class Cause:
     first: Parting
 
 
-def partings(
-    comparison: Comparison, bots: Sequence[Bot], games: int, seed: int = 0, settings: dict[str, Any] | None = None
-) -> Iterator[Parting]:
-    """Plays so many games in lock step. ``ValueError`` for players or settings that are not allowed."""
-    pair = _Pair(comparison, bots, settings or {})
-    for number in range(games):
-        with no_search():
-            found = pair.play(seed + number)
-        yield found
+def own_settings(ruleset: Ruleset, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Of the settings those that the ruleset has."""
+    known = {*ruleset.model.settings, *ruleset.model.interpretations}
+    return {name: value for name, value in settings.items() if name in known}
 
 
 def causes(found: Sequence[Parting]) -> list[Cause]:
@@ -112,9 +107,11 @@ class _Notes(set[str]):
         return found
 
 
-class _Pair:
-    def __init__(self, comparison: Comparison, bots: Sequence[Bot], settings: dict[str, Any]) -> None:
-        self.bots, self.settings = bots, settings
+class LockStep:
+    """Plays both sides of a comparison in lock step, by bots of the first."""
+
+    def __init__(self, comparison: Comparison, bots: Sequence[Bot], settings: Mapping[str, Any] | None = None) -> None:
+        self.bots, self.settings = bots, dict(settings or {})
         self.a, self.b = comparison.a, comparison.b
         self._notes = _Notes()
         told = [each for each in comparison.differences if each.path.partition(".")[0] in _SECTIONS]
@@ -129,10 +126,14 @@ class _Pair:
         return watched(ruleset, citations, self._notes)
 
     def _own(self, ruleset: Ruleset) -> dict[str, Any]:
-        known = {*ruleset.model.settings, *ruleset.model.interpretations}
-        return {name: value for name, value in self.settings.items() if name in known}
+        return own_settings(ruleset, self.settings)
 
     def play(self, seed: int) -> Parting:
+        """Where the games with a seed part. ``ValueError`` for players or settings that are not allowed."""
+        with no_search():
+            return self._play(seed)
+
+    def _play(self, seed: int) -> Parting:
         match = Match(self.a, self.bots, seed, self._own(self.a))
         other = self.b.new_game(len(self.bots), seed, self._own(self.b))
         game = match.game

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from math import sqrt
 from statistics import fmean
 from typing import Any
 
 from interpreter.engine.ruleset import Ruleset
 from interpreter.language.model import Measure, MeasureKey
 from interpreter.language.types import Type
+from interpreter.play.intervals import share_interval
 from interpreter.play.measures import Taken
 from interpreter.play.simulate import Row, key_names
 
-__all__ = ["by_round", "final", "interval", "seat_names", "summary", "together"]
-
-NORMAL_95 = 1.959963984540054
-"""So many standard deviations to either side hold 95 % of a normal distribution."""
+__all__ = ["by_round", "final", "seat_names", "summary", "together"]
 
 Of = tuple[Any, ...]
 
@@ -49,18 +46,10 @@ def seat_names(bots: Sequence[str], rows: Sequence[Row]) -> list[str]:
     return [*bots, *("rules" for place in beside if place)]
 
 
-def interval(share: float, count: int) -> tuple[float, float]:
-    """Wilson's interval of 95 % for a share of so many: it keeps within 0 and 1, also for few and for rare."""
-    z = NORMAL_95 * NORMAL_95 / count
-    centre = (share + z / 2) / (1 + z)
-    reach = NORMAL_95 / (1 + z) * sqrt(share * (1 - share) / count + z / (4 * count))
-    return max(0.0, centre - reach), min(1.0, centre + reach)
-
-
 def _seat(ruleset: Ruleset, bot: str, seat: int, rows: Sequence[Row]) -> dict[str, Any]:
     finished = [row for row in rows if row.places]
     share = sum(row.share(seat) for row in finished) / len(finished) if finished else None
-    low, high = interval(share, len(finished)) if share is not None else (None, None)
+    low, high = share_interval(share, len(finished)) if share is not None else (None, None)
     keys = {name: _mean([row.keys[seat][place] for row in finished]) for place, name in enumerate(key_names(ruleset))}
     return {
         "seat": seat,

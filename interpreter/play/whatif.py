@@ -10,8 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from math import sqrt
-from statistics import fmean, stdev
+from statistics import fmean
 from typing import Any
 
 from interpreter.engine.game import Game
@@ -19,11 +18,12 @@ from interpreter.engine.refusal import legal_choice
 from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.variation import Cell, going_on, varied
 from interpreter.play.bots.base import Bot
+from interpreter.play.intervals import mean_interval
 from interpreter.play.keyboard import understood
 from interpreter.play.match import Match
 from interpreter.play.measures import taken
 from interpreter.play.simulate import Row
-from interpreter.play.summary import NORMAL_95, by_round, final
+from interpreter.play.summary import by_round, final
 
 __all__ = ["Changes", "Fork", "at_once", "changes_of", "compared", "continuations", "forked"]
 
@@ -192,13 +192,12 @@ def _difference(values: Sequence[tuple[float | None, float | None]]) -> dict[str
     if not both:
         return {"games": 0, "before": None, "after": None, "difference": None, "low": None, "high": None}
     differences = [b - a for a, b in both]
-    mean = fmean(differences)
-    reach = NORMAL_95 * stdev(differences) / sqrt(len(both)) if len(both) > 1 else None
+    low, high = mean_interval(differences) if len(both) > 1 else (None, None)
     return {
         "games": len(both),
         "before": round(fmean(a for a, _ in both), 4),
         "after": round(fmean(b for _, b in both), 4),
-        "difference": round(mean, 4),
-        "low": None if reach is None else round(mean - reach, 4),
-        "high": None if reach is None else round(mean + reach, 4),
+        "difference": round(fmean(differences), 4),
+        "low": None if low is None else round(low, 4),
+        "high": None if high is None else round(high, 4),
     }

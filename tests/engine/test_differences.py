@@ -18,8 +18,16 @@ from interpreter.engine.ruleset import load
 from interpreter.engine.sides import sides_of
 from tests.play.toy import ROOT, changed
 
-ROWS = list(csv.DictReader((Path(__file__).parent / "edition_differences.csv").open(encoding="utf-8")))
+HERE = Path(__file__).parent
 EDITIONS = {"2018": "{}-2018", "2004": "{}-2004", "brettspielwelt": "bsw-{}"}
+BOARDS = ("germany", "usa", "france", "italy", "baden-wuerttemberg")
+FOLLOWS = {"map.length_of_all_links", "map.mean_way", "map.longest_way"}
+"""What is told of boards that have little in common, and follows from their links."""
+
+
+def read(name: str) -> list[dict[str, str]]:
+    """What differs by the books: a row for each path, with what either edition or board has there."""
+    return list(csv.DictReader((HERE / name).open(encoding="utf-8")))
 
 
 @cache
@@ -31,18 +39,28 @@ def agrees(side: Side | None, wanted: str) -> bool:
     return side is None if wanted == "-" else side is not None and wanted in side.value
 
 
-@pytest.mark.parametrize("board", ["germany", pytest.param("usa", marks=pytest.mark.slow)])
+def check(one: str, other: str, a: str, b: str, wanted: list[dict[str, str]]) -> None:
+    """Two rulesets differ in what the rows say of one and the other, and in nothing else."""
+    rows = {row["path"]: row for row in wanted if row[one] != row[other]}
+    found = {each.path: each for each in differences(compared(a), compared(b)).differences if each.path not in FOLLOWS}
+    assert found.keys() ^ rows.keys() == set(), (a, b)
+    for path, row in rows.items():
+        assert agrees(found[path].a, row[one]), (path, a)
+        assert agrees(found[path].b, row[other]), (path, b)
+
+
+@pytest.mark.parametrize("board", ["germany", *(pytest.param(each, marks=pytest.mark.slow) for each in BOARDS[1:4])])
 def test_the_editions_differ_in_what_the_books_say_and_in_nothing_else(board: str) -> None:
+    rows = [row for row in read("edition_differences.csv") if {board, "all"} & set(row["boards"].split())]
     for one, other in permutations(EDITIONS, 2):
-        a, b = (compared(EDITIONS[edition].format(board)) for edition in (one, other))
-        found = differences(a, b)
-        rows = {row["path"]: row for row in ROWS if row["boards"] in ("all", board) and row[one] != row[other]}
-        by_path = {each.path: each for each in found.differences}
-        assert rows.keys() - by_path.keys() == set(), (one, other)
-        assert {each.path for each in found.in_play} - rows.keys() == set(), (one, other)
-        for path, row in rows.items():
-            assert agrees(by_path[path].a, row[one]), (path, one)
-            assert agrees(by_path[path].b, row[other]), (path, other)
+        check(one, other, EDITIONS[one].format(board), EDITIONS[other].format(board), rows)
+
+
+@pytest.mark.parametrize("edition", [pytest.param(each, marks=pytest.mark.slow) for each in EDITIONS])
+def test_the_boards_differ_in_what_is_known_of_them_and_in_nothing_else(edition: str) -> None:
+    rows = [row for row in read("board_differences.csv") if {edition, "all"} & set(row["editions"].split())]
+    for one, other in permutations(BOARDS if edition == "brettspielwelt" else BOARDS[:4], 2):
+        check(one, other, EDITIONS[edition].format(one), EDITIONS[edition].format(other), rows)
 
 
 def test_phases_have_what_is_first_needed_in_them() -> None:
@@ -52,6 +70,15 @@ def test_phases_have_what_is_first_needed_in_them() -> None:
     assert chapters["tables.end_cities[2]"] == chapters["rules.pay_income"] == "bureaucracy"
     assert chapters["tables.market_start[garbage]"] == "start"
     assert " ".join(list(found.chapters)[6:13]) == "prepare order auction resources building firing bureaucracy"
+
+
+def test_phases_of_games_that_share_none_stay_together() -> None:
+    found = list(differences(compared("goofspiel"), compared("germany-2018")).chapters)
+    assert found[6:] == [
+        *("deal", "prepare", "turn_up", "bidding", "award"),
+        *("order", "auction", "resources", "building", "bureaucracy"),
+        *("standing", "result", "others", "told"),
+    ]
 
 
 def test_both_sides_have_their_texts_and_statements() -> None:
@@ -130,6 +157,44 @@ def test_what_cannot_apply_is_not_told(tmp_path: Path) -> None:
     slow = line + "        require slow == never or number < 2\n"
     found = between(tmp_path, ("interpretations:\n", doubt), (line, slow))
     assert rows(found) == [("interpretations.slow", None, "never (never | often)")]
+
+
+def test_what_is_said_and_shown_stands_apart(tmp_path: Path) -> None:
+    found = between(
+        tmp_path,
+        ("{who} hat {number} mehr", "{who} nimmt {number}"),
+        ('draw.pull: "{who} pulls', 'draw.pull: "{who} takes'),
+        ('black: "heap[black]"}', 'grey: "heap[black]"}'),
+        ("rows: who in seats", "rows: s in seats"),
+        ("columns: {player: who, pebbles: who.taken}", "columns: {player: s, pebbles: s.taken}"),
+        ('value: "1", sums: yes', 'value: "2", sums: yes'),
+        ("pull kind, number by -number, kind", "pull kind, number by number, kind"),
+    )
+    assert {each.chapter for each in found.differences} == {"told"}
+    assert found.in_play == []
+    assert list(found.chapters)[-1] == "told"
+    assert rows(found) == [
+        ("events.took.says.de", "“{who} hat {number} mehr”", "“{who} nimmt {number}”"),
+        ("says.draw.pull", "“{who} pulls {number} {kind}”", "“{who} takes {number} {kind}”"),
+        ("boards.heap.columns.black", "heap[black]", None),
+        ("boards.heap.columns.grey", None, "heap[black]"),
+        ("measures.turns.value", "1", "2"),
+        (
+            "policies.eager.draw",
+            "prefer: pull kind, number by -number, kind wait",
+            "prefer: pull kind, number by number, kind wait",
+        ),
+    ]
+
+
+def test_how_bots_choose_is_told_by_what_is_written(tmp_path: Path) -> None:
+    folder = changed(tmp_path, "weighed.yaml", "black_worth: 3", "black_worth: 4")
+    (folder / "pebbles" / "policies" / "others.yaml").unlink()
+    here, there = (Compared(load(root / "pebbles" / "pebbles.yaml")) for root in (ROOT, folder))
+    assert rows(differences(here, there)) == [
+        ("policies.pebbles/others", "Others", None),
+        ("policies.pebbles/weighed.weights.black_worth", "3", "4"),
+    ]
 
 
 OVERLAY = """\

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from math import inf
 from pathlib import Path
 from statistics import fmean
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -16,11 +19,14 @@ from interpreter.language import core as c
 from interpreter.language.model import Measure, MeasureKey
 from interpreter.language.types import SEAT
 from interpreter.pages.comparison import Played, comparison_page
+from interpreter.pages.effect_charts import effect_sizes
 from interpreter.pages.html import html_of
 from interpreter.play.bots.random import RandomBot
-from interpreter.play.effects import effects, histogram
+from interpreter.play.effects import Effect, effects, histogram
+from interpreter.play.jobs import processes
 from interpreter.play.measures import Taken
-from interpreter.play.parting import BEGINNING, Parting, causes, partings
+from interpreter.play.paired import Pair, PairPlan, pairs
+from interpreter.play.parting import BEGINNING, LockStep, Parting, causes
 from interpreter.play.simulate import Row, simulate
 from tests.pages.reading import Read
 from tests.play.toy import ROOT, changed
@@ -37,13 +43,14 @@ def compared(ruleset: Ruleset) -> Comparison:
 
 
 def parted(ruleset: Ruleset, games: int = 3) -> list[Parting]:
-    return list(partings(compared(ruleset), BOTS, games, seed=1))
+    lock = LockStep(compared(ruleset), BOTS)
+    return [lock.play(seed) for seed in range(1, games + 1)]
 
 
 def test_the_first_decision_that_differs_and_what_made_it(tmp_path: Path) -> None:
     found = parted(other(tmp_path, "most otherwise 3", "most otherwise 5"))
     assert {(each.path, each.choices, each.round) for each in found} == {("rules.largest", 0, 1)}
-    assert found[0].a == "player 2 has no choice that the other has not" or "no choice" in found[0].a
+    assert found[0].a == "player 2 has no choice that the other has not"
     assert "pulls 4 white" in found[0].b
 
 
@@ -91,6 +98,34 @@ def test_an_effect_with_its_interval() -> None:
     assert [sum(column) for column in list(zip(*bins, strict=True))[1:]] == [10, 10]
 
 
+def test_what_is_always_the_same_is_surely_so() -> None:
+    a, b = ([row(number, [points, points]) for number in range(4)] for points in (1, 3))
+    found = {each.name: each for each in effects(a, b, [POINTS])}
+    assert (found["points"].low, found["points"].high, found["points"].size) == (2, 2, inf)
+    assert (found["rounds"].size, found["rounds"].is_sure) == (0, False)
+    drawn = effect_sizes(list(found.values()), ("a", "b"))
+    assert "points +∞" in drawn
+    assert "inf" not in drawn
+    assert effect_sizes([found["points"]], ("a", "b"))
+
+
+@pytest.mark.parametrize(
+    ("values", "starts"),
+    [
+        ([7, 8, 9], [7, 8, 9]),
+        ([300, 410, 900], list(range(300, 901, 50))),
+        ([23.04, 24.2, 24.9], [23.0, 23.1]),
+        ([0.3, 0.4], [0.3, 0.305]),
+        ([5, 5], [5]),
+    ],
+)
+def test_a_histogram_has_round_numbers(values: list[float], starts: list[float]) -> None:
+    bins = histogram(Effect("", 0, 0, 0, 0, 0, 0, 0, 0, (tuple(values), tuple(values))))
+    assert [start for start, _, _ in bins][: len(starts)] == starts
+    assert sum(a for _, a, _ in bins) == sum(b for _, _, b in bins) == len(values)
+    assert len(bins) <= 25
+
+
 def test_pairs_of_games_have_equal_seeds(tmp_path: Path) -> None:
     here = load(ROOT / "pebbles" / "pebbles.yaml")
     more = other(tmp_path, "white: 9", "white: 30")
@@ -100,6 +135,32 @@ def test_pairs_of_games_have_equal_seeds(tmp_path: Path) -> None:
     assert found["rounds"].is_sure
     assert found["rounds"].b == fmean(each.rounds for each in b)
     assert all(each.difference == 0 and not each.is_sure for each in effects(a, a, here.model.measures))
+
+
+def paired(path: Path, games: int, stopped: Callable[[], bool] = bool, **how: Any) -> list[Pair]:
+    names = str(ROOT / "pebbles" / "pebbles.yaml"), str(path)
+    a, b = (Compared(load(name)) for name in names)
+    comparison = differences(a, b, players=2)
+    plan = PairPlan(names, (), (comparison.a.digest, comparison.b.digest), 2, "random", (("most", "2"),))
+    found = [pair for some in pairs(plan, comparison, range(1, games + 1), stopped=stopped, **how) for pair in some]
+    return sorted(found, key=lambda pair: pair.seed)
+
+
+def test_pairs_are_the_same_whoever_plays(tmp_path: Path) -> None:
+    path = changed(tmp_path, "family.yaml", "white: 9", "white: 12") / "pebbles" / "pebbles.yaml"
+    alone, shared = paired(path, 20), paired(path, 20, crew=processes(2))
+    assert [pair.seed for pair in alone] == list(range(1, 21))
+    assert [pair.parting for pair in alone] == [pair.parting for pair in shared]
+    for one, other in zip(alone, shared, strict=True):
+        assert (one.a.as_dict(), one.b.as_dict()) == (other.a.as_dict(), other.b.as_dict())
+
+
+def test_who_stops_keeps_whole_pairs(tmp_path: Path) -> None:
+    path = changed(tmp_path, "family.yaml", "white: 9", "white: 12") / "pebbles" / "pebbles.yaml"
+    asked = iter([False] * 100)
+    found = paired(path, 1_000, stopped=lambda: next(asked, True))
+    assert 1 <= len(found) < 10
+    assert [pair.seed for pair in found] == [pair.parting.seed for pair in found] == list(range(1, len(found) + 1))
 
 
 def test_the_page_holds_together_and_needs_nothing_else(tmp_path: Path) -> None:
@@ -115,6 +176,14 @@ def test_the_page_holds_together_and_needs_nothing_else(tmp_path: Path) -> None:
     assert {"effects", "where", "rules-largest", "chapter-pulling"} <= set(found.ids)
     assert "<mark>" not in text  # one line each: nothing is gained by marking all of it
     assert "The same rule but for 3 → 5." in text
+
+
+def test_sides_that_are_called_the_same_are_told_apart(tmp_path: Path) -> None:
+    comparison = compared(other(tmp_path, "white: 9", "white: 12"))
+    for names, heads in ((("old", "new"), ("old", "new")), (("old", "old"), "AB"), (("old", "new" * 20), "AB")):
+        titles = comparison_page(comparison, names)
+        assert titles.title.endswith(f"{heads[0]} and {heads[1]}")
+        assert names[1] in html_of(titles)
 
 
 def test_the_command_plays_and_writes_the_report(tmp_path: Path) -> None:

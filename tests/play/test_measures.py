@@ -10,10 +10,11 @@ from interpreter.engine.game import Decision, Game, Option
 from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.typed import value_of
 from interpreter.play.bots.named import bots_of
+from interpreter.play.intervals import mean_interval, share_interval, student
 from interpreter.play.match import Match
 from interpreter.play.measures import taken
 from interpreter.play.simulate import simulate
-from interpreter.play.summary import interval, summary
+from interpreter.play.summary import summary
 
 
 class Onlooker:
@@ -71,4 +72,12 @@ def test_a_summary_of_measures(pebbles: Ruleset) -> None:
 )
 def test_the_interval_is_wilsons(share: float, count: int, low: float, high: float) -> None:
     """Figures as textbooks have them."""
-    assert interval(share, count) == pytest.approx((low, high), abs=2e-3)
+    assert share_interval(share, count) == pytest.approx((low, high), abs=2e-3)
+
+
+def test_the_interval_of_a_mean_is_students() -> None:
+    """The quantiles stand in any printed table of the distribution."""
+    printed = {1: 12.706, 2: 4.303, 3: 3.182, 9: 2.262, 10: 2.228, 39: 2.023, 40: 2.021, 120: 1.980, 1000: 1.962}
+    assert {freedom: round(student(freedom), 3) for freedom in printed} == printed
+    assert mean_interval([1, 3]) == pytest.approx((2 - 12.706, 2 + 12.706), abs=1e-3)
+    assert mean_interval([5, 5, 5]) == (5, 5)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
+from math import isfinite
 from pathlib import Path
 from shutil import get_terminal_size
 from textwrap import wrap
@@ -11,9 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from interpreter.cli.options import bots_option, output_option, overlays_option, seed_option, settings_option
+from interpreter.cli.options import (
+    bots_option,
+    jobs_option,
+    output_option,
+    overlays_option,
+    seed_option,
+    settings_option,
+)
 from interpreter.cli.output import aligned, as_json, notice, say, styled
-from interpreter.cli.progress import counted
+from interpreter.cli.progress import STOPPED, counting, interruptible
 
 if TYPE_CHECKING:
     from interpreter.engine.differences import Comparison, Difference, Side
@@ -34,6 +42,7 @@ __all__ = ["command"]
 @click.option("--games", "-n", type=click.IntRange(min=2), metavar="N", help="Play so many games of both as well.")
 @bots_option
 @seed_option
+@jobs_option
 @click.option("--report", type=click.Path(path_type=Path, dir_okay=False), help="Write all of it as a page (HTML).")
 @output_option("text", "json", "html")
 def command(
@@ -45,6 +54,7 @@ def command(
     games: int | None,
     bots: str | None,
     seed: int | None,
+    jobs: int | None,
     report: Path | None,
     output: str,
 ) -> None:
@@ -74,29 +84,36 @@ def command(
     if matrix:
         from interpreter.engine.sides import family_of
 
+        if overlays or settings or players or games or report is not None or output == "html":
+            raise click.UsageError("--all compares rulesets as they are, as text or JSON, and plays no games")
         _matrix([Compared(each) for each in family_of(names)], names, output)
         return
     if len(names) != 2:
         raise click.UsageError(f"got {len(names)} names, want two, or --all")
+    pair = names[0], names[1]
     comparison = _compared(names, overlays, players, settings)
     games = games or (USUAL_GAMES if report else None)
-    played = _played(comparison, players, settings, games, bots, seed) if games else None
+    played = _played(comparison, pair, overlays, players, settings, games, bots, seed, jobs) if games else None
     if report is not None or output == "html":
         from interpreter.pages.comparison import comparison_page
         from interpreter.pages.html import html_of
 
-        page = html_of(comparison_page(comparison, (names[0], names[1]), played))
+        page = html_of(comparison_page(comparison, pair, played))
+        if output == "html":
+            click.echo(page, nl=False)
         if report is not None:
             report.write_text(page, encoding="utf-8")
-            notice(f"{report}: {len(comparison.differences)} differences" + (f", {games} games" if games else ""))
-        else:
-            click.echo(page, nl=False)
-    elif output == "json":
+            count = f", {len(played.partings):,} pairs of games" if played is not None else ""
+            notice(f"{report}: {len(comparison.differences)} differences{count}")
+    if output == "json":
         as_json({**_data(comparison, names), **(_data_of(played) if played else {})})
-    else:
+    elif output == "text" and report is None:
         _text(comparison, names)
         if played is not None:
             _text_of(played, names)
+    if games and played is not None and (done := len(played.partings)) < games:
+        notice(f"stopped: {done} of {games} pairs of games are done")
+        raise click.exceptions.Exit(STOPPED)
 
 
 def _compared(
@@ -115,10 +132,12 @@ def _compared(
 
 def _known(ruleset: Ruleset, given: Sequence[str], other: Ruleset) -> dict[str, Any]:
     """The settings that were given and that the ruleset has; one of the two must have each."""
+    from interpreter.cli.options import settings_given
+
     own = {*ruleset.model.settings, *ruleset.model.interpretations}
     its = {*other.model.settings, *other.model.interpretations}
-    pairs = [text.partition("=")[::2] for text in given]
-    found = {key.strip(): value.strip() for key, value in pairs if key.strip() in own or key.strip() not in its}
+    typed = settings_given(ruleset, given)
+    found = {key: value for key, value in typed.items() if key in own or key not in its}
     try:
         values = ruleset.settings(found)
     except ValueError as error:
@@ -128,39 +147,50 @@ def _known(ruleset: Ruleset, given: Sequence[str], other: Ruleset) -> dict[str, 
 
 def _played(
     comparison: Comparison,
+    names: tuple[str, str],
+    overlays: tuple[str, ...],
     players: int | None,
     settings: tuple[str, ...],
     games: int,
     bots: str | None,
     seed: int | None,
+    jobs: int | None,
 ) -> Played:
-    """Games of both, as many as are wanted."""
-    from interpreter.cli.options import bots_for, players_for, seed_for
+    """Games of both, as many as are wanted or as were played when somebody pressed Ctrl-C."""
+    from interpreter.cli.failures import refused
+    from interpreter.cli.options import alone_for, bots_for, crew_for, players_for, seed_for, settings_given
     from interpreter.engine.differences import Compared, differences
     from interpreter.pages.comparison import Played
     from interpreter.play.effects import bots_for_both, effects
-    from interpreter.play.parting import partings
-    from interpreter.play.simulate import simulate
+    from interpreter.play.jobs import WorkersLost
+    from interpreter.play.paired import Pair, PairPlan, pairs
 
     number = players or max(comparison.a.players.usual, comparison.b.players.usual)
     (a, _), (b, _) = players_for(comparison.a, number), players_for(comparison.b, number)
     start, name = seed_for(seed), bots or bots_for_both(a, b)
-    found = comparison
-    if players is None:
-        found = differences(Compared(a), Compared(b), {**_known(a, settings, b), **_known(b, settings, a)}, number)
-    given = [text.partition("=")[::2] for text in settings]
-    own = [{key.strip(): value.strip() for key, value in given if key.strip() in _names(each)} for each in (a, b)]
-    rows = [
-        list(counted(simulate(each, bots_for(each, number, name), games, start, mine), games, each.id))
-        for each, mine in zip((a, b), own, strict=True)
-    ]
-    lock = partings(found, bots_for(a, number, name), games, start, own[0] | own[1])
-    how = f"{number} players by the bot {name}, seeds {start} to {start + games - 1}"
-    return Played(how, effects(rows[0], rows[1], a.model.measures), list(counted(lock, games, "in lock step")))
-
-
-def _names(ruleset: Ruleset) -> set[str]:
-    return {*ruleset.model.settings, *ruleset.model.interpretations}
+    for side in (a, b):
+        bots_for(side, number, name)
+    known = {**_known(a, settings, b), **_known(b, settings, a)}
+    found = comparison if players is not None else differences(Compared(a), Compared(b), known, number)
+    given = tuple(settings_given(a, settings).items())
+    digests = a.digest, b.digest
+    plan = PairPlan(names, overlays, digests, number, name, given, tuple(known.items()))
+    done: list[Pair] = []
+    seeds = range(start, start + games)
+    with interruptible() as stopped, counting("pairs of games", games) as tell:
+        try:
+            for more in pairs(plan, found, seeds, crew_for(jobs, games), alone_for(jobs), stopped):
+                done.extend(more)
+                tell(len(more))
+        except WorkersLost as error:
+            refused(f"{error} ({len(done)} of {games} pairs of games are done)")
+    done.sort(key=lambda pair: pair.seed)
+    which = f"seeds {start} to {start + games - 1}"
+    if len(done) < games:
+        which = f"stopped when {len(done):,} of the {which} were played"
+    how = f"{number} players by the bot {name}, {which}"
+    rows = [pair.a for pair in done], [pair.b for pair in done]
+    return Played(how, effects(*rows, a.model.measures), [pair.parting for pair in done])
 
 
 # --- data
@@ -189,7 +219,10 @@ def _data_of(played: Played) -> dict[str, Any]:
 
 
 def _rounded(value: Any) -> Any:
-    return round(value, 4) if isinstance(value, float) else value
+    """JSON has no number without end."""
+    if not isinstance(value, float):
+        return value
+    return round(value, 4) if isfinite(value) else None
 
 
 def _data(comparison: Comparison, names: Sequence[str]) -> dict[str, Any]:
@@ -226,7 +259,7 @@ def _text(comparison: Comparison, names: Sequence[str]) -> None:
         say()
         say(styled(title, bold=True))
         short = [each for each in told if not _is_long(each)]
-        rows: list[tuple[str, ...]] = [(_name(each), _value(each.a), "→", _value(each.b)) for each in short]
+        rows: list[tuple[str, ...]] = [(each.within, _value(each.a), "→", _value(each.b)) for each in short]
         for line in _short(rows, width):
             say(line)
         for each in told:
@@ -248,10 +281,6 @@ def _short(rows: list[tuple[str, ...]], width: int) -> Iterator[str]:
 
 def _is_long(difference: Difference) -> bool:
     return any(side is not None and side.parts for side in (difference.a, difference.b))
-
-
-def _name(difference: Difference) -> str:
-    return difference.path.partition(".")[2].replace("_", " ") if "." in difference.path else difference.path
 
 
 def _value(side: Side | None) -> str:
@@ -294,15 +323,16 @@ def _text_of(played: Played, names: Sequence[str]) -> None:
             each.name.replace("_", " "),
             f"{each.a:.2f}",
             f"{each.b:.2f}",
-            f"{each.difference:+.2f}",
-            f"{each.low:+.2f} to {each.high:+.2f}",
-            f"{each.size:+.2f}",
+            _signed(each.difference),
+            f"{_signed(each.low)} to {_signed(each.high)}",
+            _signed(each.size),
             "*" if each.is_sure else "",
         )
         for each in played.effects
     ]
-    for line in aligned(("", names[0], names[1], "difference", "interval", "effect size", ""), rows, "  "):
-        say(line)
+    if rows:
+        for line in aligned(("", names[0], names[1], "difference", "interval", "effect size", ""), rows, "  "):
+            say(line)
     say()
     say(styled("Where it first matters", bold=True))
     ranked = causes(played.partings)
@@ -312,12 +342,16 @@ def _text_of(played: Played, names: Sequence[str]) -> None:
     for line in aligned(("", "games", "share", "after choices", "in round"), firsts, "  ") if firsts else ():
         say(line)
     if same := sum(not each.path for each in played.partings):
-        say(f"  {same} games are the same from beginning to end")
+        say(f"  {same} of {len(played.partings)} games are the same from beginning to end")
     for each in ranked[:3]:
         first = each.first
         say(f"  {each.path}, for example with seed {first.seed} in round {first.round}, after {first.choices} choices:")
         for name, what in zip(names, (first.a, first.b), strict=True):
             say(f"    {name}: {what}")
+
+
+def _signed(value: float) -> str:
+    return f"{round(value, 2) + 0.0:+.2f}".replace("inf", "∞")  # nothing has no sign of its own
 
 
 def _distances(comparison: Comparison) -> None:

@@ -12,8 +12,11 @@ import click
 
 from interpreter.cli.failures import refused
 from interpreter.cli.options import (
+    alone_for,
     bots_for,
     bots_option,
+    crew_for,
+    jobs_option,
     loaded,
     output_option,
     overlays_option,
@@ -26,6 +29,7 @@ from interpreter.cli.options import (
     settings_option,
 )
 from interpreter.cli.output import aligned, as_json, notice, say, styled
+from interpreter.cli.progress import STOPPED
 
 if TYPE_CHECKING:
     from interpreter.engine.ruleset import Ruleset
@@ -34,11 +38,6 @@ if TYPE_CHECKING:
     from interpreter.play.simulate import Row
 
 __all__ = ["command"]
-
-ALONE = 1.0
-"""So many seconds are played before other processes are begun, where nobody says how many there shall be."""
-STOPPED = 130
-"""The exit status after Ctrl-C, as shells have it."""
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 
@@ -51,9 +50,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @seed_option
 @settings_option
 @bots_option
-@click.option(
-    "--jobs", "-j", type=click.IntRange(min=1), metavar="N", help="How many play at a time.  [default: all cores]"
-)
+@jobs_option
 @click.option("--cluster", metavar="ADDRESS", help="Play on a Dask cluster; `local` for one of this machine.")
 @click.option("--rows", type=_FILE, metavar="FILE", help="A row for each game (.csv, .parquet, .duckdb, .jsonl).")
 @click.option("--seats", type=_FILE, metavar="FILE", help="A row for each seat and round, in the same formats.")
@@ -111,11 +108,12 @@ def command(
     plan = Plan(name, overlays, found.digest, number, spec, tuple(given.items()))
     journal, done = _kept(beside, plan, start, resume)
     done = [row for row in done if start <= row.seed < start + games]
-    left = sorted(set(range(start, start + games)) - {row.seed for row in done})
+    every, known = range(start, start + games), {row.seed for row in done}
+    left = [seed for seed in every if seed not in known] if known else every
     lost = None
     with interruptible() as stopped, counting("games", games, len(done)) as tell:
         try:
-            alone = ALONE if jobs is None and cluster is None else 0.0
+            alone = alone_for(jobs) if cluster is None else 0.0
             for more in simulated(plan, found, left, _crew(jobs, cluster, len(left)), alone, stopped):
                 done.extend(more)
                 if journal is not None:
@@ -143,7 +141,7 @@ def command(
 
 def _check_files(rows: Path | None, seats: Path | None, charts: Path | None) -> None:
     """What is asked for can be written, as far as that can be known before games are played."""
-    from interpreter.drawing.charts import ChartsUnavailable, check_charts
+    from interpreter.drawing.game_charts import ChartsUnavailable, check_charts
     from interpreter.play.rows import RowsUnavailable, check_file
 
     for path, check in ((rows, check_file), (seats, check_file), (charts, check_charts)):
@@ -189,12 +187,11 @@ def _kept(path: Path | None, plan: Plan, seed: int, resume: bool) -> tuple[Journ
 
 def _crew(jobs: int | None, cluster: str | None, games: int) -> AbstractContextManager[Crew] | None:
     """Who plays; nobody but this process where one is enough."""
-    from interpreter.play.jobs import cores, processes
+    if cluster is None:
+        return crew_for(jobs, games)
+    from interpreter.play.jobs import cores
 
-    number = min(jobs or cores(), max(1, games))
-    if cluster is not None:
-        return _cluster(cluster, number)
-    return processes(number) if number > 1 else None
+    return _cluster(cluster, min(jobs or cores(), max(1, games)))
 
 
 @contextmanager
@@ -221,7 +218,7 @@ def _write(ruleset: Ruleset, bots: Sequence[str], done: list[Row], rows: Path | 
 
 def _draw(title: str, data: dict[str, Any], path: Path) -> None:
     if path.suffix.lower() == ".png":
-        from interpreter.drawing.charts import charts_of, png_of
+        from interpreter.drawing.game_charts import charts_of, png_of
 
         path.write_bytes(png_of(title, charts_of(data)))
         return

@@ -56,7 +56,7 @@ def command(
       regelwerk whatif game.jsonl --at 60 --change market_update=update -n 500 --bots bench
       regelwerk whatif game.jsonl --at 0 --change 'offer plant=5 bid=5' -o json
     """
-    from interpreter.cli.progress import counting, interruptible
+    from interpreter.cli.progress import STOPPED, counting, interruptible
     from interpreter.engine.variation import broken_laws
     from interpreter.play.whatif import at_once, compared, continuations
 
@@ -93,7 +93,7 @@ def command(
         _text(fork.game, data)
     if len(pairs) < games:
         notice(f"stopped: {len(pairs)} of {games} continuations are done")
-        raise click.exceptions.Exit(130)
+        raise click.exceptions.Exit(STOPPED)
 
 
 def _fork(log: str, kept: Kept, at: int, texts: Sequence[str]) -> Fork:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from interpreter.drawing.charts import ChartsUnavailable, charts_of, check_charts, png_of, svg_of
+from interpreter.drawing.game_charts import ChartsUnavailable, charts_of, check_charts, png_of, svg_of
 from interpreter.engine.ruleset import load
 from interpreter.pages.games import games_page
 from interpreter.pages.html import html_of
@@ -49,13 +49,13 @@ def test_a_page_of_charts(data: dict[str, Any]) -> None:
     assert "http" not in re.sub(r'xmlns(:xlink)?="[^"]*"', "", page)
 
 
-def test_charts_as_a_picture(data: dict[str, Any]) -> None:
+def test_game_charts_as_a_picture(data: dict[str, Any]) -> None:
     picture = png_of("Pebbles", charts_of(data))
     assert picture[:8] == b"\x89PNG\r\n\x1a\n"
     assert len(picture) > 20_000
 
 
-def test_charts_that_cannot_be_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_game_charts_that_cannot_be_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ValueError, match=r"\.html or \.png"):
         check_charts(Path("charts.pdf"))
     monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)

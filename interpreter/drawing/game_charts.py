@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from interpreter.drawing.colours import SEATS, colours_for
-from interpreter.play.summary import interval, together
+from interpreter.play.intervals import share_interval
+from interpreter.play.summary import together
 
 __all__ = ["Chart", "ChartsUnavailable", "charts_of", "check_charts", "png_of", "svg_of"]
 
@@ -144,7 +145,7 @@ def _means(axes: Any, things: Sequence[dict[str, Any]]) -> None:
 def _wins(axes: Any, things: Sequence[dict[str, Any]], seats: int) -> None:
     known = [thing for thing in things if thing["share"] is not None]
     shares = [100 * thing["share"] for thing in known]
-    reach = [interval(thing["share"], thing["times"]) for thing in known]
+    reach = [share_interval(thing["share"], thing["times"]) for thing in known]
     low = [max(0.0, share - 100 * bounds[0]) for share, bounds in zip(shares, reach, strict=True)]
     high = [max(0.0, 100 * bounds[1] - share) for share, bounds in zip(shares, reach, strict=True)]
     _bars(axes, [thing["name"] for thing in known], shares, [low, high], _SECOND)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from html import escape
+from math import ceil, isfinite
 
 from interpreter.pages.html import element
 from interpreter.play.effects import Effect
@@ -14,12 +15,16 @@ _FONT = "system-ui, 'Liberation Sans', 'DejaVu Sans', sans-serif"
 _INK, _SOFT, _LINE, _PALE = "#23221f", "#6a665e", "#d9d4c7", "#a9a59b"
 _SIDES = ("#0072b2", "#c05a00")
 _WIDTH = 480
+_LETTERS = 52
+"""So many letters of two titles stand beside each other."""
 
 
 def effect_sizes(effects: Sequence[Effect], titles: tuple[str, str]) -> str:
     """A line for each measure: its effect size as a point, its interval as a bar; left is more on the first side."""
-    left, right, row, top = 120, _WIDTH - 14, 26, 40
-    reach = max(0.5, *(max(abs(each.size_low), abs(each.size_high)) for each in effects))
+    wide = sum(map(len, titles)) > _LETTERS
+    left, right, row, top = 120, _WIDTH - 14, 26, 58 if wide else 40
+    ends = [abs(end) for each in effects for end in (each.size_low, each.size_high) if isfinite(end)]
+    reach = max([0.5, *ends])
     reach = min(reach, 6.0) * 1.05
     height = top + row * len(effects) + 34
 
@@ -28,7 +33,7 @@ def effect_sizes(effects: Sequence[Effect], titles: tuple[str, str]) -> str:
 
     def parts() -> Iterator[str]:
         yield _text(0, 16, f"← {titles[0]}", "start", _SIDES[0])
-        yield _text(_WIDTH, 16, f"{titles[1]} →", "end", _SIDES[1])
+        yield _text(_WIDTH, 34 if wide else 16, f"{titles[1]} →", "end", _SIDES[1])
         for tick in _ticks(reach):
             yield _line(x(tick), top - 8, x(tick), height - 26, _SOFT if tick == 0 else _LINE)
             yield _text(x(tick), height - 10, f"{tick:g}".replace("-", "−"), "middle", _SOFT)
@@ -40,7 +45,7 @@ def effect_sizes(effects: Sequence[Effect], titles: tuple[str, str]) -> str:
             yield element("circle", cx=x(each.size), cy=y, r=5, fill=colour)
 
     about = "; ".join(f"{each.name.replace('_', ' ')} {each.size:+.2f}" for each in effects)
-    return _svg(height, f"Effect sizes: {about}", parts())
+    return _svg(height, f"Effect sizes: {about}".replace("inf", "∞"), parts())
 
 
 def two_histograms(bins: Sequence[tuple[float, int, int]], titles: tuple[str, str]) -> str:
@@ -54,7 +59,8 @@ def two_histograms(bins: Sequence[tuple[float, int, int]], titles: tuple[str, st
     def parts() -> Iterator[str]:
         yield _text(left, 14, titles[0], "start", _SIDES[0])
         yield _text(left, height - 6, titles[1], "start", _SIDES[1])
-        every = max(1, -(-len(bins) // 12))
+        room = 8 * max(len(f"{start:g}") for start, _, _ in bins) + 8
+        every = max(1, ceil(room / step))
         for number, (start, a, b) in enumerate(bins):
             x, width = round(left + number * step, 1), round(max(1.0, step - 2), 1)
             up, down = round(a / most * half, 1), round(b / most * half, 1)
