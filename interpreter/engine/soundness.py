@@ -20,7 +20,7 @@ from interpreter.engine.hidden import Draw, known, otherwise
 from interpreter.engine.refusal import IllegalMove
 from interpreter.engine.show import lines_since
 from interpreter.kernel.chance import Draws
-from interpreter.kernel.effects import CHOICE, MARK, NOTE, PUT
+from interpreter.kernel.effects import CHOICE, MARK, NOTE, changes
 
 __all__ = ["KINDS", "Examiner", "Trouble", "drawing", "some_option", "trouble_of"]
 
@@ -274,7 +274,7 @@ class Examiner:
         layout = game.machine.constants.layout
         first, count = layout.base.get("location", 0), layout.count("location") if "location" in layout.base else 0
         chance = layout.base["chance"]
-        changed = [record[2] for record in log if record[0] == PUT]
+        changed = [cell for record in log for cell, _ in changes(record)]
         mixed = any(chance <= cell < chance + layout.count("chance") for cell in changed)
         moved = {cell - first for cell in changed if first <= cell < first + count}
         decision = before.decision

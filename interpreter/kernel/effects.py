@@ -3,6 +3,7 @@
 Each leaves records in the log. A record is a tuple that begins with its sort:
 
 - ``(PUT, site, cell, old)``: a cell changed; with the old value the change can be taken back;
+- ``(MOVE, site, cell, old, cell, old, …)``: several cells changed at once: what one lost the other has;
 - ``(NOTE, site, event, values, seen)``: an event happened; ``seen`` are the seats that may see each value (none: all);
 - ``(CHOICE, option, frame, actor, values, context, seen)``: a decision was answered with values of an alternative, and
   ``context`` is what it was about; ``seen`` are the seats that may see each of both; what follows is undone with it;
@@ -14,7 +15,7 @@ Each leaves records in the log. A record is a tuple that begins with its sort:
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field
 from typing import Any
 
@@ -23,9 +24,23 @@ from interpreter.kernel.chance import ChanceSource
 from interpreter.kernel.state import Layout, State, Value
 from interpreter.kernel.tracks import Track
 
-__all__ = ["CHOICE", "MARK", "NOTE", "PUT", "Effects", "Refused", "Site", "ZoneShape", "take_back", "undo"]
+__all__ = [
+    "CHOICE",
+    "MARK",
+    "MOVE",
+    "NOTE",
+    "PUT",
+    "Effects",
+    "Refused",
+    "Site",
+    "ZoneShape",
+    "changes",
+    "put_back",
+    "take_back",
+    "undo",
+]
 
-PUT, NOTE, CHOICE, MARK = range(4)
+PUT, NOTE, CHOICE, MARK, MOVE = range(5)
 MAXIMUM_KEPT = 1_000
 """So many blocks may wait for an end or a start."""
 
@@ -90,6 +105,19 @@ class Effects:
         if woken:
             cells[self._pending] |= woken
 
+    def _put_at_once(self, state: State, site: Site, *changes: tuple[int, Value]) -> None:
+        """Different cells get other values than they have, in one record."""
+        cells = state.cells
+        record: list[Any] = [MOVE, site]
+        for cell, _ in changes:
+            record += (cell, cells[cell])
+        state.log.append(tuple(record))
+        if state.memo:
+            state.memo.clear()
+        for cell, value in changes:
+            cells[cell] = value
+            cells[self._pending] |= self.wakes[cell]
+
     # --- move
 
     def move_cards(self, state: State, cards: Sequence[int], zone: int, where: str, site: Site) -> None:
@@ -103,8 +131,14 @@ class Effects:
         if len(cards) > 1 and self._move_together(state, cards, zone, where, site):
             return
         for card in cards if where != "top" else reversed(cards):
-            self._take_out(state, card, site)
-            self._lay(state, card, zone, where, site)
+            source = state.cells[self._location + card]
+            if source == zone or self.zones[source].piles or self.zones[zone].piles:
+                self._take_out(state, card, site)
+                self._lay(state, card, zone, where, site)
+                continue
+            rest = tuple([each for each in state.cells[source] if each != card])
+            after = self._with_card(state, card, zone, where)
+            self._put_at_once(state, site, (source, rest), (zone, after), (self._location + card, zone))
 
     def _move_together(self, state: State, cards: Sequence[int], zone: int, where: str, site: Site) -> bool:
         """Different cards that lie in one other zone move at once; piles, and cards from here and there, do not."""
@@ -142,23 +176,24 @@ class Effects:
             self.put(state, zone, tuple(c for c in held if c != card), site)
 
     def _lay(self, state: State, card: int, zone: int, where: str, site: Site) -> None:
-        shape = self.zones[zone]
-        held = state.cells[zone]
-        after: tuple[Value, ...]
-        if shape.piles:
+        if self.zones[zone].piles:
             self._lay_pile(state, (card,), zone, site, taken=True)
             return
-        if shape.order == "kept":
-            after = (card, *held) if where == "top" else (*held, card)
-        elif shape.rank is None:
-            after = tuple(sorted((*held, card)))
-        else:
-            rank = shape.rank
-            keyed = [(rank(state, c), c) for c in held]
-            insort(keyed, (rank(state, card), card))
-            after = tuple(c for _, c in keyed)
-        self.put(state, zone, after, site)
+        self.put(state, zone, self._with_card(state, card, zone, where), site)
         self.put(state, self._location + card, zone, site)
+
+    def _with_card(self, state: State, card: int, zone: int, where: str) -> tuple[int, ...]:
+        """What a zone holds that gets one more card."""
+        shape = self.zones[zone]
+        held = state.cells[zone]
+        if shape.order == "kept":
+            return (card, *held) if where == "top" else (*held, card)
+        if shape.rank is None:
+            return tuple(sorted((*held, card)))
+        rank = shape.rank
+        keyed = [(rank(state, c), c) for c in held]
+        insort(keyed, (rank(state, card), card))
+        return tuple(c for _, c in keyed)
 
     def _lay_pile(self, state: State, cards: Sequence[int], zone: int, site: Site, *, taken: bool = False) -> None:
         """Cards become one more pile of a zone, behind the others where these are kept in no order."""
@@ -203,8 +238,9 @@ class Effects:
         cells = state.cells
         if source in self.units:
             self._check_number(amount, cells[source], source, target, cells[target])
-            self.put(state, source, cells[source] - amount, site)
-            self.put(state, target, cells[target] + amount, site)
+            if amount:
+                changed = (source, cells[source] - amount), (target, cells[target] + amount)
+                self._put_at_once(state, site, *changed)
             return
         left = tuple(a - b for a, b in zip(cells[source], amount, strict=True))
         more = tuple(a + b for a, b in zip(cells[target], amount, strict=True))
@@ -215,8 +251,8 @@ class Effects:
         track = self.tracks.get(target)
         if track is not None and any(n > track.capacity(kind) for kind, n in enumerate(more)):
             raise Refused(f"{self.names(target)} has no space for that")
-        self.put(state, source, left, site)
-        self.put(state, target, more, site)
+        if any(amount):
+            self._put_at_once(state, site, (source, left), (target, more))
 
     def _check_number(self, amount: int, held: int, source: int, target: int, there: int) -> None:
         if amount < 0:
@@ -234,16 +270,15 @@ class Effects:
             raise Refused("the place is taken")
         if state.cells[stock] < 1:
             raise Refused(f"{self.names(stock)} is empty")
-        self.put(state, stock, state.cells[stock] - 1, site)
-        self.put(state, cell, owner * pieces + self.stock_pieces[stock], site)
+        piece = owner * pieces + self.stock_pieces[stock]
+        self._put_at_once(state, site, (stock, state.cells[stock] - 1), (cell, piece))
 
     def take_piece(self, state: State, place: int, stock: int, owner: int, pieces: int, site: Site) -> None:
         """The piece on a place goes back to its owner's stock."""
         cell = self._piece + place
         if state.cells[cell] != owner * pieces + self.stock_pieces[stock]:
             raise Refused(f"no piece of {self.names(stock)} stands there")
-        self.put(state, cell, None, site)
-        self.put(state, stock, state.cells[stock] + 1, site)
+        self._put_at_once(state, site, (cell, None), (stock, state.cells[stock] + 1))
 
     # --- shuffle and draw
 
@@ -301,13 +336,30 @@ class Effects:
             self.listener(state, word)
 
 
+def changes(record: tuple[Any, ...]) -> Iterator[tuple[int, Value]]:
+    """The cells that changed by a record, each with what it held before, the last first."""
+    if record[0] == PUT or record[0] == MOVE:
+        for place in range(len(record) - 2, 1, -2):
+            yield record[place], record[place + 1]
+
+
+def put_back(cells: list[Value], record: tuple[Any, ...]) -> None:
+    """Takes the changes of a record back."""
+    sort = record[0]
+    if sort == PUT:
+        cells[record[2]] = record[3]
+    elif sort == MOVE:
+        cells[record[2]] = record[3]
+        cells[record[4]] = record[5]
+        if len(record) > 6:
+            cells[record[6]] = record[7]
+
+
 def take_back(state: State, length: int) -> None:
     """Takes back everything since the log was so long. The frame is the caller's to restore."""
     log, cells = state.log, state.cells
     while len(log) > length:
-        record = log.pop()
-        if record[0] == PUT:
-            cells[record[2]] = record[3]
+        put_back(cells, log.pop())
     state.memo.clear()
 
 
@@ -327,7 +379,9 @@ def undo(state: State) -> tuple[Any, ...] | None:
     if undone:  # else what functions gave is still true
         cells = state.cells
         for change in undone:
-            if change[0] == PUT:
+            if change[0] == PUT:  # most are
                 cells[change[2]] = change[3]
+            else:
+                put_back(cells, change)
         state.memo.clear()
     return record

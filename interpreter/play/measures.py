@@ -15,7 +15,7 @@ from interpreter.compiler.constants import Env, Evaluate
 from interpreter.compiler.fast.machine import FastMachine
 from interpreter.engine.game import Game
 from interpreter.engine.values import Names
-from interpreter.kernel.effects import MARK, NOTE, PUT
+from interpreter.kernel.effects import MARK, MOVE, NOTE, PUT, put_back
 from interpreter.kernel.state import State, Value
 from interpreter.language.model import Measure, Model
 
@@ -97,8 +97,8 @@ def taken(game: Game) -> dict[str, list[Taken]]:
     cells = state.cells
     for record in reversed(game.state.log):
         sort = record[0]
-        if sort == PUT:
-            cells[record[2]] = record[3]
+        if sort in (PUT, MOVE):
+            put_back(cells, record)
             continue
         due = moments.get(record[2]) if sort == MARK else events.get(record[2]) if sort == NOTE else None
         if due:

@@ -47,6 +47,8 @@ CALL = 6
 RECORD = 40
 """What is kept in the log of a game."""
 OPTION = 20
+LATER = "RB"
+"""The first letters of functions that go on with a game; the machine looks at what is left before they can go round."""
 ONCE = "GTDOA"
 """The first letters of functions that the machine calls, each about once for a decision: see :data:`LITTLE`."""
 
@@ -278,8 +280,9 @@ class Costs:
         self._locals = _assigned(function)
         found = CALL + self._hashed.get(name, 0)
         inside = self._block(function.body)
+        later = name[0] in LATER and inside <= MOST_OF_A_STRETCH  # whoever goes on looks at what is left
         if name in self._recursive or inside > self._most(function):
-            function.body[_head(function) : _head(function)] = self._pays(function, inside)
+            function.body[_head(function) : _head(function)] = self._pays(function, inside)[: 1 if later else 2]
         else:
             found += inside
         self._open.pop()

@@ -9,6 +9,7 @@ and records are those of the plain form, so a game can change from one form to t
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from interpreter.base.source import Span
@@ -24,10 +25,13 @@ from interpreter.compiler.fast.phases import Phases
 from interpreter.compiler.fast.preferences import PreferenceWriter
 from interpreter.compiler.fast.quote import Quote
 from interpreter.compiler.fast.reads import gathered
+from interpreter.compiler.fast.repeats import told_once
 from interpreter.compiler.fast.simplify import Library, going_back, simplified
 from interpreter.compiler.fast.standing import Standing
 from interpreter.compiler.fast.statements import Block, Statements
 from interpreter.compiler.fast.stretches import Stretches
+from interpreter.compiler.fast.truths import as_truths
+from interpreter.compiler.fast.values import AsValues
 
 if TYPE_CHECKING:
     from interpreter.compiler.plain.machine import Machine
@@ -43,7 +47,8 @@ class Emitter:
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
-        self.program = machine.program
+        reach = machine.program.reach
+        self.program = replace(machine.program, reach=replace(reach, procedures=AsValues(reach.procedures)))
         self.constants: Constants = machine.constants
         layout = self.constants.layout
         self.done = Emitted(cells=tuple((name, layout.base[name], count) for name, count in layout.groups if count))
@@ -132,10 +137,10 @@ class Emitter:
             case _:
                 pass
 
-    def drops(self, group: str, where: ast.expr, record: int) -> Block:
+    def drops(self, group: str, where: ast.expr, old: ast.expr) -> Block:
         """A mark where remembered values must go; it is filled in once all that is remembered is known."""
         q = self.quote
-        return [q.placed(ast.Expr(q.call(DROP, [q.constant(group), where, q.constant(record)])))]
+        return [q.placed(ast.Expr(q.call(DROP, [q.constant(group), where, old])))]
 
     def read_once(self, function: ast.FunctionDef) -> ast.FunctionDef:
         return gathered(function, self.quote)
@@ -195,10 +200,11 @@ class Emitter:
         self.done.longest, self.done.remembered = self.sizes.longest, self.costs.remembered
 
     def _look_up(self, emitted: Emitted) -> None:
-        """What is told is looked up, not called."""
+        """What is told is looked up, not called; lists are asked whether they are empty."""
         for body in emitted.modules.values():
             for function in body:
-                _LookUp(self.told, self.functions.state_numbers).visit(function)
+                assert isinstance(function, ast.FunctionDef)
+                as_truths(_LookUp(self.told, self.functions.state_numbers).visit(function))
 
     def _go_back(self) -> None:
         """What goes on where a call is done, if all calls that lead there put what they give in one place."""
@@ -220,7 +226,11 @@ class Emitter:
         for body in emitted.modules.values():
             for function in body:
                 assert isinstance(function, ast.FunctionDef)
-                simplified(function, self.library)
+                told_once(simplified(function, self.library), self._group_of, self.functions.state_numbers)
+
+    def _group_of(self, cell: int) -> str:
+        layout = self.constants.layout
+        return layout.owner_of(cell)[0] if 0 <= cell < layout.size else ""
 
     def add(self, file: str, function: ast.FunctionDef) -> None:
         self.done.modules.setdefault(file, []).append(function)
@@ -288,7 +298,7 @@ class _Filler(ast.NodeTransformer):
             found.extend(quote.statements("M[_0] = {}", quote.constant(number)))
         if group.value in self.stale:
             stale = quote.name(self.stale[group.value])
-            found.extend(quote.statements("_2(M, _0, L[_1][3], S[_0])", *call.args[1:], stale))
+            found.extend(quote.statements("_2(M, _0, _1, S[_0])", *call.args[1:], stale))
         return found
 
     def visit_If(self, node: ast.If) -> Any:

@@ -19,6 +19,7 @@ from interpreter.base.source import Span
 from interpreter.compiler.constants import Constants, RuleFailure
 from interpreter.compiler.fast.knowledge import MOST_UNROLLED, Knowledge
 from interpreter.compiler.fast.quote import Quote, is_constant, value_of
+from interpreter.compiler.fast.truths import asks_for_items
 from interpreter.language import core as c
 from interpreter.language.model import RuleLayer
 from interpreter.language.types import Type
@@ -251,6 +252,12 @@ class Expressions:
             return self.call(node, scope, items=True)
         if isinstance(node, c.Loop) and node.operation in ("filter", "map"):
             return self._listed(node, scope, kept=kept)
+        if isinstance(node, c.Condition):
+            holds = self.expression(node.test, scope)
+            if is_constant(holds):
+                return self.items(node.then if value_of(holds) else node.otherwise, scope, kept=kept)
+            then, otherwise = (self.items(each, scope, kept=kept) for each in (node.then, node.otherwise))
+            return self.quote.expression("_0 if _1 else _2", then, holds, otherwise)
         return self.expression(node, scope)
 
     def expression(self, node: c.Expression, scope: Scope) -> ast.expr:
@@ -303,7 +310,10 @@ class Expressions:
                 first, second = self.expression(left, scope), self.expression(right, scope)
                 if operator == "<=" and is_constant(first) and self._at_least(right, value_of(first)):
                     return q.constant(True)
-                return self._compared(left.type, self._comparison(operator, first, second))
+                found = self._comparison(operator, first, second)
+                if _is_empty(right) and left.type.form == "list" and not left.type.optional and not is_constant(found):
+                    asks_for_items(found)
+                return self._compared(left.type, found)
             case c.Logic(operator, left, right):
                 return self._logic(operator, self.expression(left, scope), right, scope)
             case c.Negation(value):
@@ -1103,27 +1113,33 @@ class Expressions:
             )
             for kind in range(len(found.spaces))
         )
-        table = q.name(self.emitter.bind(f"prices {value_of(track)}", rows))
+        label = f"prices {value_of(track)}"
         if isinstance(wanted, c.AmountOf):
             number, kind = self.expression(wanted.number, scope), self.expression(wanted.kind, scope)
-            return self._price_of(table, present, kind, number)
+            return self._price_of(label, rows, present, kind, number)
         tokens = self.expression(wanted, scope)
         if value_of(track) in self.constants.effects.units:
-            return q.expression("_0[0][_1][_2]", table, present, tokens)
+            return q.expression("_0[_1][_2]", q.name(self.emitter.bind(f"{label} of 0", rows[0])), present, tokens)
         if isinstance(tokens, ast.Constant):
             some = [i for i, part in enumerate(value_of(tokens)) if part]
             if len(some) == 1:
-                return self._price_of(table, present, q.constant(some[0]), q.constant(value_of(tokens)[some[0]]))
+                return self._price_of(label, rows, present, q.constant(some[0]), q.constant(value_of(tokens)[some[0]]))
         if isinstance(tokens, ast.Tuple):
             some = [i for i, part in enumerate(tokens.elts) if not (is_constant(part) and value_of(part) == 0)]
             if len(some) == 1:
-                return self._price_of(table, present, q.constant(some[0]), tokens.elts[some[0]])
+                return self._price_of(label, rows, present, q.constant(some[0]), tokens.elts[some[0]])
         return q.call("price_on", [track, present, tokens])
 
-    def _price_of(self, table: ast.expr, present: ast.expr, kind: ast.expr, number: ast.expr) -> ast.expr:
+    def _price_of(
+        self, label: str, rows: tuple[Any, ...], present: ast.expr, kind: ast.expr, number: ast.expr
+    ) -> ast.expr:
         if not cheap(kind):
             raise Unsupported("a price of a kind that is worked out")
-        return self.quote.expression("_0[_1][_2[_1]][_3]", table, kind, present, number)
+        q, emitter = self.quote, self.emitter
+        if not is_constant(kind):
+            return q.expression("_0[_1][_2[_1]][_3]", q.name(emitter.bind(label, rows)), kind, present, number)
+        row = emitter.bind(f"{label} of {value_of(kind)}", rows[value_of(kind)])
+        return q.expression("_0[_1[_2]][_3]", q.name(row), present, kind, number)
 
 
 def _rename(body: ast.expr, names: dict[str, str]) -> None:
@@ -1188,6 +1204,10 @@ KNOWN = frozenset(
         "frozenset",
     )
 )
+
+
+def _is_empty(node: c.Expression) -> bool:
+    return (isinstance(node, c.MakeList) and not node.items) or (isinstance(node, c.Const) and node.value == ())
 
 
 def _free(node: ast.expr) -> set[str]:

@@ -376,6 +376,26 @@ class Functions(Writer):
                 body.extend(q.statements("for row in _0.values():\n    body", rows, body=update))
                 continue
             part, given = self.parts[number]
+            owner = _told_by(part, given)
+            if owner is not None:
+                drop = [q.statements("M[_0].pop(key, None)", q.constant(n)) for n in done.through.get(number, ())]
+                body.extend(
+                    q.statements(
+                        "try:\n"
+                        "    for value in (old, new):\n"
+                        "        if value is not None:\n"
+                        "            key = _1\n"
+                        "            row = _0.get(key)\n"
+                        "            if row is not None:\n"
+                        "                body\n"
+                        "except FAILURES:\n"
+                        "    make_stale(M, cell, old, new)",
+                        rows,
+                        owner,
+                        body=[*update, *(statement for each in drop for statement in each)],
+                    )
+                )
+                continue
             before, after = (in_place(part, {"value": q.name(word)}) for word in ("old", "new"))
             changed = [*update, *(statement for each in drop for statement in each)]
             loop = q.statements(
@@ -481,3 +501,25 @@ def _is_long(node: ast.AST) -> bool:
     if isinstance(node, ast.Call):
         return isinstance(node.func, ast.Name) and node.func.id in LONG_CALLS
     return isinstance(node, LONG)
+
+
+def _told_by(part: ast.expr, given: list[str]) -> ast.expr | None:
+    """What of a value tells which row it is in, where each value is in one row: `value is not none and what == given`.
+
+    Nothing where the part is of another form.
+    """
+    match part, given:
+        case (
+            ast.BoolOp(
+                ast.And(), [ast.Compare(ast.Name("value"), [ast.IsNot()], _), ast.Compare(one, [ast.Eq()], [other])]
+            ),
+            [name],
+        ):
+            for told, key in ((one, other), (other, one)):
+                if isinstance(key, ast.Name) and key.id == name and not _mentions(told, name):
+                    return told
+    return None
+
+
+def _mentions(node: ast.expr, name: str) -> bool:
+    return any(isinstance(each, ast.Name) and each.id == name for each in ast.walk(node))

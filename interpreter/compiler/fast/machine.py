@@ -37,6 +37,9 @@ MOST_POLICIES = 64
 CHOICE_COST = 2 * LITTLE
 """What is taken off for one choice: for what chose it, and for what goes on with it."""
 
+TOGETHER = 16
+"""So many decisions pay together for what the machine calls in each."""
+
 MOST_STEPS = 2_000
 """So many returns to the loop between two decisions are left to the plain form, which counts them."""
 
@@ -95,6 +98,8 @@ class FastMachine(Machine):
     _going_on: dict[int, Any] = field(default_factory=dict)
     """By the identity of a function that chooses what chooses and goes on."""
     _preferring: dict[int, tuple[Policy, dict[int, Any]]] = field(default_factory=dict)
+    _playing: dict[int, tuple[dict[int, Any], list[Any]]] = field(default_factory=dict)
+    """By the identity of what chooses at each stretch, that and what goes on there."""
     _sites: dict[int, tuple[int, int]] = field(default_factory=dict)
 
     @cached_property
@@ -287,38 +292,53 @@ class FastMachine(Machine):
         """
         form = self.form
         log, cells, left, pending = state.log, state.cells, form.left, self._pending
-        takes = [self._goes_on(form, index, prefer.get(index)) for index in range(len(form.takes))]
+        takes = self._all_going_on(form, prefer)
         self._begin_play(form, state)
         self.chance = chance
         waiting = self.constants.effects.waiting(state)
-        was_pending = waiting[0]
-        for count in range(limit):
-            frame = state.frame
-            if frame is None:
-                return count
-            try:
-                if not count & 15:
-                    left[0] -= 16 * LITTLE
-                if left[0] < DECISION:
+        was_pending, enough = waiting[0], DECISION
+        for first in range(0, limit, TOGETHER):
+            left[0] -= TOGETHER * LITTLE
+            for count in range(first, min(first + TOGETHER, limit)):
+                frame = state.frame
+                if frame is None:
+                    return count
+                if left[0] < enough:
+                    self._refill(form, state)
+                try:
+                    going = takes[frame[0]](state, frame, below)
+                    if going is not None:
+                        self._go(form, state, going)
+                except Exception:
+                    self._back(state, (_choice_by(log, frame), frame, waiting))
                     form.runtime.budget.refill(state)
-                    form.runtime.ready(state)
-                going = takes[frame[0]](state, frame, below)
-                if going is not None:
-                    self._go(form, state, going)
-            except Exception:
-                self._back(state, (_choice_by(log, frame), frame, waiting))
-                form.runtime.budget.refill(state)
-                self._begin_play(form, state)
-                number, values = prefer[frame[0]](state, frame[1], below)
-                super().take(state, chance, number, values)
-                self._begin_play(form, state)
-                waiting = self.constants.effects.waiting(state)
-                was_pending = waiting[0]
-            if cells[pending] or was_pending:
-                self.constants.effects.settle_up(state, waiting)
-                waiting = self.constants.effects.waiting(state)
-                was_pending = waiting[0]
+                    self._begin_play(form, state)
+                    number, values = prefer[frame[0]](state, frame[1], below)
+                    super().take(state, chance, number, values)
+                    self._begin_play(form, state)
+                    waiting = self.constants.effects.waiting(state)
+                    was_pending = waiting[0]
+                if cells[pending] or was_pending:
+                    self.constants.effects.settle_up(state, waiting)
+                    waiting = self.constants.effects.waiting(state)
+                    was_pending = waiting[0]
         return limit
+
+    def _refill(self, form: Form, state: State) -> None:
+        """There is enough to be used up again. What is remembered may be gone then, and is begun anew."""
+        form.runtime.budget.refill(state)
+        if CACHES not in state.memo:
+            self._begin_play(form, state)
+
+    def _all_going_on(self, form: Form, prefer: dict[int, Any]) -> list[Any]:
+        """For each stretch what chooses there by a policy and goes on."""
+        known = self._playing.get(id(prefer))
+        if known is None or known[0] != prefer:
+            if len(self._playing) >= MOST_POLICIES:
+                self._playing.clear()
+            takes = [self._goes_on(form, index, prefer.get(index)) for index in range(len(form.takes))]
+            known = self._playing[id(prefer)] = dict(prefer), takes
+        return known[1]
 
     def _goes_on(self, form: Form, index: int, choose: Any) -> Any:
         """What chooses at a stretch and goes on: one function, where the policy was written so."""

@@ -93,6 +93,13 @@ class _Taker(ast.NodeTransformer):
             case ast.BoolOp(_, [first, *others]):
                 node.values = [self.visit(first), *self._behind(others)]  # type: ignore[list-item]
                 return node
+            case ast.IfExp(
+                test, ast.Constant() as one, ast.Subscript(ast.Name(row) as items, ast.Name(at) as index)
+            ) if at in self.bound and row not in self.bound and self._steady(test):
+                # One row or another, chosen once.
+                quote = self.mover.quote
+                chosen = quote.expression("[_0] * len(_1) if _2 else _1", one, items, test)
+                return quote.expression("_0[_1]", self.mover.named(chosen, self.before), index)
             case ast.IfExp(test, body, orelse):
                 node.test = self.visit(test)  # type: ignore[assignment]
                 node.body, node.orelse = self._behind([body, orelse])

@@ -67,6 +67,8 @@ class PreferenceWriter:
         assert isinstance(self.stretch.end, l.Asks)
         self.ask = self.stretch.end.ask
         self.numbers = {option.name: number for number, option in enumerate(self.ask.options)}
+        self.below: ast.expr | None = None
+        """What the rank of an option must be below to be legal at all."""
         self.only: int | None = None
         """The only alternative that the line at hand can choose."""
 
@@ -133,9 +135,10 @@ class PreferenceWriter:
     def _by(self, patterns: list[Pattern]) -> Block:
         q = self.quote
         best, key = self.expressions.fresh("best"), self.expressions.fresh("key")
-        found = [q.assign(best, q.constant(None)), q.assign(key, q.name("ENDLESS"))]
-        for pattern in patterns:
-            found.extend(self._pattern(pattern, "by", best, key))
+        self.below = None
+        looked = [each for pattern in patterns for each in self._pattern(pattern, "by", best, key)]
+        first = self.below if self.below is not None and len(patterns) == 1 else q.name("ENDLESS")
+        found = [q.assign(best, q.constant(None)), q.assign(key, first), *looked]
         return [*found, *q.statements("if _0 is not None:\n    return _1", q.name(best), self._code(q.name(best)))]
 
     def _random(self, patterns: list[Pattern]) -> Block:
@@ -233,7 +236,19 @@ class PreferenceWriter:
         if isinstance(items, c.RangeFrom):
             first = self.expressions.expression(items.first, self.scope)
             return self.expressions.all_of([self._not_above(first, value), *self._below_last(value, items.last)])
-        return self.quote.expression("_0 in _1", value, self.expressions.items(items, self.scope))
+        return self._within(self.expressions.items(items, self.scope), value)
+
+    def _within(self, items: ast.expr, value: ast.expr) -> ast.expr:
+        match items:
+            case ast.Call(ast.Name("numbers"), [first, last]):
+                return self.expressions.all_of([self._not_above(first, value), self._not_above(value, last)])
+            case ast.Tuple([only]):
+                return self.quote.expression("_0 == _1", value, only)
+            case ast.IfExp(test, then, otherwise):
+                yes, no = self._within(then, value), self._within(otherwise, value)
+                return self.quote.expression("_0 if _1 else _2", yes, test, no)
+            case _:
+                return self.quote.expression("_0 in _1", value, items)
 
     def _not_above(self, small: ast.expr, large: ast.expr) -> ast.expr:
         if is_constant(small) and is_constant(large):
@@ -275,6 +290,9 @@ class PreferenceWriter:
             case _:
                 keys = [self._told(tests, x.expression(each, own)) for each in pattern.keys]
                 rank = keys[0] if len(keys) == 1 else q.tuple(keys)
+                if len(keys) == 1 and self._looks_at_rank(pattern, option, tests, rank, q.name(key)):
+                    body = q.statements("_0 = _1\n_2 = _3", q.name(target), code, q.name(key), rank)
+                    return self._if(x.all_of(tests), body)
                 body = []
                 if not isinstance(rank, ast.Name | ast.Constant):
                     mine = x.fresh("mine")
@@ -299,6 +317,36 @@ class PreferenceWriter:
                 return self.quote.name(told)
         return key
 
+    def _looks_at_rank(
+        self, pattern: Pattern, option: c.Option, tests: list[ast.expr], rank: ast.expr, best: ast.expr
+    ) -> bool:
+        """Asks first whether an option is better than the best, where a condition works its rank out: few options are.
+        A rank that must not be above a limit is looked for below that from the start.
+
+        Whatever is asked from there on must be the same for all options: then the first one tells if it fails.
+        """
+        parts = [part for test in tests for part in (test.values if isinstance(test, ast.BoolOp) else [test])]
+        stored = {each.id for part in parts for each in _names(part) if isinstance(each.ctx, ast.Store)}
+        chosen = stored | {self.scope.label(choice.variable) for choice in option.choices}
+        for place, part in enumerate(parts):
+            match part:
+                case ast.Compare(ast.NamedExpr(name) as told, [operator], [limit]) if ast.dump(name) == ast.dump(
+                    self.quote.store(rank.id) if isinstance(rank, ast.Name) else rank
+                ):
+                    if any(name.id in chosen for each in (limit, *parts[place + 1 :]) for name in _names(each)):
+                        return False
+                    better = self.quote.expression("_0 < _1", told, best)
+                    if isinstance(operator, ast.LtE) and self.below is None and pattern.alternative:
+                        self.below = self.quote.expression("_0 + 1", limit)
+                        tests[:] = [*parts[:place], better, *parts[place + 1 :]]
+                    else:
+                        part.left = rank
+                        tests[:] = [*parts[:place], better, *parts[place:]]
+                    return True
+                case _:
+                    pass
+        return False
+
     def _is_pin(self, pattern: Pattern, option: c.Option, test: c.Expression, own: Scope) -> bool:
         """Whether a condition holds since its choice was pinned by it."""
         if not pattern.alternative or not isinstance(test, c.Comparison) or test.operator != "==":
@@ -313,3 +361,7 @@ class PreferenceWriter:
                 known = not any(side.index <= index < first + count for index in used)
                 return alone and known and self.emitter.knowledge.is_total(other)
         return False
+
+
+def _names(node: ast.expr) -> list[ast.Name]:
+    return [each for each in ast.walk(node) if isinstance(each, ast.Name)]

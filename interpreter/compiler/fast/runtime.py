@@ -19,7 +19,7 @@ from interpreter.compiler.fast.rooms import claims
 from interpreter.compiler.plain.functions import dealt_lengths
 from interpreter.compiler.plain.machine import MAXIMUM_DEPTH, SPECIALS, Machine
 from interpreter.kernel import bags
-from interpreter.kernel.effects import MARK, MAXIMUM_KEPT, PUT
+from interpreter.kernel.effects import MARK, MAXIMUM_KEPT, MOVE, PUT
 from interpreter.kernel.graphs import Graph
 from interpreter.kernel.state import State, Value
 from interpreter.language import core as c
@@ -99,10 +99,11 @@ class Runtime:
         self.owners = [self.constants.layout.owner_of(cell)[1] for cell in range(self.constants.layout.size)]
         self.order = {cell: self._order(cell) for cell in self.effects.zones}
         """Zones whose cards lie in no other order than that in which they came have none."""
-        self.odd = {
-            cell: shape.piles or (shape.rank is not None and self.order[cell] is None)
+        self.odd = frozenset(
+            cell
             for cell, shape in self.effects.zones.items()
-        }
+            if shape.piles or (shape.rank is not None and self.order[cell] is None)
+        )
         """Zones that are left to the plain form."""
         self.full = {cell: track.capacities() for cell, track in self.constants.tracks.items()}
         self.sums = {
@@ -273,6 +274,17 @@ class Runtime:
         if woken := self.wakes[cell]:
             cells[self.pending] |= woken
 
+    def put_both(self, state: State, one: tuple[int, Value], other: tuple[int, Value], site: Any) -> None:
+        """Two cells get other values than they have, in one record."""
+        cells = state.cells
+        held, there = cells[one[0]], cells[other[0]]
+        state.log.append((MOVE, site, one[0], held, other[0], there))
+        for (cell, value), old in ((one, held), (other, there)):
+            cells[cell] = value
+            if self.changing[cell]:
+                self.forget(state, cell, old)
+            cells[self.pending] |= self.wakes[cell]
+
     def forget(self, state: State, cell: int, old: Value) -> None:
         """Nothing that depends on a cell is remembered any longer."""
         caches = state.memo[CACHES]
@@ -336,20 +348,15 @@ class Runtime:
         return self.row_anew(S, M, number, size, given, softly, units)
 
     def move_card(self, state: State, card: int, zone: int, where: str, site: Any) -> None:
-        cells = state.cells
+        cells, odd, changing, wakes = state.cells, self.odd, self.changing, self.wakes
         place = self.location + card
         source = cells[place]
-        held = cells[source]
-        if source == zone or self.odd[source] or self.odd[zone]:
+        if source in odd or zone in odd or source == zone:
             self._move_card_slowly(state, card, zone, where, site)
             return
+        held, there, order = cells[source], cells[zone], self.order[zone]
         at = held.index(card)
-        there = cells[zone]
-        order = self.order[zone]
-        record = state.log.append
-        record((PUT, site, source, held))
-        record((PUT, site, zone, there))
-        record((PUT, site, place, source))
+        state.log.append((MOVE, site, source, held, zone, there, place, source))
         cells[source] = held[:at] + held[at + 1 :]
         if order is None:
             cells[zone] = (card, *there) if where == "top" else (*there, card)
@@ -357,13 +364,13 @@ class Runtime:
             at = bisect(there, order[card], key=order.__getitem__)
             cells[zone] = (*there[:at], card, *there[at:])
         cells[place] = zone
-        if self.changing[source]:
+        if changing[source]:
             self.forget(state, source, held)
-        if self.changing[zone]:
+        if changing[zone]:
             self.forget(state, zone, there)
-        if self.changing[place]:
+        if changing[place]:
             self.forget(state, place, source)
-        if woken := self.wakes[source] | self.wakes[zone] | self.wakes[place]:
+        if woken := wakes[source] | wakes[zone] | wakes[place]:
             cells[self.pending] |= woken
 
     def _move_card_slowly(self, state: State, card: int, zone: int, where: str, site: Any) -> None:
@@ -385,7 +392,7 @@ class Runtime:
         cells, location = state.cells, self.location
         source = cells[location + cards[0]]
         moved = frozenset(cards)
-        if source == zone or self.odd[source] or self.odd[zone] or len(moved) < len(cards):
+        if source == zone or source in self.odd or zone in self.odd or len(moved) < len(cards):
             return False
         for card in cards:
             if cells[location + card] != source:
@@ -419,8 +426,8 @@ class Runtime:
                 raise Abandoned
             if track is not None and cells[target] + amount > track.capacity(0):
                 raise Abandoned
-            self.put(state, source, cells[source] - amount, site)
-            self.put(state, target, cells[target] + amount, site)
+            if amount:
+                self.put_both(state, (source, cells[source] - amount), (target, cells[target] + amount), site)
             return
         left = bags.subtract(cells[source], amount)
         more = bags.add(cells[target], amount)
@@ -428,25 +435,23 @@ class Runtime:
             raise Abandoned
         if track is not None and any(n > track.capacity(kind) for kind, n in enumerate(more)):
             raise Abandoned
-        self.put(state, source, left, site)
-        self.put(state, target, more, site)
+        if any(amount):
+            self.put_both(state, (source, left), (target, more), site)
 
     def place_piece(self, state: State, number: int, stock: int, place: int, site: Any) -> None:
         cells = state.cells
         cell = self.piece + place
         if number != 1 or cells[cell] is not None or cells[stock] < 1:
             raise Abandoned
-        owner = self.owners[stock]
-        self.put(state, stock, cells[stock] - 1, site)
-        self.put(state, cell, owner * len(self.constants.pieces) + self.effects.stock_pieces[stock], site)
+        piece = self.owners[stock] * len(self.constants.pieces) + self.effects.stock_pieces[stock]
+        self.put_both(state, (stock, cells[stock] - 1), (cell, piece), site)
 
     def take_piece(self, state: State, place: int, stock: int, site: Any) -> None:
         owner = self.owners[stock]
         cell = self.piece + place
         if state.cells[cell] != owner * len(self.constants.pieces) + self.effects.stock_pieces[stock]:
             raise Abandoned
-        self.put(state, cell, None, site)
-        self.put(state, stock, state.cells[stock] + 1, site)
+        self.put_both(state, (cell, None), (stock, state.cells[stock] + 1), site)
 
     def shuffle(self, state: State, zone: int, name: str, number: int, site: Any) -> None:
         cell = self.chance + number
@@ -575,8 +580,15 @@ class Runtime:
         return None
 
     def matched(self, state: State, back: Any, number: int, pending: int, values: tuple[Value, ...]) -> Going | None:
-        """Begins to settle with what the first watch has found."""
-        state.cells[self.pending], state.cells[self.settling] = pending >> number << number, 1
+        """Begins to settle with what the first watch has found; of the others only those with a match are pending."""
+        left = 1 << number
+        further = pending >> number + 1 << number + 1
+        while further:
+            other = further & -further
+            if self.standing[other.bit_length() - 1](state) is not None:
+                left |= other
+            further ^= other
+        state.cells[self.pending], state.cells[self.settling] = left, 1
         procedure = self.machine._watches[number][0]
         return self.enter(state, procedure, values, (self.machine.SETTLE, (), back, -1))
 

@@ -10,6 +10,7 @@ from interpreter.compiler.fast.reads import gathered
 from interpreter.compiler.fast.statements import Block
 from interpreter.compiler.fast.writer import Writer
 from interpreter.language import core as c
+from interpreter.language.model import StandingRule
 
 if TYPE_CHECKING:
     from interpreter.compiler.fast.emit import Emitter
@@ -18,6 +19,8 @@ __all__ = ["Standing"]
 
 
 MOST_IN_ONE = 16
+MOST_ASKED = 40
+"""A question of no more nodes is asked when something that it depends on has changed."""
 
 
 class Standing(Writer):
@@ -50,6 +53,39 @@ class Standing(Writer):
             self.emitter.done.standing.append(name)
         if self.is_in_one:
             self._in_one()
+
+    def matches_for(self, group: str, owner: ast.expr) -> ast.expr | None:
+        """Whether what a change of somebody's cell wakes has a match for that seat.
+
+        Nothing where that is more than one rule, or not a short question.
+        """
+        rule = self._only_rule(group)
+        if rule is None or rule.test is None:
+            return None
+        here = self.quote.name("here")
+        scope = Scope(self.program.reach.procedures[rule.procedure].local_names)
+        scope.names[rule.binders[0][0]] = owner
+        try:
+            found = self.expressions.expression(rule.test, scope)
+        except Unsupported:
+            return None
+        finally:
+            self.quote.stay(here)
+        nodes = list(ast.walk(found))
+        long = any(isinstance(node, ast.ListComp | ast.GeneratorExp | ast.Lambda | ast.NamedExpr) for node in nodes)
+        return None if long or len(nodes) > MOST_ASKED else found
+
+    def _only_rule(self, group: str) -> StandingRule | None:
+        """The only rule that a change of a group's cells wakes, each for the seat of that cell."""
+        first, wakes, watches = self.constants.layout.base[group], self.constants.effects.wakes, self.constants.watches
+        rules: list[StandingRule] = []
+        for seat in range(self.constants.layout.count(group)):
+            woken = wakes[first + seat]
+            watch = watches[woken.bit_length() - 1] if woken and not woken & (woken - 1) else None
+            if watch is None or watch.seat != seat or len(watch.rule.binders) > 1:
+                return None
+            rules.append(watch.rule)
+        return rules[0] if rules and all(rule is rules[0] for rule in rules) else None
 
     @property
     def is_in_one(self) -> bool:

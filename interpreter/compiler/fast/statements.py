@@ -217,13 +217,15 @@ class Statements:
             found.extend(q.statements("if S[_0] != _1:\n    body", where, value, body=change))
         return found
 
-    def after(self, group: str, where: ast.expr, record: int = -1) -> Block:
+    def after(self, group: str, where: ast.expr, old: ast.expr | None = None, owner: ast.expr | None = None) -> Block:
         """What a change of a group's cell brings with it: remembered values go, standing rules are woken.
 
-        ``record`` says where in the log the change stands, from its end.
+        ``old`` is what the cell held before, where that is not in the last record; ``owner`` whose cell it is, where
+        that is a local. Then the one rule that could be woken is asked at once, if that is short, and sleeps on where
+        it has no match; but not while the machine settles: a decision in between must leave what the plain form leaves.
         """
         q = self.quote
-        found: Block = self.emitter.drops(group, where, record)
+        found: Block = self.emitter.drops(group, where, old or q.expression("L[-1][3]"))
         first, wakes = self.base[group], self.constants.effects.wakes
         bits = set(wakes[first : first + self.constants.layout.count(group)])
         if bits != {0}:
@@ -234,8 +236,21 @@ class Statements:
                 if len(bits) == 1
                 else q.expression("WAKES[_0]", where)
             )
-            found.extend(q.statements("S[_0] |= _1", q.constant(self.base["pending"]), woken))
+            wake = q.statements("S[_0] |= _1", q.constant(self.base["pending"]), woken)
+            matches = self.emitter.standing.matches_for(group, owner) if owner is not None else None
+            if matches is not None:
+                settling = q.constant(self.base["settling"])
+                wake = q.statements("if S[_0] or _1:\n    body", settling, matches, body=wake)
+            found.extend(wake)
         return found
+
+    def _owner(self, group: str, where: ast.expr) -> ast.expr | None:
+        """The local that says whose cell of a group it is."""
+        match where:
+            case ast.BinOp(ast.Constant(int(first)), ast.Add(), ast.Name() as owner) if first == self.base[group]:
+                return owner
+            case _:
+                return None
 
     def _group(self, node: c.Expression) -> str | None:
         cell = self.expressions.knowledge.cell_of(node)
@@ -294,10 +309,10 @@ class Statements:
                 q.constant(track.capacity(value_of(kind))) if is_constant(kind) else q.expression("_0[_1]", full, kind)
             )
             change.extend(q.statements("if _0 > _1:\n    give_up()", more, limit))
-        change.extend(q.statements("L.append((0, _2, _0, _1))\nL.append((0, _2, _3, _4))", away, held, site, to, there))
+        change.extend(q.statements("L.append((4, _2, _0, _1, _3, _4))", away, held, site, to, there))
         change.extend(self._with_parts(((away, held, left), (to, there, more)), kind, width))
-        change.extend(self.after(source[0], away, -2))
-        change.extend(self.after(target[0], to))
+        change.extend(self.after(source[0], away, held, self._owner(*source)))
+        change.extend(self.after(target[0], to, there, self._owner(*target)))
         if is_constant(number) and value_of(number) > 0:
             return [*found, *change]
         return [
@@ -334,21 +349,26 @@ class Statements:
         self, amount: ast.expr, source: tuple[str, ast.expr], target: tuple[str, ast.expr], site: ast.expr
     ) -> Block:
         """A number of tokens from one holder to another; both groups are known and are not the same."""
-        q = self.quote
+        q, x = self.quote, self.expressions
         found, (number, away, to) = self._named({"amount": amount, "source": source[1], "target": target[1]})
+        held, there = q.name(x.fresh("held")), q.name(x.fresh("there"))
+        read, added = q.statements("_0 = S[_1]", held, away), q.statements("_0 = S[_1]", there, to)
         unlimited = self.base[source[0]] in self.constants.effects.unlimited
         sure = is_constant(number) and value_of(number) >= 0
-        check = "_0 < 0" if unlimited else ("S[_1] < _0" if sure else "not 0 <= _0 <= S[_1]")
-        if not (unlimited and sure):
-            found.extend(q.statements(f"if {check}:\n    give_up()", number, away))
         track = self.constants.effects.tracks.get(self.base[target[0]])
+        if not (unlimited and sure):
+            check = "_0 < 0" if unlimited else ("_1 < _0" if sure else "not 0 <= _0 <= _1")
+            found.extend(read if not unlimited else [])
+            read = read if unlimited else []
+            found.extend(q.statements(f"if {check}:\n    give_up()", number, held))
         if track is not None:
             capacity = q.constant(track.capacity(0))
-            found.extend(q.statements("if S[_0] + _1 > _2:\n    give_up()", to, number, capacity))
-        change = q.statements("L.append((0, _2, _1, S[_1]))\nS[_1] -= _0", number, away, site)
-        change.extend(self.after(source[0], away))
-        change.extend(q.statements("L.append((0, _2, _1, S[_1]))\nS[_1] += _0", number, to, site))
-        change.extend(self.after(target[0], to))
+            found.extend([*added, *q.statements("if _0 + _1 > _2:\n    give_up()", there, number, capacity)])
+            added = []
+        change = [*read, *added, *q.statements("L.append((4, _0, _1, _2, _3, _4))", site, away, held, to, there)]
+        change.extend(q.statements("S[_1] = _3 - _0\nS[_2] = _4 + _0", number, away, to, held, there))
+        change.extend(self.after(source[0], away, held, self._owner(*source)))
+        change.extend(self.after(target[0], to, there, self._owner(*target)))
         if is_constant(number) and value_of(number):
             return [*found, *change]
         return [*found, *q.statements("if _0:\n    body", number, body=change)]
@@ -377,13 +397,14 @@ class Statements:
         found, (held,) = self._named({"stock": stock[1]})
         cell = q.name(x.fresh("cell"))
         found.append(q.assign(cell.id, q.expression("_0 + _1", q.constant(self.base["piece"]), place)))
-        found.extend(q.statements("if S[_0] is not None or S[_1] < 1:\n    give_up()", cell, held))
-        found.extend(q.statements("L.append((0, _1, _0, S[_0]))\nS[_0] -= 1", held, site))
-        found.extend(self.after(stock[0], held))
+        number = q.name(x.fresh("number"))
+        found.extend(q.statements("_0 = S[_1]", number, held))
+        found.extend(q.statements("if S[_0] is not None or _1 < 1:\n    give_up()", cell, number))
         kinds, kind = len(self.constants.pieces), self.constants.effects.stock_pieces[self.base[stock[0]]]
         piece = q.expression("_0 * _1 + _2", owner, q.constant(kinds), q.constant(kind)) if kinds > 1 else owner
-        found.extend(q.statements("L.append((0, _1, _0, None))\nS[_0] = _2", cell, site, piece))
-        return [*found, *self.after("piece", cell)]
+        found.extend(q.statements("L.append((4, _0, _1, _2, _3, None))", site, held, number, cell))
+        found.extend(q.statements("S[_0] = _1 - 1\nS[_2] = _3", held, number, cell, piece))
+        return [*found, *self.after(stock[0], held, number), *self.after("piece", cell, q.constant(None))]
 
     def _move_cards(self, step: c.MoveCards, scope: Scope, site: ast.expr) -> Block:
         q, x = self.quote, self.expressions

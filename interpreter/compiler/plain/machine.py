@@ -353,7 +353,10 @@ class Machine:
         return self.SETTLE, [], back
 
     def _settle(self, state: State, env: Env, up: Any) -> Going | None:
-        """One match of the first watch that has one; when none is left, back."""
+        """One match of the first watch that has one; when none is left, back.
+
+        Those behind it that have none now sleep until they are woken again.
+        """
         cells = state.cells
         while True:
             pending = cells[self._pending]
@@ -364,8 +367,19 @@ class Machine:
             name, match = self._watches[number]
             values = match(state)
             if values is not None:
+                cells[self._pending] = self._with_matches(state, pending, number)
                 return self._enter(name, values, (self.SETTLE, (), up, -1), state)
             cells[self._pending] = pending & ~(1 << number)
+
+    def _with_matches(self, state: State, pending: int, first: int) -> int:
+        """Of what is pending the first, which has a match, and the others that have one."""
+        found, further = 1 << first, pending >> first + 1 << first + 1
+        while further:
+            other = further & -further
+            if self._watches[other.bit_length() - 1][1](state) is not None:
+                found |= other
+            further ^= other
+        return found
 
     def _watch(self, watch: Watch) -> tuple[str, Callable[[State], tuple[Value, ...] | None]]:
         rule = watch.rule

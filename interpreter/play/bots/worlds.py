@@ -16,7 +16,7 @@ from itertools import accumulate
 from interpreter.engine.game import Game
 from interpreter.engine.hidden import shuffled
 from interpreter.kernel.chance import Seeded
-from interpreter.kernel.effects import PUT
+from interpreter.kernel.effects import changes
 from interpreter.kernel.state import Value
 from interpreter.language.model import Group
 
@@ -125,8 +125,7 @@ class Worlds:
         """What each change of a zone left there, in order, and the cells before all that the log tells."""
         cells, found = list(self.game.state.cells), []
         for record in reversed(self.game.state.log):
-            if record[0] == PUT:
-                _, _, cell, old = record
+            for cell, old in changes(record):
                 if cell in self.zones:
                     found.append((cell, _flat(cells[cell])))
                 cells[cell] = old
