@@ -379,10 +379,9 @@ def undo(state: State) -> tuple[Any, ...] | None:
     if undone:  # else what functions gave is still true
         cells = state.cells
         for change in undone:
-            sort = change[0]
-            if sort == PUT:
+            if change[0] == PUT:  # most are
                 cells[change[2]] = change[3]
-            elif sort == MOVE:
+            else:
                 put_back(cells, change)
         state.memo.clear()
     return record
