@@ -9,7 +9,9 @@ from interpreter.play.bots.named import bots_of
 from interpreter.play.match import Match
 
 
-@pytest.mark.parametrize(("name", "games", "won", "rounds"), [("germany-2018", 8, 4, (8, 14))])
+@pytest.mark.parametrize(
+    ("name", "games", "won", "rounds"), [("germany-2018", 8, 4, (8, 14)), ("outpost", 8, 4, (8, 14))]
+)
 def test_one_among_greedy_ones_wins_more_than_its_share(
     name: str, games: int, won: int, rounds: tuple[int, int]
 ) -> None:

@@ -8,7 +8,7 @@ after another, so that they differ by the choice and not by luck. In the end it 
 only if another choice did better in the worlds that both met.
 
 A playout ends with the game or, where the quick bot's policy has a function ``outlook(who: seat) -> int``, at the
-beginning of a later round; then a seat that has 100 more than every other one is as good as the winner.
+beginning of the next round; then a seat that has 100 more than every other one is as good as the winner.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ OPTIONS = 2_000
 """So many options of a decision are read."""
 DECISIONS = 4_000
 """So many choices may a playout have; one that is longer counts as a draw."""
-ROUNDS = 1
-"""A playout that need not go to the end goes through the round at hand and so many more."""
+ROUNDS = 0
+"""A playout that need not go to the end goes through the round at hand and so many more; the longer, the fewer."""
 EXPLORE = 0.5
 WIDTH = 1.0
 """A choice that was met n times has the square root of n times this many children."""
 EQUAL = 6
 """Where the first choices come to the same in so many worlds, no further ones are looked at."""
-SURE = 0.7
+SURE = 1.0
 """By so many standard errors must another choice do better."""
 STEEP = 25
 
