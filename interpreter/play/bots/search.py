@@ -39,7 +39,7 @@ WIDTH = 1.0
 """A choice that was met n times has the square root of n times this many children."""
 EQUAL = 6
 """Where the first choices come to the same in so many worlds, no further ones are looked at."""
-SURE = 1.0
+SURE = 0.7
 """By so many standard errors must another choice do better."""
 STEEP = 25
 
