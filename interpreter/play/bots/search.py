@@ -39,8 +39,9 @@ WIDTH = 1.0
 """A choice that was met n times has the square root of n times this many children."""
 EQUAL = 6
 """Where the first choices come to the same in so many worlds, no further ones are looked at."""
-SURE = 0.7
-"""By so many standard errors must another choice do better."""
+SURE, SURE_OF_OUTLOOK = 0.7, 1.0
+"""By so many standard errors must another choice do better: by more where playouts end with an outlook, which is only a
+guess."""
 STEEP = 25
 
 
@@ -138,13 +139,14 @@ class _Search:
         """The usual choice, unless another one did better in the worlds that both met."""
         base = self.root.children[self.usual].found
         best, gain = self.usual, 0.0
+        sure = SURE if self.bot.outlook is None else SURE_OF_OUTLOOK
         for code, child in self.root.children.items():
             pairs = [other - own for other, own in zip(child.found, base, strict=False)]
             if len(pairs) < 2 or code == self.usual:
                 continue
             mean = sum(pairs) / len(pairs)
             error = sqrt(sum((each - mean) ** 2 for each in pairs) / (len(pairs) - 1) / len(pairs))
-            if mean > max(gain, SURE * error):
+            if mean > max(gain, sure * error):
                 best, gain = code, mean
         return best
 
