@@ -7,7 +7,7 @@ belongs to another seat leaves it asleep.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,7 @@ from interpreter.language import core as c
 from interpreter.language.model import Model, StandingRule
 from interpreter.language.walk import descendants
 
-__all__ = ["Watch", "wakes", "watches"]
+__all__ = ["Watch", "wakes", "watches", "with_matches"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +54,17 @@ def wakes(program: Program, layout: Layout, watched: tuple[Watch, ...]) -> list[
             for owner in range(count):
                 if not mine or owner == watch.seat:
                     found[layout.base[name] + owner] |= 1 << number
+    return found
+
+
+def with_matches(pending: int, first: int, match: Callable[[int], object]) -> int:
+    """Of pending watches, as bits: the first, which has a match, and those behind it of which ``match`` gives one."""
+    found, further = 1 << first, pending >> first + 1 << first + 1
+    while further:
+        other = further & -further
+        if match(other.bit_length() - 1) is not None:
+            found |= other
+        further ^= other
     return found
 
 

@@ -239,8 +239,7 @@ class Effects:
         if source in self.units:
             self._check_number(amount, cells[source], source, target, cells[target])
             if amount:
-                changed = (source, cells[source] - amount), (target, cells[target] + amount)
-                self._put_at_once(state, site, *changed)
+                self._put_at_once(state, site, (source, cells[source] - amount), (target, cells[target] + amount))
             return
         left = tuple(a - b for a, b in zip(cells[source], amount, strict=True))
         more = tuple(a + b for a, b in zip(cells[target], amount, strict=True))
@@ -338,7 +337,7 @@ class Effects:
 
 def changes(record: tuple[Any, ...]) -> Iterator[tuple[int, Value]]:
     """The cells that changed by a record, each with what it held before, the last first."""
-    if record[0] == PUT or record[0] == MOVE:
+    if record[0] in (PUT, MOVE):
         for place in range(len(record) - 2, 1, -2):
             yield record[place], record[place + 1]
 
@@ -351,8 +350,8 @@ def put_back(cells: list[Value], record: tuple[Any, ...]) -> None:
     elif sort == MOVE:
         cells[record[2]] = record[3]
         cells[record[4]] = record[5]
-        if len(record) > 6:
-            cells[record[6]] = record[7]
+        for place in range(6, len(record), 2):
+            cells[record[place]] = record[place + 1]
 
 
 def take_back(state: State, length: int) -> None:

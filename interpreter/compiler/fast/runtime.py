@@ -18,6 +18,7 @@ from interpreter.compiler.fast.budget import Abandoned, Budget
 from interpreter.compiler.fast.rooms import claims
 from interpreter.compiler.plain.functions import dealt_lengths
 from interpreter.compiler.plain.machine import MAXIMUM_DEPTH, SPECIALS, Machine
+from interpreter.compiler.watches import with_matches
 from interpreter.kernel import bags
 from interpreter.kernel.effects import MARK, MAXIMUM_KEPT, MOVE, PUT
 from interpreter.kernel.graphs import Graph
@@ -581,13 +582,7 @@ class Runtime:
 
     def matched(self, state: State, back: Any, number: int, pending: int, values: tuple[Value, ...]) -> Going | None:
         """Begins to settle with what the first watch has found; of the others only those with a match are pending."""
-        left = 1 << number
-        further = pending >> number + 1 << number + 1
-        while further:
-            other = further & -further
-            if self.standing[other.bit_length() - 1](state) is not None:
-                left |= other
-            further ^= other
+        left = with_matches(pending, number, lambda other: self.standing[other](state))
         state.cells[self.pending], state.cells[self.settling] = left, 1
         procedure = self.machine._watches[number][0]
         return self.enter(state, procedure, values, (self.machine.SETTLE, (), back, -1))

@@ -352,20 +352,17 @@ class Statements:
         q, x = self.quote, self.expressions
         found, (number, away, to) = self._named({"amount": amount, "source": source[1], "target": target[1]})
         held, there = q.name(x.fresh("held")), q.name(x.fresh("there"))
-        read, added = q.statements("_0 = S[_1]", held, away), q.statements("_0 = S[_1]", there, to)
+        found.extend(q.statements("_0 = S[_1]\n_2 = S[_3]", held, away, there, to))
         unlimited = self.base[source[0]] in self.constants.effects.unlimited
         sure = is_constant(number) and value_of(number) >= 0
         track = self.constants.effects.tracks.get(self.base[target[0]])
         if not (unlimited and sure):
             check = "_0 < 0" if unlimited else ("_1 < _0" if sure else "not 0 <= _0 <= _1")
-            found.extend(read if not unlimited else [])
-            read = read if unlimited else []
             found.extend(q.statements(f"if {check}:\n    give_up()", number, held))
         if track is not None:
             capacity = q.constant(track.capacity(0))
-            found.extend([*added, *q.statements("if _0 + _1 > _2:\n    give_up()", there, number, capacity)])
-            added = []
-        change = [*read, *added, *q.statements("L.append((4, _0, _1, _2, _3, _4))", site, away, held, to, there)]
+            found.extend(q.statements("if _0 + _1 > _2:\n    give_up()", there, number, capacity))
+        change = q.statements("L.append((4, _0, _1, _2, _3, _4))", site, away, held, to, there)
         change.extend(q.statements("S[_1] = _3 - _0\nS[_2] = _4 + _0", number, away, to, held, there))
         change.extend(self.after(source[0], away, held, self._owner(*source)))
         change.extend(self.after(target[0], to, there, self._owner(*target)))

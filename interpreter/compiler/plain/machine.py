@@ -26,7 +26,7 @@ from interpreter.compiler.constants import (
 )
 from interpreter.compiler.plain.evaluate import LONG, Evaluator, measure_of
 from interpreter.compiler.plain.perform import Performer
-from interpreter.compiler.watches import Watch
+from interpreter.compiler.watches import Watch, with_matches
 from interpreter.kernel.chance import ChanceSource, Seeded
 from interpreter.kernel.effects import CHOICE, take_back
 from interpreter.kernel.state import State, Value
@@ -367,19 +367,9 @@ class Machine:
             name, match = self._watches[number]
             values = match(state)
             if values is not None:
-                cells[self._pending] = self._with_matches(state, pending, number)
+                cells[self._pending] = with_matches(pending, number, lambda other: self._watches[other][1](state))
                 return self._enter(name, values, (self.SETTLE, (), up, -1), state)
             cells[self._pending] = pending & ~(1 << number)
-
-    def _with_matches(self, state: State, pending: int, first: int) -> int:
-        """Of what is pending the first, which has a match, and the others that have one."""
-        found, further = 1 << first, pending >> first + 1 << first + 1
-        while further:
-            other = further & -further
-            if self._watches[other.bit_length() - 1][1](state) is not None:
-                found |= other
-            further ^= other
-        return found
 
     def _watch(self, watch: Watch) -> tuple[str, Callable[[State], tuple[Value, ...] | None]]:
         rule = watch.rule
