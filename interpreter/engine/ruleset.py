@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
@@ -303,6 +303,22 @@ class Ruleset:
             else:
                 self._taking[taken] = load(self.document.path, asked, self.shelf)
         return self._taking[taken]
+
+    def with_model(self, model: Model, program: Program, composition: Composition | None = None) -> Ruleset:
+        """The ruleset with another model, as no file says it. It plays alone: what a number of players brings is in it,
+        and none of it is kept in the cache."""
+        taking: dict[str, Ruleset] = {}
+        found = replace(
+            self,
+            composition=composition or self.composition,
+            model=model,
+            program=program,
+            _tables={},
+            _taking=taking,
+            _looked_at=None,
+        )
+        taking.update({overlay: found for _, overlay in self.players.overlays})
+        return found
 
     @property
     def overlays(self) -> tuple[str, ...]:

@@ -37,11 +37,7 @@ def varied(ruleset: Ruleset, cells: list[Cell]) -> Ruleset:
             raise ValueError(f"`{name}[{', '.join(keys)}]`: {error}") from None
         tables[name] = replace(tables[name], cells={**tables[name].cells, place: value})
     model = replace(ruleset.model, tables=tables)
-    program = replace(ruleset.program, model=model)
-    taking: dict[str, Ruleset] = {}
-    found = replace(ruleset, model=model, program=program, _tables={}, _taking=taking, _looked_at=None)
-    taking.update({overlay: found for _, overlay in ruleset.players.overlays})  # what a number brings is in it already
-    return found
+    return ruleset.with_model(model, replace(ruleset.program, model=model))
 
 
 def _public(text: str, type_: Type) -> Any:

@@ -54,7 +54,7 @@ def watched(ruleset: Ruleset, citations: Iterable[Citation], found: set[str]) ->
         else:
             model = _with_block(model, citation, found)
     model = _with_reads(model, reads, found)
-    return replace(ruleset, model=model, program=lower(model, reach_of(model)), _tables={}, _taking={}, _looked_at=None)
+    return ruleset.with_model(model, lower(model, reach_of(model)))
 
 
 # --- what runs

@@ -33,6 +33,7 @@ from interpreter.pages.page import (
     titled,
 )
 from interpreter.play.effects import Effect, histogram
+from interpreter.play.one_at_a_time import Alone
 from interpreter.play.parting import BEGINNING, Parting, causes
 
 __all__ = ["Played", "comparison_page"]
@@ -49,6 +50,7 @@ class Played:
     how: str
     effects: Sequence[Effect] = ()
     partings: Sequence[Parting] = ()
+    singly: Sequence[Alone] = ()
 
 
 def comparison_page(comparison: Comparison, names: tuple[str, str], played: Played | None = None) -> Page:
@@ -70,7 +72,7 @@ class _Book:
     def page(self) -> Page:
         found = [chapter for chapter in self.comparison.chapters if self.comparison.of(chapter)]
         chapters = tuple(self._chapter(chapter) for chapter in found)
-        before = (*self._effects(), *self._partings())
+        before = (*self._effects(), *self._partings(), *self._singly())
         title = f"{self.titles[0]} and {self.titles[1]}"
         if self.titles is not self.named and self.comparison.a.title == self.comparison.b.title:
             title = f"{self.comparison.a.title}, {title}"
@@ -261,6 +263,33 @@ class _Book:
         when = f"seed {parting.seed}, round {parting.round}, after {parting.choices} choices"
         yield Paragraph((Strong("For example "), self._cause(parting.path), f" ({when}):"))
         yield Facts((((self.titles[0],), (parting.a,)), ((self.titles[1],), (parting.b,))))
+
+    def _singly(self) -> Iterator[Section]:
+        """What each difference does by itself."""
+        if self.played is None or not self.played.singly:
+            return
+        singly = self.played.singly
+        text = (
+            f"Each thing that differs is put into {self.titles[0]} alone, which is then played in lock step with "
+            f"{self.titles[0]} as it is. What needs another difference beside it may do nothing here."
+        )
+        blocks: list[Block] = [Paragraph((text,))]
+        rows = tuple(
+            (
+                (self._cause(each.path),),
+                (f"{each.share:.0%}",),
+                (f"{each.choices:.0f}" if each.partings else "–",),
+                (f"{each.round:.1f}" if each.partings else "–",),
+            )
+            for each in singly
+            if not each.why
+        )
+        if rows:
+            blocks.append(Grid(("difference", "games that part", "after choices", "in round"), rows))
+        for each in singly:
+            if each.why:
+                blocks.append(Paragraph((self._cause(each.path), f" cannot be played by itself: {each.why}."), "note"))
+        yield Section("singly", "Each by itself", tuple(blocks))
 
     def _cause(self, path: str) -> Inline:
         if path == BEGINNING:

@@ -20,7 +20,7 @@ from interpreter.play.jobs import Batch, Crew, Work, WorkersLost, batch_of, shar
 from interpreter.play.parting import LockStep, Parting, own_settings
 from interpreter.play.simulate import Row, played
 
-__all__ = ["Pair", "PairPlan", "pairs"]
+__all__ = ["Pair", "PairPlan", "compared_by", "pairs"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +65,18 @@ def _play_batch(plan: PairPlan, seeds: Sequence[int]) -> Batch[Pair]:
 
 @lru_cache(maxsize=1)
 def _ready(plan: PairPlan) -> Work[Pair]:
-    """A worker makes the comparison anew, of the same rules."""
+    return _playing(plan, compared_by(plan))
+
+
+def compared_by(plan: PairPlan) -> Comparison:
+    """The comparison, made anew by a worker, of the same rules. Raises :class:`WorkersLost` where they are others."""
     try:
         a, b = (side.for_players(plan.players) for side in sides_of(*plan.names, plan.overlays))
     except RulesetError as error:
         raise WorkersLost(f"a worker cannot load {' and '.join(plan.names)}: {error}") from None
     if (a.digest, b.digest) != plan.digests:
         raise WorkersLost(f"a worker has other rules for {' or '.join(plan.names)} than there were before")
-    return _playing(plan, differences(Compared(a), Compared(b), dict(plan.known), plan.players))
+    return differences(Compared(a), Compared(b), dict(plan.known), plan.players)
 
 
 def _playing(plan: PairPlan, comparison: Comparison) -> Work[Pair]:

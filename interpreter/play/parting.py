@@ -8,6 +8,7 @@ so: of the texts and tables that are not the same, the first that came into play
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from interpreter.base.cycles import no_search
@@ -22,7 +23,7 @@ from interpreter.play.bots.base import Bot
 from interpreter.play.match import Match
 from interpreter.play.narrate import words_of
 
-__all__ = ["BEGINNING", "Cause", "LockStep", "Parting", "causes", "own_settings"]
+__all__ = ["BEGINNING", "Cause", "LockStep", "Parting", "causes", "in_step", "own_settings"]
 
 BEGINNING = "beginning"
 """What made games part where no text or table that differs came into play: what is there before the first round."""
@@ -47,6 +48,10 @@ class Parting:
     b: str = ""
     path: str = ""
     also: tuple[str, ...] = ()
+
+    @property
+    def is_apart(self) -> bool:
+        return bool(self.a or self.b)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +112,31 @@ class _Notes(set[str]):
         return found
 
 
+def in_step(
+    a: Ruleset, b: Ruleset, bots: Sequence[Bot], seed: int, settings: Mapping[str, Any]
+) -> tuple[Parting, list[Mapping[str, Any]]]:
+    """Plays both until they part, and gives the choices up to there. What made them part is not looked for.
+
+    ``ValueError`` for players or settings that are not allowed.
+    """
+    match = Match(a, bots, seed, own_settings(a, settings))
+    game = match.game
+    choices: list[Mapping[str, Any]] = []
+    other = b.new_game(len(bots), seed, own_settings(b, settings))
+    while True:
+        apart = _apart(game, other)
+        if apart is not None or game.decision is None:
+            return Parting(seed, len(choices), _round(game), *(apart or ())), choices
+        match.step()
+        made = game.choices[-1][1]
+        try:
+            other.apply(made)
+        except IllegalMove as refusal:  # beyond the options that were compared
+            taken = " ".join(str(value) for value in made.values())
+            return Parting(seed, len(choices) + 1, _round(game), taken, str(refusal)), choices
+        choices.append(made)
+
+
 class LockStep:
     """Plays both sides of a comparison in lock step, by bots of the first."""
 
@@ -131,30 +161,14 @@ class LockStep:
     def play(self, seed: int) -> Parting:
         """Where the games with a seed part. ``ValueError`` for players or settings that are not allowed."""
         with no_search():
-            return self._play(seed)
+            found, choices = in_step(self.a, self.b, self.bots, seed, self.settings)
+            if not found.is_apart:
+                return found
+            path, also = self._cause(choices, seed)
+            return replace(found, path=path, also=also)
 
-    def _play(self, seed: int) -> Parting:
-        match = Match(self.a, self.bots, seed, self._own(self.a))
-        other = self.b.new_game(len(self.bots), seed, self._own(self.b))
-        game = match.game
-        while True:
-            apart = _apart(game, other)
-            if apart is not None:
-                path, also = self._cause(game, seed)
-                return Parting(seed, len(game.choices), _round(game), *apart, path, also)
-            if game.decision is None:
-                return Parting(seed, len(game.choices), _round(game))
-            match.step()
-            try:
-                other.apply(game.choices[-1][1])
-            except IllegalMove as refusal:  # beyond the options that were compared
-                path, also = self._cause(game, seed, 1)
-                taken = " ".join(str(value) for value in game.choices[-1][1].values())
-                return Parting(seed, len(game.choices), _round(game), taken, str(refusal), path, also)
-
-    def _cause(self, game: Game, seed: int, less: int = 0) -> tuple[str, tuple[str, ...]]:
+    def _cause(self, choices: Sequence[Mapping[str, Any]], seed: int) -> tuple[str, tuple[str, ...]]:
         """The same choices again in both, watched: what came into play last, and had not before."""
-        choices = [choice for _, choice in game.choices][: len(game.choices) - less]
         before: set[str] = set()
         last: list[str] = []
         for ruleset in self._watched:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from math import inf
 from pathlib import Path
@@ -25,6 +26,7 @@ from interpreter.play.bots.random import RandomBot
 from interpreter.play.effects import Effect, effects, histogram
 from interpreter.play.jobs import processes
 from interpreter.play.measures import Taken
+from interpreter.play.one_at_a_time import Alone, one_at_a_time, ranked
 from interpreter.play.paired import Pair, PairPlan, pairs
 from interpreter.play.parting import BEGINNING, LockStep, Parting, causes
 from interpreter.play.simulate import Row, simulate
@@ -161,6 +163,73 @@ def test_who_stops_keeps_whole_pairs(tmp_path: Path) -> None:
     found = paired(path, 1_000, stopped=lambda: next(asked, True))
     assert 1 <= len(found) < 10
     assert [pair.seed for pair in found] == [pair.parting.seed for pair in found] == list(range(1, len(found) + 1))
+
+
+LATE = """most otherwise (limit() if count(heap) > 9 else 2)
+  limit:
+    is: |
+      () -> int: 3"""
+
+
+def several(folder: Path) -> Path:
+    """Pebbles with differences of every sort: one that matters alone, with a rule of its own, and two that only matter
+    together, by a value that is new."""
+    changed(folder, "family.yaml", "most otherwise 3", LATE)
+    _again(
+        folder,
+        "      let lot = pick from seats as begins",
+        "      lowest = 1\n      let lot = pick from seats as begins",
+    )
+    _again(folder, "state:\n", "state:\n  lowest: {value: int, start: 0}\n")
+    _again(folder, "number in 1 .. largest()", "number in 1 .. largest() + lowest")
+    return folder / "pebbles" / "pebbles.yaml"
+
+
+def _again(folder: Path, old: str, new: str) -> None:
+    path = folder / "pebbles" / "family.yaml"
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def by_themselves(path: Path, games: int, **how: Any) -> list[Alone]:
+    names = str(ROOT / "pebbles" / "pebbles.yaml"), str(path)
+    a, b = (Compared(load(name)) for name in names)
+    comparison = differences(a, b, players=2)
+    plan = PairPlan(names, (), (comparison.a.digest, comparison.b.digest), 2, "random")
+    found = [each for some in one_at_a_time(plan, comparison, range(1, games + 1), **how) for each in some]
+    return ranked(found)
+
+
+def test_each_difference_by_itself(tmp_path: Path) -> None:
+    """Both editions part at the first choice; `pulling` needs the `lowest` that `prepare` sets, and does nothing
+    without it. `limit` is there on one side only, and comes with the rule that calls it."""
+    path = several(tmp_path)
+    assert {each.choices for each in parted(load(path))} == {0}
+    found = by_themselves(path, 4)
+    assert [(each.path, each.share) for each in found] == [
+        ("rules.largest", 1.0),
+        ("rules.prepare", 0.0),
+        ("rules.pulling", 0.0),
+    ]
+    assert min(each.choices for each in found[0].partings) > 1
+    assert found == by_themselves(path, 4, crew=processes(2))
+    names = [str(ROOT / "pebbles" / "pebbles.yaml"), str(path)]
+    said = (
+        CliRunner().invoke(cli, ["compare", *names, "--games", "2", "--seed", "1", "--bots", "random", "--each"]).stdout
+    )
+    assert re.search(r"rules\.largest +100%", said.partition("Each by itself")[2])
+
+
+def test_a_rule_that_is_no_whole_without_others(tmp_path: Path) -> None:
+    """What the text names here has another form there."""
+    path = changed(
+        tmp_path, "family.yaml", "left:\n    is: |\n      () -> int: ", "left:\n    is: |\n      (more: int) -> int: "
+    )
+    _again(tmp_path, "left()", "left(0)")
+    found = by_themselves(path / "pebbles" / "pebbles.yaml", 2)
+    assert found
+    assert all("left" in each.why and each.games == 0 for each in found)
 
 
 def test_the_page_holds_together_and_needs_nothing_else(tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from interpreter.engine.differences import Comparison, Difference, Side
     from interpreter.engine.ruleset import Ruleset
     from interpreter.pages.comparison import Played
+    from interpreter.play.one_at_a_time import Alone
 
 USUAL_GAMES = 100
 
@@ -40,6 +41,7 @@ __all__ = ["command"]
 @settings_option
 @click.option("--all", "matrix", is_flag=True, help="Each with each: of rulesets, or of a whole family.")
 @click.option("--games", "-n", type=click.IntRange(min=2), metavar="N", help="Play so many games of both as well.")
+@click.option("--each", is_flag=True, help="Play every difference by itself as well, put into A alone.")
 @bots_option
 @seed_option
 @jobs_option
@@ -52,6 +54,7 @@ def command(
     settings: tuple[str, ...],
     matrix: bool,
     games: int | None,
+    each: bool,
     bots: str | None,
     seed: int | None,
     jobs: int | None,
@@ -67,7 +70,8 @@ def command(
     other, or those that are named.
 
     With --games both are also played by bots: in lock step until they first part, for the difference that made them,
-    and in pairs with the same seed, for what differs in the measures. --report writes everything as one HTML file
+    and in pairs with the same seed, for what differs in the measures. With --each, every rule and table that differs
+    is put into A alone and played so: which of them are noticed, and when. --report writes everything as one HTML file
     (with 100 games where nothing is said).
 
     \b
@@ -77,6 +81,7 @@ def command(
       regelwerk compare germany-2018 power-grid/start-cities
       regelwerk compare --all power-grid
       regelwerk compare germany-2004 germany-2018 --games 200 --seed 1
+      regelwerk compare germany-2004 germany-2018 --games 20 --each
       regelwerk compare germany-2004 germany-2018 --report report.html
     """
     from interpreter.engine.differences import Compared
@@ -84,7 +89,7 @@ def command(
     if matrix:
         from interpreter.engine.sides import family_of
 
-        if overlays or settings or players or games or report is not None or output == "html":
+        if overlays or settings or players or games or each or report is not None or output == "html":
             raise click.UsageError("--all compares rulesets as they are, as text or JSON, and plays no games")
         _matrix([Compared(each) for each in family_of(names)], names, output)
         return
@@ -93,7 +98,9 @@ def command(
     pair = names[0], names[1]
     comparison = _compared(names, overlays, players, settings)
     games = games or (USUAL_GAMES if report else None)
-    played = _played(comparison, pair, overlays, players, settings, games, bots, seed, jobs) if games else None
+    if each and not games:
+        raise click.UsageError("--each plays games: say how many of each difference, as --games 20")
+    played = _played(comparison, pair, overlays, players, settings, games, bots, seed, jobs, each) if games else None
     if report is not None or output == "html":
         from interpreter.pages.comparison import comparison_page
         from interpreter.pages.html import html_of
@@ -155,6 +162,7 @@ def _played(
     bots: str | None,
     seed: int | None,
     jobs: int | None,
+    each: bool,
 ) -> Played:
     """Games of both, as many as are wanted or as were played when somebody pressed Ctrl-C."""
     from interpreter.cli.failures import refused
@@ -163,6 +171,7 @@ def _played(
     from interpreter.pages.comparison import Played
     from interpreter.play.effects import bots_for_both, effects
     from interpreter.play.jobs import WorkersLost
+    from interpreter.play.one_at_a_time import one_at_a_time, ranked, singles
     from interpreter.play.paired import Pair, PairPlan, pairs
 
     number = players or max(comparison.a.players.usual, comparison.b.players.usual)
@@ -185,12 +194,22 @@ def _played(
         except WorkersLost as error:
             refused(f"{error} ({len(done)} of {games} pairs of games are done)")
     done.sort(key=lambda pair: pair.seed)
+    singly: list[Alone] = []
+    if each and len(done) == games:
+        count = len(singles(found))
+        with interruptible() as stopped, counting("differences", count) as tell:
+            try:
+                for some in one_at_a_time(plan, found, seeds, crew_for(jobs, count), alone_for(jobs), stopped):
+                    singly.extend(some)
+                    tell(len(some))
+            except WorkersLost as error:
+                refused(f"{error} ({len(singly)} of {count} differences are done)")
     which = f"seeds {start} to {start + games - 1}"
     if len(done) < games:
         which = f"stopped when {len(done):,} of the {which} were played"
     how = f"{number} players by the bot {name}, {which}"
     rows = [pair.a for pair in done], [pair.b for pair in done]
-    return Played(how, effects(*rows, a.model.measures), [pair.parting for pair in done])
+    return Played(how, effects(*rows, a.model.measures), [pair.parting for pair in done], ranked(singly))
 
 
 # --- data
@@ -215,7 +234,15 @@ def _data_of(played: Played) -> dict[str, Any]:
             for each in causes(played.partings)
         ],
         "never_apart": sum(not each.path for each in played.partings),
+        **({"by_itself": [_alone(each) for each in played.singly]} if played.singly else {}),
     }
+
+
+def _alone(each: Alone) -> dict[str, Any]:
+    if each.why:
+        return {"path": each.path, "why_not": each.why}
+    when = {"choices": _rounded(each.choices), "round": _rounded(each.round)} if each.partings else {}
+    return {"path": each.path, "games": len(each.partings), "share": _rounded(each.share), **when}
 
 
 def _rounded(value: Any) -> Any:
@@ -348,6 +375,25 @@ def _text_of(played: Played, names: Sequence[str]) -> None:
         say(f"  {each.path}, for example with seed {first.seed} in round {first.round}, after {first.choices} choices:")
         for name, what in zip(names, (first.a, first.b), strict=True):
             say(f"    {name}: {what}")
+    if played.singly:
+        _singly(played.singly, names)
+
+
+def _singly(singly: Sequence[Alone], names: Sequence[str]) -> None:
+    """What each difference does by itself."""
+    say()
+    say(styled("Each by itself", bold=True))
+    say(f"  {names[0]} with one thing of {names[1]}, beside {names[0]} as it is: games that part")
+    rows = [
+        (each.path, f"{each.share:.0%}", *((f"{each.choices:.0f}", f"{each.round:.1f}") if each.partings else ("", "")))
+        for each in singly
+        if not each.why
+    ]
+    for line in aligned(("", "share", "after choices", "in round"), rows, "  ") if rows else ():
+        say(line)
+    for each in singly:
+        if each.why:
+            say(f"  {each.path} cannot be played by itself: {each.why}")
 
 
 def _signed(value: float) -> str:
