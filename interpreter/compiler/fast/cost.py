@@ -641,7 +641,17 @@ class Costs:
                     node.args.append(ast.copy_location(ast.Constant(CALL + self.cost(one.id)), node))
                 return 200
             case (
-                "put" | "keep" | "pick" | "mark" | "heard" | "settle" | "matched" | "stop" | "make_stale" | "neighbours"
+                "put"
+                | "forget"
+                | "keep"
+                | "pick"
+                | "mark"
+                | "heard"
+                | "settle"
+                | "matched"
+                | "stop"
+                | "make_stale"
+                | "neighbours"
             ):
                 return RECORD + sizes.longest
             case "check_depth" | "plain_stretch" | "plain_choice" | "plain_values" | "plain_match":
