@@ -178,8 +178,8 @@ class Sizes:
                 return max(self._magnitude(then, own), self._magnitude(otherwise, own))
             case c.Default(value, default):
                 return max(self._magnitude(value, own), self._magnitude(default, own))
-            case c.Builtin("min" | "max", (first, second)):
-                return max(self._magnitude(first, own), self._magnitude(second, own))
+            case c.Builtin("min" | "max", (_, _, *_) as several):
+                return max([self._magnitude(each, own) for each in several])
             case c.Builtin("count", (counted,)) if counted.type.form not in ("int", "bag"):
                 return MAXIMUM_WEIGHT
             case c.Loop("count"):

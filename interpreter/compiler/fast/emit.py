@@ -232,6 +232,7 @@ class Emitter:
             for function in body:
                 assert isinstance(function, ast.FunctionDef)
                 told_once(simplified(function, self.library), self._group_of, self.functions.state_numbers)
+                simplified(function, Library())
 
     def _group_of(self, cell: int) -> str:
         layout = self.constants.layout

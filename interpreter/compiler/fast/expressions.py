@@ -980,8 +980,7 @@ class Expressions:
             case "price":
                 return self._price(node, scope)
             case "vacancy":
-                track = self.address(nodes[0], scope)
-                return q.call("room_on", [track, self.read(nodes[0], scope), self.expression(nodes[1], scope)])
+                return self._vacancy(nodes[0], self.expression(nodes[1], scope), scope)
             case _:
                 pass
         arguments = [self.expression(argument, scope) for argument in nodes]
@@ -1096,6 +1095,21 @@ class Expressions:
         _rename(body, dict(zip(names, given, strict=True)))
         name = self.emitter.functions.outlined(label, [*cells.names.values(), *given], body)
         return self.quote.call(name, [*cells.reads, *(self.quote.name(each) for each in names)])
+
+    def _vacancy(self, node: c.Expression, kind: ast.expr, scope: Scope) -> ast.expr:
+        """How much room for a kind there is on a track."""
+        q = self.quote
+        track, present = self.address(node, scope), self.read(node, scope)
+        if not is_constant(track) or value_of(track) in self.constants.effects.units or not cheap(kind):
+            return q.call("room_on", [track, present, kind])
+        return q.expression("_0 - _1", self.capacity(value_of(track), kind), self._bag_item(present, kind))
+
+    def capacity(self, track: int, kind: ast.expr) -> ast.expr:
+        """How many tokens of a kind there is room for on a track."""
+        full = self.constants.tracks[track].capacities()
+        if is_constant(kind):
+            return self.quote.constant(full[value_of(kind)])
+        return self.quote.expression("_0[_1]", self.quote.name(self.emitter.bind(f"full {track}", full)), kind)
 
     def _price(self, node: c.Builtin, scope: Scope) -> ast.expr:
         """The price of some tokens of one kind is looked up, of a mix it is worked out."""

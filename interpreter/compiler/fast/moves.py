@@ -96,10 +96,7 @@ class Moves:
             change.extend(q.statements("if _0 < 0:\n    give_up()", left))
         track = self.constants.effects.tracks.get(self.base[target[0]])
         if track is not None:
-            full = q.name(self.emitter.bind(f"full {target[0]}", track.capacities()))
-            limit = (
-                q.constant(track.capacity(value_of(kind))) if is_constant(kind) else q.expression("_0[_1]", full, kind)
-            )
+            limit = x.capacity(self.base[target[0]], kind)
             change.extend(q.statements("if _0 > _1:\n    give_up()", more, limit))
         change.extend(q.statements("L.append((4, _2, _0, _1, _3, _4))", away, held, site, to, there))
         change.extend(self._with_parts(((away, held, left), (to, there, more)), kind, width))

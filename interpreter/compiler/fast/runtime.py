@@ -131,7 +131,7 @@ class Runtime:
                 for index, site in self.machine.asks.items()
                 for number, option in enumerate(site.options)
             },
-            "SEEN": self.constants.seen_by,
+            "SEEN": tuple(self.constants.seen_by.get(cell) for cell in range(self.constants.layout.size)),
             "WAKES": self.wakes,
             "CHANGING": self.changing,
             "ODD": self.odd,

@@ -38,9 +38,16 @@ class Statements:
         self._first: tuple[int, Zone] | None = None
         """The local that a condition has just given the first card of a zone, for the next step."""
         self._seen: dict[str, ast.expr] = {}
-        """Names of cards that the last step moved, each with who may see it where it lies now."""
+        """Names of cards that the last move moved, each with who may see it where it lies now."""
 
     def block(self, steps: Sequence[c.Step], scope: Scope) -> Block:
+        """Steps of which nothing is known that was done before them."""
+        before, self._first, self._seen = (self._first, self._seen), None, {}
+        found = self._steps(steps, scope)
+        self._first, self._seen = before
+        return found
+
+    def _steps(self, steps: Sequence[c.Step], scope: Scope) -> Block:
         found: Block = []
         for step in steps:
             found.extend(self.step(step, scope))
@@ -57,10 +64,13 @@ class Statements:
         q, x = self.quote, self.expressions
         q.at(step.span)
         first, self._first = self._first, None
-        if not isinstance(step, c.Notes):
+        if not _leaves_cards(step):
             self._seen = {}
         match step:
             case c.SetLocal(index, value):
+                self._seen.pop(scope.label(index), None)
+                if isinstance(value, c.Local) and scope.label(value.index) in self._seen:
+                    self._seen[scope.label(index)] = self._seen[scope.label(value.index)]
                 return [
                     q.assign(scope.label(index), x.expression(value, scope)),
                     *self._bounded(value, scope.label(index)),
@@ -96,12 +106,12 @@ class Statements:
         q = self.quote
         holds = self.test(test, scope)
         if is_constant(holds):
-            return self.block(then if value_of(holds) else otherwise, scope)
+            return self._steps(then if value_of(holds) else otherwise, scope)
         if test.bind is not None and (zone := self.moves.opened(test.value, scope)) is not None:
             self._first = test.bind, zone
-        yes = self.block(then, scope)
+        yes = self._steps(then, scope)
         self._first, self._seen = None, {}
-        no = self.block(otherwise, scope)
+        no = self._steps(otherwise, scope)
         self._seen = {}
         q.at(test.span)
         if not yes and not no:
@@ -153,9 +163,10 @@ class Statements:
         q = self.quote
         if isinstance(card, ast.Name) and card.id in self._seen:
             return self._seen[card.id]
-        if optional or not cheap(card):
+        if not cheap(card):
             return q.call("visible", [q.name("state"), card])
-        return q.expression("SEEN.get(S[_0 + _1])", q.constant(self.base["location"]), card)
+        seen = q.expression("SEEN[S[_0 + _1]]", q.constant(self.base["location"]), card)
+        return q.expression("None if _0 is None else _1", card, seen) if optional else seen
 
     def visible_in(self, value: ast.expr, type_: Type) -> ast.expr:
         """Who may see all cards in a value; that value must be cheap."""
@@ -290,6 +301,15 @@ class Statements:
         record = [q.constant(1), site, q.constant(event), q.tuple(values), q.tuple(seen)]
         found.extend(q.statements("L.append(_0)", q.tuple(record)))
         return found
+
+
+def _leaves_cards(step: c.Step) -> bool:
+    """Whether cards surely lie where they lay. (Procedures that stand in place of their calls name what they get.)"""
+    match step:
+        case c.Notes() | c.SetLocal(_, c.Local() | c.Const()) | c.Branch(c.Test(c.Const(), None)):
+            return True
+        case _:
+            return False
 
 
 _LISTENS = "L.append((3, None, _0, _1))\nif WATCHED.listener is not None:\n    heard(state, _0)"
