@@ -22,6 +22,7 @@ from interpreter.compiler.fast.emitted import Emitted
 from interpreter.compiler.fast.expressions import Expressions, Unsupported
 from interpreter.compiler.fast.functions import Functions
 from interpreter.compiler.fast.knowledge import Knowledge
+from interpreter.compiler.fast.parts import taken_apart
 from interpreter.compiler.fast.phases import Phases
 from interpreter.compiler.fast.preferences import PreferenceWriter
 from interpreter.compiler.fast.quote import Quote
@@ -232,7 +233,7 @@ class Emitter:
             for function in body:
                 assert isinstance(function, ast.FunctionDef)
                 told_once(simplified(function, self.library), self._group_of, self.functions.state_numbers)
-                simplified(function, Library())
+                taken_apart(simplified(function, Library()))
 
     def _group_of(self, cell: int) -> str:
         layout = self.constants.layout

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from interpreter.compiler.fast.expressions import Scope, cheap
 from interpreter.compiler.fast.knowledge import MOST_UNROLLED
+from interpreter.compiler.fast.parts import part_of
 from interpreter.compiler.fast.quote import is_constant, value_of
 from interpreter.compiler.fast.zones import Zones
 from interpreter.language import core as c
@@ -91,7 +92,8 @@ class Moves:
         found, (number, kind, away, to) = self._named(parts)
         held, there, left, more = (q.name(x.fresh(label)) for label in ("held", "there", "left", "more"))
         change = q.statements("_0 = S[_1]\n_2 = S[_3]", held, away, there, to)
-        change.extend(q.statements("_0 = _1[_3] - _2\n_4 = _5[_3] + _2", left, held, number, kind, more, there))
+        change.extend(q.statements("_0 = _1 - _2", left, self._part(held, kind, width), number))
+        change.extend(q.statements("_0 = _1 + _2", more, self._part(there, kind, width), number))
         if self.base[source[0]] not in self.constants.effects.unlimited:
             change.extend(q.statements("if _0 < 0:\n    give_up()", left))
         track = self.constants.effects.tracks.get(self.base[target[0]])
@@ -108,6 +110,9 @@ class Moves:
             *found,
             *q.statements("if _0 > 0:\n    body\nelif _0:\n    give_up()", number, body=change),
         ]
+
+    def _part(self, bag: ast.expr, kind: ast.expr, width: int) -> ast.expr:
+        return part_of(self.quote.expression("_0[_1]", bag, kind), width)
 
     def _with_parts(self, bags: Sequence[tuple[ast.expr, ast.expr, ast.expr]], kind: ast.expr, width: int) -> Block:
         """Cells get bags in which one kind is another number: each is a cell, the bag before and the number."""
@@ -127,7 +132,8 @@ class Moves:
             return found
         found = []
         for cell, bag, part in bags:
-            each = [part if i == value_of(kind) else q.expression("_0[_1]", bag, q.constant(i)) for i in range(width)]
+            kinds = [q.constant(number) for number in range(width)]
+            each = [part if i.value == value_of(kind) else self._part(bag, i, width) for i in kinds]
             found.extend(q.statements("S[_0] = _1", cell, q.tuple(each)))
         return found
 

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from interpreter.compiler.fast.parts import part_of
 from interpreter.compiler.fast.quote import Quote
 
 __all__ = ["LEAVE", "Library", "simplified"]
@@ -591,6 +592,8 @@ def _copied(node: Any, names: Mapping[str, str]) -> Any:
             elif isinstance(value, ast.AST) and not isinstance(value, ast.expr_context | ast.operator | ast.cmpop):
                 value = _copied(value, names)
             setattr(made, name, value)
+        if kind is ast.Subscript and hasattr(node, "width"):
+            part_of(made, node.width)
     return ast.copy_location(made, node)
 
 
