@@ -178,8 +178,8 @@ class Sizes:
                 return max(self._magnitude(then, own), self._magnitude(otherwise, own))
             case c.Default(value, default):
                 return max(self._magnitude(value, own), self._magnitude(default, own))
-            case c.Builtin("min" | "max", (first, second)):
-                return max(self._magnitude(first, own), self._magnitude(second, own))
+            case c.Builtin("min" | "max", (_, _, *_) as several):
+                return max([self._magnitude(each, own) for each in several])
             case c.Builtin("count", (counted,)) if counted.type.form not in ("int", "bag"):
                 return MAXIMUM_WEIGHT
             case c.Loop("count"):
@@ -641,7 +641,17 @@ class Costs:
                     node.args.append(ast.copy_location(ast.Constant(CALL + self.cost(one.id)), node))
                 return 200
             case (
-                "put" | "keep" | "pick" | "mark" | "heard" | "settle" | "matched" | "stop" | "make_stale" | "neighbours"
+                "put"
+                | "forget"
+                | "keep"
+                | "pick"
+                | "mark"
+                | "heard"
+                | "settle"
+                | "matched"
+                | "stop"
+                | "make_stale"
+                | "neighbours"
             ):
                 return RECORD + sizes.longest
             case "check_depth" | "plain_stretch" | "plain_choice" | "plain_values" | "plain_match":

@@ -9,6 +9,7 @@ and records are those of the plain form, so a game can change from one form to t
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ from interpreter.compiler.fast.emitted import Emitted
 from interpreter.compiler.fast.expressions import Expressions, Unsupported
 from interpreter.compiler.fast.functions import Functions
 from interpreter.compiler.fast.knowledge import Knowledge
+from interpreter.compiler.fast.parts import taken_apart
 from interpreter.compiler.fast.phases import Phases
 from interpreter.compiler.fast.preferences import PreferenceWriter
 from interpreter.compiler.fast.quote import Quote
@@ -69,6 +71,7 @@ class Emitter:
         self.takes: dict[tuple[int, int], str] = {}
         self.stale: dict[str, str] = {}
         """For groups that rows read what makes these stale."""
+        self.zones = {layout.owner_of(cell)[0] for cell in self.constants.effects.zones}
         self.library = Library()
         self.stretches = Stretches(self)
         self.decisions = Decisions(self)
@@ -138,7 +141,10 @@ class Emitter:
                 pass
 
     def drops(self, group: str, where: ast.expr, old: ast.expr) -> Block:
-        """A mark where remembered values must go; it is filled in once all that is remembered is known."""
+        """A mark where remembered values must go; it is filled in once all that is remembered is known.
+
+        Without a group it is any zone.
+        """
         q = self.quote
         return [q.placed(ast.Expr(q.call(DROP, [q.constant(group), where, old])))]
 
@@ -154,7 +160,7 @@ class Emitter:
         finally:
             self.done = program
         for body in found.modules.values():
-            _fill(body, program, self.stale)
+            _fill(body, program, self.stale, self.zones)
         self.costs.write(found)
         self._look_up(found)
         self._simplify(found)
@@ -186,7 +192,7 @@ class Emitter:
         for group in dict.fromkeys(layout.owner_of(cell)[0] for rows in self.done.rows.values() for cell in rows):
             self.stale[group] = self.functions.staleness(group)
         for body in self.done.modules.values():
-            _fill(body, self.done, self.stale)
+            _fill(body, self.done, self.stale, self.zones)
         self.costs.write(self.done)
         self._look_up(self.done)
         for body in self.done.modules.values():
@@ -227,6 +233,7 @@ class Emitter:
             for function in body:
                 assert isinstance(function, ast.FunctionDef)
                 told_once(simplified(function, self.library), self._group_of, self.functions.state_numbers)
+                taken_apart(simplified(function, Library()))
 
     def _group_of(self, cell: int) -> str:
         layout = self.constants.layout
@@ -282,8 +289,8 @@ class _LookUp(ast.NodeTransformer):
 class _Filler(ast.NodeTransformer):
     """Puts in what a change makes forgotten."""
 
-    def __init__(self, emitted: Emitted, stale: dict[str, str]) -> None:
-        self.readers, self.stale = emitted.readers, stale
+    def __init__(self, emitted: Emitted, stale: dict[str, str], zones: Collection[str]) -> None:
+        self.readers, self.stale, self.zones = emitted.readers, stale, zones
 
     def visit_Expr(self, node: ast.Expr) -> Any:
         call = node.value
@@ -293,6 +300,10 @@ class _Filler(ast.NodeTransformer):
         assert isinstance(group, ast.Constant)
         quote = Quote()
         quote._line, quote._column = node.lineno, node.col_offset
+        if not group.value:
+            known = any(self.readers.get(zone) or zone in self.stale for zone in self.zones)
+            forget = "if CHANGING[_0]:\n    forget(state, _0, _1)"
+            return quote.statements(forget, *call.args[1:]) if known else []
         found: Block = []
         for number in self.readers.get(str(group.value), ()):
             found.extend(quote.statements("M[_0] = {}", quote.constant(number)))
@@ -308,8 +319,8 @@ class _Filler(ast.NodeTransformer):
         return node
 
 
-def _fill(functions: list[ast.stmt], emitted: Emitted, stale: dict[str, str]) -> None:
-    filler = _Filler(emitted, stale)
+def _fill(functions: list[ast.stmt], emitted: Emitted, stale: dict[str, str], zones: Collection[str]) -> None:
+    filler = _Filler(emitted, stale, zones)
     for function in functions:
         assert isinstance(function, ast.FunctionDef)
         filler.visit(function)

@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any, assert_never
 from interpreter.base.source import Span
 from interpreter.compiler.constants import Constants, RuleFailure
 from interpreter.compiler.fast.knowledge import MOST_UNROLLED, Knowledge
+from interpreter.compiler.fast.parts import part_of
 from interpreter.compiler.fast.quote import Quote, is_constant, value_of
-from interpreter.compiler.fast.truths import asks_for_items
+from interpreter.compiler.fast.truths import asks_for_items, asks_for_some
 from interpreter.language import core as c
 from interpreter.language.model import RuleLayer
 from interpreter.language.types import Type
@@ -291,7 +292,7 @@ class Expressions:
             case c.Element(of, index):
                 return q.call("item_of", [self.expression(of, scope), self.expression(index, scope)])
             case c.BagItem(of, kind):
-                return self._bag_item(self.expression(of, scope), self.expression(kind, scope))
+                return self.bag_item(self.expression(of, scope), self.expression(kind, scope), of.type.name)
             case c.TableCell():
                 return self._table(node, scope)
             case c.CallRule() | c.CallBase():
@@ -313,6 +314,8 @@ class Expressions:
                 found = self._comparison(operator, first, second)
                 if _is_empty(right) and left.type.form == "list" and not left.type.optional and not is_constant(found):
                     asks_for_items(found)
+                if self.knowledge.is_count(left) or self.knowledge.is_count(right):
+                    asks_for_some(found)
                 return self._compared(left.type, found)
             case c.Logic(operator, left, right):
                 return self._logic(operator, self.expression(left, scope), right, scope)
@@ -344,13 +347,18 @@ class Expressions:
             case _:
                 assert_never(node)
 
-    def _bag_item(self, bag: ast.expr, kind: ast.expr) -> ast.expr:
+    def bag_item(self, bag: ast.expr, kind: ast.expr, name: str) -> ast.expr:
+        """How many of a kind a bag of the named kinds holds."""
         if isinstance(bag, ast.Tuple) and is_constant(kind) and cheap(bag):
             part: ast.expr = bag.elts[value_of(kind)]
             return part
         if is_constant(bag) and is_constant(kind):
             return self.quote.constant(value_of(bag)[value_of(kind)])
-        return self.quote.expression("_0[_1]", bag, kind)
+        return self._part_of(self.quote.expression("_0[_1]", bag, kind), name)
+
+    def _part_of(self, read: ast.expr, name: str) -> ast.expr:
+        kinds = self.constants.model.kinds.get(name)
+        return read if kinds is None else part_of(read, len(kinds.members))
 
     def negated(self, node: ast.expr) -> ast.expr:
         if is_constant(node):
@@ -434,12 +442,7 @@ class Expressions:
         """Whether a number is surely no less: a holder never has less than nothing of a kind."""
         if not isinstance(least, int) or least > 0 or not self.knowledge.is_total(node):
             return False
-        if not isinstance(node, c.BagItem) or not isinstance(node.of, c.Read):
-            return False
-        cell = self.knowledge.cell_of(node.of.cell)
-        if not isinstance(cell, c.Cell) or cell.type.form not in ("pool", "track"):
-            return False
-        return self.base[cell.group] not in self.constants.effects.unlimited
+        return isinstance(node, c.BagItem) and self.knowledge.is_count(node)
 
     def _comparison(self, operator: str, left: ast.expr, right: ast.expr) -> ast.expr:
         if is_constant(left) and is_constant(right):
@@ -980,8 +983,7 @@ class Expressions:
             case "price":
                 return self._price(node, scope)
             case "vacancy":
-                track = self.address(nodes[0], scope)
-                return q.call("room_on", [track, self.read(nodes[0], scope), self.expression(nodes[1], scope)])
+                return self._vacancy(nodes[0], self.expression(nodes[1], scope), scope)
             case _:
                 pass
         arguments = [self.expression(argument, scope) for argument in nodes]
@@ -1081,7 +1083,7 @@ class Expressions:
         return (
             found
             if node.name == "overflow"
-            else q.expression("_0[_1]", found, self.expression(node.arguments[2], scope))
+            else self.bag_item(found, self.expression(node.arguments[2], scope), node.arguments[0].type.name)
         )
 
     def _outlined(self, label: str, node: ast.expr) -> ast.expr:
@@ -1096,6 +1098,23 @@ class Expressions:
         _rename(body, dict(zip(names, given, strict=True)))
         name = self.emitter.functions.outlined(label, [*cells.names.values(), *given], body)
         return self.quote.call(name, [*cells.reads, *(self.quote.name(each) for each in names)])
+
+    def _vacancy(self, node: c.Expression, kind: ast.expr, scope: Scope) -> ast.expr:
+        """How much room for a kind there is on a track."""
+        q = self.quote
+        track, present = self.address(node, scope), self.read(node, scope)
+        if not is_constant(track) or value_of(track) in self.constants.effects.units or not cheap(kind):
+            return q.call("room_on", [track, present, kind])
+        return q.expression(
+            "_0 - _1", self.capacity(value_of(track), kind), self.bag_item(present, kind, node.type.name)
+        )
+
+    def capacity(self, track: int, kind: ast.expr) -> ast.expr:
+        """How many tokens of a kind there is room for on a track."""
+        full = self.constants.tracks[track].capacities()
+        if is_constant(kind):
+            return self.quote.constant(full[value_of(kind)])
+        return self.quote.expression("_0[_1]", self.quote.name(self.emitter.bind(f"full {track}", full)), kind)
 
     def _price(self, node: c.Builtin, scope: Scope) -> ast.expr:
         """The price of some tokens of one kind is looked up, of a mix it is worked out."""
@@ -1139,7 +1158,8 @@ class Expressions:
         if not is_constant(kind):
             return q.expression("_0[_1][_2[_1]][_3]", q.name(emitter.bind(label, rows)), kind, present, number)
         row = emitter.bind(f"{label} of {value_of(kind)}", rows[value_of(kind)])
-        return q.expression("_0[_1[_2]][_3]", q.name(row), present, kind, number)
+        held = part_of(q.expression("_0[_1]", present, kind), len(rows))
+        return q.expression("_0[_1][_2]", q.name(row), held, number)
 
 
 def _rename(body: ast.expr, names: dict[str, str]) -> None:

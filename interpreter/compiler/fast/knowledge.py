@@ -178,6 +178,25 @@ class Knowledge:
             case _:
                 return True
 
+    def is_count(self, node: c.Expression) -> bool:
+        """Whether a number is surely not below 0: what lies somewhere, what is left over, what there is room for."""
+        match node:
+            case c.BagItem(c.Read(cell), _) | c.Read(cell) | c.Builtin("space", (c.Read(cell), *_)):
+                holder = self.cell_of(cell)
+                if not isinstance(holder, c.Cell) or holder.type.form not in ("pool", "track"):
+                    return False
+                return self.constants.layout.base[holder.group] not in self.constants.effects.unlimited
+            case c.Builtin("overflow"):
+                return True
+            case c.Builtin("count", (counted,)):
+                return counted.type.form not in ("int", "bag")
+            case c.CallRule() | c.CallBase():
+                layer = self.program.reach.procedures[self.program.target(node)]
+                is_plain = layer.form == "is" and not isinstance(layer.body, tuple) and layer.when is None
+                return is_plain and self.is_count(layer.body)  # type: ignore[arg-type]
+            case _:
+                return False
+
     def _is_heavy(self, node: Any) -> bool:
         """Loops and long work; a loop over a few things that are known is written out instead."""
         if isinstance(node, c.Loop):

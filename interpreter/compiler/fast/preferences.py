@@ -15,6 +15,7 @@ from interpreter.compiler import lower as l
 from interpreter.compiler.fast.expressions import Hoister, Scope, Unsupported
 from interpreter.compiler.fast.quote import Quote, is_constant, value_of
 from interpreter.compiler.fast.statements import Block
+from interpreter.compiler.fast.truths import asks_for_some
 from interpreter.language import core as c
 from interpreter.language.policies import Line, Pattern, Preferences
 from interpreter.language.walk import descendants
@@ -259,7 +260,8 @@ class PreferenceWriter:
         """Below the least of several is below each."""
         if isinstance(last, c.Builtin) and last.name == "min":
             return [test for each in last.arguments for test in self._below_last(value, each)]
-        return [self._not_above(value, self.expressions.expression(last, self.scope))]
+        found = self._not_above(value, self.expressions.expression(last, self.scope))
+        return [asks_for_some(found) if self.emitter.knowledge.is_count(last) else found]
 
     def _pin(self, pattern: Pattern, option: c.Option, position: int, own: Scope) -> ast.expr | None:
         """The only value that a pattern's conditions leave for a choice, where it can be known before the choice."""

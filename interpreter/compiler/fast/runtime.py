@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from interpreter.compiler.fast import helpers
 from interpreter.compiler.fast.budget import Abandoned, Budget
 from interpreter.compiler.fast.rooms import claims
+from interpreter.compiler.fast.zones import Zones
 from interpreter.compiler.plain.functions import dealt_lengths
 from interpreter.compiler.plain.machine import MAXIMUM_DEPTH, SPECIALS, Machine
 from interpreter.compiler.watches import with_matches
@@ -23,8 +24,6 @@ from interpreter.kernel import bags
 from interpreter.kernel.effects import MARK, MAXIMUM_KEPT, MOVE, PUT
 from interpreter.kernel.graphs import Graph
 from interpreter.kernel.state import State, Value
-from interpreter.language import core as c
-from interpreter.language.walk import descendants
 
 if TYPE_CHECKING:
     from interpreter.compiler.fast.machine import FastMachine
@@ -98,14 +97,8 @@ class Runtime:
         self.starts = [(MARK, None, f"start of {name}", number) for number, name in enumerate(model.phases)]
         self.ends = [(MARK, None, f"end of {name}", number) for number, name in enumerate(model.phases)]
         self.owners = [self.constants.layout.owner_of(cell)[1] for cell in range(self.constants.layout.size)]
-        self.order = {cell: self._order(cell) for cell in self.effects.zones}
-        """Zones whose cards lie in no other order than that in which they came have none."""
-        self.odd = frozenset(
-            cell
-            for cell, shape in self.effects.zones.items()
-            if shape.piles or (shape.rank is not None and self.order[cell] is None)
-        )
-        """Zones that are left to the plain form."""
+        zones = Zones(machine.program, machine.constants)
+        self.order, self.odd = zones.order, zones.odd
         self.full = {cell: track.capacities() for cell, track in self.constants.tracks.items()}
         self.sums = {
             cell: tuple(tuple(accumulate(track.prices(kind), initial=0)) for kind in range(len(track.spaces)))
@@ -126,30 +119,6 @@ class Runtime:
             for stale in self.stale
         ]
 
-    def _order(self, cell: int) -> tuple[Any, ...] | None:
-        """For each card the key by which a zone keeps it, where that is the same in every state."""
-        shape = self.effects.zones[cell]
-        cards = range(len(self.machine.program.model.cards))
-        if shape.order == "kept":
-            return None
-        if shape.rank is None:
-            return tuple(cards)
-        program = self.machine.program
-        group = program.model.groups[shape.name]
-        for node in descendants(group.rank):
-            if isinstance(node, c.Read):
-                return None
-            if isinstance(node, c.CallRule) and program.reach.all[program.target(node)].reads:
-                return None
-        state = State([None] * self.constants.layout.size)
-        found: list[Any] = []
-        for card in cards:
-            try:
-                found.append((shape.rank(state, card), card))
-            except Exception:
-                found.append(None)  # such a card cannot be compared, and the plain form says why
-        return tuple(found)
-
     def names(self) -> dict[str, Any]:
         """All helpers by the names that emitted code has for them."""
         graph, lengths = self.constants.graph, self.constants.lengths
@@ -162,8 +131,10 @@ class Runtime:
                 for index, site in self.machine.asks.items()
                 for number, option in enumerate(site.options)
             },
-            "SEEN": self.constants.seen_by,
+            "SEEN": tuple(self.constants.seen_by.get(cell) for cell in range(self.constants.layout.size)),
             "WAKES": self.wakes,
+            "CHANGING": self.changing,
+            "ODD": self.odd,
             "WATCHED": self.effects,
             "bag_sum": bags.add,
             "bag_difference": bags.subtract,
@@ -176,6 +147,7 @@ class Runtime:
         for name in (
             *(
                 "heard",
+                "forget",
                 "make_stale",
                 "row_anew",
                 "partial_row_anew",

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from interpreter.compiler.fast.parts import part_of
 from interpreter.compiler.fast.quote import Quote
 
 __all__ = ["LEAVE", "Library", "simplified"]
@@ -28,6 +29,9 @@ MOST_OF_ONE = 600
 """A function with more nodes is called."""
 MOST_OF_SEVERAL = 160
 """A function with more nodes is called, if it is called from several places."""
+MOST_OF_MANY = 90
+"""A function with more nodes is called, if it is called from more than :data:`SEVERAL` places."""
+SEVERAL = 4
 MOST_IN_ALL = 2_600
 """Nothing more is put in place in a function that has so many nodes."""
 DEEPEST = 10
@@ -70,7 +74,9 @@ class Library:
 
     def is_worth_it(self, name: str) -> bool:
         """Whether a function may stand in place: it is short, or there is hardly another place for it."""
-        return self.size(name) <= (MOST_OF_SEVERAL if self._calls[name] > 1 else MOST_OF_ONE)
+        calls = self._calls[name]
+        most = MOST_OF_ONE if calls == 1 else MOST_OF_SEVERAL if calls <= SEVERAL else MOST_OF_MANY
+        return self.size(name) <= most
 
     def locals(self, name: str) -> tuple[str, ...]:
         """The names that belong to a function."""
@@ -586,6 +592,8 @@ def _copied(node: Any, names: Mapping[str, str]) -> Any:
             elif isinstance(value, ast.AST) and not isinstance(value, ast.expr_context | ast.operator | ast.cmpop):
                 value = _copied(value, names)
             setattr(made, name, value)
+        if kind is ast.Subscript and hasattr(node, "width"):
+            part_of(made, node.width)
     return ast.copy_location(made, node)
 
 

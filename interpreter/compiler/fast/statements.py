@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from interpreter.compiler.constants import MAXIMUM_NUMBER, MAXIMUM_PASSES
 from interpreter.compiler.fast.expressions import Expressions, Scope, Unsupported, cheap
-from interpreter.compiler.fast.knowledge import MOST_UNROLLED
+from interpreter.compiler.fast.moves import Moves, Zone
 from interpreter.compiler.fast.quote import is_constant, value_of
 from interpreter.language import core as c
 from interpreter.language.types import Type, has_cards
@@ -34,8 +34,20 @@ class Statements:
         self.quote = expressions.quote
         self.constants = expressions.constants
         self.base = self.constants.layout.base
+        self.moves = Moves(self)
+        self._first: tuple[int, Zone] | None = None
+        """The local that a condition has just given the first card of a zone, for the next step."""
+        self._seen: dict[str, ast.expr] = {}
+        """Names of cards that the last move moved, each with who may see it where it lies now."""
 
     def block(self, steps: Sequence[c.Step], scope: Scope) -> Block:
+        """Steps of which nothing is known that was done before them."""
+        before, self._first, self._seen = (self._first, self._seen), None, {}
+        found = self._steps(steps, scope)
+        self._first, self._seen = before
+        return found
+
+    def _steps(self, steps: Sequence[c.Step], scope: Scope) -> Block:
         found: Block = []
         for step in steps:
             found.extend(self.step(step, scope))
@@ -51,8 +63,14 @@ class Statements:
     def step(self, step: c.Step, scope: Scope) -> Block:
         q, x = self.quote, self.expressions
         q.at(step.span)
+        first, self._first = self._first, None
+        if not _leaves_cards(step):
+            self._seen = {}
         match step:
             case c.SetLocal(index, value):
+                self._seen.pop(scope.label(index), None)
+                if isinstance(value, c.Local) and scope.label(value.index) in self._seen:
+                    self._seen[scope.label(index)] = self._seen[scope.label(value.index)]
                 return [
                     q.assign(scope.label(index), x.expression(value, scope)),
                     *self._bounded(value, scope.label(index)),
@@ -73,7 +91,7 @@ class Statements:
             case c.Ask() | c.Settles() | c.Ends():
                 raise AssertionError("only the lowered form suspends")
             case _:
-                return self._effect(step, scope)
+                return self._effect(step, scope, first)
 
     def _bounded(self, value: c.Expression, name: str) -> Block:
         """What a local was given may be kept."""
@@ -88,8 +106,13 @@ class Statements:
         q = self.quote
         holds = self.test(test, scope)
         if is_constant(holds):
-            return self.block(then if value_of(holds) else otherwise, scope)
-        yes, no = self.block(then, scope), self.block(otherwise, scope)
+            return self._steps(then if value_of(holds) else otherwise, scope)
+        if test.bind is not None and (zone := self.moves.opened(test.value, scope)) is not None:
+            self._first = test.bind, zone
+        yes = self._steps(then, scope)
+        self._first, self._seen = None, {}
+        no = self._steps(otherwise, scope)
+        self._seen = {}
         q.at(test.span)
         if not yes and not no:
             return [q.placed(ast.Expr(holds))]
@@ -138,9 +161,12 @@ class Statements:
     def visible(self, card: ast.expr, optional: bool) -> ast.expr:
         """Who may see a card where it lies."""
         q = self.quote
-        if optional or not cheap(card):
+        if isinstance(card, ast.Name) and card.id in self._seen:
+            return self._seen[card.id]
+        if not cheap(card):
             return q.call("visible", [q.name("state"), card])
-        return q.expression("SEEN.get(S[_0 + _1])", q.constant(self.base["location"]), card)
+        seen = q.expression("SEEN[S[_0 + _1]]", q.constant(self.base["location"]), card)
+        return q.expression("None if _0 is None else _1", card, seen) if optional else seen
 
     def visible_in(self, value: ast.expr, type_: Type) -> ast.expr:
         """Who may see all cards in a value; that value must be cheap."""
@@ -154,7 +180,7 @@ class Statements:
     def mark(self, word: str, number: ast.expr) -> Block:
         return self.quote.statements(_LISTENS, self.quote.constant(word), number)
 
-    def _effect(self, step: c.Step, scope: Scope) -> Block:
+    def _effect(self, step: c.Step, scope: Scope, first: tuple[int, Zone] | None) -> Block:
         q, x = self.quote, self.expressions
         site = q.name(self.emitter.site(step.span))
         state = q.name("state")
@@ -162,13 +188,13 @@ class Statements:
             case c.SetCell(cell, value):
                 return self._set(cell, x.kept(value, scope), step, scope)
             case c.MoveCards():
-                return self._move_cards(step, scope, site)
+                return self._move_cards(step, scope, site, first)
             case c.MoveAll():
-                return self._move_all(step, scope, site)
+                return self.moves.everything(step, scope, site)
             case c.MoveTokens(amount, source, target):
-                return self._move_tokens(amount, source, target, scope, site)
+                return self.moves.tokens(amount, source, target, scope, site)
             case c.MovePiece():
-                return self._move_piece(step, scope, site)
+                return self.moves.piece(step, scope, site)
             case c.Shuffles(zone, chance):
                 number = q.constant(self.constants.chance_names[chance])
                 arguments = [state, x.address(zone, scope), q.constant(chance), number, site]
@@ -244,195 +270,16 @@ class Statements:
             found.extend(wake)
         return found
 
-    def _owner(self, group: str, where: ast.expr) -> ast.expr | None:
-        """The local that says whose cell of a group it is."""
-        match where:
-            case ast.BinOp(ast.Constant(int(first)), ast.Add(), ast.Name() as owner) if first == self.base[group]:
-                return owner
-            case _:
-                return None
-
-    def _group(self, node: c.Expression) -> str | None:
-        cell = self.expressions.knowledge.cell_of(node)
-        return cell.group if isinstance(cell, c.Cell) else None
-
-    def _move_tokens(
-        self, amount: c.Expression, source: c.Expression, target: c.Expression, scope: Scope, site: ast.expr
-    ) -> Block:
-        q, x = self.quote, self.expressions
-        taken, given = self._group(source), self._group(target)
-        away, to = x.address(source, scope), x.address(target, scope)
-        state = q.name("state")
-        if taken is None or given is None or taken == given:
-            return [q.placed(ast.Expr(q.call("move_tokens", [state, x.expression(amount, scope), away, to, site])))]
-        if self.base[taken] in self.constants.effects.units:
-            return self._move_number(x.expression(amount, scope), (taken, away), (given, to), site)
-        if isinstance(amount, c.AmountOf):
-            number, kind = x.expression(amount.number, scope), x.expression(amount.kind, scope)
-            return self._move_some(number, kind, amount.size, (taken, away), (given, to), site)
-        return [q.placed(ast.Expr(q.call("move_tokens", [state, x.expression(amount, scope), away, to, site])))]
-
-    def _named(self, parts: dict[str, ast.expr]) -> tuple[Block, list[ast.expr]]:
-        """The parts by names, where they are more than that."""
-        found: Block = []
-        names: list[ast.expr] = []
-        for label, part in parts.items():
-            if not isinstance(part, ast.Name | ast.Constant):
-                fresh = self.expressions.fresh(label)
-                found.append(self.quote.assign(fresh, part))
-                part = self.quote.name(fresh)
-            names.append(part)
-        return found, names
-
-    def _move_some(
-        self,
-        number: ast.expr,
-        kind: ast.expr,
-        width: int,
-        source: tuple[str, ast.expr],
-        target: tuple[str, ast.expr],
-        site: ast.expr,
-    ) -> Block:
-        """Tokens of one kind from one holder of several kinds to another; the groups are known and not the same."""
-        q, x = self.quote, self.expressions
-        parts = {"amount": number, "kind": kind, "source": source[1], "target": target[1]}
-        found, (number, kind, away, to) = self._named(parts)
-        held, there, left, more = (q.name(x.fresh(label)) for label in ("held", "there", "left", "more"))
-        change = q.statements("_0 = S[_1]\n_2 = S[_3]", held, away, there, to)
-        change.extend(q.statements("_0 = _1[_3] - _2\n_4 = _5[_3] + _2", left, held, number, kind, more, there))
-        if self.base[source[0]] not in self.constants.effects.unlimited:
-            change.extend(q.statements("if _0 < 0:\n    give_up()", left))
-        track = self.constants.effects.tracks.get(self.base[target[0]])
-        if track is not None:
-            full = q.name(self.emitter.bind(f"full {target[0]}", track.capacities()))
-            limit = (
-                q.constant(track.capacity(value_of(kind))) if is_constant(kind) else q.expression("_0[_1]", full, kind)
-            )
-            change.extend(q.statements("if _0 > _1:\n    give_up()", more, limit))
-        change.extend(q.statements("L.append((4, _2, _0, _1, _3, _4))", away, held, site, to, there))
-        change.extend(self._with_parts(((away, held, left), (to, there, more)), kind, width))
-        change.extend(self.after(source[0], away, held, self._owner(*source)))
-        change.extend(self.after(target[0], to, there, self._owner(*target)))
-        if is_constant(number) and value_of(number) > 0:
-            return [*found, *change]
-        return [
-            *found,
-            *q.statements("if _0 > 0:\n    body\nelif _0:\n    give_up()", number, body=change),
-        ]
-
-    def _with_parts(self, bags: Sequence[tuple[ast.expr, ast.expr, ast.expr]], kind: ast.expr, width: int) -> Block:
-        """Cells get bags in which one kind is another number: each is a cell, the bag before and the number."""
-        q = self.quote
-        if width > MOST_UNROLLED:
-            changed = "S[_0] = (*_1[:_2], _3, *_1[_2 + 1:])"
-            return [each for cell, bag, part in bags for each in q.statements(changed, cell, bag, kind, part)]
-        if not is_constant(kind):
-            found: Block = []
-            for number in reversed(range(width)):
-                known = self._with_parts(bags, q.constant(number), width)
-                found = (
-                    known
-                    if not found
-                    else self._either(q.expression("_0 == _1", kind, q.constant(number)), known, found)
-                )
-            return found
-        found = []
-        for cell, bag, part in bags:
-            each = [part if i == value_of(kind) else q.expression("_0[_1]", bag, q.constant(i)) for i in range(width)]
-            found.extend(q.statements("S[_0] = _1", cell, q.tuple(each)))
+    def _move_cards(self, step: c.MoveCards, scope: Scope, site: ast.expr, first: tuple[int, Zone] | None) -> Block:
+        """``first``: a local that holds the first card of a zone, and that zone."""
+        card = step.cards
+        source = first[1] if first is not None and isinstance(card, c.Local) and card.index == first[0] else None
+        found = self.moves.cards(step, source, scope, site)
+        if isinstance(card, c.Local) and card.type.form == "card" and step.target.type.form != "pile":
+            name, seen = self.expressions.local(scope, card.index), self.moves.seen_in(step.target, scope)
+            if isinstance(name, ast.Name) and seen is not None:
+                self._seen[name.id] = seen
         return found
-
-    def _either(self, test: ast.expr, then: Block, otherwise: Block) -> Block:
-        return [self.quote.placed(ast.If(test, then, otherwise))]
-
-    def _move_number(
-        self, amount: ast.expr, source: tuple[str, ast.expr], target: tuple[str, ast.expr], site: ast.expr
-    ) -> Block:
-        """A number of tokens from one holder to another; both groups are known and are not the same."""
-        q, x = self.quote, self.expressions
-        found, (number, away, to) = self._named({"amount": amount, "source": source[1], "target": target[1]})
-        held, there = q.name(x.fresh("held")), q.name(x.fresh("there"))
-        found.extend(q.statements("_0 = S[_1]\n_2 = S[_3]", held, away, there, to))
-        unlimited = self.base[source[0]] in self.constants.effects.unlimited
-        sure = is_constant(number) and value_of(number) >= 0
-        track = self.constants.effects.tracks.get(self.base[target[0]])
-        if not (unlimited and sure):
-            check = "_0 < 0" if unlimited else ("_1 < _0" if sure else "not 0 <= _0 <= _1")
-            found.extend(q.statements(f"if {check}:\n    give_up()", number, held))
-        if track is not None:
-            capacity = q.constant(track.capacity(0))
-            found.extend(q.statements("if _0 + _1 > _2:\n    give_up()", there, number, capacity))
-        change = q.statements("L.append((4, _0, _1, _2, _3, _4))", site, away, held, to, there)
-        change.extend(q.statements("S[_1] = _3 - _0\nS[_2] = _4 + _0", number, away, to, held, there))
-        change.extend(self.after(source[0], away, held, self._owner(*source)))
-        change.extend(self.after(target[0], to, there, self._owner(*target)))
-        if is_constant(number) and value_of(number):
-            return [*found, *change]
-        return [*found, *q.statements("if _0:\n    body", number, body=change)]
-
-    def _move_piece(self, step: c.MovePiece, scope: Scope, site: ast.expr) -> Block:
-        q, x = self.quote, self.expressions
-        number = x.expression(step.number, scope)
-        state = q.name("state")
-        if step.target.type.form == "place":
-            stock, place = x.address(step.source, scope), x.expression(step.target, scope)
-            taken = self.expressions.knowledge.cell_of(step.source)
-            if is_constant(number) and value_of(number) == 1 and isinstance(taken, c.Cell):
-                owner = x.expression(taken.owner, scope) if taken.owner is not None else q.constant(0)
-                return self._place_piece((taken.group, stock), owner, place, site)
-            arguments = [state, number, stock, place, site]
-            return [q.placed(ast.Expr(q.call("place_piece", arguments)))]
-        if step.source.type.form == "place":
-            arguments = [state, x.expression(step.source, scope), x.address(step.target, scope), site]
-            return [q.placed(ast.Expr(q.call("take_piece", arguments)))]
-        away, to = x.address(step.source, scope), x.address(step.target, scope)
-        return [q.placed(ast.Expr(q.call("move_tokens", [state, number, away, to, site])))]
-
-    def _place_piece(self, stock: tuple[str, ast.expr], owner: ast.expr, place: ast.expr, site: ast.expr) -> Block:
-        """One piece of a stock goes to an empty place."""
-        q, x = self.quote, self.expressions
-        found, (held,) = self._named({"stock": stock[1]})
-        cell = q.name(x.fresh("cell"))
-        found.append(q.assign(cell.id, q.expression("_0 + _1", q.constant(self.base["piece"]), place)))
-        number = q.name(x.fresh("number"))
-        found.extend(q.statements("_0 = S[_1]", number, held))
-        found.extend(q.statements("if S[_0] is not None or _1 < 1:\n    give_up()", cell, number))
-        kinds, kind = len(self.constants.pieces), self.constants.effects.stock_pieces[self.base[stock[0]]]
-        piece = q.expression("_0 * _1 + _2", owner, q.constant(kinds), q.constant(kind)) if kinds > 1 else owner
-        found.extend(q.statements("L.append((4, _0, _1, _2, _3, None))", site, held, number, cell))
-        found.extend(q.statements("S[_0] = _1 - 1\nS[_2] = _3", held, number, cell, piece))
-        return [*found, *self.after(stock[0], held, number), *self.after("piece", cell, q.constant(None))]
-
-    def _move_cards(self, step: c.MoveCards, scope: Scope, site: ast.expr) -> Block:
-        q, x = self.quote, self.expressions
-        cards = x.expression(step.cards, scope)
-        state, where = q.name("state"), q.constant(step.where)
-        if step.target.type.form == "pile":
-            if step.cards.type.form == "card":
-                cards = q.tuple([cards])
-            arguments = [state, cards, x.expression(step.target, scope), where, site]
-            return [q.placed(ast.Expr(q.call("move_to_pile", arguments)))]
-        target = x.address(step.target, scope)
-        if step.cards.type.form == "card":
-            return [q.placed(ast.Expr(q.call("move_card", [state, cards, target, where, site])))]
-        return [q.placed(ast.Expr(q.call("move_cards", [state, cards, target, where, site])))]
-
-    def _move_all(self, step: c.MoveAll, scope: Scope, site: ast.expr) -> Block:
-        q, x = self.quote, self.expressions
-        state, where = q.name("state"), q.constant(step.where)
-        form = step.source.type.form
-        if form in ("pool", "track"):
-            held = x.address(step.source, scope)
-            arguments = [state, q.expression("S[_0]", held), held, x.address(step.target, scope), site]
-            return [q.placed(ast.Expr(q.call("move_tokens", arguments)))]
-        cards = x.expression(step.source, scope)
-        if form != "pile":
-            cards = q.expression("S[_0]", cards)
-        if step.target.type.form == "pile":
-            arguments = [state, cards, x.expression(step.target, scope), where, site]
-            return [q.placed(ast.Expr(q.call("move_to_pile", arguments)))]
-        arguments = [state, cards, x.address(step.target, scope), where, site]
-        return [q.placed(ast.Expr(q.call("move_cards", arguments)))]
 
     def _note(self, event: str, nodes: tuple[c.Expression, ...], scope: Scope, site: ast.expr) -> Block:
         q, x = self.quote, self.expressions
@@ -454,6 +301,15 @@ class Statements:
         record = [q.constant(1), site, q.constant(event), q.tuple(values), q.tuple(seen)]
         found.extend(q.statements("L.append(_0)", q.tuple(record)))
         return found
+
+
+def _leaves_cards(step: c.Step) -> bool:
+    """Whether cards surely lie where they lay. (Procedures that stand in place of their calls name what they get.)"""
+    match step:
+        case c.Notes() | c.SetLocal(_, c.Local() | c.Const()) | c.Branch(c.Test(c.Const(), None)):
+            return True
+        case _:
+            return False
 
 
 _LISTENS = "L.append((3, None, _0, _1))\nif WATCHED.listener is not None:\n    heard(state, _0)"
