@@ -38,6 +38,8 @@ class Phases(Writer):
                 writing.add(self.quote.function(name, ["state"], self._after(number)))
             writing.add(self.quote.function(over, ["state", "env", "up"], self._over()))
             writing.add(self.quote.function(start, ["state", "env", "up"], self._start()))
+            back = done.backs[machine.PHASE_OVER] = self.emitter.named("B", "phase_over")
+            writing.add(self.quote.function(back, ["state", "frame", "value"], self._over()))
 
     def _procedure(self, number: int) -> l.Lowered:
         return self.program.procedures[self.constants.model.rules[self.phases[number]].top.id]
