@@ -148,7 +148,7 @@ def rule_at(game: Game, span: Any) -> tuple[str, tuple[str, ...]]:
 
 
 def _mark(game: Game, record: tuple[Any, ...], language: str) -> Line:
-    _, _, word, number = record
+    word, number = record[2:4]
     edge, _, of = word.partition(" of ")
     phrase = game.ruleset.model.says.get(of) if edge == "start" else None
     text = _say(game, phrase, [], [], [], language)

@@ -7,7 +7,8 @@ Each leaves records in the log. A record is a tuple that begins with its sort:
 - ``(NOTE, site, event, values, seen)``: an event happened; ``seen`` are the seats that may see each value (none: all);
 - ``(CHOICE, option, frame, actor, values, context, seen)``: a decision was answered with values of an alternative, and
   ``context`` is what it was about; ``seen`` are the seats that may see each of both; what follows is undone with it;
-- ``(MARK, word, number)``: a round, phase or turn began or ended.
+- ``(MARK, None, word, number, cell, old, …)``: a round, phase or turn began or ended, and cells changed that say which
+  one it is: before one hears of what begins, after one has heard of what ends.
 
 ``site`` is the place of the statement, for explaining.
 """
@@ -35,6 +36,7 @@ __all__ = [
     "Site",
     "ZoneShape",
     "changes",
+    "has_ended",
     "put_back",
     "take_back",
     "undo",
@@ -112,11 +114,15 @@ class Effects:
         for cell, _ in changes:
             record += (cell, cells[cell])
         state.log.append(tuple(record))
+        self._change(state, changes)
+
+    def _change(self, state: State, changes: Sequence[tuple[int, Value]]) -> None:
+        """What a record says that changes."""
         if state.memo:
             state.memo.clear()
         for cell, value in changes:
-            cells[cell] = value
-            cells[self._pending] |= self.wakes[cell]
+            state.cells[cell] = value
+            state.cells[self._pending] |= self.wakes[cell]
 
     # --- move
 
@@ -329,17 +335,32 @@ class Effects:
     def note(self, state: State, event: str, values: tuple[Value, ...], seen: tuple[Any, ...], site: Site) -> None:
         state.log.append((NOTE, site, event, values, seen))
 
-    def mark(self, state: State, word: str, number: int) -> None:
-        state.log.append((MARK, None, word, number))
+    def mark(self, state: State, word: str, number: int, *changes: tuple[int, Value]) -> None:
+        """Something begins or ends, and cells that say so change: before one hears of what begins, after what ends."""
+        record: list[Any] = [MARK, None, word, number]
+        for cell, _ in changes:
+            record += (cell, state.cells[cell])
+        ended = has_ended(record)
+        if not ended:
+            self._change(state, changes)
+        state.log.append(tuple(record))
         if self.listener is not None:
             self.listener(state, word)
+        if ended:
+            self._change(state, changes)
 
 
 def changes(record: tuple[Any, ...]) -> Iterator[tuple[int, Value]]:
     """The cells that changed by a record, each with what it held before, the last first."""
-    if record[0] in (PUT, MOVE):
-        for place in range(len(record) - 2, 1, -2):
+    if record[0] in (PUT, MOVE, MARK):
+        first = 4 if record[0] == MARK else 2
+        for place in range(len(record) - 2, first - 1, -2):
             yield record[place], record[place + 1]
+
+
+def has_ended(record: Sequence[Any]) -> bool:
+    """Whether a record tells of something that ends. What changes by it changes afterwards."""
+    return bool(record[0] == MARK and record[2].startswith("end of "))
 
 
 def put_back(cells: list[Value], record: tuple[Any, ...]) -> None:
@@ -351,6 +372,9 @@ def put_back(cells: list[Value], record: tuple[Any, ...]) -> None:
         cells[record[2]] = record[3]
         cells[record[4]] = record[5]
         for place in range(6, len(record), 2):
+            cells[record[place]] = record[place + 1]
+    elif sort == MARK:
+        for place in range(4, len(record), 2):
             cells[record[place]] = record[place + 1]
 
 

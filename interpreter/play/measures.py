@@ -15,7 +15,7 @@ from interpreter.compiler.constants import Env, Evaluate
 from interpreter.compiler.fast.machine import FastMachine
 from interpreter.engine.game import Game
 from interpreter.engine.values import Names
-from interpreter.kernel.effects import MARK, MOVE, NOTE, PUT, put_back
+from interpreter.kernel.effects import MARK, MOVE, NOTE, PUT, has_ended, put_back
 from interpreter.kernel.state import State, Value
 from interpreter.language.model import Measure, Model
 
@@ -97,9 +97,9 @@ def taken(game: Game) -> dict[str, list[Taken]]:
     cells = state.cells
     for record in reversed(game.state.log):
         sort = record[0]
-        if sort in (PUT, MOVE):
+        first = sort in (PUT, MOVE) or has_ended(record)
+        if first:
             put_back(cells, record)
-            continue
         due = moments.get(record[2]) if sort == MARK else events.get(record[2]) if sort == NOTE else None
         if due:
             state.memo.clear()
@@ -108,4 +108,6 @@ def taken(game: Game) -> dict[str, list[Taken]]:
                 given = record[3] if sort == NOTE else ()
                 here = [Taken(cells[round_], of, value) for of, value in gauge.take(state, given, names)]
                 found[gauge.measure.name].extend(reversed(here))
+        if not first:
+            put_back(cells, record)
     return {name: numbers[::-1] for name, numbers in found.items()}

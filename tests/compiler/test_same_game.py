@@ -239,3 +239,25 @@ def _apply(game: Game, option: tuple[int, tuple[Value, ...]], *, in_plain: bool)
         game.apply(decision.option(option))
     finally:
         game.machine.plain = False
+
+
+@pytest.mark.parametrize("name", ["germany-2018", "goofspiel"])
+def test_whoever_listens_hears_the_same(name: str) -> None:
+    """Of each mark while it happens, with the cells as they are then."""
+    heard: dict[str, list[tuple[str, list[Value]]]] = {"plain": [], "fast": []}
+    pair = Pair(name, 4, seed=3)
+    for form, machine in (("plain", pair.plain), ("fast", pair.fast)):
+        listens = heard[form]
+        machine.constants.effects.listener = lambda state, word, listens=listens: listens.append((word, state.cells[:]))
+    pair.fast.abandoned, chance = 0, random.Random(1)
+    try:
+        for _ in range(50):
+            pair.choose(chance.choice(pair.options()))
+    finally:
+        for machine in (pair.plain, pair.fast):
+            machine.constants.effects.listener = None
+    assert len(heard["plain"]) > 20
+    assert heard["plain"] == heard["fast"]
+    assert records(pair.a) == records(pair.b)
+    assert type(pair.b.log) is list
+    assert pair.fast.abandoned == 0

@@ -37,7 +37,8 @@ SELDOM = 8
 """How much is remembered is looked at whenever the budget was filled so often."""
 
 LITTLE = 60_000
-"""So many units are taken off for what the machine calls once in a decision, and no more is taken off there."""
+"""So many units are taken off for what the machine calls once in a decision, and no more is taken off there; and as
+many for what is done after something was paid for the last time, up to the next decision."""
 
 UNITS_OF_A_STEP = 10
 """What the plain form does for the fast one is paid for too; its steps are longer."""
@@ -102,7 +103,7 @@ class Budget:
 
     def refill(self, state: State) -> None:
         """What is remembered was paid for when it was worked out; so it need not be looked at more often than here."""
-        self.left[0] = 2 * DECISION
+        self.left[0] = 3 * DECISION
         if sum([len(found) for found in state.memo.get(0, ())]) * (ENTRY + NUMBER * self.longest) > MEMORY:
             state.memo.clear()
         self._filled += 1
@@ -154,9 +155,7 @@ class Budget:
             return found
 
         def joined(one: Value, other: Value) -> Value:
-            size = len(one) + len(other)
-            left[0] -= size
-            if size > longest or left[0] < 0:
+            if len(one) + len(other) > longest:
                 raise Abandoned
             return (*one, *other)
 

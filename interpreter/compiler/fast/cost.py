@@ -12,12 +12,12 @@ small cost. What runs by itself (a stretch, a decision's options, a watch, …) 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from interpreter.compiler.constants import MAXIMUM_NUMBER, MAXIMUM_WEIGHT, Constants
 from interpreter.compiler.fast.budget import FEW, LITTLE
-from interpreter.compiler.fast.quote import is_constant, value_of
+from interpreter.compiler.fast.quote import Quote, is_constant, value_of
 from interpreter.compiler.lower import Program
 from interpreter.language import core as c
 from interpreter.language.types import Type
@@ -42,6 +42,9 @@ MOST_OF_STANDING = 2_000
 
 SHORTEST = 256
 """Lists may be so long in every game."""
+
+FEW_ITEMS = 4
+"""What is looked through and has no more items is paid for as if it had so many."""
 
 CALL = 6
 RECORD = 40
@@ -231,6 +234,9 @@ class Costs:
         """How many numbers a function remembers at most with one answer."""
         self._open: list[str] = []
         self._recursive: set[str] = set()
+        self._stopping: set[str] = set()
+        """Functions that end in a decision, whatever they do, and of which all is part of what they cost."""
+        self._quote = Quote()
         self._seen: dict[int, tuple[ast.AST, int]] = {}
         self._locals: dict[str, list[ast.expr]] = {}
 
@@ -280,11 +286,17 @@ class Costs:
         self._locals = _assigned(function)
         found = CALL + self._hashed.get(name, 0)
         inside = self._block(function.body)
-        later = name[0] in LATER and inside <= MOST_OF_A_STRETCH  # whoever goes on looks at what is left
-        if name in self._recursive or inside > self._most(function):
-            function.body[_head(function) : _head(function)] = self._pays(function, inside)[: 1 if later else 2]
-        else:
+        stops = name[0] == "R" and inside <= LITTLE and not any(True for _ in self._going_on(function.body))
+        if stops:
+            self._stopping.add(name)
+        if stops or (name not in self._recursive and inside <= self._most(function)):
             found += inside
+        elif name[0] in LATER and inside <= LITTLE:
+            for block, place in list(self._going_on(function.body)):
+                # Whoever goes on looks at what is left.
+                block[place:place] = self._pays(block[place], inside)[: 1 if inside <= MOST_OF_A_STRETCH else 2]
+        else:
+            function.body[_head(function) : _head(function)] = self._pays(function, inside)
         self._open.pop()
         self._locals = outer
         self._costs[name] = found
@@ -311,6 +323,28 @@ class Costs:
                 return MOST_REMEMBERED
             case _:
                 return MOST
+
+    def _going_on(self, block: list[ast.stmt]) -> Iterator[tuple[list[ast.stmt], int]]:
+        """Where a function goes on with something else, the last place in a block first; what ends in a decision has
+        been paid for by the machine, and what settles is paid for by whoever finds a match."""
+        for place in range(len(block) - 1, -1, -1):
+            match block[place]:
+                case ast.If(_, body, orelse) | ast.For(_, _, body, orelse) | ast.While(_, body, orelse):
+                    yield from self._going_on(body)
+                    yield from self._going_on(orelse)
+                case ast.Try():
+                    yield block, place
+                case ast.Return(value) if value is not None and not self._stops(value):
+                    yield block, place
+
+    def _stops(self, given: ast.expr) -> bool:
+        match given:
+            case ast.Constant(None) | ast.Name("going") | ast.Call(ast.Name("stop")):
+                return True
+            case ast.Call(ast.Name(name)):
+                return name in self._stopping
+            case _:
+                return False
 
     def _pays(self, at: ast.AST, units: int) -> list[ast.stmt]:
         found = ast.parse(f"LEFT[0] -= {units}\nif LEFT[0] < 0:\n    give_up()").body
@@ -422,7 +456,7 @@ class Costs:
             clause.iter, each = self._through(clause.iter, each, node)
         return 4 + each
 
-    def _within(self, items: ast.expr, at: ast.AST) -> tuple[ast.expr, int]:
+    def _within(self, items: ast.expr, at: ast.stmt | ast.expr) -> tuple[ast.expr, int]:
         """``x in items``: a set or a range is asked, a list looked through."""
         if isinstance(items, ast.Call) and isinstance(items.func, ast.Name) and items.func.id == "numbers":
             return items, self._expression(items)
@@ -457,7 +491,9 @@ class Costs:
             return bool(found) and all(self._is_set(value) for value in found)
         return isinstance(node, ast.Name) and isinstance(self._values.get(node.id), frozenset | set | dict)
 
-    def _through(self, items: ast.expr, each: int, at: ast.AST, *, some: bool = False) -> tuple[ast.expr, int]:
+    def _through(
+        self, items: ast.expr, each: int, at: ast.stmt | ast.expr, *, some: bool = False
+    ) -> tuple[ast.expr, int]:
         """Looks through items, at so much for each: gives what is looked through, and the cost of all of it.
 
         ``some``: most often there are few or none.
@@ -478,10 +514,13 @@ class Costs:
         most = 2 * MOST if self._open[-1][0] in ONCE else MOST
         if length is not None and length * each <= most and not some:
             return items, own + length * each
-        call = ast.Call(ast.Name("spent", ast.Load()), [items, ast.Constant(each)], [])
-        for node in (call, call.func, call.args[1]):
-            ast.copy_location(node, at)
-        return call, own + CALL
+        q = self._quote
+        q.stay(at)
+        if isinstance(items, ast.Name) and FEW_ITEMS * each <= most:
+            name, few = q.name(items.id), q.constant(FEW_ITEMS)
+            found = q.expression("_0 if len(_0) <= _1 else spent(_0, _2)", name, few, q.constant(each))
+            return found, own + CALL + FEW_ITEMS * each
+        return q.expression("spent(_0, _1)", items, q.constant(each)), own + CALL
 
     # --- how many items
 
@@ -557,7 +596,7 @@ class Costs:
         name = node.func.id
         if name in self._functions:
             found = self.cost(name) + sum(self._expression(argument) for argument in node.args)
-            if name[0] == "R":
+            if name[0] == "R" and name not in self._stopping:
                 found += sum(self._goes_on(argument) for argument in node.args)
             return found
         match name:
@@ -632,6 +671,8 @@ class Costs:
                 return 2 * sizes.width
             case "position_or_none" | "without":
                 return sizes.longest
+            case "joined":
+                return 2 * sizes.longest
             case "price_on" | "room_on" | "place_piece" | "take_piece" | "move_tokens" | "move_some":
                 return RECORD + 4 * sizes.width
             case "row_anew" | "partial_row_anew":
@@ -646,7 +687,6 @@ class Costs:
                 | "keep"
                 | "pick"
                 | "mark"
-                | "heard"
                 | "settle"
                 | "matched"
                 | "stop"

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from interpreter.base.source import Span
 from interpreter.compiler import lower as l
 from interpreter.compiler.constants import Constants
+from interpreter.compiler.fast.calm import asked_once
 from interpreter.compiler.fast.cost import Costs, Sizes
 from interpreter.compiler.fast.decisions import Decisions
 from interpreter.compiler.fast.emitted import Emitted
@@ -33,6 +34,7 @@ from interpreter.compiler.fast.standing import Standing
 from interpreter.compiler.fast.statements import Block, Statements
 from interpreter.compiler.fast.stretches import Stretches
 from interpreter.compiler.fast.truths import as_truths
+from interpreter.compiler.fast.uses import used_in_place
 from interpreter.compiler.fast.values import AsValues
 
 if TYPE_CHECKING:
@@ -42,6 +44,8 @@ if TYPE_CHECKING:
 __all__ = ["Emitter"]
 
 DROP = "drop_what_is_remembered"
+AT_A_DECISION = "GT"
+"""The first letters of functions that go on from a decision, which is not made while rules wait to be looked at."""
 
 
 class Emitter:
@@ -229,11 +233,14 @@ class Emitter:
                     writing.add(q.function(name, ["state", "frame", "value"], body))
 
     def _simplify(self, emitted: Emitted) -> None:
+        base = self.constants.layout.base
         for body in emitted.modules.values():
             for function in body:
                 assert isinstance(function, ast.FunctionDef)
                 told_once(simplified(function, self.library), self._group_of, self.functions.state_numbers)
                 taken_apart(simplified(function, Library()))
+                calm = function.name[0] in AT_A_DECISION or function.name in self.done.ends
+                used_in_place(asked_once(function, base["pending"], base["settling"], calm=calm))
 
     def _group_of(self, cell: int) -> str:
         layout = self.constants.layout

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from interpreter.compiler.constants import Env, RuleFailure
 from interpreter.compiler.fast.budget import DECISION, LITTLE
+from interpreter.compiler.fast.listening import heard
 from interpreter.compiler.fast.runtime import CACHES, Abandoned, Runtime
 from interpreter.compiler.plain.machine import AskSite, Machine, OptionSite
 from interpreter.kernel.chance import ChanceSource
@@ -37,8 +38,11 @@ MOST_POLICIES = 64
 TOGETHER = 16
 """So many decisions pay together for what the machine calls in each."""
 
-CHOICE_COST = 2 * LITTLE
-"""What is taken off for one choice: for what chose it, and for what goes on with it."""
+CHOICE_COST = 3 * LITTLE
+"""What is taken off for one choice: for what chose it, for what goes on with it, and for what ends in the next one."""
+
+PLAYED = 2 * LITTLE
+"""The same where one function chooses and goes on."""
 
 MOST_STEPS = 2_000
 """So many returns to the loop between two decisions are left to the plain form, which counts them."""
@@ -178,6 +182,10 @@ class FastMachine(Machine):
         if self.stays_plain:
             super().start(state, chance)
             return
+        if self.constants.effects.listener is not None:
+            with heard(self.constants.effects, state):
+                self.start(state, chance)
+            return
         self.chance = chance
         form = self.form
         before = self._now(state)
@@ -186,12 +194,17 @@ class FastMachine(Machine):
             self._go(form, state, (self.START, (), None))
             self.constants.effects.settle_up(state, before[2])
         except Exception:
+            self.abandoned += 1
             self._back(state, before)
             super().start(state, chance)
 
     def take(self, state: State, chance: ChanceSource, option: int, values: tuple[Value, ...]) -> None:
         if self.plain or not self.is_written:
             super().take(state, chance, option, values)
+            return
+        if self.constants.effects.listener is not None:
+            with heard(self.constants.effects, state):
+                self.take(state, chance, option, values)
             return
         frame, cells, memo, form = state.frame, state.cells, state.memo, self.form
         assert frame is not None
@@ -208,6 +221,7 @@ class FastMachine(Machine):
             if cells[self._pending] or waiting[0]:
                 self.constants.effects.settle_up(state, waiting)
         except Exception:
+            self.abandoned += 1
             self._back(state, (length, frame, waiting))
             super().take(state, chance, option, values)
 
@@ -290,39 +304,64 @@ class FastMachine(Machine):
 
         ``below`` gives a random number from 0 up to another.
         """
+        if self.constants.effects.listener is not None:
+            with heard(self.constants.effects, state):
+                return self.play(state, chance, prefer, below, limit)
         form = self.form
         log, cells, left, pending = state.log, state.cells, form.left, self._pending
         takes = self._all_going_on(form, prefer)
         self._begin_play(form, state)
         self.chance = chance
         waiting = self.constants.effects.waiting(state)
-        was_pending, enough = waiting[0], DECISION
+        is_pending = bool(waiting[0])
         for first in range(0, limit, TOGETHER):
-            left[0] -= TOGETHER * LITTLE
+            left[0] -= TOGETHER * PLAYED
+            if left[0] < DECISION:
+                self._refill(form, state)
             for count in range(first, min(first + TOGETHER, limit)):
                 frame = state.frame
                 if frame is None:
                     return count
-                if left[0] < enough:
-                    self._refill(form, state)
                 try:
                     going = takes[frame[0]](state, frame, below)
                     if going is not None:
                         self._go(form, state, going)
+                    elif not is_pending:  # standing rules go on waiting only where the machine was gone back to
+                        continue
                 except Exception:
-                    self._back(state, (_choice_by(log, frame), frame, waiting))
-                    form.runtime.budget.refill(state)
-                    self._begin_play(form, state)
-                    number, values = prefer[frame[0]](state, frame[1], below)
-                    super().take(state, chance, number, values)
-                    self._begin_play(form, state)
-                    waiting = self.constants.effects.waiting(state)
-                    was_pending = waiting[0]
-                if cells[pending] or was_pending:
+                    before = _choice_by(log, frame), frame, waiting
+                    if not self._plays_again(form, state, before, takes, below):
+                        number, values = prefer[frame[0]](state, frame[1], below)
+                        super().take(state, chance, number, values)
+                        self._begin_play(form, state)
+                        waiting = self.constants.effects.waiting(state)
+                if cells[pending] or waiting[0]:
                     self.constants.effects.settle_up(state, waiting)
                     waiting = self.constants.effects.waiting(state)
-                    was_pending = waiting[0]
+                is_pending = bool(waiting[0])
         return limit
+
+    def _plays_again(
+        self, form: Form, state: State, before: _Before, takes: list[Any], below: Callable[[int], int]
+    ) -> bool:
+        """Takes a decision back. If nothing was left to be used up it is made again, with all that there may be; then,
+        or else, it can be that the plain form must make it."""
+        for was_spent in (form.left[0] < 0, False):
+            self._back(state, before)
+            form.runtime.budget.refill(state)
+            self._begin_play(form, state)
+            if not was_spent:
+                break
+            frame = before[1]
+            try:
+                going = takes[frame[0]](state, frame, below)
+                if going is not None:
+                    self._go(form, state, going)
+            except Exception:
+                continue
+            return True
+        self.abandoned += 1
+        return False
 
     def _refill(self, form: Form, state: State) -> None:
         """There is enough to be used up again. What is remembered may be gone then, and is begun anew."""
@@ -345,9 +384,10 @@ class FastMachine(Machine):
         found = self._going_on.get(id(choose))
         if found is not None:
             return found
-        takes = form.takes[index]
+        takes, left = form.takes[index], form.left
 
         def choose_and_take(state: State, frame: Any, below: Callable[[int], int]) -> Any:
+            left[0] -= CHOICE_COST - PLAYED
             number, values = choose(state, frame[1], below)
             return takes[number](state, frame, values)
 
@@ -374,7 +414,6 @@ class FastMachine(Machine):
 
     def _back(self, state: State, before: _Before) -> None:
         """Takes back all that was done since then."""
-        self.abandoned += 1
         length, state.frame, waiting = before
         take_back(state, length)
         self.constants.effects.wait_again(state, waiting)

@@ -34,7 +34,7 @@ class Moves:
     def __init__(self, statements: Statements) -> None:
         self.emitter, self.expressions = statements.emitter, statements.expressions
         self.quote, self.constants = statements.quote, statements.constants
-        self.base, self.after = statements.base, statements.after
+        self.base, self.after, self.named = statements.base, statements.after, statements.named
         self.zones = Zones(self.emitter.program, self.constants)
 
     def _owner(self, group: str, where: ast.expr) -> ast.expr | None:
@@ -65,18 +65,6 @@ class Moves:
             return self._move_some(number, kind, amount.size, (taken, away), (given, to), site)
         return [q.placed(ast.Expr(q.call("move_tokens", [state, x.expression(amount, scope), away, to, site])))]
 
-    def _named(self, parts: dict[str, ast.expr]) -> tuple[Block, list[ast.expr]]:
-        """The parts by names, where they are more than that."""
-        found: Block = []
-        names: list[ast.expr] = []
-        for label, part in parts.items():
-            if not isinstance(part, ast.Name | ast.Constant):
-                fresh = self.expressions.fresh(label)
-                found.append(self.quote.assign(fresh, part))
-                part = self.quote.name(fresh)
-            names.append(part)
-        return found, names
-
     def _move_some(
         self,
         number: ast.expr,
@@ -89,7 +77,7 @@ class Moves:
         """Tokens of one kind from one holder of several kinds to another; the groups are known and not the same."""
         q, x = self.quote, self.expressions
         parts = {"amount": number, "kind": kind, "source": source[1], "target": target[1]}
-        found, (number, kind, away, to) = self._named(parts)
+        found, (number, kind, away, to) = self.named(parts)
         held, there, left, more = (q.name(x.fresh(label)) for label in ("held", "there", "left", "more"))
         change = q.statements("_0 = S[_1]\n_2 = S[_3]", held, away, there, to)
         change.extend(q.statements("_0 = _1 - _2", left, self._part(held, kind, width), number))
@@ -145,7 +133,7 @@ class Moves:
     ) -> Block:
         """A number of tokens from one holder to another; both groups are known and are not the same."""
         q, x = self.quote, self.expressions
-        found, (number, away, to) = self._named({"amount": amount, "source": source[1], "target": target[1]})
+        found, (number, away, to) = self.named({"amount": amount, "source": source[1], "target": target[1]})
         held, there = q.name(x.fresh("held")), q.name(x.fresh("there"))
         found.extend(q.statements("_0 = S[_1]\n_2 = S[_3]", held, away, there, to))
         unlimited = self.base[source[0]] in self.constants.effects.unlimited
@@ -186,7 +174,7 @@ class Moves:
     def _place_piece(self, stock: tuple[str, ast.expr], owner: ast.expr, place: ast.expr, site: ast.expr) -> Block:
         """One piece of a stock goes to an empty place."""
         q, x = self.quote, self.expressions
-        found, (held,) = self._named({"stock": stock[1]})
+        found, (held,) = self.named({"stock": stock[1]})
         cell = q.name(x.fresh("cell"))
         found.append(q.assign(cell.id, q.expression("_0 + _1", q.constant(self.base["piece"]), place)))
         number = q.name(x.fresh("number"))

@@ -38,6 +38,8 @@ class Phases(Writer):
                 writing.add(self.quote.function(name, ["state"], self._after(number)))
             writing.add(self.quote.function(over, ["state", "env", "up"], self._over()))
             writing.add(self.quote.function(start, ["state", "env", "up"], self._start()))
+            back = done.backs[machine.PHASE_OVER] = self.emitter.named("B", "phase_over")
+            writing.add(self.quote.function(back, ["state", "frame", "value"], self._over()))
 
     def _procedure(self, number: int) -> l.Lowered:
         return self.program.procedures[self.constants.model.rules[self.phases[number]].top.id]
@@ -69,10 +71,11 @@ class Phases(Writer):
     def _start(self) -> Block:
         """The start of a round."""
         q = self.quote
-        found = [q.assign("number", q.expression("S[_0] + 1", q.constant(self._round)))]
-        found.extend(self.statements.put(q.constant(self._round), "round", q.name("number"), ""))
-        found.extend(self.statements.put(q.constant(self._phase), "phase", q.constant(-1), ""))
-        found.extend(self.statements.mark("start of round", q.name("number")))
+        last, number, round_, phase = q.name("last"), q.name("number"), q.constant(self._round), q.constant(self._phase)
+        found = q.statements("_0 = S[_1]\n_2 = _0 + 1", last, round_, number)
+        counted = ("round", round_, number, last)
+        none_yet = ("phase", phase, q.constant(-1), q.expression("S[_0]", phase))
+        found.extend(self.statements.mark("start of round", number, counted, none_yet))
         waits = "if S[_0]:\n    fall_due(state, 'round')\n    return next_phase(state, (), None)"
         found.extend(q.statements(waits, q.constant(self._kept)))
         return [*found, *self._begin(0)]
@@ -80,8 +83,9 @@ class Phases(Writer):
     def _begin(self, number: int) -> Block:
         """A phase begins; what calls its procedure comes back to the end of any phase."""
         q, machine = self.quote, self.emitter.machine
-        found = self.statements.put(q.constant(self._phase), "phase", q.constant(number), "")
-        found.extend(self.statements.mark(f"start of {self.phases[number]}", q.constant(number)))
+        here, last = q.constant(number), q.constant(number - 1)
+        change = ("phase", q.constant(self._phase), here, last)
+        found = self.statements.mark(f"start of {self.phases[number]}", here, change)
         waits = "if S[_0]:\n    fall_due(state, 'phase')\n    return phase_begin(state, (), None)"
         found.extend(q.statements(waits, q.constant(self._kept)))
         lowered = self._procedure(number)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["told_once"]
+__all__ = ["is_harmless", "told_once"]
 
 GroupOf = Callable[[int], str]
 Put = Callable[[ast.expr], None]
@@ -325,7 +325,7 @@ class _Follower:
         name = _name(function)
         if name is not None and STALE.match(name):
             self.known = {key: known for key, known in self.known.items() if MEMO not in known.kind.groups}
-        elif not _is_harmless(function):
+        elif not is_harmless(function):
             self._forget_all()
 
     # --- what expressions are
@@ -403,7 +403,7 @@ def _name(node: ast.expr) -> str | None:
     return node.id if isinstance(node, ast.Name) else None
 
 
-def _is_harmless(function: ast.expr) -> bool:
+def is_harmless(function: ast.expr) -> bool:
     """Whether a call changes no cell and nothing that is remembered of cells."""
     match function:
         case ast.Name(name):
@@ -417,7 +417,7 @@ def _is_harmless(function: ast.expr) -> bool:
 def _changes(node: ast.AST) -> bool:
     match node:
         case ast.Call(function):
-            return not _is_harmless(function)
+            return not is_harmless(function)
         case ast.Subscript(ast.Name("S" | "M"), _, ast.Store()):
             return True
         case _:

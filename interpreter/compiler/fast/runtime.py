@@ -7,21 +7,21 @@ Effects leave the same records as :class:`~interpreter.kernel.effects.Effects`. 
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from itertools import accumulate, compress
 from operator import ne
 from typing import TYPE_CHECKING, Any
 
 from interpreter.compiler.fast import helpers
-from interpreter.compiler.fast.budget import Abandoned, Budget
+from interpreter.compiler.fast.budget import LITTLE, Abandoned, Budget
 from interpreter.compiler.fast.rooms import claims
 from interpreter.compiler.fast.zones import Zones
 from interpreter.compiler.plain.functions import dealt_lengths
 from interpreter.compiler.plain.machine import MAXIMUM_DEPTH, SPECIALS, Machine
 from interpreter.compiler.watches import with_matches
 from interpreter.kernel import bags
-from interpreter.kernel.effects import MARK, MAXIMUM_KEPT, MOVE, PUT
+from interpreter.kernel.effects import MARK, MAXIMUM_KEPT, MOVE, PUT, has_ended
 from interpreter.kernel.graphs import Graph
 from interpreter.kernel.state import State, Value
 
@@ -94,8 +94,7 @@ class Runtime:
         model = self.constants.model
         self.phases = [model.rules[name].top.id for name in model.phases]
         """The procedure of each phase."""
-        self.starts = [(MARK, None, f"start of {name}", number) for number, name in enumerate(model.phases)]
-        self.ends = [(MARK, None, f"end of {name}", number) for number, name in enumerate(model.phases)]
+        self.names_of_phases = tuple(model.phases)
         self.owners = [self.constants.layout.owner_of(cell)[1] for cell in range(self.constants.layout.size)]
         zones = Zones(machine.program, machine.constants)
         self.order, self.odd = zones.order, zones.odd
@@ -135,7 +134,6 @@ class Runtime:
             "WAKES": self.wakes,
             "CHANGING": self.changing,
             "ODD": self.odd,
-            "WATCHED": self.effects,
             "bag_sum": bags.add,
             "bag_difference": bags.subtract,
             "claims": claims,
@@ -146,7 +144,6 @@ class Runtime:
         }
         for name in (
             *(
-                "heard",
                 "forget",
                 "make_stale",
                 "row_anew",
@@ -250,13 +247,8 @@ class Runtime:
     def put_both(self, state: State, one: tuple[int, Value], other: tuple[int, Value], site: Any) -> None:
         """Two cells get other values than they have, in one record."""
         cells = state.cells
-        held, there = cells[one[0]], cells[other[0]]
-        state.log.append((MOVE, site, one[0], held, other[0], there))
-        for (cell, value), old in ((one, held), (other, there)):
-            cells[cell] = value
-            if self.changing[cell]:
-                self.forget(state, cell, old)
-            cells[self.pending] |= self.wakes[cell]
+        state.log.append((MOVE, site, one[0], cells[one[0]], other[0], cells[other[0]]))
+        self._change(state, (one, other))
 
     def forget(self, state: State, cell: int, old: Value) -> None:
         """Nothing that depends on a cell is remembered any longer."""
@@ -448,19 +440,25 @@ class Runtime:
             raise Abandoned
         self.put(state, self.kept, (*kept, block), site)
 
-    def mark(self, state: State, word: str, number: int) -> None:
-        state.log.append((MARK, None, word, number))
-        self.heard(state, word)
+    def mark(self, state: State, word: str, number: int, *changes: tuple[int, Value]) -> None:
+        record: list[Any] = [MARK, None, word, number]
+        for cell, _ in changes:
+            record += (cell, state.cells[cell])
+        ended = has_ended(record)
+        if not ended:
+            self._change(state, changes)
+        state.log.append(tuple(record))
+        if ended:
+            self._change(state, changes)
 
-    def heard(self, state: State, word: str) -> None:
-        """Whoever listens hears of a moment, and may work something out in the plain form."""
-        listener = self.effects.listener
-        if listener is not None:
-            caches = state.memo.pop(CACHES)
-            state.memo.clear()
-            listener(state, word)
-            state.memo.clear()
-            state.memo[CACHES] = caches
+    def _change(self, state: State, changes: Sequence[tuple[int, Value]]) -> None:
+        """What a record says that changes."""
+        cells = state.cells
+        for cell, value in changes:
+            old, cells[cell] = cells[cell], value
+            if self.changing[cell]:
+                self.forget(state, cell, old)
+            cells[self.pending] |= self.wakes[cell]
 
     def visible(self, state: State, card: Value) -> tuple[int, ...] | None:
         if card is None:
@@ -554,6 +552,7 @@ class Runtime:
 
     def matched(self, state: State, back: Any, number: int, pending: int, values: tuple[Value, ...]) -> Going | None:
         """Begins to settle with what the first watch has found; of the others only those with a match are pending."""
+        self.budget.left[0] -= LITTLE
         left = with_matches(pending, number, lambda other: self.standing[other](state))
         state.cells[self.pending], state.cells[self.settling] = left, 1
         procedure = self.machine._watches[number][0]
@@ -622,9 +621,7 @@ class Runtime:
 
     def _round_start(self, state: State, env: tuple[Value, ...], up: Any) -> Going | None:
         number = state.cells[self.base["round"]] + 1
-        self.put(state, self.base["round"], number, None)
-        self.put(state, self.base["phase"], -1, None)
-        self.mark(state, "start of round", number)
+        self.mark(state, "start of round", number, (self.base["round"], number), (self.phase, -1))
         self.fall_due(state, "round")
         return self._next_phase(state, (), None)
 
@@ -633,10 +630,7 @@ class Runtime:
         number = cells[self.phase] + 1
         if number >= len(self.phases):
             return self._round_over(state, (), None)
-        self.put(state, self.phase, number, None)
-        state.log.append(self.starts[number])
-        if self.effects.listener is not None:
-            self.heard(state, self.starts[number][2])
+        self.mark(state, f"start of {self.names_of_phases[number]}", number, (self.phase, number))
         if cells[self.kept]:
             self.fall_due(state, "phase")
         return self._phase_begin(state, (), None)
@@ -663,9 +657,7 @@ class Runtime:
     def _phase_done(self, state: State, env: tuple[Value, ...], up: Any) -> Going | None:
         number = state.cells[self.phase]
         self.reset(state, "phase")
-        state.log.append(self.ends[number])
-        if self.effects.listener is not None:
-            self.heard(state, self.ends[number][2])
+        self.mark(state, f"end of {self.names_of_phases[number]}", number)
         return self._next_phase(state, (), None)
 
     def _round_over(self, state: State, env: tuple[Value, ...], up: Any) -> Going | None:
@@ -691,8 +683,7 @@ class Runtime:
     def _turn_done(self, state: State, env: tuple[Value, ...], up: Any) -> Going | None:
         turn = self.base["turn"]
         self.reset(state, "turn")
-        self.mark(state, "end of turn", state.cells[turn])
-        self.put(state, turn, -1, None)
+        self.mark(state, "end of turn", state.cells[turn], (turn, -1))
         return self.back(up)
 
     def _nothing(self, state: State, env: tuple[Value, ...], up: Any) -> Going | None:

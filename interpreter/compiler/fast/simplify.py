@@ -199,6 +199,10 @@ class _Writer:
                 statement.value = self.expression(value, facts)
                 statement.targets = [self.expression(target, facts)]
                 return [statement]
+            case ast.AugAssign(ast.Name(name), ast.Add(), ast.Constant(more)) if _is_number(facts.values.get(name)):
+                found = _at(ast.Constant(facts.values[name].value + more), statement)  # type: ignore[attr-defined]
+                target = _at(ast.Name(name, ast.Store()), statement)
+                return self._assign(_at(ast.Assign([target], found), statement), name, found, facts)
             case ast.AugAssign(target, _, value):
                 statement.value = self.expression(value, facts)
                 if isinstance(target, ast.Name):
@@ -208,6 +212,8 @@ class _Writer:
                 return [statement]
             case ast.If():
                 return self._if(statement, facts)
+            case ast.While(test, body) if _ends(body):  # it is gone through once at most
+                return self._if(_at(ast.If(test, body, []), statement), facts)
             case ast.While():
                 self._forget_stored(statement, facts)
                 inner = facts.copy()
@@ -647,6 +653,10 @@ def _ends(body: list[ast.stmt]) -> bool:
 
 def _is_none(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is None
+
+
+def _is_number(node: ast.expr | None) -> bool:
+    return isinstance(node, ast.Constant) and type(node.value) is int
 
 
 def _is_simple(node: ast.expr) -> bool:

@@ -10,6 +10,8 @@ from interpreter.compiler.constants import MAXIMUM_NUMBER, MAXIMUM_PASSES
 from interpreter.compiler.fast.expressions import Expressions, Scope, Unsupported, cheap
 from interpreter.compiler.fast.moves import Moves, Zone
 from interpreter.compiler.fast.quote import is_constant, value_of
+from interpreter.compiler.fast.truths import asks_for_items
+from interpreter.kernel.effects import MARK, has_ended
 from interpreter.language import core as c
 from interpreter.language.types import Type, has_cards
 from interpreter.language.walk import size
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 __all__ = ["Statements"]
 
 Block = list[ast.stmt]
+Change = tuple[str, ast.expr, ast.expr, ast.expr]
+"""A cell that changes: its group, its address, what it gets and what it holds before."""
 
 MOST_REPEATED = 40
 """A loop over a few known things is written out where its body has no more nodes."""
@@ -177,8 +181,32 @@ class Statements:
             return q.constant(None)
         return q.call("visible_in", [q.name("state"), value, q.name(self.emitter.bind(f"type of {type_}", type_))])
 
-    def mark(self, word: str, number: ast.expr) -> Block:
-        return self.quote.statements(_LISTENS, self.quote.constant(word), number)
+    def named(self, parts: dict[str, ast.expr]) -> tuple[Block, list[ast.expr]]:
+        """The parts by names, where they are more than that."""
+        found: Block = []
+        names: list[ast.expr] = []
+        for label, part in parts.items():
+            if not isinstance(part, ast.Name | ast.Constant):
+                fresh = self.expressions.fresh(label)
+                found.append(self.quote.assign(fresh, part))
+                part = self.quote.name(fresh)
+            names.append(part)
+        return found, names
+
+    def mark(self, word: str, number: ast.expr, *changes: Change) -> Block:
+        """Something begins or ends, and cells change with it."""
+        q = self.quote
+        parts = [q.constant(MARK), q.constant(None), q.constant(word), number]
+        before: Block = []
+        changed: Block = []
+        for group, where, value, old in changes:
+            named, (held,) = self.named({"old": old})
+            before.extend(named)
+            parts.extend((where, held))
+            changed.extend(q.statements("S[_0] = _1", where, value))
+            changed.extend(self.after(group, where, held))
+        told = q.statements("L.append(_0)", q.tuple(parts))
+        return [*before, *told, *changed] if has_ended((MARK, None, word)) else [*before, *changed, *told]
 
     def _effect(self, step: c.Step, scope: Scope, first: tuple[int, Zone] | None) -> Block:
         q, x = self.quote, self.expressions
@@ -240,7 +268,18 @@ class Statements:
         if differs:
             found.extend(change)
         else:
-            found.extend(q.statements("if S[_0] != _1:\n    body", where, value, body=change))
+            found.extend(q.statements("if _0:\n    body", self._differs(group, where, value), body=change))
+        return found
+
+    def _differs(self, group: str, where: ast.expr, value: ast.expr) -> ast.expr:
+        """Whether a cell holds something else than it is to get."""
+        q = self.quote
+        if is_constant(value) and value_of(value) is None:
+            return q.expression("S[_0] is not None", where)
+        found = q.expression("S[_0] != _1", where, value)
+        kept = self.constants.model.groups.get(group)
+        if is_constant(value) and value_of(value) == () and kept is not None and not kept.type.optional:
+            return asks_for_items(found)
         return found
 
     def after(self, group: str, where: ast.expr, old: ast.expr | None = None, owner: ast.expr | None = None) -> Block:
@@ -310,9 +349,6 @@ def _leaves_cards(step: c.Step) -> bool:
             return True
         case _:
             return False
-
-
-_LISTENS = "L.append((3, None, _0, _1))\nif WATCHED.listener is not None:\n    heard(state, _0)"
 
 
 def no_loop_in_iterable(tree: ast.AST) -> None:

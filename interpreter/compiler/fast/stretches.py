@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Stretches"]
 
+NOBODY = -1
+"""Whose turn it is between turns."""
 MOST_INLINED = 5
 MOST_STEPS_INLINED = 3
 
@@ -30,6 +32,8 @@ class Stretches(Writer):
         super().__init__(emitter)
         self.stack: list[int] = []
         self._waiting: list[int] = []
+        self._between = -1
+        """The stretch that is written next, if a turn has just ended."""
         self._entries = _joins(self.program)
         base = self.constants.layout.base
         self._pending, self._settling, self._kept, self._turn = (
@@ -134,7 +138,7 @@ class Stretches(Writer):
             case l.TurnEnds(then):
                 return self._turn_ends(then, env, scope)
             case l.Advances(loop, body, after):
-                return self._advance(loop, body, after, scope)
+                return self._advance(index, loop, body, after, scope)
             case l.Counts(loop, then):
                 assert loop.bound is not None
                 count = q.name(scope.label(loop.hidden))
@@ -242,24 +246,28 @@ class Stretches(Writer):
         )
         for cell, start in self.emitter.machine.resets.get("turn", ()):
             found.extend(self._reset(cell, start))
-        turn = q.constant(self._turn)
-        found.extend(self.statements.mark("end of turn", q.expression("S[_0]", turn)))
-        found.extend(self.statements.put(turn, "turn", q.constant(-1), ""))
-        return [*found, *self.flow(then, scope)]
+        turn, seat = q.constant(self._turn), q.name(self.expressions.fresh("seat"))
+        found.append(q.assign(seat.id, q.expression("S[_0]", turn)))
+        found.extend(self.statements.mark("end of turn", seat, ("turn", turn, q.constant(NOBODY), seat)))
+        self._between = then
+        found.extend(self.flow(then, scope))
+        self._between = -1
+        return found
 
     def _reset(self, cell: int, start: Any) -> Block:
         group, _ = self.constants.layout.owner_of(cell)
         return self.statements.put(self.quote.constant(cell), group, self.quote.constant(start), "")
 
-    def _advance(self, loop: c.Iterate, body: int, after: int, scope: Scope) -> Block:
+    def _advance(self, index: int, loop: c.Iterate, body: int, after: int, scope: Scope) -> Block:
         q, x = self.quote, self.expressions
+        between, self._between = self._between == index, -1
         items, position = (q.name(scope.label(hidden)) for hidden in loop.hidden)
         variable = q.name(scope.label(loop.variable))
         inner: Block = []
         if loop.turn:
             turn = q.constant(self._turn)
-            inner.extend(self.statements.put(turn, "turn", variable, ""))
-            inner.extend(self.statements.mark("start of turn", variable))
+            held = q.constant(NOBODY) if between else q.expression("S[_0]", turn)
+            inner.extend(self.statements.mark("start of turn", variable, ("turn", turn, variable, held)))
         inner.extend(self.flow(body, scope))
         q.at(loop.span)
         if loop.test is not None:

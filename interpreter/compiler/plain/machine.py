@@ -248,9 +248,7 @@ class Machine:
 
     def _round_start(self, state: State, env: Env, up: Any) -> Going | None:
         number = state.cells[self._round] + 1
-        self.constants.effects.put(state, self._round, number, None)
-        self.constants.effects.put(state, self._phase, -1, None)
-        self.constants.effects.mark(state, "start of round", number)
+        self.constants.effects.mark(state, "start of round", number, (self._round, number), (self._phase, -1))
         self._fall_due(state, "round")
         return self.NEXT_PHASE, [], None
 
@@ -258,8 +256,8 @@ class Machine:
         number = state.cells[self._phase] + 1
         if number >= len(self.constants.model.phases):
             return self.ROUND_OVER, [], None
-        self.constants.effects.put(state, self._phase, number, None)
-        self.constants.effects.mark(state, f"start of {self.constants.model.phases[number]}", number)
+        word = f"start of {self.constants.model.phases[number]}"
+        self.constants.effects.mark(state, word, number, (self._phase, number))
         self._fall_due(state, "phase")
         return self.PHASE_BEGIN, [], None
 
@@ -314,8 +312,7 @@ class Machine:
 
     def _turn_done(self, state: State, env: Env, up: Any) -> Going | None:
         self._reset(state, "turn")
-        self.constants.effects.mark(state, "end of turn", state.cells[self._turn])
-        self.constants.effects.put(state, self._turn, -1, None)
+        self.constants.effects.mark(state, "end of turn", state.cells[self._turn], (self._turn, -1))
         return self._leave(up, None)
 
     def _nothing(self, state: State, env: Env, up: Any) -> Going | None:
@@ -590,8 +587,7 @@ class Machine:
                 env[position] += 1
                 if test is None or test(state, env):
                     if turn:
-                        effects.put(state, self._turn, env[variable], None)
-                        effects.mark(state, "start of turn", env[variable])
+                        effects.mark(state, "start of turn", env[variable], (self._turn, env[variable]))
                     return body, env, up
             env[items] = ()
             return after, env, up
