@@ -225,12 +225,11 @@ class PreferenceWriter:
             del self.scope.names[choice.variable]
             return written
         items = x.items(choice.items, self.scope)
-        hoister = Hoister({variable})
+        hoister = Hoister({variable}, items)
         self.scope.loops.append(hoister)
         body = self._choices(pattern, option, position + 1, own, end)
         self.scope.loops.pop()
-        before = [q.assign(name, what) for name, what in hoister.clauses]
-        return [*before, q.placed(ast.For(q.store(variable), items, body or [q.placed(ast.Pass())], [], None))]
+        return self.emitter.shortlists.loop(variable, items, hoister.clauses, body, lasting=False)
 
     def _inside(self, items: c.Expression, value: ast.expr) -> ast.expr:
         if isinstance(items, c.RangeFrom):
