@@ -18,9 +18,6 @@ __all__ = ["Graph"]
 _MOST_KEPT = 4096
 """How many answers of ``distances`` are kept for one choice of nodes before they are found anew."""
 
-_MOST_RECENT = 4
-"""How many of the latest answers with one start less are looked at for one to which a single start is new."""
-
 _Distances = tuple[int | None, ...]
 _Ways = list[tuple[int, int] | None]
 
@@ -29,11 +26,11 @@ class _Within:
     """What is known of ways that use some of the nodes, for some lengths.
 
     Where all these nodes hang together, the distances from several starts are the least of the rows of the starts, and
-    a question with one start more than a late one needs only what is ``near`` that start. Nodes that a rule chooses
+    a question with one start more than another needs only what is ``near`` that start. Nodes that a rule chooses
     anew for each question are asked about once: only the second question looks whether they hang together.
     """
 
-    __slots__ = ("answers", "joined", "near", "nodes", "orders", "paths", "recent", "rows", "ways")
+    __slots__ = ("answers", "joined", "near", "nodes", "orders", "paths", "rows", "ways")
 
     def __init__(self, nodes: frozenset[int]) -> None:
         self.nodes = nodes
@@ -41,7 +38,6 @@ class _Within:
         self.rows: dict[int, _Distances] = {}
         self.near: dict[int, list[tuple[int, int]]] = {}
         self.answers: dict[tuple[int, ...], _Distances] = {}
-        self.recent: dict[int, list[tuple[frozenset[int], _Distances]]] = {}
         self.ways: dict[int, _Ways] = {}
         self.orders: dict[int, tuple[int, ...]] = {}
         self.paths: dict[int, dict[int, tuple[int, ...] | None]] = {}
@@ -144,24 +140,20 @@ class Graph:
             return self._search(starts, within, lengths)
         if known.joined is None:
             known.joined = self.connected(known.nodes)
-        wanted = frozenset(starts)
-        if not starts or not known.joined or not wanted <= known.nodes:
+        if not starts or not known.joined or not known.nodes.issuperset(starts):
             return self._search(starts, within, lengths)
-        left, found = wanted, None
-        for before, distances in known.recent.get(len(wanted) - 1, ()):
-            if before < wanted:
-                left, found = wanted - before, distances
+        left, found, rows = starts, None, known.rows
+        for place in range(len(starts) if len(starts) > 1 else 0):
+            found = known.answers.get(starts[:place] + starts[place + 1 :])
+            if found is not None:
+                left = starts[place : place + 1]
                 break
-        rows = known.rows
         for start in left:
             if start not in rows:
                 row = rows[start] = self._search((start,), within, lengths)
                 known.near[start] = sorted([(far, node) for node, far in enumerate(row) if far is not None])
             found = rows[start] if found is None else _nearer(found, known.near[start])
         assert found is not None
-        recent = known.recent.setdefault(len(wanted), [])
-        recent.insert(0, (wanted, found))
-        del recent[_MOST_RECENT:]
         return found
 
     def asked(
