@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field
 from heapq import heapify, heappop, heappush
+from typing import Any
 
 from interpreter.base.frozen import dataclass
 
@@ -16,9 +17,6 @@ __all__ = ["Graph"]
 
 _MOST_KEPT = 4096
 """How many answers of ``distances`` are kept for one choice of nodes before they are found anew."""
-
-_MOST_RECENT = 4
-"""How many of the latest answers with one start less are looked at for one to which a single start is new."""
 
 _Distances = tuple[int | None, ...]
 _Ways = list[tuple[int, int] | None]
@@ -28,18 +26,18 @@ class _Within:
     """What is known of ways that use some of the nodes, for some lengths.
 
     Where all these nodes hang together, the distances from several starts are the least of the rows of the starts, and
-    a question with one start more than a late one needs only one row more. Nodes that a rule chooses anew for each
-    question are asked about once: only the second question looks whether they hang together.
+    a question with one start more than another needs only what is ``near`` that start. Nodes that a rule chooses
+    anew for each question are asked about once: only the second question looks whether they hang together.
     """
 
-    __slots__ = ("answers", "joined", "nodes", "orders", "paths", "recent", "rows", "ways")
+    __slots__ = ("answers", "joined", "near", "nodes", "orders", "paths", "rows", "ways")
 
     def __init__(self, nodes: frozenset[int]) -> None:
         self.nodes = nodes
         self.joined: bool | None = None
         self.rows: dict[int, _Distances] = {}
+        self.near: dict[int, list[tuple[int, int]]] = {}
         self.answers: dict[tuple[int, ...], _Distances] = {}
-        self.recent: dict[int, list[tuple[frozenset[int], _Distances]]] = {}
         self.ways: dict[int, _Ways] = {}
         self.orders: dict[int, tuple[int, ...]] = {}
         self.paths: dict[int, dict[int, tuple[int, ...] | None]] = {}
@@ -142,24 +140,20 @@ class Graph:
             return self._search(starts, within, lengths)
         if known.joined is None:
             known.joined = self.connected(known.nodes)
-        wanted = frozenset(starts)
-        if not starts or not known.joined or not wanted <= known.nodes:
+        if not starts or not known.joined or not known.nodes.issuperset(starts):
             return self._search(starts, within, lengths)
-        left, found = wanted, None
-        for before, distances in known.recent.get(len(wanted) - 1, ()):
-            if before < wanted:
-                left, found = wanted - before, distances
+        left, found, rows = starts, None, known.rows
+        for place in range(len(starts) if len(starts) > 1 else 0):
+            found = known.answers.get(starts[:place] + starts[place + 1 :])
+            if found is not None:
+                left = starts[place : place + 1]
                 break
-        rows = known.rows
         for start in left:
             if start not in rows:
-                rows[start] = self._search((start,), within, lengths)
-            row = rows[start]
-            found = row if found is None else _least(found, row)
+                row = rows[start] = self._search((start,), within, lengths)
+                known.near[start] = sorted([(far, node) for node, far in enumerate(row) if far is not None])
+            found = rows[start] if found is None else _nearer(found, known.near[start])
         assert found is not None
-        recent = known.recent.setdefault(len(wanted), [])
-        recent.insert(0, (wanted, found))
-        del recent[_MOST_RECENT:]
         return found
 
     def asked(
@@ -182,7 +176,7 @@ class Graph:
             order = known.orders.get(goal)
             if order is None or not starts:
                 return self.path(starts, goal, within, lengths)
-            return known.paths[goal].get(min([order[start] for start in starts])) or self.path(
+            return known.paths[goal].get(min(map(order.__getitem__, starts))) or self.path(
                 starts, goal, within, lengths
             )
 
@@ -206,7 +200,7 @@ class Graph:
             known.paths[goal] = {}
         if not starts:
             return None
-        best = min([order[start] for start in starts])
+        best = min(map(order.__getitem__, starts))
         paths = known.paths[goal]
         if best not in paths:
             start, ways = order.index(best), known.ways[goal]
@@ -297,9 +291,19 @@ class Graph:
         return allowed
 
 
-def _least(one: _Distances, other: _Distances) -> _Distances:
-    """For each node the less of both; where one has none, so has the other."""
-    return tuple([a if a is None or a <= b else b for a, b in zip(one, other, strict=True)])  # type: ignore[operator]
+def _nearer(found: _Distances, near: list[tuple[int, int]]) -> _Distances:
+    """The distances with one start more, from which the same nodes are so ``near``, the nearest first.
+
+    Nothing that is farther than the farthest was before can be better.
+    """
+    distances: list[Any] = list(found)
+    most = max(filter(None, found), default=0)
+    for far, node in near:
+        if far >= most:
+            break
+        if far < distances[node]:
+            distances[node] = far
+    return tuple(distances)
 
 
 def _order(ways: _Ways) -> tuple[int, ...]:

@@ -11,6 +11,7 @@ same: a decision that is too much for the fast form alone succeeds in the plain 
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
@@ -159,8 +160,17 @@ class Budget:
                 raise Abandoned
             return (*one, *other)
 
+        def enter(values: list[Value], item: Value, items: Value) -> None:
+            """Puts an item among some of a list, in the order of that; not if it is none of the list."""
+            left[0] -= len(items)
+            if left[0] < 0:
+                raise Abandoned
+            if item in items:
+                insort(values, item, key=items.index)
+
         return {
             "LEFT": left,
+            "enter": enter,
             "spent": spent,
             "numbers": numbers,
             "short": short,

@@ -616,7 +616,7 @@ class Costs:
                 return 0
 
     def _looks_through(self, node: ast.Call, name: str, named: list[ast.expr]) -> int:
-        if name in ("min", "max") and len(node.args) > 1:
+        if not node.args or (name in ("min", "max") and len(node.args) > 1):
             return CALL + sum(self._expression(argument) for argument in node.args)
         others = sum(self._expression(argument) for argument in node.args[1:])
         if name == "next":
@@ -645,7 +645,8 @@ class Costs:
     def _method(self, node: ast.Call) -> int:
         found = CALL + self._expression(node.func) + sum(self._expression(argument) for argument in node.args)
         if isinstance(node.func, ast.Attribute):
-            return found + {"append": RECORD, "index": self.sizes.longest}.get(node.func.attr, 4)
+            length = self._length(node.func.value) or self.sizes.longest
+            return found + {"append": RECORD, "index": length, "remove": length}.get(node.func.attr, 4)
         return found
 
     def _helper(self, node: ast.Call, name: str) -> int:

@@ -100,13 +100,12 @@ class Decisions(Writer):
             return written
         items = x.items(choice.items, scope)
         variable = scope.label(choice.variable)
-        hoister = Hoister({variable})
+        hoister = Hoister({variable}, items)
         scope.loops.append(hoister)
         body = self._choices(option, position + 1, scope)
         scope.loops.pop()
         q.at(choice.span)
-        found = [q.assign(name, what) for name, what in hoister.clauses]
-        return [*found, q.placed(ast.For(q.store(variable), items, body or [q.placed(ast.Pass())], [], None))]
+        return self.emitter.shortlists.loop(variable, items, hoister.clauses, body, lasting=True)
 
     def _take(self, index: int, stretch: l.Stretch, ask: c.Ask, number: int) -> None:
         """Records that an option was chosen, and goes on."""

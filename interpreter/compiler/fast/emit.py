@@ -29,6 +29,7 @@ from interpreter.compiler.fast.preferences import PreferenceWriter
 from interpreter.compiler.fast.quote import Quote
 from interpreter.compiler.fast.reads import gathered
 from interpreter.compiler.fast.repeats import told_once
+from interpreter.compiler.fast.shortlists import ShortLists
 from interpreter.compiler.fast.simplify import Library, going_back, simplified
 from interpreter.compiler.fast.standing import Standing
 from interpreter.compiler.fast.statements import Block, Statements
@@ -70,6 +71,7 @@ class Emitter:
         self.sealed = False
         """Set once the program is written: what is added later can no longer be remembered in the state."""
         self.functions = Functions(self)
+        self.shortlists = ShortLists(self)
         self.told: set[str] = set()
         """Functions of one value that remember what they gave."""
         self.takes: dict[tuple[int, int], str] = {}

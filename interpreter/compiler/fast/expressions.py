@@ -67,9 +67,11 @@ class TooLarge(Exception):
 
 @dataclass
 class Hoister:
-    """What is worked out before a loop: names and expressions, and the names that the loop itself gives values to."""
+    """What is worked out before a loop: names and expressions, and the names that the loop itself gives values to.
+    ``items``: what it goes through, as far as somebody may want to know."""
 
     variables: set[str]
+    items: ast.expr | None = None
     clauses: list[tuple[str, ast.expr]] = field(default_factory=list)
     known: dict[str, str] = field(default_factory=dict)
 
@@ -515,6 +517,9 @@ class Expressions:
     ) -> ast.expr:
         q = self.quote
         one = self.expression(item, scope)
+        passes = self._passes(one, items, scope)
+        if passes is not None:
+            return self.negated(passes) if negated else passes
         if isinstance(items, c.RangeFrom):
             first, last = self.expression(items.first, scope), self.expression(items.last, scope)
             template = "_0 not in numbers(_1, _2)" if negated else "_0 in numbers(_1, _2)"
@@ -522,6 +527,23 @@ class Expressions:
         whole = self.items(items, scope)
         hoisted = self._as_set(whole, scope)
         return q.expression("_0 not in _1" if negated else "_0 in _1", one, hoisted)
+
+    def _passes(self, one: ast.expr, items: c.Expression, scope: Scope) -> ast.expr | None:
+        """Whether what a loop goes through is among those of the same things that pass a test: the row of the test
+        tells."""
+        if not isinstance(one, ast.Name) or not isinstance(items, c.CallRule | c.CallBase) or scope.frozen:
+            return None
+        layer = self.program.reach.procedures[self.program.target(items)]
+        body = layer.body
+        if not isinstance(body, c.Loop) or body.operation != "filter" or layer.form != "is" or layer.when is not None:
+            return None
+        gone_through = {shown(each.items) for each in scope.loops if one.id in each.variables and each.items}
+        given = {index: self.expression(argument, scope) for index, argument in enumerate(items.arguments)}
+        inner = Scope(layer.local_names, names=given, lifted=scope.lifted, loops=scope.loops)
+        if shown(self.items(body.items, inner)) not in gone_through:
+            return None
+        inner.names[body.variable] = one
+        return self._row_test(body, inner)
 
     def _as_set(self, whole: ast.expr, scope: Scope) -> ast.expr:
         """A list that was worked out before a loop is looked up as a set in it."""
@@ -749,7 +771,9 @@ class Expressions:
                 unrolled = self._unrolled(node, scope) if node.operation == "map" else None
                 if unrolled is not None and not (node.value and self.emitter.sizes.is_large(node.value)):
                     return self._made(node, q.tuple(unrolled))
-                found = q.expression("tuple(_0)", self._listed(node, scope))
+                found = self._listed(node, scope)
+                if not (isinstance(found, ast.Call) and isinstance(found.func, ast.Name) and found.func.id == "tuple"):
+                    found = q.expression("tuple(_0)", found)
                 return self._made(node, found) if node.operation == "map" else found
             case "count":
                 unrolled = self._unrolled(node, scope)
@@ -794,7 +818,7 @@ class Expressions:
         if scope.leaky:
             return self._leaky(node, scope, element, generator)
         items = self.items(node.items, scope)
-        hoister = Hoister({variable})
+        hoister = Hoister({variable}, items)
         scope.loops.append(hoister)
         kept = scope.names.pop(node.variable, None)
         test = self._row_test(node, scope)
@@ -804,6 +828,10 @@ class Expressions:
         if kept is not None:
             scope.names[node.variable] = kept
         scope.loops.pop()
+        if test is not None and not generator and isinstance(value, ast.Name) and value.id == variable:
+            short = self.emitter.shortlists.passing(variable, items, [test], dict(hoister.clauses))
+            if short is not None:
+                return self.quote.expression("tuple(_0)", short)
         clauses = [
             ast.comprehension(
                 self.quote.store(name),

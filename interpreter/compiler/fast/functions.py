@@ -39,6 +39,9 @@ class Functions(Writer):
     def __init__(self, emitter: Emitter) -> None:
         super().__init__(emitter)
         self.row_numbers: dict[str, int] = {}
+        self.sizes_of_rows: dict[int, int] = {}
+        self.firsts: dict[str, str] = {}
+        """Rows that have none somewhere: where the row named here has no items, or has it for any other reason."""
         self.state_numbers: dict[str, int] = {}
         self.parts: dict[int, tuple[ast.expr, list[str]]] = {}
         """For each row the part of its values in which it reads a cell, and the locals that it is given beside."""
@@ -177,7 +180,7 @@ class Functions(Writer):
     def _keeping(self, name: str, number: int, parameters: list[str], value: ast.expr) -> ast.FunctionDef:
         """A function that keeps what it gives in the state."""
         q = self.quote
-        key = q.name(parameters[0]) if len(parameters) == 1 else q.tuple([q.name(each) for each in parameters])
+        key = self.key(parameters)
         body = q.statements(
             "_0 = M[_1]\nif _2 in _0:\n    return _0[_2]\nfound = _3\n_0[_2] = found\nreturn found",
             q.name("kept"),
@@ -259,7 +262,9 @@ class Functions(Writer):
             one = f"{writing.name}_one"
             body: Block = self._looked_for(tree, scope) or self._of_first(tree, scope)
             writing.add(q.function(one, ["S", "M", scope.label(index), *given], body))
-            self.row_numbers[writing.name] = number
+            self.row_numbers[writing.name], self.sizes_of_rows[number] = number, size
+            if not total:
+                self.firsts[writing.name] = _looks_at_first(body, [scope.label(index), *given])
             part = part_of_one_cell(body, set(given))
             if part is not None:
                 self.parts[number] = part, given
@@ -267,7 +272,7 @@ class Functions(Writer):
                 takes = given[0] if len(given) == 1 else "key"
                 returned = [*self._unpacked(given), q.placed(ast.Return(part))]
                 writing.add(q.function(f"{writing.name}_part", ["value", takes], returned))
-            key = q.name(given[0]) if len(given) == 1 else q.tuple([q.name(name) for name in given])
+            key = self.key(given)
             anew = q.call(
                 "row_anew" if total else "partial_row_anew",
                 [
@@ -275,8 +280,12 @@ class Functions(Writer):
                     *(q.tuple([q.name(name) for name in given]), q.name(one)),
                 ],
             )
-            self._at(writing, number, anew, key, [scope.label(index), *given])
-            each = q.call(one, [q.name("S"), q.name("M"), q.name("each"), *(q.name(name) for name in given)])
+            match body:
+                case [ast.Return(ast.expr() as value)]:
+                    found = value
+                case _:
+                    found = q.call(one, [q.name(name) for name in ("S", "M", scope.label(index), *given)])
+            self._at(writing, number, anew, key, q.name(scope.label(index)), given, found)
             body = q.statements(
                 "kept = M[_0]\n"
                 "if _1 in kept:\n"
@@ -285,24 +294,39 @@ class Functions(Writer):
                 "        return values\n"
                 "else:\n"
                 "    kept[_1] = values, stale = _2\n"
-                "for each in stale:\n"
-                "    values[each] = _3\n"
+                "for _4 in stale:\n"
+                "    values[_4] = _3\n"
                 "stale.clear()\n"
                 "return values",
                 q.constant(number),
                 key,
                 anew,
-                each,
+                found,
+                q.name(scope.label(index)),
             )
             for statement in body:
                 if isinstance(statement, ast.For):
                     statement.iter.length = size  # type: ignore[attr-defined]
                     if not total:
                         statement.body = q.statements(
-                            "try:\n    body\nexcept FAILURES:\n    values[each] = None", body=statement.body
+                            "try:\n    body\nexcept FAILURES:\n    values[_0] = None",
+                            q.name(scope.label(index)),
+                            body=statement.body,
                         )
             writing.add(q.function(writing.name, ["S", "M", *given], body))
         return writing.name
+
+    def key(self, given: list[str]) -> ast.expr:
+        """What a row or short list is kept by."""
+        names: list[ast.expr] = [self.quote.name(each) for each in given]
+        return names[0] if len(names) == 1 else self.quote.tuple(names)
+
+    def becomes_stale_with(self, row: int, name: str, number: int) -> None:
+        """What is worked out of one row alone, and has the same keys, becomes stale where the row does."""
+        if row in self.parts:
+            self.row_numbers[name] = number
+            self.parts[number] = self.parts[row]
+            self.emitter.done.parts[number] = self.emitter.done.parts[row]
 
     def _unpacked(self, given: list[str]) -> Block:
         """The locals that a row is given, where they are together its key."""
@@ -312,10 +336,18 @@ class Functions(Writer):
         targets: list[ast.expr] = [q.store(name) for name in given]
         return [q.placed(ast.Assign([q.placed(ast.Tuple(targets, ast.Store()))], q.name("key")))]
 
-    def _at(self, writing: _Writing, number: int, anew: ast.expr, key: ast.expr, parameters: list[str]) -> None:
+    def _at(
+        self,
+        writing: _Writing,
+        number: int,
+        anew: ast.expr,
+        key: ast.expr,
+        at: ast.Name,
+        given: list[str],
+        value: ast.expr,
+    ) -> None:
         """One place of a row, without those around it."""
         q = self.quote
-        at = q.name(parameters[0])
         body = q.statements(
             "kept = M[_0]\n"
             "if _1 in kept:\n"
@@ -333,9 +365,9 @@ class Functions(Writer):
             key,
             anew,
             at,
-            q.call(f"{writing.name}_one", [q.name(each) for each in ("S", "M", *parameters)]),
+            in_place(value, {}),
         )
-        writing.add(q.function(f"{writing.name}_at", ["S", "M", *parameters], body))
+        writing.add(q.function(f"{writing.name}_at", ["S", "M", at.id, *given], body))
 
     def _of_first(self, tree: c.Expression, scope: Scope) -> Block:
         """Something of the first of some things: none where there are none."""
@@ -349,9 +381,7 @@ class Functions(Writer):
         value = q.expression("found[0]")
         for attribute in reversed(attributes):
             value = x.static(attribute, value)
-        return q.statements(
-            "found = _0\nif not found:\n    return None\nreturn _1", x.expression(inner.arguments[0], scope), value
-        )
+        return q.statements("return _1 if (found := _0) else None", x.expression(inner.arguments[0], scope), value)
 
     def staleness(self, group: str) -> str:
         """A function that is given a cell of a group that has changed: rows become stale where they read it."""
@@ -363,60 +393,49 @@ class Functions(Writer):
         first = layout.base[group]
         cells = range(first, first + layout.count(group))
         body: Block = []
+        tables: dict[str, str] = {}
+        told: dict[str, Block] = {}
         for number, places in done.rows.items():
             if not any(cell in places for cell in cells):
                 continue
-            table = tuple(places.get(cell, ()) for cell in cells)
-            where = q.expression(
-                "_0[cell - _1]", q.name(self.emitter.bind(f"places {number}", table)), q.constant(first)
-            )
+            table = self.emitter.bind("places", tuple(places.get(cell, ()) for cell in cells))
+            where = tables.setdefault(table, f"places_{len(tables)}")
+            update = q.statements("row[1].update(_0)", q.name(where))
             rows = q.expression("M[_0]", q.constant(number))
-            drop = [q.statements("M[_0].pop(key, None)", q.constant(n)) for n in done.through.get(number, ())]
-            update = q.statements("row[1].update(_0)", where)
-            if number not in self.parts:
+            part, given = self.parts.get(number, (None, []))
+            if part is None:
                 body.extend(q.statements("for row in _0.values():\n    body", rows, body=update))
                 continue
-            part, given = self.parts[number]
             owner = _told_by(part, given)
+            by = "key" if owner is not None or len(given) != 1 else given[0]
+            for other in done.through.get(number, ()):
+                update.extend(q.statements("M[_0].pop(_1, None)", q.constant(other), q.name(by)))
             if owner is not None:
-                drop = [q.statements("M[_0].pop(key, None)", q.constant(n)) for n in done.through.get(number, ())]
-                body.extend(
-                    q.statements(
-                        "try:\n"
-                        "    for value in (old, new):\n"
-                        "        if value is not None:\n"
-                        "            key = _1\n"
-                        "            row = _0.get(key)\n"
-                        "            if row is not None:\n"
-                        "                body\n"
-                        "except FAILURES:\n"
-                        "    make_stale(M, cell, old, new)",
-                        rows,
-                        owner,
-                        body=[*update, *(statement for each in drop for statement in each)],
-                    )
-                )
+                look = q.statements("row = _0.get(key)\nif row is not None:\n    body", rows, body=update)
+                told.setdefault(ast.dump(owner), q.statements("key = _0", owner)).extend(look)
                 continue
             before, after = (in_place(part, {"value": q.name(word)}) for word in ("old", "new"))
-            changed = [*update, *(statement for each in drop for statement in each)]
             loop = q.statements(
                 "for _0, row in _1.items():\n    head\n    if _2 != _3:\n        body",
-                q.name(given[0] if len(given) == 1 else "key"),
-                rows,
-                before,
-                after,
+                *(q.name(by), rows, before, after),
                 head=self._unpacked(given),
-                body=changed,
+                body=update,
             )
-            if len(given) == 1:
-                for each in drop:
-                    each[0].value.args[0].id = given[0]  # type: ignore[attr-defined]
-            body.extend(q.statements("try:\n    body\nexcept FAILURES:\n    make_stale(M, cell, old, new)", body=loop))
+            body.extend(self._or_all(loop))
+        for looks in told.values():
+            loop = q.statements("for value in (old, new):\n    if value is not None:\n        body", body=looks)
+            body.extend(self._or_all(loop))
+        for table, where in tables.items():
+            body.insert(0, q.assign(where, q.expression("_0[cell - _1]", q.name(table), q.constant(first))))
         for node in (n for statement in body for n in ast.walk(statement)):
             if isinstance(node, ast.For):
                 node.iter.length = MOST_KEYS  # type: ignore[attr-defined]
         self.emitter.add(next(iter(done.modules)), q.function(name, ["M", "cell", "old", "new"], body))
         return name
+
+    def _or_all(self, body: Block) -> Block:
+        """Where it cannot be told what is stale, the helper tells."""
+        return self.quote.statements("try:\n    body\nexcept FAILURES:\n    make_stale(M, cell, old, new)", body=body)
 
     def _function_body(self, target: str, scope: Scope, items: bool) -> Block:
         layer = self.program.reach.procedures[target]
@@ -502,6 +521,17 @@ def _is_long(node: ast.AST) -> bool:
     if isinstance(node, ast.Call):
         return isinstance(node.func, ast.Name) and node.func.id in LONG_CALLS
     return isinstance(node, LONG)
+
+
+def _looks_at_first(body: Block, parameters: list[str]) -> str:
+    """The row of lists of which the first is looked at, if a function has none where there is no first."""
+    match body:
+        case [ast.Return(ast.IfExp(ast.NamedExpr(_, ast.Call(ast.Name(name), [_, _, *given]))))] if name.endswith(
+            "_at"
+        ):
+            return name[: -len("_at")] if [getattr(each, "id", "") for each in given] == parameters else ""
+        case _:
+            return ""
 
 
 def _told_by(part: ast.expr, given: list[str]) -> ast.expr | None:

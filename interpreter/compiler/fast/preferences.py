@@ -58,6 +58,46 @@ class _Takes(ast.NodeTransformer):
                 return node
 
 
+class _Pinned(ast.NodeTransformer):
+    """What a choice was pinned to is the choice itself from then on, and what that settles is settled."""
+
+    def __init__(self, quote: Quote, pin: ast.expr, variable: str) -> None:
+        self.quote, self.pin, self.variable = quote, ast.dump(pin), variable
+
+    def block(self, body: Block) -> Block:
+        return [each for statement in body for each in _listed(self.visit(statement))]
+
+    def visit(self, node: ast.AST) -> Any:
+        if isinstance(node, ast.expr) and ast.dump(node) == self.pin:
+            self.quote.stay(node)
+            return self.quote.name(self.variable)
+        return super().visit(node)
+
+    def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        self.generic_visit(node)
+        match node:
+            case ast.Compare(ast.Name(one), [ast.Eq() | ast.LtE() | ast.GtE()], [ast.Name(other)]) if one == other:
+                return ast.copy_location(ast.Constant(True), node)
+            case _:
+                return node
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(node.op, ast.And):
+            node.values = [value for value in node.values if not _is_true(value)] or node.values[:1]
+        return node if len(node.values) > 1 else node.values[0]
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
+        self.generic_visit(node)
+        if _is_true(node.body):
+            return ast.copy_location(ast.BoolOp(ast.Or(), [node.test, node.orelse]), node)
+        return node
+
+    def visit_If(self, node: ast.If) -> Any:
+        self.generic_visit(node)
+        return node.body if _is_true(node.test) else node
+
+
 class PreferenceWriter:
     """Writes the preferences for the decision at one stretch; ``Unsupported`` for lines that ask another seat."""
 
@@ -213,8 +253,8 @@ class PreferenceWriter:
             return body
         if pin is not None:
             inside = self._inside(choice.items, q.name(variable))
-            body = self._choices(pattern, option, position + 1, own, end)
-            return [q.assign(variable, pin), *self._if(inside, body)]
+            body = self._if(inside, self._choices(pattern, option, position + 1, own, end))
+            return [q.assign(variable, pin), *_Pinned(q, pin, variable).block(body)]
         short = x.short(choice.items, self.scope)
         if short is not None:
             written: Block = []
@@ -226,12 +266,11 @@ class PreferenceWriter:
             del self.scope.names[choice.variable]
             return written
         items = x.items(choice.items, self.scope)
-        hoister = Hoister({variable})
+        hoister = Hoister({variable}, items)
         self.scope.loops.append(hoister)
         body = self._choices(pattern, option, position + 1, own, end)
         self.scope.loops.pop()
-        before = [q.assign(name, what) for name, what in hoister.clauses]
-        return [*before, q.placed(ast.For(q.store(variable), items, body or [q.placed(ast.Pass())], [], None))]
+        return self.emitter.shortlists.loop(variable, items, hoister.clauses, body, lasting=False)
 
     def _inside(self, items: c.Expression, value: ast.expr) -> ast.expr:
         if isinstance(items, c.RangeFrom):
@@ -363,6 +402,14 @@ class PreferenceWriter:
                 known = not any(side.index <= index < first + count for index in used)
                 return alone and known and self.emitter.knowledge.is_total(other)
         return False
+
+
+def _is_true(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is True
+
+
+def _listed(found: Any) -> Block:
+    return found if isinstance(found, list) else [found]
 
 
 def _names(node: ast.expr) -> list[ast.Name]:

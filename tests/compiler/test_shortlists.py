@@ -1,0 +1,48 @@
+"""Short lists are what the loops that they stand for would find, in the same order, whatever happened in between."""
+
+from __future__ import annotations
+
+import random
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.compiler.test_same_game import CASES, Pair, machines, play
+
+AREA = "area = [i in isle where i.coast in chosen]"
+LISTS = {
+    "as it is": AREA,
+    "the other way round": AREA.replace("[i", "reversed([i") + ")",
+    "twice": AREA + " + [i in isle where i.coast in chosen]",
+    "some twice": AREA + " + [i in isle where i.coast == chosen[0]]",
+}
+
+
+@pytest.mark.parametrize("order", LISTS)
+def test_games_are_the_same_whatever_the_order(order: str, tmp_path: Path) -> None:
+    (case,) = (path for path in CASES if path.name == "isles.yaml" and path.parent.name == "building")
+    folder = shutil.copytree(case.parent, tmp_path / "building")
+    family = folder / "family.yaml"
+    text = family.read_text(encoding="utf-8")
+    assert AREA in text
+    family.write_text(re.sub(" cites C-.*", "", text.replace(AREA, LISTS[order])), encoding="utf-8")
+    name = str(folder / "isles.yaml")
+    written = machines(name, 2)[1].emitted.modules.values()
+    assert sum(function.name.endswith("_passing") for body in written for function in body) == 2  # type: ignore[attr-defined]
+    for seed in range(6):
+        play(Pair(name, 2, seed), random.Random(seed))
+
+
+def test_what_enters_has_its_place() -> None:
+    enter = machines("germany-2018", 2)[1].form.space["enter"]
+    chance = random.Random(7)
+    for _ in range(50):
+        items = tuple(chance.sample(range(30), 12))
+        some = [item for item in items if chance.random() < 0.5]
+        values: list[int] = []
+        for item in chance.sample(some, len(some)):
+            enter(values, item, items)
+        enter(values, 30, items)
+        assert values == some
