@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from interpreter.compiler import lower as l
 from interpreter.compiler.fast.expressions import Hoister, Scope, Unsupported
+from interpreter.compiler.fast.pins import pinned
 from interpreter.compiler.fast.quote import Quote, is_constant, value_of
 from interpreter.compiler.fast.statements import Block
 from interpreter.compiler.fast.truths import asks_for_some
@@ -214,6 +215,8 @@ class PreferenceWriter:
         if pin is not None:
             inside = self._inside(choice.items, q.name(variable))
             body = self._choices(pattern, option, position + 1, own, end)
+            if not isinstance(pin, ast.Name):
+                inside, body = pinned(inside, variable, pin), [pinned(each, variable, pin) for each in body]
             return [q.assign(variable, pin), *self._if(inside, body)]
         short = x.short(choice.items, self.scope)
         if short is not None:
@@ -273,9 +276,13 @@ class PreferenceWriter:
                 if isinstance(side, c.Local) and side.index == first + position:
                     used = {node.index for node in descendants(other) if isinstance(node, c.Local)}
                     known = not any(side.index <= index < first + count for index in used)
-                    if known and self.emitter.knowledge.is_total(other):
+                    if known and self._is_sure(other):
                         return self.expressions.expression(other, own)
         return None
+
+    def _is_sure(self, value: c.Expression) -> bool:
+        """Whether something always has a value, which is not none."""
+        return not value.type.optional and self.emitter.knowledge.is_total(value)
 
     def _passing(self, pattern: Pattern, option: c.Option, own: Scope, end: tuple[int, str, str, str]) -> Block:
         q, x = self.quote, self.expressions
@@ -361,7 +368,7 @@ class PreferenceWriter:
                 )
                 used = {node.index for node in descendants(other) if isinstance(node, c.Local)}
                 known = not any(side.index <= index < first + count for index in used)
-                return alone and known and self.emitter.knowledge.is_total(other)
+                return alone and known and self._is_sure(other)
         return False
 
 
