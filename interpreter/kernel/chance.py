@@ -71,17 +71,15 @@ def shuffled(items: tuple[T, ...], seed: int, name: str, counter: int) -> tuple[
     rejected in one swap does not shift the numbers of the next.
     """
     result = list(items)
-    size = len(result)
+    last = len(result) - 1
     start = mix(seed, name, counter)
-    numbers: tuple[int, ...] = ()
-    for i in range(size - 1):
-        if not i % _LANES:
-            numbers = _run(start, i)
-        number, left = numbers[i % _LANES], size - i
-        if number > _MASK - left:  # hardly ever
-            number = bounded(_stream(_output(start, i)), left)
-        j = i + number % left
-        result[i], result[j] = result[j], result[i]
+    sure = _MASK - len(result)
+    for first in range(0, last, _LANES):
+        for i, number in zip(range(first, last), _run(start, first), strict=False):
+            if number > sure:  # hardly ever
+                number = bounded(_stream(_output(start, i)), last + 1 - i)
+            j = i + number % (last + 1 - i)
+            result[i], result[j] = result[j], result[i]
     return tuple(result)
 
 

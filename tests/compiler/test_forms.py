@@ -12,6 +12,7 @@ import pytest
 from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.game import Game
 from interpreter.kernel.chance import Seeded
+from interpreter.kernel.effects import NOTE
 from tests.test_hostile import FAMILY, loaded, write
 
 TOTAL = ("state:\n", "state:\n  score_all: {value: int, start: 0}\n  some: {value: int?, start: none}\n")
@@ -20,6 +21,7 @@ PICKED = ("  has:\n    money", "  has:\n    picked: {value: list of int, start: 
 PURSE = ("  has:\n    money", "  has:\n    purse: {pool: gem, start: 1 of ruby}\n    money")
 LONE = ("step: 1..3}", "step: 1..3, lone: 1..1}")
 DUO = ("events:", "records:\n  duo: {one: int, two: int}\nevents:")
+MOVED = ("events:", 'events:\n  moved: {with: {card: plan}, says: "{card.number}"}')
 SPARE = ("cards:\n", "cards:\n  spare: 2\n")
 ZONES = (
     "zones: {deck",
@@ -91,6 +93,20 @@ CASES: dict[str, tuple[str, str, tuple[tuple[str, str], ...], str]] = {
             "  return one.number * amount > other.number * amount",
         ),
         (SPARE, ZONES),
+        "",
+    ),
+    "cards that go from here and there, and who sees them": (
+        "choose act by seats[0]:\n"
+        "  draw if count(deck) > 0:\n"
+        "    if let card = first(deck):\n      move card to seats[0].hand\n      note moved(card)\n"
+        "  lay card in seats[0].hand:\n    move card to pile\n    note moved(card)\n"
+        "  give card in pile, who in seats:\n    move card to who.hand\n    note moved(card)\n"
+        "    move card to top of deck\n    note moved(card)\n"
+        "  stay card in seats[0].hand:\n    move card to seats[0].hand\n    note moved(card)\n"
+        "  clear if count(deck) > 0:\n    for each card in pile:\n      move card to bottom of deck\n"
+        "    if let other = first(deck):\n      note moved(other)\n",
+        "",
+        (MOVED,),
         "",
     ),
     "a row whose key is a list": (
@@ -190,6 +206,11 @@ def tried(game: Game, choice: dict[str, object]) -> str:
     return ""
 
 
+def told(game: Game) -> list[tuple[object, ...]]:
+    """The events of a game, with who may see what of them."""
+    return [record[2:] for record in game.state.log if record[0] == NOTE]
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_both_forms_come_to_the_same(name: str, tmp_path: Path) -> None:
     act, rules, changes, tables = CASES[name]
@@ -208,6 +229,7 @@ def test_both_forms_come_to_the_same(name: str, tmp_path: Path) -> None:
         for _ in range(40):
             assert fast.state.difference(plain.state) == []
             assert fast.state.frame == plain.state.frame
+            assert told(fast) == told(plain)
             if fast.decision is None or plain.decision is None:
                 break
             options = [

@@ -19,6 +19,7 @@ from interpreter.base.source import Span
 from interpreter.compiler.constants import Constants, RuleFailure
 from interpreter.compiler.fast.knowledge import MOST_UNROLLED, Knowledge
 from interpreter.compiler.fast.parts import part_of
+from interpreter.compiler.fast.pins import implied
 from interpreter.compiler.fast.quote import Quote, is_constant, value_of
 from interpreter.compiler.fast.truths import asks_for_items, asks_for_some
 from interpreter.language import core as c
@@ -736,7 +737,7 @@ class Expressions:
                 flat.extend(test.values)
             elif not is_constant(test) or not value_of(test):
                 flat.append(test)
-        flat = list({shown(test): test for test in flat}.values())
+        flat = implied(list({shown(test): test for test in flat}.values()))
         if not flat:
             return self.quote.constant(True)
         if len(flat) == 1:

@@ -50,8 +50,15 @@ class Moves:
         return cell.group if isinstance(cell, c.Cell) else None
 
     def tokens(
-        self, amount: c.Expression, source: c.Expression, target: c.Expression, scope: Scope, site: ast.expr
+        self,
+        amount: c.Expression,
+        source: c.Expression,
+        target: c.Expression,
+        scope: Scope,
+        site: ast.expr,
+        some: c.Expression | None,
     ) -> Block:
+        """``some``: a number that is more than 0."""
         q, x = self.quote, self.expressions
         taken, given = self._group(source), self._group(target)
         away, to = x.address(source, scope), x.address(target, scope)
@@ -62,7 +69,9 @@ class Moves:
             return self._move_number(x.expression(amount, scope), (taken, away), (given, to), site)
         if isinstance(amount, c.AmountOf):
             number, kind = x.expression(amount.number, scope), x.expression(amount.kind, scope)
-            return self._move_some(number, kind, amount.size, (taken, away), (given, to), site)
+            return self._move_some(
+                number, kind, amount.size, (taken, away), (given, to), site, sure=amount.number == some
+            )
         return [q.placed(ast.Expr(q.call("move_tokens", [state, x.expression(amount, scope), away, to, site])))]
 
     def _move_some(
@@ -73,8 +82,13 @@ class Moves:
         source: tuple[str, ast.expr],
         target: tuple[str, ast.expr],
         site: ast.expr,
+        *,
+        sure: bool,
     ) -> Block:
-        """Tokens of one kind from one holder of several kinds to another; the groups are known and not the same."""
+        """Tokens of one kind from one holder of several kinds to another; the groups are known and not the same.
+
+        ``sure``: the number is more than 0.
+        """
         q, x = self.quote, self.expressions
         parts = {"amount": number, "kind": kind, "source": source[1], "target": target[1]}
         found, (number, kind, away, to) = self.named(parts)
@@ -90,9 +104,9 @@ class Moves:
             change.extend(q.statements("if _0 > _1:\n    give_up()", more, limit))
         change.extend(q.statements("L.append((4, _2, _0, _1, _3, _4))", away, held, site, to, there))
         change.extend(self._with_parts(((away, held, left), (to, there, more)), kind, width))
-        change.extend(self.after(source[0], away, held, self._owner(*source)))
+        change.extend(self.after(source[0], away, held, self._owner(*source), less=True))
         change.extend(self.after(target[0], to, there, self._owner(*target)))
-        if is_constant(number) and value_of(number) > 0:
+        if sure or (is_constant(number) and value_of(number) > 0):
             return [*found, *change]
         return [
             *found,

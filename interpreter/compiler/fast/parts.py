@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 
-__all__ = ["part_of", "taken_apart"]
+__all__ = ["is_part", "part_of", "taken_apart"]
 
 SCOPES = (ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp, ast.Lambda)
 
@@ -17,6 +17,11 @@ def part_of(read: ast.expr, width: int) -> ast.expr:
     """Marks the read of a part of a bag that has so many."""
     read.width = width  # type: ignore[attr-defined]
     return read
+
+
+def is_part(node: ast.expr) -> bool:
+    """Whether it is a known part of a bag that has a name."""
+    return _part(node) is not None
 
 
 def taken_apart(function: ast.FunctionDef) -> ast.FunctionDef:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from interpreter.compiler import lower as l
 from interpreter.compiler.fast.expressions import Hoister, Scope, Unsupported
+from interpreter.compiler.fast.pins import pinned
 from interpreter.compiler.fast.quote import Quote, is_constant, value_of
 from interpreter.compiler.fast.statements import Block
 from interpreter.compiler.fast.truths import asks_for_some
@@ -56,46 +57,6 @@ class _Takes(ast.NodeTransformer):
                 return [*found, *q.statements("return _0(state, frame, values)", q.name(names[-1]))]
             case _:
                 return node
-
-
-class _Pinned(ast.NodeTransformer):
-    """What a choice was pinned to is the choice itself from then on, and what that settles is settled."""
-
-    def __init__(self, quote: Quote, pin: ast.expr, variable: str) -> None:
-        self.quote, self.pin, self.variable = quote, ast.dump(pin), variable
-
-    def block(self, body: Block) -> Block:
-        return [each for statement in body for each in _listed(self.visit(statement))]
-
-    def visit(self, node: ast.AST) -> Any:
-        if isinstance(node, ast.expr) and ast.dump(node) == self.pin:
-            self.quote.stay(node)
-            return self.quote.name(self.variable)
-        return super().visit(node)
-
-    def visit_Compare(self, node: ast.Compare) -> ast.AST:
-        self.generic_visit(node)
-        match node:
-            case ast.Compare(ast.Name(one), [ast.Eq() | ast.LtE() | ast.GtE()], [ast.Name(other)]) if one == other:
-                return ast.copy_location(ast.Constant(True), node)
-            case _:
-                return node
-
-    def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
-        self.generic_visit(node)
-        if isinstance(node.op, ast.And):
-            node.values = [value for value in node.values if not _is_true(value)] or node.values[:1]
-        return node if len(node.values) > 1 else node.values[0]
-
-    def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
-        self.generic_visit(node)
-        if _is_true(node.body):
-            return ast.copy_location(ast.BoolOp(ast.Or(), [node.test, node.orelse]), node)
-        return node
-
-    def visit_If(self, node: ast.If) -> Any:
-        self.generic_visit(node)
-        return node.body if _is_true(node.test) else node
 
 
 class PreferenceWriter:
@@ -253,8 +214,10 @@ class PreferenceWriter:
             return body
         if pin is not None:
             inside = self._inside(choice.items, q.name(variable))
-            body = self._if(inside, self._choices(pattern, option, position + 1, own, end))
-            return [q.assign(variable, pin), *_Pinned(q, pin, variable).block(body)]
+            body = self._choices(pattern, option, position + 1, own, end)
+            if not isinstance(pin, ast.Name):
+                inside, body = pinned(inside, variable, pin), [pinned(each, variable, pin) for each in body]
+            return [q.assign(variable, pin), *self._if(inside, body)]
         short = x.short(choice.items, self.scope)
         if short is not None:
             written: Block = []
@@ -312,9 +275,13 @@ class PreferenceWriter:
                 if isinstance(side, c.Local) and side.index == first + position:
                     used = {node.index for node in descendants(other) if isinstance(node, c.Local)}
                     known = not any(side.index <= index < first + count for index in used)
-                    if known and self.emitter.knowledge.is_total(other):
+                    if known and self._is_sure(other):
                         return self.expressions.expression(other, own)
         return None
+
+    def _is_sure(self, value: c.Expression) -> bool:
+        """Whether something always has a value, which is not none."""
+        return not value.type.optional and self.emitter.knowledge.is_total(value)
 
     def _passing(self, pattern: Pattern, option: c.Option, own: Scope, end: tuple[int, str, str, str]) -> Block:
         q, x = self.quote, self.expressions
@@ -400,16 +367,8 @@ class PreferenceWriter:
                 )
                 used = {node.index for node in descendants(other) if isinstance(node, c.Local)}
                 known = not any(side.index <= index < first + count for index in used)
-                return alone and known and self.emitter.knowledge.is_total(other)
+                return alone and known and self._is_sure(other)
         return False
-
-
-def _is_true(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is True
-
-
-def _listed(found: Any) -> Block:
-    return found if isinstance(found, list) else [found]
 
 
 def _names(node: ast.expr) -> list[ast.Name]:

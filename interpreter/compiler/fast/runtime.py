@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
-from itertools import accumulate, compress
+from itertools import accumulate, compress, filterfalse
 from operator import ne
 from typing import TYPE_CHECKING, Any
 
@@ -81,6 +81,7 @@ class Runtime:
         }
         self.changing = [bool(a or b) for a, b in zip(readers, self.stale, strict=True)]
         self.constants = machine.constants
+        model = self.constants.model
         self.effects = machine.constants.effects
         self.readers, self.caches = readers, caches
         base = self.constants.layout.base
@@ -88,10 +89,12 @@ class Runtime:
         self.wakes = self.effects.wakes
         self.zones = self.effects.zones
         self.location, self.piece = base["location"], base.get("piece", 0)
+        places = range(self.location, self.location + len(model.cards))
+        self.location_matters = any(self.changing[place] or self.wakes[place] for place in places)
+        """Whether something is remembered of where cards lie, or a standing rule looks at it."""
         self.pending, self.settling, self.kept = base["pending"], base["settling"], base["kept"]
         self.chance = base["chance"]
         self.phase = base["phase"]
-        model = self.constants.model
         self.phases = [model.rules[name].top.id for name in model.phases]
         """The procedure of each phase."""
         self.names_of_phases = tuple(model.phases)
@@ -359,23 +362,24 @@ class Runtime:
         moved = frozenset(cards)
         if source == zone or source in self.odd or zone in self.odd or len(moved) < len(cards):
             return False
-        for card in cards:
-            if cells[location + card] != source:
-                return False
-        there, order = cells[zone], self.order[zone]
+        held, there, order = cells[source], cells[zone], self.order[zone]
+        if not moved.issubset(held):
+            return False
         if order is None:
             after = (*cards, *there) if where == "top" else (*there, *cards)
         else:
             after = tuple(sorted((*there, *cards), key=order.__getitem__))
-        self.put(state, source, tuple([card for card in cells[source] if card not in moved]), site)
+        self.put(state, source, tuple(filterfalse(moved.__contains__, held)), site)
         self.put(state, zone, after, site)
-        state.log.extend([(PUT, site, location + card, source) for card in cards])
-        for card in cards:
-            place = location + card
+        places = [location + card for card in cards]
+        state.log.extend([(PUT, site, place, source) for place in places])
+        for place in places:
             cells[place] = zone
-            if self.changing[place]:
-                self.forget(state, place, source)
-            cells[self.pending] |= self.wakes[place]
+        if self.location_matters:
+            for place in places:
+                if self.changing[place]:
+                    self.forget(state, place, source)
+                cells[self.pending] |= self.wakes[place]
         return True
 
     def move_to_pile(self, state: State, cards: tuple[int, ...], pile: tuple[int, ...], where: str, site: Any) -> None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -72,11 +72,25 @@ class Library:
             self._sizes[name] = sum(1 for _ in _walk(self.functions[name]))
         return self._sizes[name]
 
-    def is_worth_it(self, name: str) -> bool:
-        """Whether a function may stand in place: it is short, or there is hardly another place for it."""
+    def is_worth_it(self, name: str, given: Sequence[ast.expr]) -> bool:
+        """Whether a function may stand in place: it is short, there is hardly another place for it, or most of it goes
+        by what it is given."""
         calls = self._calls[name]
+        if calls <= SEVERAL and any(self._is_told_apart(name, at) for at in _constants(given)):
+            return self.size(name) <= MOST_OF_ONE
         most = MOST_OF_ONE if calls == 1 else MOST_OF_SEVERAL if calls <= SEVERAL else MOST_OF_MANY
         return self.size(name) <= most
+
+    def _is_told_apart(self, name: str, place: int) -> bool:
+        """Whether a function has several cases by one of its parameters."""
+        function = self.functions[name]
+        parameter = function.args.args[place].arg
+        cases = 0
+        for node in _walk(function):
+            match node:
+                case ast.If(ast.Compare(ast.Name(asked), [ast.Eq()], [ast.Constant()])) if asked == parameter:
+                    cases += 1
+        return cases > 1
 
     def locals(self, name: str) -> tuple[str, ...]:
         """The names that belong to a function."""
@@ -364,7 +378,7 @@ class _Writer:
         self, statement: ast.Return, name: str, arguments: list[ast.expr], facts: _Facts
     ) -> list[ast.stmt] | None:
         """The body of a function that is called at the end."""
-        if name not in self.library.functions or not self._fits(name):
+        if name not in self.library.functions or not self._fits(name, arguments):
             return None
         body = self._body(name, arguments, statement)
         self.stack.append(name)
@@ -374,7 +388,7 @@ class _Writer:
 
     def _by_the_way(self, statement: ast.Expr, name: str, call: ast.Call, facts: _Facts) -> list[ast.stmt]:
         known = name in self.library.functions and not call.keywords
-        if not known or not self.library.is_straight(name) or not self._fits(name):
+        if not known or not self.library.is_straight(name) or not self._fits(name, call.args):
             return [statement]
         body = self._body(name, call.args, statement)
         if body and isinstance(body[-1], ast.Return):
@@ -384,8 +398,8 @@ class _Writer:
         self.stack.pop()
         return found
 
-    def _fits(self, name: str) -> bool:
-        if name in self.stack or len(self.stack) > DEEPEST or not self.library.is_worth_it(name):
+    def _fits(self, name: str, given: Sequence[ast.expr]) -> bool:
+        if name in self.stack or len(self.stack) > DEEPEST or not self.library.is_worth_it(name, given):
             return False
         if self.size + self.library.size(name) > MOST_IN_ALL:
             return False
@@ -497,6 +511,12 @@ def _known(node: Any, facts: _Facts) -> Any:
             return _at(ast.Constant(not value), node)
         case ast.IfExp(ast.Constant(value), then, otherwise):
             return then if value else otherwise
+        case ast.IfExp(ast.BoolOp(ast.And(), [*before, ast.Constant(bool(last))]) as test, _, otherwise):
+            if not last:
+                return otherwise if all(_is_simple(each) or _is_cell(each) for each in before) else node
+            test.values = before
+            node.test = test if len(before) > 1 else before[0]
+            return node
         case _:
             return node
 
@@ -661,6 +681,19 @@ def _is_number(node: ast.expr | None) -> bool:
 
 def _is_simple(node: ast.expr) -> bool:
     return isinstance(node, ast.Name | ast.Constant)
+
+
+def _is_cell(node: ast.expr) -> bool:
+    """Whether it is a known cell, which can be read without a failure."""
+    match node:
+        case ast.Subscript(ast.Name("S"), ast.Constant(int())):
+            return True
+        case _:
+            return False
+
+
+def _constants(given: Sequence[ast.expr]) -> list[int]:
+    return [place for place, each in enumerate(given) if isinstance(each, ast.Constant)]
 
 
 def _is_pure(node: ast.expr) -> bool:

@@ -75,6 +75,30 @@ class Standing(Writer):
         long = any(isinstance(node, ast.ListComp | ast.GeneratorExp | ast.Lambda | ast.NamedExpr) for node in nodes)
         return None if long or len(nodes) > MOST_ASKED else found
 
+    def looks_for_more(self, matches: ast.expr, group: str) -> bool:
+        """Whether a question asks only if there is more in a bag of a group than rooms can take.
+
+        Where it has no match, it has none when there is less.
+        """
+        match matches:
+            case ast.Compare(
+                ast.Subscript(ast.Attribute(ast.Call(ast.Name(), rooms), "outside"), bag), [ast.Gt()], [ast.Constant(0)]
+            ):
+                others = [self._group(each) for each in rooms]
+                return self._group(bag) == group and group not in others and "" not in others
+            case _:
+                return False
+
+    def _group(self, cell: ast.expr) -> str:
+        """The group of the cell that is read, if it can be told."""
+        match cell:
+            case ast.Subscript(
+                ast.Name("S"), ast.Constant(int(first)) | ast.BinOp(ast.Constant(int(first)), ast.Add(), ast.Name())
+            ):
+                return self.constants.layout.owner_of(first)[0]
+            case _:
+                return ""
+
     def _only_rule(self, group: str) -> StandingRule | None:
         """The only rule that a change of a group's cells wakes, each for the seat of that cell."""
         first, wakes, watches = self.constants.layout.base[group], self.constants.effects.wakes, self.constants.watches

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from interpreter.compiler.constants import MAXIMUM_NUMBER, MAXIMUM_PASSES
 from interpreter.compiler.fast.expressions import Expressions, Scope, Unsupported, cheap
 from interpreter.compiler.fast.moves import Moves, Zone
+from interpreter.compiler.fast.parts import is_part
 from interpreter.compiler.fast.quote import is_constant, value_of
 from interpreter.compiler.fast.truths import asks_for_items
 from interpreter.kernel.effects import MARK, has_ended
@@ -41,14 +42,17 @@ class Statements:
         self.moves = Moves(self)
         self._first: tuple[int, Zone] | None = None
         """The local that a condition has just given the first card of a zone, for the next step."""
+        self._some: c.Expression | None = None
+        """The number of which a loop has just asked whether it is more than 0, for the next step."""
         self._seen: dict[str, ast.expr] = {}
         """Names of cards that the last move moved, each with who may see it where it lies now."""
 
-    def block(self, steps: Sequence[c.Step], scope: Scope) -> Block:
-        """Steps of which nothing is known that was done before them."""
-        before, self._first, self._seen = (self._first, self._seen), None, {}
+    def block(self, steps: Sequence[c.Step], scope: Scope, some: c.Expression | None = None) -> Block:
+        """Steps of which nothing is known that was done before them, but that the number ``some`` is more than 0."""
+        before = self._first, self._some, self._seen
+        self._first, self._some, self._seen = None, some, {}
         found = self._steps(steps, scope)
-        self._first, self._seen = before
+        self._first, self._some, self._seen = before
         return found
 
     def _steps(self, steps: Sequence[c.Step], scope: Scope) -> Block:
@@ -67,7 +71,7 @@ class Statements:
     def step(self, step: c.Step, scope: Scope) -> Block:
         q, x = self.quote, self.expressions
         q.at(step.span)
-        first, self._first = self._first, None
+        first, self._first, some, self._some = self._first, None, self._some, None
         if not _leaves_cards(step):
             self._seen = {}
         match step:
@@ -95,7 +99,7 @@ class Statements:
             case c.Ask() | c.Settles() | c.Ends():
                 raise AssertionError("only the lowered form suspends")
             case _:
-                return self._effect(step, scope, first)
+                return self._effect(step, scope, first, some)
 
     def _bounded(self, value: c.Expression, name: str) -> Block:
         """What a local was given may be kept."""
@@ -129,11 +133,11 @@ class Statements:
             found: Block = []
             for item in short:
                 scope.names[step.variable] = q.constant(item)
-                found.extend(self._tested(step.test, self.block(step.body, scope), scope))
+                found.extend(self._tested(step.test, self.block(step.body, scope, _some(step.test)), scope))
             del scope.names[step.variable]
             return found
         items = x.items(step.items, scope)
-        body = self._tested(step.test, self.block(step.body, scope), scope)
+        body = self._tested(step.test, self.block(step.body, scope, _some(step.test)), scope)
         q.at(step.span)
         loop = ast.For(q.store(scope.label(step.variable)), items, body or [q.placed(ast.Pass())], [], None)
         return [q.placed(loop)]
@@ -182,11 +186,11 @@ class Statements:
         return q.call("visible_in", [q.name("state"), value, q.name(self.emitter.bind(f"type of {type_}", type_))])
 
     def named(self, parts: dict[str, ast.expr]) -> tuple[Block, list[ast.expr]]:
-        """The parts by names, where they are more than that."""
+        """The parts by names, where they are more than that, or than a part of a bag that has a name."""
         found: Block = []
         names: list[ast.expr] = []
         for label, part in parts.items():
-            if not isinstance(part, ast.Name | ast.Constant):
+            if not isinstance(part, ast.Name | ast.Constant) and not is_part(part):
                 fresh = self.expressions.fresh(label)
                 found.append(self.quote.assign(fresh, part))
                 part = self.quote.name(fresh)
@@ -208,7 +212,7 @@ class Statements:
         told = q.statements("L.append(_0)", q.tuple(parts))
         return [*before, *told, *changed] if has_ended((MARK, None, word)) else [*before, *changed, *told]
 
-    def _effect(self, step: c.Step, scope: Scope, first: tuple[int, Zone] | None) -> Block:
+    def _effect(self, step: c.Step, scope: Scope, first: tuple[int, Zone] | None, some: c.Expression | None) -> Block:
         q, x = self.quote, self.expressions
         site = q.name(self.emitter.site(step.span))
         state = q.name("state")
@@ -220,7 +224,7 @@ class Statements:
             case c.MoveAll():
                 return self.moves.everything(step, scope, site)
             case c.MoveTokens(amount, source, target):
-                return self.moves.tokens(amount, source, target, scope, site)
+                return self.moves.tokens(amount, source, target, scope, site, some)
             case c.MovePiece():
                 return self.moves.piece(step, scope, site)
             case c.Shuffles(zone, chance):
@@ -246,7 +250,7 @@ class Statements:
         where = self.expressions.address(cell, scope)
         found = self.expressions.knowledge.cell_of(cell)
         group = found.group if isinstance(found, c.Cell) else None
-        return self.put(where, group, value, self.emitter.site(step.span))
+        return self.put(where, group, value, self.emitter.site(step.span), differs=_is_shorter(step))
 
     def put(self, where: ast.expr, group: str | None, value: ast.expr, site: str, *, differs: bool = False) -> Block:
         """A cell gets a value: the record, the change, and what follows from it. ``differs``: it surely changes."""
@@ -282,12 +286,21 @@ class Statements:
             return asks_for_items(found)
         return found
 
-    def after(self, group: str, where: ast.expr, old: ast.expr | None = None, owner: ast.expr | None = None) -> Block:
+    def after(
+        self,
+        group: str,
+        where: ast.expr,
+        old: ast.expr | None = None,
+        owner: ast.expr | None = None,
+        *,
+        less: bool = False,
+    ) -> Block:
         """What a change of a group's cell brings with it: remembered values go, standing rules are woken.
 
         ``old`` is what the cell held before, where that is not in the last record; ``owner`` whose cell it is, where
         that is a local. Then the one rule that could be woken is asked at once, if that is short, and sleeps on where
         it has no match; but not while the machine settles: a decision in between must leave what the plain form leaves.
+        ``less``: it is a bag, which has become smaller. A rule that sleeps and looks for what has no room sleeps on.
         """
         q = self.quote
         found: Block = self.emitter.drops(group, where, old or q.expression("L[-1][3]"))
@@ -304,8 +317,10 @@ class Statements:
             wake = q.statements("S[_0] |= _1", q.constant(self.base["pending"]), woken)
             matches = self.emitter.standing.matches_for(group, owner) if owner is not None else None
             if matches is not None:
-                settling = q.constant(self.base["settling"])
-                wake = q.statements("if S[_0] or _1:\n    body", settling, matches, body=wake)
+                settling = q.expression("S[_0]", q.constant(self.base["settling"]))
+                asleep = less and self.emitter.standing.looks_for_more(matches, group)
+                test = settling if asleep else q.expression("_0 or _1", settling, matches)
+                wake = q.statements("if _0:\n    body", test, body=wake)
             found.extend(wake)
         return found
 
@@ -340,6 +355,24 @@ class Statements:
         record = [q.constant(1), site, q.constant(event), q.tuple(values), q.tuple(seen)]
         found.extend(q.statements("L.append(_0)", q.tuple(record)))
         return found
+
+
+def _some(test: c.Expression | None) -> c.Expression | None:
+    """The number that is more than 0 where a test holds."""
+    match test:
+        case c.Comparison(">", number, c.Const(0)):
+            return number
+        case _:
+            return None
+
+
+def _is_shorter(step: c.Step) -> bool:
+    """Whether a cell gets what it holds without an item, which must be there."""
+    match step:
+        case c.SetCell(cell, c.Builtin("without", (c.Read(held), _))):
+            return held == cell
+        case _:
+            return False
 
 
 def _leaves_cards(step: c.Step) -> bool:
