@@ -6,9 +6,11 @@ stands on a node, which nodes a rule may use and what a length means is left to 
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field
 from heapq import heapify, heappop, heappush
+from itertools import combinations
 from typing import Any
 
 from interpreter.base.frozen import dataclass
@@ -142,13 +144,9 @@ class Graph:
             known.joined = self.connected(known.nodes)
         if not starts or not known.joined or not known.nodes.issuperset(starts):
             return self._search(starts, within, lengths)
-        left, found, rows = starts, None, known.rows
-        for place in range(len(starts) if len(starts) > 1 else 0):
-            found = known.answers.get(starts[:place] + starts[place + 1 :])
-            if found is not None:
-                left = starts[place : place + 1]
-                break
-        for start in left:
+        before = next(filter(known.answers.__contains__, combinations(starts, len(starts) - 1)), ())
+        found, rows = known.answers.get(before) if before else None, known.rows
+        for start in set(starts) if found is None else set(starts).difference(before):
             if start not in rows:
                 row = rows[start] = self._search((start,), within, lengths)
                 known.near[start] = sorted([(far, node) for node, far in enumerate(row) if far is not None])
@@ -298,9 +296,7 @@ def _nearer(found: _Distances, near: list[tuple[int, int]]) -> _Distances:
     """
     distances: list[Any] = list(found)
     most = max(filter(None, found), default=0)
-    for far, node in near:
-        if far >= most:
-            break
+    for far, node in near[: bisect_left(near, (most,))]:
         if far < distances[node]:
             distances[node] = far
     return tuple(distances)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import ast
+import copy
 import random
 import re
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from interpreter.compiler.fast.motion import out_of_loops
+from interpreter.compiler.fast.quote import Quote
 from tests.compiler.test_same_game import CASES, Pair, machines, play
 
 AREA = "area = [i in isle where i.coast in chosen]"
@@ -33,6 +38,20 @@ def test_games_are_the_same_whatever_the_order(order: str, tmp_path: Path) -> No
     assert sum(function.name.endswith("_passing") for body in written for function in body) == 2  # type: ignore[attr-defined]
     for seed in range(6):
         play(Pair(name, 2, seed), random.Random(seed))
+
+
+def test_what_is_the_same_for_all_is_asked_before_the_loop() -> None:
+    text = "def least(S, items, most):\n for item in items:\n  if S[0] > most and item > most:\n   return item"
+    function = ast.parse(text).body[0]
+    assert isinstance(function, ast.FunctionDef)
+    moved = out_of_loops(copy.deepcopy(function), Quote())
+    assert isinstance(moved.body[-1], ast.If)
+    found = []
+    for each in (function, moved):
+        names: dict[str, Any] = {}
+        exec(compile(ast.fix_missing_locations(ast.Module([each], [])), "", "exec"), names)
+        found.append([names["least"]([first], (1, 2, 3, 4), 2) for first in (1, 5)])
+    assert found[0] == found[1] == [None, 3]
 
 
 def test_what_enters_has_its_place() -> None:

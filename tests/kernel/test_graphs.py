@@ -132,6 +132,14 @@ def test_answers_are_kept_for_one_tuple_of_lengths() -> None:
     assert LINE.distances((0, 3), None, lengths) == (0, 1, 3, 0)
 
 
+def test_answers_go_on_from_those_with_one_start_less() -> None:
+    graph, lengths = Graph(4, LINE.links), (1, 2, 0)
+    assert graph.distances((), None, lengths) == (None,) * 4
+    for starts in ((2,), (2, 0), (0, 2), (1, 2), (1, 2, 2), (0, 1, 2, 3)):
+        wanted = [min(abs((0, 1, 3, 3)[start] - (0, 1, 3, 3)[node]) for start in starts) for node in range(4)]
+        assert graph.distances(starts, None, lengths) == tuple(wanted)
+
+
 def test_kept_answers_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(graphs, "_MOST_KEPT", 2)
     graph, lengths = Graph(4, LINE.links), (1, 1, 1)

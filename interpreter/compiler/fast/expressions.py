@@ -526,25 +526,33 @@ class Expressions:
             template = "_0 not in numbers(_1, _2)" if negated else "_0 in numbers(_1, _2)"
             return q.expression(template, one, first, last)
         whole = self.items(items, scope)
+        if shown(whole) in self._gone_through(one, scope):
+            return q.constant(not negated)
         hoisted = self._as_set(whole, scope)
         return q.expression("_0 not in _1" if negated else "_0 in _1", one, hoisted)
 
     def _passes(self, one: ast.expr, items: c.Expression, scope: Scope) -> ast.expr | None:
         """Whether what a loop goes through is among those of the same things that pass a test: the row of the test
         tells."""
-        if not isinstance(one, ast.Name) or not isinstance(items, c.CallRule | c.CallBase) or scope.frozen:
+        gone_through = self._gone_through(one, scope)
+        if not gone_through or not isinstance(items, c.CallRule | c.CallBase) or scope.frozen:
             return None
         layer = self.program.reach.procedures[self.program.target(items)]
         body = layer.body
         if not isinstance(body, c.Loop) or body.operation != "filter" or layer.form != "is" or layer.when is not None:
             return None
-        gone_through = {shown(each.items) for each in scope.loops if one.id in each.variables and each.items}
         given = {index: self.expression(argument, scope) for index, argument in enumerate(items.arguments)}
         inner = Scope(layer.local_names, names=given, lifted=scope.lifted, loops=scope.loops)
         if shown(self.items(body.items, inner)) not in gone_through:
             return None
         inner.names[body.variable] = one
         return self._row_test(body, inner)
+
+    def _gone_through(self, one: ast.expr, scope: Scope) -> set[str]:
+        """What the loop goes through of which this is the item."""
+        if not isinstance(one, ast.Name):
+            return set()
+        return {shown(each.items) for each in scope.loops if one.id in each.variables and each.items}
 
     def _as_set(self, whole: ast.expr, scope: Scope) -> ast.expr:
         """A list that was worked out before a loop is looked up as a set in it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass
+from math import prod
 from typing import Any
 
 from interpreter.compiler.constants import Constants
@@ -160,7 +161,10 @@ class Knowledge:
 
     def _is_total(self, node: Any) -> bool:
         match node:
-            case c.Element() | c.TableCell() | c.RangeFrom() | c.Default():
+            case c.TableCell(table, keys):
+                sizes = [self._members(key.type) for key in keys]
+                return 0 < prod(sizes) == len(self.constants.model.tables[table].cells)
+            case c.Element() | c.RangeFrom() | c.Default():
                 return False
             case c.Arithmetic(operator):
                 return operator in ("+", "-", "*")
@@ -196,6 +200,11 @@ class Knowledge:
                 return is_plain and self.is_count(layer.body)  # type: ignore[arg-type]
             case _:
                 return False
+
+    def _members(self, type_: Type) -> int:
+        """How many names the kind has of which a value surely is one; 0 where it may be anything else."""
+        kind = self.constants.model.kinds[type_.name] if type_.form == "kind" and not type_.optional else None
+        return len(kind.members) if kind is not None and kind.range is None else 0
 
     def _is_heavy(self, node: Any) -> bool:
         """Loops and long work; a loop over a few things that are known is written out instead."""

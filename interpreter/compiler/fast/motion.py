@@ -42,6 +42,7 @@ class _Mover:
                 for each in body:
                     self._taken(each, bound, before)
                 statement.body = self.block(statement.body)
+                return [*before, self._asked_once(statement, bound)]
             case ast.If() | ast.While():
                 statement.body = self.block(statement.body)
                 statement.orelse = self.block(statement.orelse)
@@ -50,6 +51,21 @@ class _Mover:
                 for loop in [n for n in ast.walk(statement) if isinstance(n, ast.ListComp | ast.GeneratorExp)]:
                     self._comprehension(loop, _stored(statement), before)
         return [*before, statement]
+
+    def _asked_once(self, loop: ast.For, bound: set[str]) -> ast.stmt:
+        """What a loop asks first of each item, and is the same for all, is asked before it, if what it goes through is
+        known without fail."""
+        match loop:
+            case ast.For(
+                _,
+                ast.Name() | ast.Subscript(ast.Name("S"), ast.Constant()),
+                [ast.If(ast.BoolOp(ast.And(), [ast.Name(name) as first, *others]) as test, _, []) as only],
+            ) if name not in bound:
+                test.values = others
+                only.test = test if len(others) > 1 else others[0]
+                return ast.copy_location(ast.If(first, [loop], []), loop)
+            case _:
+                return loop
 
     def _comprehension(self, loop: ast.ListComp | ast.GeneratorExp, bound: set[str], before: list[ast.stmt]) -> None:
         if any(isinstance(node, ast.Lambda) for node in ast.walk(loop)):

@@ -334,8 +334,8 @@ class PreferenceWriter:
         Whatever is asked from there on must be the same for all options: then the first one tells if it fails.
         """
         parts = [part for test in tests for part in (test.values if isinstance(test, ast.BoolOp) else [test])]
-        stored = {each.id for part in parts for each in _names(part) if isinstance(each.ctx, ast.Store)}
-        chosen = stored | {self.scope.label(choice.variable) for choice in option.choices}
+        named = {node.target.id for part in parts for node in ast.walk(part) if isinstance(node, ast.NamedExpr)}
+        chosen = named | {self.scope.label(choice.variable) for choice in option.choices}
         for place, part in enumerate(parts):
             match part:
                 case ast.Compare(ast.NamedExpr(name) as told, [operator], [limit]) if ast.dump(name) == ast.dump(
