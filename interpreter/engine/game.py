@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any, overload
 from interpreter.base.frozen import dataclass
 from interpreter.compiler.constants import MAXIMUM_STEPS, RuleFailure
 from interpreter.compiler.fast.budget import DECISION
+from interpreter.compiler.fast.machine import CHOICE_COST
 from interpreter.compiler.fast.runtime import CACHES
 from interpreter.compiler.plain.machine import AskSite, OptionSite
 from interpreter.engine.refusal import IllegalMove, refuse
 from interpreter.engine.values import Names
-from interpreter.kernel.chance import ChanceSource, Scripted, Seeded
+from interpreter.kernel.chance import ChanceSource, Draws, Scripted, Seeded
 from interpreter.kernel.effects import undo
 from interpreter.kernel.invariants import broken
 from interpreter.kernel.state import State, Value, as_json
@@ -162,7 +163,7 @@ class Decision:
     _game: Game
     _named: Named
     _chosen: Option | None
-    """The option that the machine chose, which is surely legal."""
+    """The option that the machine chose, if it did; it is surely legal."""
     _context: dict[str, Any]
     _options: Options
 
@@ -202,15 +203,20 @@ class Decision:
         """The option of an alternative's number and values."""
         return self._named[code]
 
-    def preferred(self, prefer: Callable[..., Code], below: Callable[[int], int]) -> Option | None:
-        """What one of the machine's own functions chooses (:meth:`FastMachine.preferring`), which need not be looked at
-        again; nothing where it cannot tell."""
-        state, form = self._game.state, self._game.machine.form
+    def preferred(self, prefer: Mapping[int, Any], random: Draws, below: Callable[[int], int]) -> Option | None:
+        """What the machine's own functions choose (:meth:`FastMachine.preferring`), which need not be looked at again;
+        nothing where they cannot tell. ``below`` is that of ``random``."""
+        game, frame, used = self._game, self.frame, random.used
+        state, form = game.state, game.machine.made
         try:
-            if form.left[0] < DECISION or CACHES not in state.memo:
+            left = form.left
+            left[0] = spare = left[0] - CHOICE_COST
+            if spare < DECISION or CACHES not in state.memo:
                 form.begin(state)
-            option = self._named[prefer(state, self.frame[1], below)]
+            option = self._named[prefer[frame[0]](state, frame[1], below)]
         except Exception:
+            if random.used != used:
+                random.go_to(used)
             return None
         if option.site is not None:
             self._chosen = option
@@ -222,6 +228,11 @@ class Decision:
 
     def __repr__(self) -> str:
         return f"<decision {self.name} of seat {self.actor}>"
+
+
+NOT_ASKED = Decision()
+"""What stands for the decision of a game as long as nobody has asked for it."""
+NOT_ASKED.frame, NOT_ASKED._chosen = (), None
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,7 +270,7 @@ class Game:
         self.settings = settings
         self.origin = origin
         self.history: tuple[Any, ...] | None = None
-        self._decision: Decision | None = None
+        self._decision = NOT_ASKED
 
     @classmethod
     def begin(
@@ -325,18 +336,22 @@ class Game:
     @property
     def decision(self) -> Decision | None:
         """What is asked now; nothing once the game is over. The same object until a choice is made."""
-        frame = self.state.frame
-        if frame is None:
-            return None
-        decision = self._decision
-        if decision is None or decision.frame is not frame:
+        frame, decision = self.state.frame, self._decision
+        if decision.frame is not frame:
+            if frame is None:
+                return None
             self.machine.meter.left = MAXIMUM_STEPS
-            named = self.table.options.get(frame[0]) or self._named(frame[0])
+            try:
+                named = self.table.options[frame[0]]
+            except KeyError:
+                named = self._named(frame[0])
             seat = named.seat
-            actor = frame[1][seat] if seat is not None else named.site.seat(self.state, list(frame[1]))
-            decision = self._decision = Decision()  # filled here: there is one for every choice
-            decision.actor, decision.frame = actor, frame
-            decision._game, decision._named, decision._chosen = self, named, None
+            self._decision = decision = Decision()  # filled here: there is one for every choice
+            decision.actor = frame[1][seat] if seat is not None else named.site.seat(self.state, list(frame[1]))
+            decision.frame = frame
+            decision._game = self
+            decision._named = named
+            decision._chosen = None
         return decision
 
     def _named(self, index: int) -> Named:
@@ -363,27 +378,28 @@ class Game:
     def apply(self, choice: Option | Mapping[str, Any]) -> None:
         """Makes a choice and goes on to the next decision. Raises :class:`IllegalMove`, which changes nothing, or
         :class:`RuleFailure`, after which the state is as before the choice."""
-        decision, state = self._decision, self.state
-        option = decision._chosen if decision is not None and decision.frame is state.frame else None
-        if option is None or option is not choice:
+        state, decision = self.state, self._decision
+        frame = state.frame
+        length = len(state.log)
+        if decision._chosen is choice and decision.frame is frame and length <= MAXIMUM_RECORDS:
+            self.machine.go_on(state, self.chance, frame, choice.code, length)
+            self.history = self.history, decision.actor, choice
+        else:
             option = choice if isinstance(choice, Option) and self._is_sure(choice) else self.offered(choice)
-        number, values = option.code
-        log = state.log
-        before = len(log)
-        if before > MAXIMUM_RECORDS:
-            assert state.frame is not None
-            place = self.machine.asks[state.frame[0]].ask.span
-            raise RuleFailure(f"more than {MAXIMUM_RECORDS:,} things happened in this game", place, "R002")
-        self.machine.take(state, self.chance, number, values)
-        self.history = self.history, log[before][3], option
-        self._decision = None
+            if length > MAXIMUM_RECORDS:
+                assert frame is not None
+                place = self.machine.asks[frame[0]].ask.span
+                raise RuleFailure(f"more than {MAXIMUM_RECORDS:,} things happened in this game", place, "R002")
+            self.machine.take(state, self.chance, *option.code)
+            self.history = self.history, state.log[length][3], option
+        self._decision = NOT_ASKED
 
     def _is_sure(self, option: Option) -> bool:
         """Whether an option that the game made itself is legal now: the short way."""
         decision, frame = self._decision, self.state.frame
         if frame is None or option.site is None:
             return False
-        if decision is not None and decision.frame is frame and decision.made(option):
+        if decision.frame is frame and decision.made(option):
             return True
         number, values = option.code
         options = self.machine.asks[frame[0]].options
@@ -451,7 +467,7 @@ class Game:
         """Back to the last decision of this object; false where there is none."""
         if undo(self.state) is None:
             return False
-        self._decision = None
+        self._decision = NOT_ASKED
         if self.history is not None:
             self.history = self.history[0]
         return True

@@ -25,9 +25,9 @@ _MASK = (1 << 64) - 1
 _STEP = 0x9E3779B97F4A7C15
 """The odd step of SplitMix64: 2**64 divided by the golden ratio."""
 _FIRST, _SECOND = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
-_RARE = 1 << 32
-"""Numbers so near to the end of the range may have to be drawn anew; hardly ever is one met."""
-_COMMON = (1 << 64) - _RARE
+_FEW = (1 << 30) - 1
+"""From the numbers but the last so many, an outcome of so many can be drawn at once."""
+_COMMON = (1 << 64) - _FEW
 
 _LANES = 32
 _EACH = sum(1 << 128 * lane for lane in range(_LANES))
@@ -89,33 +89,51 @@ def drawn(n: int, seed: int, name: str, counter: int) -> int:
 
 
 class Draws:
-    """``drawn`` for one seed and name, again and again: ``used`` says how often it was asked, and may be set back.
+    """``drawn`` for one seed and name, again and again: ``used`` says how often it was asked.
 
     A choice of a bot takes a number or more, so several are worked out at once, each in a lane of one long integer. A
     lane is twice as wide as a number: no product reaches the next one.
     """
 
-    __slots__ = ("_first", "_name", "_numbers", "_seed", "_start", "used")
+    __slots__ = ("_left", "_name", "_seed", "_start", "used")
 
     def __init__(self, seed: int, name: str) -> None:
         self._seed, self._name = seed, name
         self._start = _finalise(_finalise((seed + _STEP) & _MASK) ^ _fnv1a(name))
-        self._numbers: tuple[int, ...] = ()
-        self._first = -_LANES
+        self._left: list[int] = []
+        """Numbers that come next, the last of them first; none of them may have to be drawn anew."""
         self.used = 0
+
+    def go_to(self, used: int) -> None:
+        """Goes on as if it had been asked so often."""
+        self.used = used
+        self._left = []
 
     def below(self, n: int) -> int:
         """A number from 0 to ``n - 1``; ``ValueError`` where ``n`` is below 1."""
+        left = self._left
+        if left and 0 < n <= _FEW:
+            self.used += 1
+            return left.pop() % n
+        return self._below(n)
+
+    def _below(self, n: int) -> int:
+        """The same where numbers must be worked out, or one may have to be drawn anew."""
+        if not self._left:
+            self._left = _common(_run(self._start, self.used))
+            if self._left and 0 < n <= _FEW:
+                return self.below(n)
         used = self.used
         self.used = used + 1
-        at = used - self._first
-        if not 0 <= at < _LANES:
-            self._first, at = used, 0
-            self._numbers = _run(self._start, used)
-        number = self._numbers[at]
-        if 0 < n < _RARE and number < _COMMON:
-            return number % n
+        del self._left[-1:]
         return drawn(n, self._seed, self._name, used)
+
+
+def _common(numbers: tuple[int, ...]) -> list[int]:
+    """The numbers before the first that may have to be drawn anew, the last of them first."""
+    if max(numbers) >= _COMMON:  # hardly ever
+        numbers = numbers[: next(at for at, number in enumerate(numbers) if number >= _COMMON)]
+    return list(numbers[::-1])
 
 
 def _run(start: int, counter: int) -> tuple[int, ...]:

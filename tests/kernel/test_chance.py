@@ -174,7 +174,16 @@ def test_errors_can_be_pickled() -> None:
 @given(seed=st.integers(-(2**70), 2**70), n=st.integers(1, 2**64), counter=st.integers(0, 10**6))
 def test_draws_are_the_numbers_that_are_drawn(seed: int, n: int, counter: int) -> None:
     draws = Draws(seed, "bot seat 1")
-    for draws.used in (counter, counter + 1, counter + 40, counter):
+    for used in (counter, counter + 1, counter + 40, counter):
+        draws.go_to(used)
         assert draws.below(n) == drawn(n, seed, "bot seat 1", draws.used - 1)
     with pytest.raises(ValueError, match="want 1 to 2"):
         draws.below(0)
+
+
+def test_numbers_near_the_end_of_the_range_are_drawn_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """There are hardly any: here every second one is taken for one of them, and asked for by the long way."""
+    monkeypatch.setattr(chance, "_COMMON", 1 << 63)
+    draws = Draws(5, "bot seat 1")
+    assert [draws.below(10) for _ in range(200)] == [drawn(10, 5, "bot seat 1", used) for used in range(200)]
+    assert draws.used == 200

@@ -10,6 +10,7 @@ import pytest
 from interpreter.compiler.constants import RuleFailure
 from interpreter.compiler.fast import expressions
 from interpreter.engine.game import Decision, Game, Option
+from interpreter.engine.refusal import IllegalMove
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.play.bots.base import Code, Stream, option_of
 from interpreter.play.bots.named import bots_of, default_bots, policies_for
@@ -124,6 +125,35 @@ def test_a_policy_has_functions_and_weights_of_its_own(pebbles: Ruleset) -> None
 def test_weights_that_cannot_be_given(pebbles: Ruleset, spec: str, message: str) -> None:
     with pytest.raises(ValueError, match=re.escape(message)):
         bots_of(spec, pebbles, 2)
+
+
+def test_what_a_bot_chose_is_known_to_be_legal_only_there(pebbles: Ruleset) -> None:
+    """Options are the same objects at every game of a table, so one may be made where another bot has not chosen it."""
+    bot, random = bots_of("eager", pebbles, 2)[0], Stream(1, "test")
+    game, other = pebbles.new_game(2, seed=1), pebbles.new_game(2, seed=1)
+    before = game.digest()
+    early = game.decision
+    assert early is not None
+    assert other.decision is not None
+    option = bot.choose(game, early, random)
+    other.apply(option)
+    game.apply(option)
+    assert game.digest() == other.digest() != before
+    assert game.undo()
+    assert (game.digest(), game.choices) == (before, [])
+    game.apply(option)
+    while (decision := game.decision) is not None and option in decision.options:
+        copy = game.clone()
+        game.apply(bot.choose(game, decision, random))
+        copy.apply(option)
+        assert (copy.choices, copy.digest()) == (game.choices, game.digest())
+    now = game.digest()
+    for asked in (early, game.decision):
+        assert asked is not None
+        bot.choose(game, asked, random)
+        with pytest.raises(IllegalMove):
+            game.apply(option)
+        assert game.digest() == now
 
 
 def test_both_forms_follow_the_functions_of_a_policy() -> None:

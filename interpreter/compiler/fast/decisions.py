@@ -116,9 +116,9 @@ class Decisions(Writer):
         with self.emitter.write(option.span, "T", "") as writing:
             scope = Scope(self.emitter.stretches.labels(stretch.procedure))
             found = q.statements("env = frame[1]")
+            found.extend(self.emitter.stretches.unpack(stretch.procedure, scope))
             actor = x.expression(ask.seat, scope)
             about = [x.expression(value, scope) for _, value in ask.context]
-            used = {node.id for tree in (actor, *about) for node in ast.walk(tree) if isinstance(node, ast.Name)}
             named = [x.fresh("about") for _ in about]
             context = q.tuple([q.name(label) for label in named])
             seen = [
@@ -127,9 +127,6 @@ class Decisions(Writer):
             ]
             for position, choice in enumerate(option.choices):
                 seen.append(self.statements.visible_in(q.expression("values[_0]", q.constant(position)), choice.type))
-            for place in range(self.emitter.stretches.size(stretch.procedure)):
-                if scope.label(place) in used:
-                    found.append(q.assign(scope.label(place), q.expression("env[_0]", q.constant(place))))
             found.extend(q.assign(label, value) for label, value in zip(named, about, strict=True))
             values = q.name("values") if option.choices else q.constant(())
             site = q.name(f"OPTION_{index}_{number}")
@@ -148,7 +145,6 @@ class Decisions(Writer):
             scope = self.emitter.stretches.scope(stretch.procedure)
             self.emitter.stretches.stack = []
             found = q.statements("up = frame[2]")
-            found.extend(self.emitter.stretches.unpack(stretch.procedure, scope))
             if option.choices:
                 targets: list[ast.expr] = [q.store(scope.label(choice.variable)) for choice in option.choices]
                 found.append(q.placed(ast.Assign([q.placed(ast.Tuple(targets, ast.Store()))], q.name("values"))))

@@ -48,6 +48,9 @@ MOST_STEPS = 2_000
 """So many returns to the loop between two decisions are left to the plain form, which counts them."""
 
 
+NOTHING_WAITS = (0, 0)
+"""No standing rule must be looked at; so none is being looked at."""
+
 _Before = tuple[int, Any, tuple[int, int]]
 """Where the machine can go back to: how long the log was, the frame, what was pending."""
 
@@ -96,6 +99,10 @@ class FastMachine(Machine):
 
     plain: bool = False
     keeper: Keeper | None = None
+    made: Any = None
+    """The form, once it is made; ``takes`` are its functions that go on with a choice. They are looked up more often
+    than anything else, and quicker than what has a descriptor."""
+    takes: list[tuple[Any, ...]] = field(default_factory=list)
     abandoned: int = 0
     _wholes: dict[str, Any] = field(default_factory=dict)
     _policies: dict[str, dict[int, Any]] = field(default_factory=dict)
@@ -157,7 +164,10 @@ class FastMachine(Machine):
         accepts = {i: tuple(space[emitted.accepts[i, n]] for n in range(len(s.bodies))) for i, s in self.asks.items()}
         taking = [takes.get(index, ()) for index in range(len(self.program.stretches))]
         runtime.budget.forgets(space.values(), emitted.remembered)
-        return Form(runtime, runtime.functions, taking, accepts, options, space, runtime.budget.left, emitted.names)
+        left = runtime.budget.left
+        form = Form(runtime, runtime.functions, taking, accepts, options, space, left, emitted.names)
+        self.made, self.takes = form, taking
+        return form
 
     @cached_property
     def is_written(self) -> bool:
@@ -176,7 +186,7 @@ class FastMachine(Machine):
     @property
     def stays_plain(self) -> bool:
         """Whether the plain form does it: always, or as long as nobody chose anything and no function was made yet."""
-        return self.plain or "form" not in vars(self)
+        return self.plain or self.made is None
 
     def start(self, state: State, chance: ChanceSource) -> None:
         if self.stays_plain:
@@ -224,6 +234,24 @@ class FastMachine(Machine):
             self.abandoned += 1
             self._back(state, (length, frame, waiting))
             super().take(state, chance, option, values)
+
+    def go_on(self, state: State, chance: ChanceSource, frame: Any, code: tuple[int, Any], length: int) -> None:
+        """As ``take``, for what a function of this machine chose at a frame just now, when the log was so long; what
+        may be used up was looked at then."""
+        self.chance = chance
+        cells, number = state.cells, code[0]
+        waiting = self.constants.effects.waiting(state) if cells[self._pending] else None
+        try:
+            if len(state.memo) != 1:
+                self.form.begin(state)
+            going = self.takes[frame[0]][number](state, frame, code[1])
+            if going is not None:
+                self._go(self.form, state, going)
+            if cells[self._pending] or waiting:
+                self.constants.effects.settle_up(state, waiting or NOTHING_WAITS)
+        except Exception:
+            self._back(state, (length, frame, waiting or NOTHING_WAITS))
+            super().take(state, chance, *code)
 
     # --- one choice
 
