@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, overload
 
@@ -15,7 +15,7 @@ from interpreter.compiler.fast.runtime import CACHES
 from interpreter.compiler.plain.machine import AskSite, OptionSite
 from interpreter.engine.refusal import IllegalMove, refuse
 from interpreter.engine.values import Names
-from interpreter.kernel.chance import ChanceSource, Draws, Scripted, Seeded
+from interpreter.kernel.chance import AHEAD, ChanceSource, Draws, Scripted, Seeded
 from interpreter.kernel.effects import undo
 from interpreter.kernel.invariants import broken
 from interpreter.kernel.state import State, Value, as_json
@@ -203,20 +203,23 @@ class Decision:
         """The option of an alternative's number and values."""
         return self._named[code]
 
-    def preferred(self, prefer: Mapping[int, Any], random: Draws, below: Callable[[int], int]) -> Option | None:
+    def preferred(self, prefer: Mapping[int, Any], random: Draws) -> Option | None:
         """What the machine's own functions choose (:meth:`FastMachine.preferring`), which need not be looked at again;
-        nothing where they cannot tell. ``below`` is that of ``random``."""
-        game, frame, used = self._game, self.frame, random.used
+        nothing where they cannot tell."""
+        game, frame = self._game, self.frame
         state, form = game.state, game.machine.made
+        ahead = random.ahead
+        if len(ahead) < AHEAD:
+            random.ready()
+        count = len(ahead)
         try:
             left = form.left
             left[0] = spare = left[0] - CHOICE_COST
             if spare < DECISION or CACHES not in state.memo:
                 form.begin(state)
-            option = self._named[prefer[frame[0]](state, frame[1], below)]
+            option = self._named[prefer[frame[0]](state, frame[1], random.draw)]
         except Exception:
-            if random.used != used:
-                random.go_to(used)
+            random.back_to(count)
             return None
         if option.site is not None:
             self._chosen = option

@@ -17,7 +17,19 @@ from typing import Protocol, TypeGuard, TypeVar
 
 from interpreter.base.frozen import dataclass
 
-__all__ = ["ChanceError", "ChanceSource", "Draws", "Scripted", "Seeded", "bounded", "drawn", "mix", "shuffled"]
+__all__ = [
+    "AHEAD",
+    "FEW",
+    "ChanceError",
+    "ChanceSource",
+    "Draws",
+    "Scripted",
+    "Seeded",
+    "bounded",
+    "drawn",
+    "mix",
+    "shuffled",
+]
 
 T = TypeVar("T")
 
@@ -25,11 +37,13 @@ _MASK = (1 << 64) - 1
 _STEP = 0x9E3779B97F4A7C15
 """The odd step of SplitMix64: 2**64 divided by the golden ratio."""
 _FIRST, _SECOND = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
-_FEW = (1 << 30) - 1
+FEW = (1 << 30) - 1
 """From the numbers but the last so many, an outcome of so many can be drawn at once."""
-_COMMON = (1 << 64) - _FEW
+_COMMON = (1 << 64) - FEW
 
 _LANES = 32
+AHEAD = 64
+"""So many numbers a bot may draw for one decision."""
 _EACH = sum(1 << 128 * lane for lane in range(_LANES))
 """Times a number: that number in each lane."""
 _IN_LANES = _MASK * _EACH
@@ -89,51 +103,65 @@ def drawn(n: int, seed: int, name: str, counter: int) -> int:
 
 
 class Draws:
-    """``drawn`` for one seed and name, again and again: ``used`` says how often it was asked.
+    """Random numbers of one seed and name, one after another.
 
     A choice of a bot takes a number or more, so several are worked out at once, each in a lane of one long integer. A
     lane is twice as wide as a number: no product reaches the next one.
     """
 
-    __slots__ = ("_left", "_name", "_seed", "_start", "used")
+    __slots__ = ("_end", "_name", "_seed", "_start", "ahead", "draw")
+
+    draw: Callable[[], int]
+    """The next number of 64 bits, of which ``draw() % n`` is as likely one as another of up to ``FEW`` outcomes. It may
+    be called ``AHEAD`` times after :meth:`ready`."""
 
     def __init__(self, seed: int, name: str) -> None:
         self._seed, self._name = seed, name
         self._start = _finalise(_finalise((seed + _STEP) & _MASK) ^ _fnv1a(name))
-        self._left: list[int] = []
-        """Numbers that come next, the last of them first; none of them may have to be drawn anew."""
-        self.used = 0
+        self.ahead: list[int] = []
+        """Numbers that come next, the last of them first."""
+        self._end = 0
+        self.draw = self.ahead.pop
+
+    @property
+    def used(self) -> int:
+        """How many numbers were drawn."""
+        return self._end - len(self.ahead)
+
+    def ready(self) -> None:
+        """Works out the numbers that come next."""
+        ahead = self.ahead
+        while len(ahead) < AHEAD:
+            ahead[:0] = [
+                number if number < _COMMON else _common(number) for number in _run(self._start, self._end)[::-1]
+            ]
+            self._end += _LANES
 
     def go_to(self, used: int) -> None:
-        """Goes on as if it had been asked so often."""
-        self.used = used
-        self._left = []
+        """Goes on as if so many had been drawn."""
+        self._end = used
+        self.ahead.clear()
+
+    def back_to(self, ahead: int) -> None:
+        """Goes back to where so many were ahead, since when none were worked out."""
+        self.go_to(self._end - ahead)
 
     def below(self, n: int) -> int:
-        """A number from 0 to ``n - 1``; ``ValueError`` where ``n`` is below 1."""
-        left = self._left
-        if left and 0 < n <= _FEW:
-            self.used += 1
-            return left.pop() % n
-        return self._below(n)
-
-    def _below(self, n: int) -> int:
-        """The same where numbers must be worked out, or one may have to be drawn anew."""
-        if not self._left:
-            self._left = _common(_run(self._start, self.used))
-            if self._left and 0 < n <= _FEW:
-                return self.below(n)
+        """A number from 0 to ``n - 1``, each as likely as the others; ``ValueError`` where ``n`` is below 1."""
+        if not self.ahead:
+            self.ready()
+        if 0 < n <= FEW:
+            return self.draw() % n
         used = self.used
-        self.used = used + 1
-        del self._left[-1:]
+        self.draw()
         return drawn(n, self._seed, self._name, used)
 
 
-def _common(numbers: tuple[int, ...]) -> list[int]:
-    """The numbers before the first that may have to be drawn anew, the last of them first."""
-    if max(numbers) >= _COMMON:  # hardly ever
-        numbers = numbers[: next(at for at, number in enumerate(numbers) if number >= _COMMON)]
-    return list(numbers[::-1])
+def _common(number: int) -> int:
+    """Another number for one of the last, of which some outcomes would come up more often."""
+    while number >= _COMMON:
+        number = _finalise(number)
+    return number
 
 
 def _run(start: int, counter: int) -> tuple[int, ...]:

@@ -127,9 +127,9 @@ class Subject:
         machine = self.table.machine
 
         def at(index: int) -> Any:
-            def choose(state: Any, env: Sequence[Any], below: Callable[[int], int]) -> Any:
+            def choose(state: Any, env: Sequence[Any], draw: Callable[[], int]) -> Any:
                 codes = list(machine.options(state, list(env), machine.asks[index]))
-                return codes[below(len(codes))]
+                return codes[draw() % len(codes)]
 
             return choose
 
@@ -169,7 +169,7 @@ class Subject:
 
     def package(self, seconds: float, clock: Callable[[], float] = process_time) -> Speed:
         """Games in the package's loop."""
-        machine, draw = self.table.machine, random.Random(1).random
+        machine, draw = self.table.machine, _numbers()
         base = machine.constants.layout.base["round"]
         games = decisions = rounds = 0
         with _alone(), self._fast():
@@ -177,7 +177,7 @@ class Subject:
             while (spent := clock() - start) < seconds or not games:
                 state, chance = self.table.first.clone(), Seeded(games)
                 machine.start(state, chance)
-                decisions += machine.play(state, chance, self.prefer, lambda n: int(draw() * n))
+                decisions += machine.play(state, chance, self.prefer, draw)
                 rounds += state.cells[base]
                 games += 1
         return Speed(games, decisions, rounds, spent, machine.abandoned - before)
@@ -217,14 +217,14 @@ class Subject:
     @cached_property
     def lengths(self) -> tuple[float, float]:
         """Decisions with more than one option and rounds, in the mean of some games: the same on every machine."""
-        machine, draw = self.table.machine, random.Random(1).random
+        machine, draw = self.table.machine, _numbers()
         free, rounds = 0, []
 
         def watched(index: int) -> Any:
-            def choose(state: Any, env: Sequence[Any], below: Callable[[int], int]) -> Any:
+            def choose(state: Any, env: Sequence[Any], draw: Callable[[], int]) -> Any:
                 nonlocal free
                 free += machine.is_free(state)
-                return self.prefer[index](state, env, below)
+                return self.prefer[index](state, env, draw)
 
             return choose
 
@@ -233,7 +233,7 @@ class Subject:
             for seed in range(COUNTED):
                 state, chance = self.table.first.clone(), Seeded(seed)
                 machine.start(state, chance)
-                machine.play(state, chance, prefer, lambda n: int(draw() * n))
+                machine.play(state, chance, prefer, draw)
                 rounds.append(state.cells[machine.constants.layout.base["round"]])
         return free / COUNTED, fmean(rounds)
 
@@ -332,6 +332,11 @@ def _turns(turns: int) -> float:
 
 def _turned(cell: int, turn: int) -> int:
     return (cell + turn) % 97 if turn & 1 else cell ^ 5
+
+
+def _numbers() -> Callable[[], int]:
+    """Random numbers for policies, as cheap as they come."""
+    return partial(random.Random(1).getrandbits, 30)
 
 
 @contextmanager

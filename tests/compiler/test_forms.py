@@ -250,6 +250,6 @@ def test_each_decision_may_use_up_as_much_as_the_one_before(tmp_path: Path) -> N
     act = "choose act by seats[0]:\n  go:\n    amount = sum(sum(m * n for m in 1 .. 99) mod 7 for n in 1 .. 400)\n"
     machine = (game := loaded(write(tmp_path, act, "", "", FAMILY)).new_game(2, 1)).machine
     assert machine.is_written
-    chooses_the_first = dict.fromkeys(machine.asks, lambda state, env, below: (0, ()))
-    machine.play(game.state, Seeded(1), chooses_the_first, lambda number: 0, limit=24)
+    chooses_the_first = dict.fromkeys(machine.asks, lambda state, env, draw: (0, ()))
+    machine.play(game.state, Seeded(1), chooses_the_first, lambda: 0, limit=24)
     assert machine.abandoned == 0

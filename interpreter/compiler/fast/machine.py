@@ -325,16 +325,16 @@ class FastMachine(Machine):
         state: State,
         chance: ChanceSource,
         prefer: dict[int, Any],
-        below: Callable[[int], int],
+        draw: Callable[[], int],
         limit: int = 100_000,
     ) -> int:
         """Lets a policy play to the end; gives the number of decisions. The game must have begun.
 
-        ``below`` gives a random number from 0 up to another.
+        ``draw`` gives random numbers as :attr:`Draws.draw` does.
         """
         if self.constants.effects.listener is not None:
             with heard(self.constants.effects, state):
-                return self.play(state, chance, prefer, below, limit)
+                return self.play(state, chance, prefer, draw, limit)
         form = self.form
         log, cells, left, pending = state.log, state.cells, form.left, self._pending
         takes = self._all_going_on(form, prefer)
@@ -351,15 +351,15 @@ class FastMachine(Machine):
                 if frame is None:
                     return count
                 try:
-                    going = takes[frame[0]](state, frame, below)
+                    going = takes[frame[0]](state, frame, draw)
                     if going is not None:
                         self._go(form, state, going)
                     elif not is_pending:  # standing rules go on waiting only where the machine was gone back to
                         continue
                 except Exception:
                     before = _choice_by(log, frame), frame, waiting
-                    if not self._plays_again(form, state, before, takes, below):
-                        number, values = prefer[frame[0]](state, frame[1], below)
+                    if not self._plays_again(form, state, before, takes, draw):
+                        number, values = prefer[frame[0]](state, frame[1], draw)
                         super().take(state, chance, number, values)
                         self._begin_play(form, state)
                         waiting = self.constants.effects.waiting(state)
@@ -370,7 +370,7 @@ class FastMachine(Machine):
         return limit
 
     def _plays_again(
-        self, form: Form, state: State, before: _Before, takes: list[Any], below: Callable[[int], int]
+        self, form: Form, state: State, before: _Before, takes: list[Any], draw: Callable[[], int]
     ) -> bool:
         """Takes a decision back. If nothing was left to be used up it is made again, with all that there may be; then,
         or else, it can be that the plain form must make it."""
@@ -382,7 +382,7 @@ class FastMachine(Machine):
                 break
             frame = before[1]
             try:
-                going = takes[frame[0]](state, frame, below)
+                going = takes[frame[0]](state, frame, draw)
                 if going is not None:
                     self._go(form, state, going)
             except Exception:
@@ -414,9 +414,9 @@ class FastMachine(Machine):
             return found
         takes, left = form.takes[index], form.left
 
-        def choose_and_take(state: State, frame: Any, below: Callable[[int], int]) -> Any:
+        def choose_and_take(state: State, frame: Any, draw: Callable[[], int]) -> Any:
             left[0] -= CHOICE_COST - PLAYED
-            number, values = choose(state, frame[1], below)
+            number, values = choose(state, frame[1], draw)
             return takes[number](state, frame, values)
 
         return choose_and_take

@@ -17,6 +17,7 @@ from interpreter.compiler.fast.pins import pinned
 from interpreter.compiler.fast.quote import Quote, is_constant, value_of
 from interpreter.compiler.fast.statements import Block
 from interpreter.compiler.fast.truths import asks_for_some
+from interpreter.kernel.chance import AHEAD, FEW
 from interpreter.language import core as c
 from interpreter.language.policies import Line, Pattern, Preferences
 from interpreter.language.walk import descendants
@@ -59,6 +60,13 @@ class _Takes(ast.NodeTransformer):
                 return node
 
 
+def _most_draws(preferences: Preferences) -> int:
+    """How many random numbers a decision may take; endless where one of them has more outcomes than fit."""
+    found = sum((line.chance is not None) + (line.tie not in ("first", "by")) for line in preferences.lines)
+    fits = all(line.chance is None or line.chance[1] <= FEW for line in preferences.lines)
+    return found if fits else AHEAD + 1
+
+
 class PreferenceWriter:
     """Writes the preferences for the decision at one stretch; ``Unsupported`` for lines that ask another seat."""
 
@@ -82,10 +90,12 @@ class PreferenceWriter:
             self.scope = Scope(emitter.stretches.labels(self.stretch.procedure))
             body = emitter.stretches.unpack(self.stretch.procedure, self.scope)
             self.around = self._around(body)
+            if _most_draws(preferences) > AHEAD:
+                raise Unsupported("more random numbers than are there at once")
             for line in preferences.lines:
                 body.extend(self._line(line))
             body.extend(q.statements("give_up()"))
-            function = emitter.read_once(q.function(name, ["state", "env", "below"], body))
+            function = emitter.read_once(q.function(name, ["state", "env", "draw"], body))
             writing.add(function)
             writing.add(self._going_on(function))
         return name
@@ -94,9 +104,7 @@ class PreferenceWriter:
         """The same preferences, for a machine that goes on with what they give at once."""
         q = self.quote
         body = _Takes(self, q).visit(copy.deepcopy(function)).body
-        return q.function(
-            going_on(function.name), ["state", "frame", "below"], [*q.statements("env = frame[1]"), *body]
-        )
+        return q.function(going_on(function.name), ["state", "frame", "draw"], [*q.statements("env = frame[1]"), *body])
 
     def taken(self, number: int) -> str:
         """What takes an alternative of the decision."""
@@ -131,7 +139,7 @@ class PreferenceWriter:
         if line.chance is None:
             return found
         return q.statements(
-            "if below(_0) < _1:\n    body", q.constant(line.chance[1]), q.constant(line.chance[0]), body=found
+            "if draw() % _0 < _1:\n    body", q.constant(line.chance[1]), q.constant(line.chance[0]), body=found
         )
 
     def _by(self, patterns: list[Pattern]) -> Block:
@@ -154,7 +162,7 @@ class PreferenceWriter:
         names = [pattern.alternative for pattern in patterns]
         if "" in names or len(set(names)) < len(names):
             found.extend(q.statements("_0 = remembered_order(_0)", q.name(listed)))
-        one = q.expression("_0[below(len(_0))] if len(_0) > 1 else _0[0]", q.name(listed))
+        one = q.expression("_0[draw() % len(_0)] if len(_0) > 1 else _0[0]", q.name(listed))
         found.extend(q.statements("if _0:\n    return _1", q.name(listed), self._code(one)))
         return found
 

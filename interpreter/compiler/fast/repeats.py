@@ -34,7 +34,7 @@ HARMLESS = frozenset(
     (
         *("min", "max", "len", "sorted", "tuple", "list", "frozenset", "set", "any", "all", "sum", "next", "range"),
         *("sure", "without", "path", "distances", "connected", "neighbours", "room_on", "price_on", "spent", "numbers"),
-        *("short", "joined", "bounded", "weighed", "fits", "visible", "visible_in", "below", "give_up", "int"),
+        *("short", "joined", "bounded", "weighed", "fits", "visible", "visible_in", "draw", "give_up", "int"),
         *("bag_sum", "bag_difference", "item_of", "position_or_none", "check_depth", "claims"),
     )
 )

@@ -57,8 +57,6 @@ class PolicyBot:
         self._machine: Machine | None = None
         self._fast: FastMachine | None = None
         self._prefer: dict[int, Any] = {}
-        self._random: Stream | None = None
-        self._below: Any = None
         self._ways: dict[int, tuple[_Way, ...]] = {}
 
     def choose(self, game: Game, decision: Decision, random: Stream) -> Option:
@@ -66,9 +64,7 @@ class PolicyBot:
         if not machine.plain:
             if machine is not self._fast:
                 self._fast, self._prefer = machine, machine.preferring(self.policy)
-            if random is not self._random:
-                self._random, self._below = random, random.below
-            option = decision.preferred(self._prefer, random, self._below)
+            option = decision.preferred(self._prefer, random)
             if option is not None:
                 return option
         return self._slowly(game, decision, random)
