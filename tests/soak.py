@@ -44,7 +44,7 @@ def rare(game: Game) -> Counts:
             found["owner chooses what to lose"] += 1
         elif record[0] == NOTE:
             event = record[2]
-            values = dict(zip(model.events[event].fields, record[3], strict=True))
+            values = dict(zip(model.events[event].fields, record[4:], strict=True))
             match event:
                 case "drew" if names.card(values["card"]) == "stage_3":
                     found[f"stage 3 drawn in {phase}"] += 1

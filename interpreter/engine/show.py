@@ -130,13 +130,13 @@ def _plain_choice(game: Game, actor: int, option: str, public: dict[str, Any], n
 
 
 def _event(game: Game, record: tuple[Any, ...], player: int | None, language: str) -> Line:
-    _, span, name, values, seen = record
+    _, span, name, seen, *values = record
     event = game.ruleset.model.events[name]
     names, types = list(event.fields), list(event.fields.values())
     may = [_may_see(mask, player) for mask in seen]
-    public = _public(game, names, list(values), types, may)
+    public = _public(game, names, values, types, may)
     phrase = game.ruleset.model.says.get(name) or event.says
-    text = _say(game, phrase, list(values), types, may, language)
+    text = _say(game, phrase, values, types, may, language)
     layer = rule_at(game, span)
     return Line("event", name, text, public, None, layer[0], layer[1], str(span))
 

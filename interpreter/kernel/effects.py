@@ -4,7 +4,7 @@ Each leaves records in the log. A record is a tuple that begins with its sort:
 
 - ``(PUT, site, cell, old)``: a cell changed; with the old value the change can be taken back;
 - ``(MOVE, site, cell, old, cell, old, …)``: several cells changed at once: what one lost the other has;
-- ``(NOTE, site, event, values, seen)``: an event happened; ``seen`` are the seats that may see each value (none: all);
+- ``(NOTE, site, event, seen, value, …)``: an event happened; ``seen``: who may see each value (none: all);
 - ``(CHOICE, option, frame, actor, values, context, seen)``: a decision was answered with values of an alternative, and
   ``context`` is what it was about; ``seen`` are the seats that may see each of both; what follows is undone with it;
 - ``(MARK, None, word, number, cell, old, …)``: a round, phase or turn began or ended, and cells changed that say which
@@ -333,7 +333,7 @@ class Effects:
         self.put(state, self._kept, (*kept, block), site)
 
     def note(self, state: State, event: str, values: tuple[Value, ...], seen: tuple[Any, ...], site: Site) -> None:
-        state.log.append((NOTE, site, event, values, seen))
+        state.log.append((NOTE, site, event, seen, *values))
 
     def mark(self, state: State, word: str, number: int, *changes: tuple[int, Value]) -> None:
         """Something begins or ends, and cells that say so change: before one hears of what begins, after what ends."""

@@ -105,7 +105,7 @@ def taken(game: Game) -> dict[str, list[Taken]]:
             state.memo.clear()
             for gauge in due:
                 machine.meter.refill()
-                given = record[3] if sort == NOTE else ()
+                given = record[4:] if sort == NOTE else ()
                 here = [Taken(cells[round_], of, value) for of, value in gauge.take(state, given, names)]
                 found[gauge.measure.name].extend(reversed(here))
         if not first:

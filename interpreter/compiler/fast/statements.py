@@ -12,7 +12,7 @@ from interpreter.compiler.fast.moves import Moves, Zone
 from interpreter.compiler.fast.parts import is_part
 from interpreter.compiler.fast.quote import is_constant, value_of
 from interpreter.compiler.fast.truths import asks_for_items
-from interpreter.kernel.effects import MARK, has_ended
+from interpreter.kernel.effects import MARK, NOTE, has_ended
 from interpreter.language import core as c
 from interpreter.language.types import Type, has_cards
 from interpreter.language.walk import size
@@ -352,7 +352,7 @@ class Statements:
                 value = q.name(card)
             values.append(value)
             seen.append(self.visible_in(value, node.type))
-        record = [q.constant(1), site, q.constant(event), q.tuple(values), q.tuple(seen)]
+        record = [q.constant(NOTE), site, q.constant(event), q.tuple(seen), *values]
         found.extend(q.statements("L.append(_0)", q.tuple(record)))
         return found
 
