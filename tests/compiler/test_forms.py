@@ -6,13 +6,14 @@ import random
 from itertools import islice
 from pathlib import Path
 from textwrap import indent
+from typing import Any
 
 import pytest
 
 from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.game import Game
 from interpreter.kernel.chance import Seeded
-from interpreter.kernel.effects import NOTE
+from interpreter.kernel.effects import CHOICE, NOTE
 from tests.test_hostile import FAMILY, loaded, write
 
 TOTAL = ("state:\n", "state:\n  score_all: {value: int, start: 0}\n  some: {value: int?, start: none}\n")
@@ -243,6 +244,25 @@ def test_both_forms_come_to_the_same(name: str, tmp_path: Path) -> None:
             assert fast.machine.abandoned == bool(failures[0])
             if failures[0]:
                 break
+
+
+def test_a_policy_that_fails_takes_back_no_choice_before(tmp_path: Path) -> None:
+    """The frame of a decision without locals is the same object each time."""
+    act = "choose act by seats[0]:\n  go:\n    amount = amount + 1\n"
+    game = loaded(write(tmp_path, act, "", "", FAMILY)).new_game(2, 1)
+    asked = 0
+
+    def fails_once(state: Any, env: Any, draw: Any) -> tuple[int, tuple[()]]:
+        nonlocal asked
+        asked += 1
+        if asked == 3:
+            raise LookupError
+        return 0, ()
+
+    assert game.machine.is_written
+    game.machine.play(game.state, Seeded(1), dict.fromkeys(game.machine.asks, fails_once), lambda: 0, limit=6)
+    assert game.machine.abandoned == 1
+    assert sum(record[0] == CHOICE for record in game.state.log) == 6
 
 
 def test_each_decision_may_use_up_as_much_as_the_one_before(tmp_path: Path) -> None:

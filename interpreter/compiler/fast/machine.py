@@ -337,6 +337,7 @@ class FastMachine(Machine):
                 return self.play(state, chance, prefer, draw, limit)
         form = self.form
         log, cells, left, pending = state.log, state.cells, form.left, self._pending
+        begun = len(log)
         takes = self._all_going_on(form, prefer)
         self._begin_play(form, state)
         self.chance = chance
@@ -357,7 +358,7 @@ class FastMachine(Machine):
                     elif not is_pending:  # standing rules go on waiting only where the machine was gone back to
                         continue
                 except Exception:
-                    before = _choice_by(log, frame), frame, waiting
+                    before = _choice(log, begun, count), frame, waiting
                     if not self._plays_again(form, state, before, takes, draw):
                         number, values = prefer[frame[0]](state, frame[1], draw)
                         super().take(state, chance, number, values)
@@ -510,12 +511,13 @@ class FastMachine(Machine):
         return islice(super().values(state, env, option), count, None)
 
 
-def _choice_by(log: list[tuple[Any, ...]], frame: Any) -> int:
-    """Where the record of the choice at a frame stands; the end where there is none yet."""
-    for place in range(len(log) - 1, -1, -1):
-        if log[place][0] == CHOICE:
-            return place if log[place][2] is frame else len(log)
-    return len(log)
+def _choice(log: list[tuple[Any, ...]], begun: int, number: int) -> int:
+    """Where the record of choice ``number`` (from 0) since a place in the log stands; the end where there is none yet.
+
+    Its frame would not tell: that of a decision without locals is the same object each time.
+    """
+    made = (place for place in range(begun, len(log)) if log[place][0] == CHOICE)
+    return next(islice(made, number, None), len(log))
 
 
 def _going_back(function: Any) -> Any:
