@@ -72,16 +72,13 @@ def shuffled(items: tuple[T, ...], seed: int, name: str, counter: int) -> tuple[
     """
     result = list(items)
     size = len(result)
-    start = mix(seed, name, counter)
-    numbers: tuple[int, ...] = ()
-    for i in range(size - 1):
-        if not i % _LANES:
-            numbers = _run(start, i)
-        number, left = numbers[i % _LANES], size - i
-        if number > _MASK - left:  # hardly ever
-            number = bounded(_stream(_output(start, i)), left)
-        j = i + number % left
-        result[i], result[j] = result[j], result[i]
+    start, common = mix(seed, name, counter), _MASK - size
+    for first in range(0, size - 1, _LANES):
+        for i, number in zip(range(first, size - 1), _run(start, first), strict=False):
+            if number > common:  # hardly ever
+                number = bounded(_stream(_output(start, i)), size - i)
+            j = i + number % (size - i)
+            result[i], result[j] = result[j], result[i]
     return tuple(result)
 
 

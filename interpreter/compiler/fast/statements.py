@@ -142,9 +142,10 @@ class Statements:
     def visible(self, card: ast.expr, optional: bool) -> ast.expr:
         """Who may see a card where it lies."""
         q = self.quote
-        if optional or not cheap(card):
+        if not cheap(card):
             return q.call("visible", [q.name("state"), card])
-        return q.expression("SEEN.get(S[_0 + _1])", q.constant(self.base["location"]), card)
+        found = q.expression("SEEN.get(S[_0 + _1])", q.constant(self.base["location"]), card)
+        return q.expression("_1 if _0 is not None else None", card, found) if optional else found
 
     def visible_in(self, value: ast.expr, type_: Type) -> ast.expr:
         """Who may see all cards in a value; that value must be cheap."""
