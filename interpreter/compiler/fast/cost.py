@@ -104,6 +104,11 @@ class Sizes:
             case _:
                 return 0
 
+    def most_in(self, group: str) -> int | None:
+        """How many things a cell of a group holds at most, if that is fewer than anything may hold."""
+        kept = self.model.groups.get(group)
+        return self.cards if kept is not None and kept.type.form in ("zone", "piles") else None
+
     @property
     def sets(self) -> int:
         """A question about rooms, where all kinds share them."""

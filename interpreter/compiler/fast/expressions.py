@@ -224,12 +224,15 @@ class Expressions:
             return self.quote.name(name)
         first = self.base[group]
         if owner is None:
-            return self.quote.expression("S[_0]", self.quote.constant(first))
-        if is_constant(owner):
-            return self.quote.expression("S[_0]", self.quote.constant(first + _someone(owner)))
-        if first == 0:
-            return self.quote.expression("S[_0]", owner)
-        return self.quote.expression("S[_0 + _1]", self.quote.constant(first), owner)
+            found = self.quote.expression("S[_0]", self.quote.constant(first))
+        elif is_constant(owner):
+            found = self.quote.expression("S[_0]", self.quote.constant(first + _someone(owner)))
+        elif first == 0:
+            found = self.quote.expression("S[_0]", owner)
+        else:
+            found = self.quote.expression("S[_0 + _1]", self.quote.constant(first), owner)
+        found.length = self.emitter.sizes.most_in(group)  # type: ignore[attr-defined]
+        return found
 
     # --- expressions
 

@@ -348,9 +348,7 @@ class FastMachine(Machine):
             if left[0] < DECISION:
                 self._refill(form, state)
             for count in range(first, min(first + TOGETHER, limit)):
-                frame = state.frame
-                if frame is None:
-                    return count
+                frame: Any = state.frame
                 try:
                     going = takes[frame[0]](state, frame, draw)
                     if going is not None:
@@ -358,6 +356,8 @@ class FastMachine(Machine):
                     elif not is_pending:  # standing rules go on waiting only where the machine was gone back to
                         continue
                 except Exception:
+                    if frame is None:  # the game was over, and there is no place to go on from
+                        return count
                     before = _choice(log, begun, count), frame, waiting
                     if not self._plays_again(form, state, before, takes, draw):
                         number, values = prefer[frame[0]](state, frame[1], draw)

@@ -184,13 +184,22 @@ class Stretches(Writer):
         if not any(self._is_always_open(option, scope) for option in ask.options):
             # What has least to look through is asked first: it is enough that something can be chosen.
             numbers = sorted(range(len(ask.options)), key=lambda n: len(ask.options[n].choices))
-            for name in [self.emitter.decisions.listing(index, n) for n in numbers]:
-                call = q.call(name, [q.name("state"), env])
-                found.extend(q.statements("for option in _0:\n    return None", call))
+            for number in numbers:
+                found.extend(self._open(index, number, ask.options[number], env, scope))
             found.extend(q.statements("give_up()"))
         else:
             found.extend(q.statements("return None"))
         return found
+
+    def _open(self, index: int, number: int, option: c.Option, env: ast.expr, scope: Scope) -> Block:
+        """Waits for a choice if this alternative has a value that may be chosen."""
+        q, x = self.quote, self.expressions
+        if not option.choices:
+            conditions = [] if option.guard is None else [option.guard]
+            holds = x.all_of([x.expression(each, scope) for each in (*conditions, *option.tests)])
+            return q.statements("if _0:\n    return None", holds)
+        call = q.call(self.emitter.decisions.listing(index, number), [q.name("state"), env])
+        return q.statements("for option in _0:\n    return None", call)
 
     def _is_always_open(self, option: c.Option, scope: Scope) -> bool:
         if option.choices or option.tests:
