@@ -238,6 +238,10 @@ class FastMachine(Machine):
     def go_on(self, state: State, chance: ChanceSource, frame: Any, code: tuple[int, Any], length: int) -> None:
         """As ``take``, for what a function of this machine chose at a frame just now, when the log was so long; what
         may be used up was looked at then."""
+        if self.constants.effects.listener is not None:
+            with heard(self.constants.effects, state):
+                self.go_on(state, chance, frame, code, length)
+            return
         self.chance = chance
         cells, number = state.cells, code[0]
         waiting = self.constants.effects.waiting(state) if cells[self._pending] else None
