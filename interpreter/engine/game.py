@@ -208,10 +208,10 @@ class Decision:
         nothing where they cannot tell."""
         game, frame = self._game, self.frame
         state, form = game.state, game.machine.made
-        ahead = random.ahead
-        if len(ahead) < AHEAD:
+        count = len(random.ahead)
+        if count < AHEAD:
             random.ready()
-        count = len(ahead)
+            count = len(random.ahead)
         try:
             left = form.left
             left[0] = spare = left[0] - CHOICE_COST

@@ -132,9 +132,10 @@ class Draws:
         """Works out the numbers that come next."""
         ahead = self.ahead
         while len(ahead) < AHEAD:
-            ahead[:0] = [
-                number if number < _COMMON else _common(number) for number in _run(self._start, self._end)[::-1]
-            ]
+            numbers = _run(self._start, self._end)
+            if max(numbers) >= _COMMON:  # hardly ever
+                numbers = tuple(map(_common, numbers))
+            ahead[:0] = numbers[::-1]
             self._end += _LANES
 
     def go_to(self, used: int) -> None:
@@ -158,7 +159,7 @@ class Draws:
 
 
 def _common(number: int) -> int:
-    """Another number for one of the last, of which some outcomes would come up more often."""
+    """Another number for one of the last, of which some outcomes would come up more often; any other as it is."""
     while number >= _COMMON:
         number = _finalise(number)
     return number
