@@ -13,7 +13,7 @@ from interpreter.engine.game import Decision, Game, Option
 from interpreter.engine.refusal import IllegalMove, legal_choice
 from interpreter.engine.show import board_of
 from interpreter.language.types import Type
-from interpreter.play.bots.base import Code, Stream, option_of
+from interpreter.play.bots.base import Code, Stream
 from interpreter.play.keyboard import numbered, understood
 from interpreter.play.saves import keep
 
@@ -57,7 +57,7 @@ class Person:
         while True:
             code = self._line(game, decision, codes)
             if code is not None:
-                return option_of(game, decision, code)
+                return decision.option(code)
 
     def among(self, game: Game, decision: Decision, codes: Sequence[Code], random: Stream) -> Code:
         """Another seat leaves the end of a tie to this person, who takes a number."""

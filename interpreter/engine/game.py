@@ -8,14 +8,11 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any, overload
 
 from interpreter.base.frozen import dataclass
-from interpreter.compiler.constants import MAXIMUM_STEPS, RuleFailure
-from interpreter.compiler.fast.budget import DECISION
-from interpreter.compiler.fast.machine import CHOICE_COST
-from interpreter.compiler.fast.runtime import CACHES
+from interpreter.compiler.constants import RuleFailure
 from interpreter.compiler.plain.machine import AskSite, OptionSite
 from interpreter.engine.refusal import IllegalMove, refuse
 from interpreter.engine.values import Names
-from interpreter.kernel.chance import AHEAD, ChanceSource, Draws, Scripted, Seeded
+from interpreter.kernel.chance import ChanceSource, Scripted, Seeded
 from interpreter.kernel.effects import undo
 from interpreter.kernel.invariants import broken
 from interpreter.kernel.state import State, Value, as_json
@@ -156,20 +153,19 @@ class Decision:
     ``actor`` is the seat (from 0), ``context`` the values shown with the decision, ``options`` all legal choices.
     """
 
-    __slots__ = ("_chosen", "_context", "_game", "_named", "_options", "actor", "frame")
+    __slots__ = ("_context", "_game", "_options", "actor", "frame", "named")
 
     actor: int
     frame: tuple[Any, ...]
+    named: Named
+    """Its options, by their codes."""
     _game: Game
-    _named: Named
-    _chosen: Option | None
-    """The option that the machine chose, if it did; it is surely legal."""
     _context: dict[str, Any]
     _options: Options
 
     @property
     def site(self) -> AskSite:
-        return self._named.site
+        return self.named.site
 
     @property
     def name(self) -> str:
@@ -185,7 +181,8 @@ class Decision:
         try:
             return self._context
         except AttributeError:  # nobody has asked yet
-            names, state, env = self._named.names, self._game.state, self.env
+            names, state, env = self.named.names, self._game.state, self.env
+            self._game.machine.meter.refill()
         types = {name: value.type for name, value in self.site.ask.context}
         values = ((name, value(state, env)) for name, value in self.site.context)
         self._context = {name: names.public(value, types[name]) for name, value in values}
@@ -196,46 +193,20 @@ class Decision:
         try:
             return self._options
         except AttributeError:
-            self._options = found = Options(self._game, self.env, self._named)
+            self._game.machine.meter.refill()
+            self._options = found = Options(self._game, self.env, self.named)
         return found
 
     def option(self, code: Code) -> Option:
         """The option of an alternative's number and values."""
-        return self._named[code]
-
-    def preferred(self, prefer: Mapping[int, Any], random: Draws) -> Option | None:
-        """What the machine's own functions choose (:meth:`FastMachine.preferring`), which need not be looked at again;
-        nothing where they cannot tell."""
-        game, frame = self._game, self.frame
-        state, form = game.state, game.machine.made
-        count = len(random.ahead)
-        if count < AHEAD:
-            random.ready()
-            count = len(random.ahead)
-        try:
-            left = form.left
-            left[0] = spare = left[0] - CHOICE_COST
-            if spare < DECISION or CACHES not in state.memo:
-                form.begin(state)
-            option = self._named[prefer[frame[0]](state, frame[1], random.draw)]
-        except Exception:
-            random.back_to(count)
-            return None
-        if option.site is not None:
-            self._chosen = option
-        return option
+        return self.named[code]
 
     def made(self, option: Option) -> bool:
         """Whether this very object was found here: the machine chose it, or it was read among the options."""
-        return self._chosen is option or (hasattr(self, "_options") and self._options.gave(option))
+        return self._game.chosen is option or (hasattr(self, "_options") and self._options.gave(option))
 
     def __repr__(self) -> str:
         return f"<decision {self.name} of seat {self.actor}>"
-
-
-NOT_ASKED = Decision()
-"""What stands for the decision of a game as long as nobody has asked for it."""
-NOT_ASKED.frame, NOT_ASKED._chosen = (), None
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,6 +227,11 @@ class Result:
 class Game:
     """One game of a ruleset. Made by :meth:`Ruleset.new_game`."""
 
+    decision: Decision | None
+    """What is asked now; nothing once the game is over. The same object until a choice is made or taken back."""
+    chosen: Option | None
+    """What the machine chose for the decision by a policy, if it did: it is legal, and need not be looked at again."""
+
     def __init__(
         self,
         ruleset: Ruleset,
@@ -268,12 +244,16 @@ class Game:
         self.ruleset = ruleset
         self.table = table
         self.machine = table.machine
+        self._known = table.options
         self.state = state
         self.chance = chance
         self.settings = settings
         self.origin = origin
         self.history: tuple[Any, ...] | None = None
-        self._decision = NOT_ASKED
+        self._since: tuple[Any, ...] | None = None
+        self._paid = 0
+        """For so many choices of the machine's own it was paid (:meth:`FastMachine.pay_ahead`), and no rule waits."""
+        self._ask()
 
     @classmethod
     def begin(
@@ -285,7 +265,7 @@ class Game:
         chance: ChanceSource | Mapping[str, Any] | None,
     ) -> Game:
         game = cls.seated(ruleset, players, seed, settings, chance)
-        game.machine.start(game.state, game.chance)
+        game.start()
         return game
 
     @classmethod
@@ -308,6 +288,16 @@ class Game:
         game = cls(ruleset, table, table.first.clone(), source, settings, origin)
         game._check_settings()
         return game
+
+    def start(self) -> None:
+        """From the seats that were taken to the first decision."""
+        self.machine.start(self.state, self.chance)
+        self._ask()
+
+    def perform(self, procedure: str, then: str, number: int) -> None:
+        """The same by a procedure in place of the set-up: see :meth:`Machine.perform`."""
+        self.machine.perform(self.state, self.chance, procedure, then, number)
+        self._ask()
 
     @staticmethod
     def _source(ruleset: Ruleset, seed: int, chance: ChanceSource | Mapping[str, Any] | None) -> ChanceSource:
@@ -336,26 +326,30 @@ class Game:
     def is_over(self) -> bool:
         return self.state.frame is None
 
-    @property
-    def decision(self) -> Decision | None:
-        """What is asked now; nothing once the game is over. The same object until a choice is made."""
-        frame, decision = self.state.frame, self._decision
-        if decision.frame is not frame:
-            if frame is None:
-                return None
-            self.machine.meter.left = MAXIMUM_STEPS
-            try:
-                named = self.table.options[frame[0]]
-            except KeyError:
-                named = self._named(frame[0])
-            seat = named.seat
-            self._decision = decision = Decision()  # filled here: there is one for every choice
-            decision.actor = frame[1][seat] if seat is not None else named.site.seat(self.state, list(frame[1]))
-            decision.frame = frame
-            decision._game = self
-            decision._named = named
-            decision._chosen = None
-        return decision
+    def _ask(self) -> None:
+        """Finds out what is asked now."""
+        self.chosen = None
+        frame = self.state.frame
+        if frame is None:
+            self.decision = None
+            return
+        try:
+            named = self._known[frame[0]]
+        except KeyError:
+            named = self._named(frame[0])
+        seat = named.seat
+        self.decision = decision = Decision()  # filled here: there is one for every choice
+        decision.actor = frame[1][seat] if seat is not None else self._seat(named.site)
+        decision.frame = frame
+        decision.named = named
+        decision._game = self
+
+    def _seat(self, site: AskSite) -> int:
+        """Who decides, where that must be worked out."""
+        assert self.state.frame is not None
+        self.machine.meter.refill()
+        seat: int = site.seat(self.state, list(self.state.frame[1]))
+        return seat
 
     def _named(self, index: int) -> Named:
         """The options of the decision at a stretch, all of them still without a name."""
@@ -375,37 +369,66 @@ class Game:
     def offered(self, choice: Option | Mapping[str, Any]) -> Option:
         """The option of a choice by its public names. Raises :class:`IllegalMove`."""
         code = self._legal(choice)
-        assert self.state.frame is not None
-        return self._named(self.state.frame[0])[code]
+        assert self.decision is not None
+        return self.decision.option(code)
 
     def apply(self, choice: Option | Mapping[str, Any]) -> None:
         """Makes a choice and goes on to the next decision. Raises :class:`IllegalMove`, which changes nothing, or
         :class:`RuleFailure`, after which the state is as before the choice."""
-        state, decision = self.state, self._decision
-        frame = state.frame
-        length = len(state.log)
-        if decision._chosen is choice and decision.frame is frame and length <= MAXIMUM_RECORDS:
-            self.machine.go_on(state, self.chance, frame, choice.code, length)
-            self.history = self.history, decision.actor, choice
+        option: Any = self.chosen
+        state, paid = self.state, self._paid
+        if choice is option and paid and len(state.memo) == 1:  # else the plain form remembers something
+            decision: Any = self.decision
+            machine, frame = self.machine, decision.frame
+            self._paid = paid - 1
+            machine.chance = self.chance
+            number, values = option.code  # type: ignore[union-attr]  # it is the option that was chosen
+            try:
+                going = machine.takes[frame[0]][number](state, frame, values)
+                if (going is not None or state.cells[machine.pending]) and not machine.goes_on(state, going):
+                    self._paid = 0
+            except Exception:
+                machine.take_again(state, self.chance, frame, (number, values), self._made())
+                self._paid = 0
+            self.history = self.history, decision.actor, option
         else:
-            option = choice if isinstance(choice, Option) and self._is_sure(choice) else self.offered(choice)
-            if length > MAXIMUM_RECORDS:
-                assert frame is not None
-                place = self.machine.asks[frame[0]].ask.span
-                raise RuleFailure(f"more than {MAXIMUM_RECORDS:,} things happened in this game", place, "R002")
-            self.machine.take(state, self.chance, *option.code)
-            self.history = self.history, state.log[length][3], option
-        self._decision = NOT_ASKED
+            self._take(choice)
+        try:
+            self._ask()
+        except RuleFailure:  # it cannot be said whose decision comes next
+            self.undo()
+            raise
+
+    def _take(self, choice: Option | Mapping[str, Any]) -> None:
+        """Makes a choice that may not be legal."""
+        state = self.state
+        length = len(state.log)
+        option = choice if isinstance(choice, Option) and self._is_sure(choice) else self.offered(choice)
+        if length > MAXIMUM_RECORDS:
+            assert self.decision is not None
+            place = self.decision.site.ask.span
+            raise RuleFailure(f"more than {MAXIMUM_RECORDS:,} things happened in this game", place, "R002")
+        self.machine.take(state, self.chance, *option.code)
+        self.history = self.history, state.log[length][3], option
+        self._paid = self.machine.pay_ahead(state)
+
+    def _made(self) -> int:
+        """How many choices were made since this object was."""
+        made, history = 0, self.history
+        while history is not self._since:
+            assert history is not None
+            made, history = made + 1, history[0]
+        return made
 
     def _is_sure(self, option: Option) -> bool:
         """Whether an option that the game made itself is legal now: the short way."""
-        decision, frame = self._decision, self.state.frame
-        if frame is None or option.site is None:
+        decision = self.decision
+        if decision is None or option.site is None:
             return False
-        if decision.frame is frame and decision.made(option):
+        if decision.made(option):
             return True
         number, values = option.code
-        options = self.machine.asks[frame[0]].options
+        options = decision.site.options
         return (
             number < len(options)
             and options[number] is option.site
@@ -463,16 +486,17 @@ class Game:
     def clone(self) -> Game:
         """The same game at the same decision, without the log; both can be played on."""
         copy = Game(self.ruleset, self.table, self.state.clone(), self.chance, self.settings, self.origin)
-        copy.history = self.history
+        copy.history = copy._since = self.history
         return copy
 
     def undo(self) -> bool:
         """Back to the last decision of this object; false where there is none."""
         if undo(self.state) is None:
             return False
-        self._decision = NOT_ASKED
         if self.history is not None:
             self.history = self.history[0]
+        self._paid = 0
+        self._ask()
         return True
 
     def digest(self) -> str:

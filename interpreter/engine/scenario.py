@@ -385,7 +385,7 @@ def begun(checked: Checked, ruleset: Ruleset) -> Game:
     elif scenario.when or scenario.refused or scenario.sound is not None:
         then = ruleset.model.phases[0]
     game.machine.plain = True  # every scenario has a program of its own, which is not worth emitting
-    game.machine.perform(game.state, game.chance, GIVEN, then, scenario.round)
+    game.perform(GIVEN, then, scenario.round)
     return game
 
 

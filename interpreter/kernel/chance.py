@@ -41,9 +41,8 @@ FEW = (1 << 30) - 1
 """From the numbers but the last so many, an outcome of so many can be drawn at once."""
 _COMMON = (1 << 64) - FEW
 
-_LANES = 32
-AHEAD = 64
-"""So many numbers a bot may draw for one decision."""
+_LANES = AHEAD = 32
+"""So many numbers are worked out at once, and a bot may draw for one decision."""
 _EACH = sum(1 << 128 * lane for lane in range(_LANES))
 """Times a number: that number in each lane."""
 _IN_LANES = _MASK * _EACH
@@ -113,7 +112,7 @@ class Draws:
 
     draw: Callable[[], int]
     """The next number of 64 bits, of which ``draw() % n`` is as likely one as another of up to ``FEW`` outcomes. It may
-    be called ``AHEAD`` times after :meth:`ready`."""
+    be called ``AHEAD`` times after :meth:`ready`; ``IndexError`` where no number is ahead."""
 
     def __init__(self, seed: int, name: str) -> None:
         self._seed, self._name = seed, name
@@ -130,12 +129,11 @@ class Draws:
 
     def ready(self) -> None:
         """Works out the numbers that come next."""
-        ahead = self.ahead
-        while len(ahead) < AHEAD:
+        if len(self.ahead) < AHEAD:
             numbers = _run(self._start, self._end)
             if max(numbers) >= _COMMON:  # hardly ever
                 numbers = tuple(map(_common, numbers))
-            ahead[:0] = numbers[::-1]
+            self.ahead[:0] = numbers[::-1]
             self._end += _LANES
 
     def go_to(self, used: int) -> None:
@@ -145,7 +143,8 @@ class Draws:
 
     def back_to(self, ahead: int) -> None:
         """Goes back to where so many were ahead, since when none were worked out."""
-        self.go_to(self._end - ahead)
+        if len(self.ahead) != ahead:
+            self.go_to(self._end - ahead)
 
     def below(self, n: int) -> int:
         """A number from 0 to ``n - 1``, each as likely as the others; ``ValueError`` where ``n`` is below 1."""

@@ -8,7 +8,7 @@ Each leaves records in the log. A record is a tuple that begins with its sort:
 - ``(CHOICE, option, frame, actor, values, context, seen)``: a decision was answered with values of an alternative, and
   ``context`` is what it was about; ``seen`` are the seats that may see each of both; what follows is undone with it;
 - ``(MARK, None, word, number, cell, old, …)``: a round, phase or turn began or ended, and cells changed that say which
-  one it is: before one hears of what begins, after one has heard of what ends.
+  one it is: before the record of what begins, after that of what ends, which is when a listener hears of it.
 
 ``site`` is the place of the statement, for explaining.
 """
@@ -80,8 +80,6 @@ class Effects:
     wakes: list[int]
     stock_pieces: dict[int, int]
     names: Callable[[int], str] = field(default=str)
-    listener: Callable[[State, str], None] | None = field(default=None, compare=False)
-    """Hears of each mark while it happens, with the state as it is then. It must change nothing."""
 
     def __post_init__(self) -> None:
         self._pending = self.layout.base["pending"]
@@ -344,8 +342,6 @@ class Effects:
         if not ended:
             self._change(state, changes)
         state.log.append(tuple(record))
-        if self.listener is not None:
-            self.listener(state, word)
         if ended:
             self._change(state, changes)
 

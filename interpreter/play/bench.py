@@ -194,12 +194,13 @@ class Subject:
                     self.ruleset.new_game(self.players, games, self.settings),
                     streams_for(games, self.players),
                 )
-                for _ in range(MAXIMUM_DECISIONS):
+                for made in range(MAXIMUM_DECISIONS):
                     decision = game.decision
                     if decision is None:
+                        decisions += made
                         break
-                    game.apply(bots[decision.actor].choose(game, decision, streams[decision.actor]))
-                    decisions += 1
+                    actor = decision.actor
+                    game.apply(bots[actor].choose(game, decision, streams[actor]))
                 rounds += game.state.cells[base]
                 games += 1
         return Speed(games, decisions, rounds, spent, machine.abandoned - before)

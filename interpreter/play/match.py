@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.game import Decision, Game, Option, Result
 from interpreter.engine.ruleset import Ruleset
-from interpreter.engine.setup import Table
-from interpreter.kernel.chance import ChanceSource, Seeded
+from interpreter.kernel.chance import ChanceSource
+from interpreter.kernel.listening import listen
 from interpreter.kernel.state import State
 from interpreter.play.bots.base import Bot, Stream
 
@@ -58,34 +57,20 @@ class Match:
         self.ruleset, self.bots, self.watchers = ruleset, bots, tuple(watchers)
         self.streams = streams_for(seed, len(bots))
         self.decisions = 0
-        self._shown: Game | None = None
         ruleset.check_players(len(bots))
-        self._values = ruleset.settings(settings or {}) if game is None else game.settings
-        self._table = ruleset.table(len(bots), self._values)
         if game is not None:
-            self.game = self._shown = game
-            return
-        with self._listening():
-            self.game = ruleset.new_game(len(bots), seed, settings, chance)
-
-    @contextmanager
-    def _listening(self) -> Iterator[None]:
-        """Inside, the watchers hear of moments. Tables are shared between games, so nobody listens outside."""
-        effects = self._table.machine.constants.effects
-        before = effects.listener
-        effects.listener = self._moment if self.watchers else before
-        try:
-            yield
-        finally:
-            effects.listener = before
+            self.game = game
+        else:
+            self.game = Game.seated(ruleset, len(bots), seed, ruleset.settings(settings or {}), chance)
+        if self.watchers:
+            listen(self.game.state, self._moment)
+        if game is None:
+            self.game.start()
 
     def _moment(self, state: State, word: str) -> None:
-        """Tells of a moment of this game; not of those of its copies, which bots may play on."""
-        if self._shown is None:
-            self._shown = _shown(self.ruleset, self._table, state, self._values)
-        if state is self._shown.state:
-            for watcher in self.watchers:
-                watcher.moment(self._shown, word)
+        """Tells of a moment of this game; those of its copies, which bots may play on, are not heard of."""
+        for watcher in self.watchers:
+            watcher.moment(self.game, word)
 
     def step(self) -> bool:
         """One decision; false where the game is over."""
@@ -96,21 +81,14 @@ class Match:
         if self.decisions > MAXIMUM_DECISIONS:
             raise RuleFailure(f"the game does not end within {MAXIMUM_DECISIONS:,} decisions", decision.site.ask.span)
         option = self.bots[decision.actor].choose(self.game, decision, self.streams[decision.actor])
-        if self.watchers:
-            self.take(option)
-        else:
-            self.game.apply(option)
+        self.take(option)
         return True
 
     def take(self, option: Option | Mapping[str, Any]) -> None:
         """Makes a choice. Raises as :meth:`Game.apply` does."""
-        if not self.watchers:
-            self.game.apply(option)
-            return
         decision = self.game.decision
-        with self._listening():
-            self.game.apply(option)
-        if decision is not None:
+        self.game.apply(option)
+        if self.watchers and decision is not None:
             made = option if isinstance(option, Option) else _as_option(self.game)
             for watcher in self.watchers:
                 watcher.chosen(self.game, decision, made)
@@ -120,11 +98,6 @@ class Match:
         while self.step():
             pass
         return self.game.result
-
-
-def _shown(ruleset: Ruleset, table: Table, state: State, values: dict[str, Any]) -> Game:
-    """A game around a state, to be looked at while it is between two decisions."""
-    return Game(ruleset, table, state, Seeded(0), values, {})
 
 
 def _as_option(game: Game) -> Option:

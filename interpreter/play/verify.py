@@ -18,6 +18,7 @@ from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.soundness import Examiner, Trouble, drawing, some_option, trouble_of
+from interpreter.kernel.listening import listen
 from interpreter.kernel.state import State
 from interpreter.play.bots.base import Bot
 from interpreter.play.bots.named import bots_of, default_bots
@@ -160,10 +161,10 @@ def _played(
 
     def heard(state: State, word: str) -> None:
         nonlocal set_up
-        if state is game.state and word == "start of round" and state.cells[layout.base["round"]] == 1:
+        if word == "start of round" and state.cells[layout.base["round"]] == 1:
             set_up = made
         phase = word.removeprefix("start of ")
-        if state is game.state and phase != word and phase in phases:
+        if phase != word and phase in phases:
             moments.append(Moment(made, phase, state.cells[layout.base["round"]], state.clone()))
             del moments[:-KEPT]
 
@@ -173,14 +174,12 @@ def _played(
             choices.append((game.decision.actor, dict(trouble.choice)))
         return Finding(trouble, asked, ruleset, course, tuple(choices), tuple(moments), set_up)
 
-    effects = game.machine.constants.effects
-    before, effects.listener = effects.listener, heard
+    listen(game.state, heard)
     streams = streams_for(course.seed, course.players)
     examiner = Examiner(game, drawing(course.seed, "game"), compares=not course.settings)
     try:
-        game.machine.start(game.state, game.chance)
+        game.start()
         while True:
-            # what is tried must not be taken for what is played: the listener looks at the state of this game alone
             yield from (finding(t) for t in examiner.look())
             decision = game.decision
             if decision is None or (end is not None and monotonic() > end + 5):
@@ -199,5 +198,3 @@ def _played(
                 return
     except RuleFailure as failure:
         yield finding(trouble_of(failure))
-    finally:
-        effects.listener = before

@@ -265,6 +265,25 @@ def test_a_policy_that_fails_takes_back_no_choice_before(tmp_path: Path) -> None
     assert sum(record[0] == CHOICE for record in game.state.log) == 6
 
 
+def test_who_decides_next_must_be_known(tmp_path: Path) -> None:
+    """Where that cannot be said the choice before is not made, and the game stays at its decision."""
+    act = "choose act by seats[amount]:\n  go number in 0 .. 5:\n    amount = number\n"
+    game = loaded(write(tmp_path, act, "", "", FAMILY)).new_game(2, 1)
+    for number in (1, 0, 1, 5, 0):
+        decision, digest = game.decision, game.digest()
+        if number < 2:
+            game.apply({"do": "go", "number": number})
+            assert game.decision is not None
+            assert game.decision.actor == number
+            continue
+        with pytest.raises(RuleFailure):
+            game.apply({"do": "go", "number": number})
+        assert game.digest() == digest
+        assert game.decision is not None
+        assert decision is not None
+        assert game.decision.frame is decision.frame
+
+
 def test_each_decision_may_use_up_as_much_as_the_one_before(tmp_path: Path) -> None:
     """A policy that plays to the end makes many dear decisions in one run, none of which is dear enough to give up."""
     act = "choose act by seats[0]:\n  go:\n    amount = sum(sum(m * n for m in 1 .. 99) mod 7 for n in 1 .. 400)\n"

@@ -390,7 +390,7 @@ def begun(table: Table, seed: int, *, plain: bool) -> Game:
     ruleset = table.load()
     game = Game.seated(ruleset, table.players, seed, ruleset.settings({}), None)
     game.machine.plain = plain
-    game.machine.start(game.state, game.chance)
+    game.start()
     return game
 
 

@@ -11,6 +11,8 @@ import interpreter
 from interpreter.engine.game import Game, Option
 from interpreter.engine.refusal import IllegalMove
 from interpreter.language.types import Type
+from interpreter.play.bots.named import bots_of
+from interpreter.play.match import streams_for
 
 STRANGE: list[Any] = [None, -1, 0, 10**9, True, "", "nobody", [], {}, 3.5, "stage_3", ["coal"], {"coal": -1}]
 
@@ -87,6 +89,28 @@ def test_an_option_of_another_time_is_legal_only_if_it_is_offered_again() -> Non
         earlier = [*earlier, *offered][-40:]
         game.apply(rng.choice(offered))
     assert refused > 200
+
+
+def test_what_a_policy_chose_is_legal_for_that_decision_alone() -> None:
+    """Also where it is not looked at again, and after undo."""
+    ruleset = interpreter.load("goofspiel")
+    game, streams = ruleset.new_game(2, seed=1), streams_for(1, 2)
+    bots, refused = bots_of("bench", ruleset, 2), 0
+    for _ in range(20):
+        decision = game.decision
+        assert decision is not None
+        digest = game.digest()
+        chosen = bots[decision.actor].choose(game, decision, streams[decision.actor])
+        game.apply(chosen)
+        assert game.undo()
+        assert game.digest() == digest
+        assert game.decision is not decision
+        game.apply(chosen)
+        if game.decision is not None and chosen not in list(game.decision.options):
+            refused += 1
+            with pytest.raises(IllegalMove):
+                game.apply(chosen)
+    assert refused > 5
 
 
 def test_what_is_wrong_with_a_value_is_said_in_the_words_of_the_family() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from interpreter.kernel.effects import Effects, changes, take_back
+from interpreter.kernel.listening import listen
 from interpreter.kernel.state import Layout, State, Value
 
 CELLS: list[Value] = [1, True, None, (2, (3,), 10**20), "x"]
@@ -35,7 +36,7 @@ def test_a_mark_and_what_changes_with_it_are_one_record() -> None:
         {},
     )
     state, told = State([0, 0, (), (), -1]), list[tuple[str, Value]]()
-    effects.listener = lambda state, word: told.append((word, state.cells[4]))
+    listen(state, lambda state, word: told.append((word, state.cells[4])))
     effects.mark(state, "start of turn", 3, (4, 3))
     effects.mark(state, "end of turn", 3, (4, -1))
     assert told == [("start of turn", 3), ("end of turn", 3)]

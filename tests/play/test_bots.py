@@ -12,7 +12,7 @@ from interpreter.compiler.fast import expressions
 from interpreter.engine.game import Decision, Game, Option
 from interpreter.engine.refusal import IllegalMove
 from interpreter.engine.ruleset import Ruleset, load
-from interpreter.play.bots.base import Code, Stream, option_of
+from interpreter.play.bots.base import Code, Stream
 from interpreter.play.bots.named import bots_of, default_bots, policies_for
 from interpreter.play.match import Match
 from interpreter.reading.files import Shelf
@@ -80,7 +80,7 @@ class Last:
     name = "last"
 
     def choose(self, game: Game, decision: Decision, random: Stream) -> Option:
-        return option_of(game, decision, (1, ())) if len(decision.site.options) == 1 else decision.options[-1]
+        return decision.option((1, ())) if len(decision.site.options) == 1 else decision.options[-1]
 
     def among(self, game: Game, decision: Decision, codes: Sequence[Code], random: Stream) -> Code:
         return codes[-1]

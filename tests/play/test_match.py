@@ -47,19 +47,13 @@ def test_each_line_of_the_log_is_told_once(pebbles: Ruleset) -> None:
     assert [entry.text for entry in entries if isinstance(entry, Line)] == [line.text for line in match.game.log()]
 
 
-def test_nobody_listens_to_games_without_watchers(pebbles: Ruleset) -> None:
-    told(pebbles, "random", 2, 1)
-    assert pebbles.new_game(2).machine.constants.effects.listener is None
-
-
 def test_a_copy_that_a_bot_plays_on_is_not_told(pebbles: Ruleset) -> None:
     entries: list[Line | BoardTable] = []
     match = Match(pebbles, bots_of("eager", pebbles, 2), 1, watchers=[Narrator(entries.append)])
     before = len(entries)
     copy = match.game.clone()
-    with match._listening():
-        while copy.decision is not None:
-            copy.apply(copy.decision.options[0])
+    while copy.decision is not None:
+        copy.apply(copy.decision.options[0])
     assert len(entries) == before
 
 

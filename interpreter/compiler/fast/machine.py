@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from interpreter.compiler.constants import Env, RuleFailure
 from interpreter.compiler.fast.budget import DECISION, LITTLE
-from interpreter.compiler.fast.listening import heard
 from interpreter.compiler.fast.runtime import CACHES, Abandoned, Runtime
 from interpreter.compiler.plain.machine import AskSite, Machine, OptionSite
 from interpreter.kernel.chance import ChanceSource
@@ -192,10 +191,6 @@ class FastMachine(Machine):
         if self.stays_plain:
             super().start(state, chance)
             return
-        if self.constants.effects.listener is not None:
-            with heard(self.constants.effects, state):
-                self.start(state, chance)
-            return
         self.chance = chance
         form = self.form
         before = self._now(state)
@@ -212,14 +207,10 @@ class FastMachine(Machine):
         if self.plain or not self.is_written:
             super().take(state, chance, option, values)
             return
-        if self.constants.effects.listener is not None:
-            with heard(self.constants.effects, state):
-                self.take(state, chance, option, values)
-            return
         frame, cells, memo, form = state.frame, state.cells, state.memo, self.form
         assert frame is not None
         self.chance = chance
-        length, waiting = len(state.log), (cells[self._pending], cells[self._settling])
+        length, waiting = len(state.log), (cells[self.pending], cells[self._settling])
         try:
             left = form.left
             left[0] = spare = left[0] - CHOICE_COST
@@ -228,34 +219,46 @@ class FastMachine(Machine):
             going = form.takes[frame[0]][option](state, frame, values)
             if going is not None:
                 self._go(form, state, going)
-            if cells[self._pending] or waiting[0]:
+            if cells[self.pending] or waiting[0]:
                 self.constants.effects.settle_up(state, waiting)
         except Exception:
             self.abandoned += 1
             self._back(state, (length, frame, waiting))
             super().take(state, chance, option, values)
 
-    def go_on(self, state: State, chance: ChanceSource, frame: Any, code: tuple[int, Any], length: int) -> None:
-        """As ``take``, for what a function of this machine chose at a frame just now, when the log was so long; what
-        may be used up was looked at then."""
-        if self.constants.effects.listener is not None:
-            with heard(self.constants.effects, state):
-                self.go_on(state, chance, frame, code, length)
-            return
-        self.chance = chance
-        cells, number = state.cells, code[0]
-        waiting = self.constants.effects.waiting(state) if cells[self._pending] else None
-        try:
-            if len(state.memo) != 1:
-                self.form.begin(state)
-            going = self.takes[frame[0]][number](state, frame, code[1])
-            if going is not None:
-                self._go(self.form, state, going)
-            if cells[self._pending] or waiting:
-                self.constants.effects.settle_up(state, waiting or NOTHING_WAITS)
-        except Exception:
-            self._back(state, (length, frame, waiting or NOTHING_WAITS))
-            super().take(state, chance, *code)
+    def makes_ready(self, state: State) -> bool:
+        """Makes a state ready for functions that choose; false where it was, so that they will do no better again."""
+        form = self.made
+        if form is None or (form.left[0] >= DECISION and len(state.memo) == 1 and CACHES in state.memo):
+            return False
+        form.begin(state)
+        return True
+
+    def pay_ahead(self, state: State) -> int:
+        """How many choices may be gone on with by ``takes`` alone, with ``chance`` set, which is paid for now: where no
+        rule waits. Each is followed by ``goes_on`` if it must go on or a rule waits then, and by ``take_again`` if it
+        fails."""
+        if self.stays_plain or state.cells[self.pending]:
+            return 0
+        form = self.form
+        form.left[0] -= TOGETHER * CHOICE_COST
+        if form.left[0] < DECISION:
+            form.runtime.budget.refill(state)
+        return TOGETHER
+
+    def goes_on(self, state: State, going: Any) -> bool:
+        """From where a choice led to the next decision; whether no rule waits then."""
+        self._go(self.form, state, going)
+        if state.cells[self.pending]:
+            self.constants.effects.settle_up(state, NOTHING_WAITS)
+        return not state.cells[self.pending]
+
+    def take_again(self, state: State, chance: ChanceSource, frame: Any, code: tuple[int, Any], made: int) -> None:
+        """Takes back what was done since choice number ``made``, counted by the log, was begun, and takes it in the
+        plain form."""
+        self.abandoned += 1
+        self._back(state, (_choice(state.log, 0, made), frame, NOTHING_WAITS))
+        super().take(state, chance, *code)
 
     # --- one choice
 
@@ -336,11 +339,8 @@ class FastMachine(Machine):
 
         ``draw`` gives random numbers as :attr:`Draws.draw` does.
         """
-        if self.constants.effects.listener is not None:
-            with heard(self.constants.effects, state):
-                return self.play(state, chance, prefer, draw, limit)
         form = self.form
-        log, cells, left, pending = state.log, state.cells, form.left, self._pending
+        log, cells, left, pending = state.log, state.cells, form.left, self.pending
         begun = len(log)
         takes = self._all_going_on(form, prefer)
         self._begin_play(form, state)

@@ -99,7 +99,7 @@ class Machine:
         self.expressions = Evaluator(self)
         self.steps = Performer(self)
         base = self.constants.layout.base
-        self._pending, self._settling = base["pending"], base["settling"]
+        self.pending, self._settling = base["pending"], base["settling"]
         self._kept, self._phase, self._round = base["kept"], base["phase"], base["round"]
         self._turn, self._over = base["turn"], base["over"]
         counts = self.constants.statics["seat.counts"]
@@ -197,7 +197,7 @@ class Machine:
         if index < self.first_special:
             return self.program.stretches[index].span
         phase: int = state.cells[self._phase]
-        pending: int = state.cells[self._pending]
+        pending: int = state.cells[self.pending]
         if pending and state.cells[self._settling]:
             return self.constants.watches[(pending & -pending).bit_length() - 1].rule.span
         return model.rules[model.phases[phase]].top.span if 0 <= phase < len(model.phases) else None
@@ -344,7 +344,7 @@ class Machine:
 
     def _settled(self, state: State, back: Any) -> Going | None:
         """Settle, then go on with the frame."""
-        if not state.cells[self._pending] or state.cells[self._settling]:
+        if not state.cells[self.pending] or state.cells[self._settling]:
             return back[0], list(back[1]), back[2]
         state.cells[self._settling] = 1
         return self.SETTLE, [], back
@@ -356,7 +356,7 @@ class Machine:
         """
         cells = state.cells
         while True:
-            pending = cells[self._pending]
+            pending = cells[self.pending]
             if not pending:
                 cells[self._settling] = 0
                 return self._leave(up, None)
@@ -364,9 +364,9 @@ class Machine:
             name, match = self._watches[number]
             values = match(state)
             if values is not None:
-                cells[self._pending] = with_matches(pending, number, lambda other: self._watches[other][1](state))
+                cells[self.pending] = with_matches(pending, number, lambda other: self._watches[other][1](state))
                 return self._enter(name, values, (self.SETTLE, (), up, -1), state)
-            cells[self._pending] = pending & ~(1 << number)
+            cells[self.pending] = pending & ~(1 << number)
 
     def _watch(self, watch: Watch) -> tuple[str, Callable[[State], tuple[Value, ...] | None]]:
         rule = watch.rule
@@ -553,7 +553,7 @@ class Machine:
         self.asks[index] = site
 
         def stop(state: State, env: Env, up: Any) -> Going | None:
-            if state.cells[self._pending] and not state.cells[self._settling]:
+            if state.cells[self.pending] and not state.cells[self._settling]:
                 return self._settled(state, (index, tuple(env), up, -1))
             state.frame = (index, tuple(env), up, -1)
             if (who := site.seat(state, env)) not in self._asked:

@@ -9,7 +9,7 @@ from interpreter.engine.game import Decision, Game, Option
 from interpreter.kernel.chance import Draws
 from interpreter.kernel.state import Value
 
-__all__ = ["Bot", "Code", "Stream", "option_of"]
+__all__ = ["Bot", "Code", "Stream"]
 
 Code = tuple[int, tuple[Value, ...]]
 """An option as the machine lists it: the alternative's number at its decision, and its values."""
@@ -39,8 +39,3 @@ class Bot(Protocol):
     def among(self, game: Game, decision: Decision, codes: Sequence[Code], random: Stream) -> Code:
         """One of these options of another seat's decision: the other's policy leaves the end of a tie to this one."""
         ...
-
-
-def option_of(game: Game, decision: Decision, code: Code) -> Option:
-    """The option of a code, by its public names."""
-    return decision.option(code)

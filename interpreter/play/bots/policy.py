@@ -11,11 +11,12 @@ from interpreter.compiler.constants import Env, Evaluate, RuleFailure
 from interpreter.compiler.fast.machine import FastMachine
 from interpreter.compiler.plain.machine import AskSite, Machine, OptionSite
 from interpreter.engine.game import Decision, Game, Option
+from interpreter.kernel.chance import AHEAD
 from interpreter.kernel.state import State, Value
 from interpreter.language import core as c
 from interpreter.language.policies import Line, Pattern, Policy, Preferences
 from interpreter.language.walk import descendants
-from interpreter.play.bots.base import Bot, Code, Stream, option_of
+from interpreter.play.bots.base import Bot, Code, Stream
 
 __all__ = ["PolicyBot"]
 
@@ -60,18 +61,28 @@ class PolicyBot:
         self._ways: dict[int, tuple[_Way, ...]] = {}
 
     def choose(self, game: Game, decision: Decision, random: Stream) -> Option:
-        machine = game.machine
-        if not machine.plain:
-            if machine is not self._fast:
-                self._fast, self._prefer = machine, machine.preferring(self.policy)
-            option = decision.preferred(self._prefer, random)
-            if option is not None:
-                return option
-        return self._slowly(game, decision, random)
+        machine, state, frame = game.machine, game.state, decision.frame
+        if machine.plain:
+            return self._slowly(game, decision, random)
+        if machine is not self._fast:
+            self._fast, self._prefer = machine, machine.preferring(self.policy)
+        ahead = len(random.ahead)
+        try:
+            option = decision.named[self._prefer[frame[0]](state, frame[1], random.draw)]
+        except Exception:
+            random.back_to(ahead)
+            if ahead >= AHEAD and not machine.makes_ready(state):
+                return self._slowly(game, decision, random)
+            random.ready()
+            return self.choose(game, decision, random)
+        if option.site is not None:
+            game.chosen = option
+        return option
 
     def _slowly(self, game: Game, decision: Decision, random: Stream) -> Option:
         """The same choice from the options that the machine lists, where it has no form of its own for the policy."""
         way = self._way(game, decision)
+        game.machine.meter.refill()
         code = self._preferred(game, decision, way, None, random)
         if code is None:
             last = way.preferences.lines[-1]
@@ -79,7 +90,7 @@ class PolicyBot:
                 message = f"the policy `{self.name}` leaves `{decision.name}` without a choice"
                 raise RuleFailure(f"{message}; a last line `any` takes what there is", last.span)
             code = next(game.machine.options(game.state, decision.env, decision.site))
-        return option_of(game, decision, code)
+        return decision.option(code)
 
     def among(self, game: Game, decision: Decision, codes: Sequence[Code], random: Stream) -> Code:
         """By its own preferences for this decision, without asking on; the first where it has none."""

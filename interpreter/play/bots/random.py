@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from interpreter.engine.game import Decision, Game, Option
-from interpreter.play.bots.base import Code, Stream, option_of
+from interpreter.play.bots.base import Code, Stream
 
 __all__ = ["RandomBot"]
 
@@ -17,7 +17,7 @@ class RandomBot:
 
     def choose(self, game: Game, decision: Decision, random: Stream) -> Option:
         codes = list(game.machine.options(game.state, decision.env, decision.site))
-        return option_of(game, decision, self.among(game, decision, codes, random))
+        return decision.option(self.among(game, decision, codes, random))
 
     def among(self, game: Game, decision: Decision, codes: Sequence[Code], random: Stream) -> Code:
         return codes[random.below(len(codes))] if len(codes) > 1 else codes[0]

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from interpreter.engine.game import Decision, Game, Option
-from interpreter.play.bots.base import Code, Stream, option_of
+from interpreter.play.bots.base import Code, Stream
 
 __all__ = ["RareBot"]
 
@@ -24,7 +24,7 @@ class RareBot:
 
     def choose(self, game: Game, decision: Decision, random: Stream) -> Option:
         codes = list(game.machine.options(game.state, decision.env, decision.site))
-        return option_of(game, decision, self.among(game, decision, codes, random))
+        return decision.option(self.among(game, decision, codes, random))
 
     def among(self, game: Game, decision: Decision, codes: Sequence[Code], random: Stream) -> Code:
         name = decision.name

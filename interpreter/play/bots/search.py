@@ -23,7 +23,7 @@ from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.game import Decision, Game, Option
 from interpreter.kernel.state import Value
 from interpreter.language.policies import Policy
-from interpreter.play.bots.base import Bot, Code, Stream, option_of
+from interpreter.play.bots.base import Bot, Code, Stream
 from interpreter.play.bots.worlds import Worlds
 
 __all__ = ["SearchBot", "outlook_of"]
@@ -90,10 +90,10 @@ class SearchBot:
     def choose(self, game: Game, decision: Decision, random: Stream) -> Option:
         codes = list(islice(game.machine.options(game.state, decision.env, decision.site), OPTIONS))
         if len(codes) == 1:
-            return option_of(game, decision, codes[0])
+            return decision.option(codes[0])
         if self.policy is not None:
             game.machine.learn(self.policy)
-        return option_of(game, decision, _Search(self, game, decision, codes, random).best())
+        return decision.option(_Search(self, game, decision, codes, random).best())
 
     def among(self, game: Game, decision: Decision, codes: Sequence[Code], random: Stream) -> Code:
         """Ends another seat's tie as the quick bot does."""
@@ -200,7 +200,7 @@ class _Search:
     def _take(self, game: Game, code: Code) -> None:
         decision = game.decision
         assert decision is not None
-        game.apply(option_of(game, decision, code))
+        game.apply(decision.option(code))
 
     def _next(self, node: _Node, codes: Sequence[Code], usual: Code) -> Code:
         """The choice to try: a new one as long as there are few, else the one with the highest upper bound."""

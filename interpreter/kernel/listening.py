@@ -1,15 +1,22 @@
-"""What is heard of a game in the fast form: emitted functions append to its log, and the log tells of marks."""
+"""Who listens to a game hears of its marks by the log: whatever runs the rules, in either form, appends to it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
-from interpreter.kernel.effects import MARK, Effects
+from interpreter.kernel.effects import MARK
 from interpreter.kernel.state import State
 
-__all__ = ["heard"]
+__all__ = ["listen"]
+
+
+def listen(state: State, hears: Callable[[State, str], None]) -> None:
+    """From now on each mark of a state is told while it happens, with the state as it is then; nothing may be changed.
+
+    Copies of the state are not listened to.
+    """
+    state.log = _Log(state, hears)
 
 
 class _Log(list[tuple[Any, ...]]):
@@ -32,16 +39,3 @@ class _Log(list[tuple[Any, ...]]):
             finally:
                 memo.clear()
                 memo.update(remembered)
-
-
-@contextmanager
-def heard(effects: Effects, state: State) -> Iterator[None]:
-    """Inside, whoever listens to effects hears of each mark by the log, and nobody else need think of them."""
-    log, listener = state.log, effects.listener
-    assert listener is not None
-    state.log, effects.listener = _Log(state, listener), None
-    try:
-        yield
-    finally:
-        log[:] = state.log
-        state.log, effects.listener = log, listener
