@@ -737,10 +737,10 @@ def test_what_is_remembered_is_forgotten(tmp_path: Path) -> None:
             assert game.decision is not None
             game.apply(list(game.decision.options)[-1])
     assert not machine.abandoned
-    caches = game.state.memo[0]
+    caches = game.state.caches
     caches[0].update((-number, 0) for number in range(200_000))
     machine.form.runtime.budget.refill(game.state)
-    assert not game.state.memo
+    assert game.state.caches is None
 
 
 TAKEN = ["state", "env", "up", "values", "numbers", "spent", "short", "bounded", "weighed", "fits", "give_up", "frame"]

@@ -377,7 +377,7 @@ class Game:
         :class:`RuleFailure`, after which the state is as before the choice."""
         option: Any = self.chosen
         state, paid = self.state, self._paid
-        if choice is option and paid and len(state.memo) == 1:  # else the plain form remembers something
+        if choice is option and paid and not state.memo:  # else the plain form remembers something
             decision: Any = self.decision
             machine, frame = self.machine, decision.frame
             self._paid = paid - 1

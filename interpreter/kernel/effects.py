@@ -99,8 +99,7 @@ class Effects:
             return
         state.log.append((PUT, site, cell, old))
         cells[cell] = value
-        if state.memo:
-            state.memo.clear()
+        state.forget()
         woken = self.wakes[cell]
         if woken:
             cells[self._pending] |= woken
@@ -116,8 +115,7 @@ class Effects:
 
     def _change(self, state: State, changes: Sequence[tuple[int, Value]]) -> None:
         """What a record says that changes."""
-        if state.memo:
-            state.memo.clear()
+        state.forget()
         for cell, value in changes:
             state.cells[cell] = value
             state.cells[self._pending] |= self.wakes[cell]
@@ -379,7 +377,7 @@ def take_back(state: State, length: int) -> None:
     log, cells = state.log, state.cells
     while len(log) > length:
         put_back(cells, log.pop())
-    state.memo.clear()
+    state.forget()
 
 
 def undo(state: State) -> tuple[Any, ...] | None:
@@ -402,5 +400,5 @@ def undo(state: State) -> tuple[Any, ...] | None:
                 cells[change[2]] = change[3]
             else:
                 put_back(cells, change)
-        state.memo.clear()
+        state.forget()
     return record

@@ -31,11 +31,7 @@ class _Log(list[tuple[Any, ...]]):
     def append(self, record: tuple[Any, ...]) -> None:
         super().append(record)
         if record[0] == MARK:
-            memo = self._state.memo
-            remembered = dict(memo)
-            memo.clear()
             try:
                 self._hears(self._state, record[2])
             finally:
-                memo.clear()
-                memo.update(remembered)
+                self._state.memo.clear()  # the rest of what is done at once may change it without a look at this

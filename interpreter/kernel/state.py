@@ -52,20 +52,28 @@ class State:
 
     ``frame`` is an immutable tuple (stretch, locals, caller's frame, local for the result); it alone says what is
     asked and where play goes on. ``log`` holds a record for each effect since this object was made: see
-    :mod:`interpreter.kernel.effects`. ``memo`` remembers what functions gave since the last change.
+    :mod:`interpreter.kernel.effects`. ``memo`` remembers what functions gave since the last change, ``caches`` what the fast form keeps
+    up with each change: where something else changes the state there are none.
     """
 
-    __slots__ = ("cells", "frame", "log", "memo")
+    __slots__ = ("caches", "cells", "frame", "log", "memo")
 
     def __init__(self, cells: list[Value], frame: tuple[Any, ...] | None = None) -> None:
         self.cells = cells
         self.frame = frame
         self.log: list[tuple[Any, ...]] = []
         self.memo: dict[Any, Value] = {}
+        self.caches: Any = None
 
     def clone(self) -> State:
         """The same state with an empty log."""
         return State(self.cells[:], self.frame)
+
+    def forget(self) -> None:
+        """Nothing is remembered any longer: the state has changed."""
+        self.caches = None
+        if self.memo:
+            self.memo.clear()
 
     def digest(self) -> str:
         """A fingerprint of cells and frame: equal states have equal digests, on every machine.

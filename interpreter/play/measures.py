@@ -102,7 +102,7 @@ def taken(game: Game) -> dict[str, list[Taken]]:
             put_back(cells, record)
         due = moments.get(record[2]) if sort == MARK else events.get(record[2]) if sort == NOTE else None
         if due:
-            state.memo.clear()
+            state.forget()
             for gauge in due:
                 machine.meter.refill()
                 given = record[4:] if sort == NOTE else ()

@@ -345,7 +345,7 @@ def _head(function: ast.FunctionDef) -> None:
     quote = Quote()
     quote._line, quote._column = function.lineno, function.col_offset
     head: Block = []
-    for letter, text in (("S", "S = state.cells"), ("L", "L = state.log"), ("M", "M = state.memo[0]")):
+    for letter, text in (("S", "S = state.cells"), ("L", "L = state.log"), ("M", "M = state.caches")):
         if letter in used and letter not in parameters:
             head.extend(quote.statements(text))
     function.body[:0] = head

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from interpreter.compiler.constants import Env, RuleFailure
 from interpreter.compiler.fast.budget import DECISION, LITTLE
-from interpreter.compiler.fast.runtime import CACHES, Abandoned, Runtime
+from interpreter.compiler.fast.runtime import Abandoned, Runtime
 from interpreter.compiler.plain.machine import AskSite, Machine, OptionSite
 from interpreter.kernel.chance import ChanceSource
 from interpreter.kernel.effects import CHOICE, take_back
@@ -83,7 +83,7 @@ class Form:
         left[0] -= LITTLE
         if left[0] < DECISION:
             self.runtime.budget.refill(state)
-        if CACHES not in state.memo or len(state.memo) != 1:
+        if state.memo or state.caches is None:
             self.runtime.ready(state)
 
 
@@ -207,14 +207,14 @@ class FastMachine(Machine):
         if self.plain or not self.is_written:
             super().take(state, chance, option, values)
             return
-        frame, cells, memo, form = state.frame, state.cells, state.memo, self.form
+        frame, cells, form = state.frame, state.cells, self.form
         assert frame is not None
         self.chance = chance
         length, waiting = len(state.log), (cells[self.pending], cells[self._settling])
         try:
             left = form.left
             left[0] = spare = left[0] - CHOICE_COST
-            if spare < DECISION or len(memo) != 1 or CACHES not in memo:
+            if spare < DECISION or state.memo or state.caches is None:
                 form.begin(state)
             going = form.takes[frame[0]][option](state, frame, values)
             if going is not None:
@@ -229,7 +229,7 @@ class FastMachine(Machine):
     def makes_ready(self, state: State) -> bool:
         """Makes a state ready for functions that choose; false where it was, so that they will do no better again."""
         form = self.made
-        if form is None or (form.left[0] >= DECISION and len(state.memo) == 1 and CACHES in state.memo):
+        if form is None or (form.left[0] >= DECISION and not state.memo and state.caches is not None):
             return False
         form.begin(state)
         return True
@@ -399,7 +399,7 @@ class FastMachine(Machine):
     def _refill(self, form: Form, state: State) -> None:
         """There is enough to be used up again. What is remembered may be gone then, and is begun anew."""
         form.runtime.budget.refill(state)
-        if CACHES not in state.memo:
+        if state.caches is None:
             self._begin_play(form, state)
 
     def _all_going_on(self, form: Form, prefer: dict[int, Any]) -> list[Any]:

@@ -28,11 +28,7 @@ from interpreter.kernel.state import State, Value
 if TYPE_CHECKING:
     from interpreter.compiler.fast.machine import FastMachine
 
-__all__ = ["CACHES", "Abandoned", "Runtime"]
-
-CACHES = 0
-"""The key in a state's memo under which the fast form keeps what it remembers. The plain form empties all of the memo
-with every change, so neither form ever reads what the other has made stale."""
+__all__ = ["Abandoned", "Runtime"]
 
 ENTERED = 1_000
 """The units that it costs when the machine begins a procedure."""
@@ -214,24 +210,24 @@ class Runtime:
     # --- what is remembered
 
     def ready(self, state: State) -> None:
-        """The caches of a state, new where it has none; what the plain form remembered goes.
+        """The caches of a state, new where it has none; what the plain form remembered goes, since it is not looked at.
 
         The plain form may have made what is too long for the fast one.
         """
         self.budget.check(state)
-        caches = state.memo.get(CACHES)
         state.memo.clear()
-        state.memo[CACHES] = caches if caches is not None else [{} for _ in range(self.caches)]
+        if state.caches is None:
+            state.caches = [{} for _ in range(self.caches)]
 
     def aside(self, state: State, call: Callable[[], Any]) -> Any:
         """Runs something of the plain form in between; what was remembered before it goes."""
-        caches = state.memo[CACHES]
+        caches = state.caches
         try:
             return call()
         finally:
             caches[:] = [{} for _ in caches]
             state.memo.clear()
-            state.memo[CACHES] = caches
+            state.caches = caches
 
     # --- effects
 
@@ -255,7 +251,7 @@ class Runtime:
 
     def forget(self, state: State, cell: int, old: Value) -> None:
         """Nothing that depends on a cell is remembered any longer."""
-        caches = state.memo[CACHES]
+        caches = state.caches
         for number in self.readers[cell]:
             caches[number] = {}
         if self.stale[cell]:
