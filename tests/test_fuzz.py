@@ -311,9 +311,10 @@ def test_a_changed_ruleset_is_refused_or_plays(seed: int, changes: int) -> None:
     plays_or_tells(name, files, seed)
 
 
-@pytest.mark.parametrize("number", range(len(stacks())))
-def test_unchanged_rulesets_play(number: int) -> None:
-    name, files = stacks()[number]
+@pytest.mark.parametrize("name", {name.partition("/")[0]: name for name, _ in reversed(stacks())}.values())
+def test_unchanged_rulesets_play(name: str) -> None:
+    """One of each folder: it is the folder that is put elsewhere; that they can be played is shown by other tests."""
+    files = dict(stacks())[name]
     assert plays_or_tells(name, files, 1) in ("played", "stopped")  # some are there to be stopped
 
 

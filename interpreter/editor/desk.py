@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
@@ -51,6 +51,11 @@ class Home:
     def files(self) -> tuple[Document, ...]:
         return self.examined.composition.documents if self.examined.composition else ()
 
+    @property
+    def is_good(self) -> bool:
+        """Whether names and types are known, and nothing is wrong."""
+        return self.examined.model is not None and not self.examined.errors
+
 
 @dataclass
 class Desk:
@@ -65,7 +70,6 @@ class Desk:
     _good: dict[_Key, Home] = field(default_factory=dict)
     _read: dict[Path, Document] = field(default_factory=dict)
     _paths: dict[str, Path] = field(default_factory=dict)
-    _members: dict[Path, list[tuple[Document, tuple[str, ...]]]] = field(default_factory=dict)
     _moment: dict[object, Any] = field(default_factory=dict)
     _since: float = 0.0
 
@@ -75,6 +79,10 @@ class Desk:
             self.texts.pop(path, None)
         else:
             self.texts[path] = text.removeprefix("\ufeff")
+        self.look_again()
+
+    def look_again(self) -> None:
+        """Files may be others now, also those that nobody has written in the editor."""
         self._moment.clear()
 
     def _now(self, key: object, find: Callable[[], _Found]) -> _Found:
@@ -96,16 +104,20 @@ class Desk:
 
     def document(self, path: Path) -> Document | None:
         """The file as it is now; nothing where it cannot be read."""
-        document, _ = self._document(path)
+        document, _ = self._document(path, self.texts)
         return document
 
     def readable(self, path: Path) -> Document | None:
-        """The file as it is now, or as it was when it could last be read."""
-        return self.document(path) or self._read.get(path)
+        """The file as it is now, or as it was when it could last be read, or else, of one that was opened a moment ago
+        and is being changed, as it is on disk."""
+        found = self.document(path) or self._read.get(path)
+        if found is None and path in self.texts:
+            found, _ = self._document(path, {other: text for other, text in self.texts.items() if other != path})
+        return found
 
-    def _document(self, path: Path) -> tuple[Document | None, list[Diagnostic]]:
-        with unsaved(self.texts):
-            shelf = self.shelf(path)
+    def _document(self, path: Path, texts: Mapping[Path, str]) -> tuple[Document | None, list[Diagnostic]]:
+        shelf = self.shelf(path)
+        with unsaved(texts):
             document, found = shelf.read_path(path)
             if document is not None:
                 place = shelf.find(document.kind, document.id)
@@ -148,18 +160,15 @@ class Desk:
 
     def members(self, path: Path) -> list[tuple[Document, tuple[str, ...]]]:
         """The rulesets that contain a file, or that are of its family, with the overlays that they need for it; of a
-        file that cannot be read now, those that did when it could."""
+        file that cannot be read now, those that do with it as it was when it could."""
         return self._now(("members", path), lambda: self._find_members(path))
 
     def _find_members(self, path: Path) -> list[tuple[Document, tuple[str, ...]]]:
-        document = self.document(path)
-        if document is not None:
-            self._members[path] = self._containing(path, document)
-        return self._members.get(path, [])
-
-    def _containing(self, path: Path, document: Document) -> list[tuple[Document, tuple[str, ...]]]:
-        with unsaved(self.texts):
-            shelf = self.shelf(path)
+        document = self.readable(path)
+        if document is None:
+            return []
+        shelf = self.shelf(path)
+        with unsaved({**self.texts, path: document.file.text}):
             if document.kind == "ruleset":
                 return [(document, ())]
             rulesets = rulesets_of(shelf)
@@ -177,17 +186,22 @@ class Desk:
         return {scalar.text for item in items for scalar in words(item.get("ruleset"))}
 
     def home(self, path: Path) -> Home | None:
-        """A ruleset that contains a file, as it is now, or was when it last could be checked."""
+        """A ruleset that contains a file, as it is now, or was when it last could be checked, or would be if the file
+        were as it was when it could last be read."""
         return self._now(("home", path), lambda: self._find_home(path))
 
     def _find_home(self, path: Path) -> Home | None:
+        before = self.readable(path) if self.document(path) is None else None
         second: Home | None = None
-        for document, overlays in self.members(path):
-            home = self.examined(document, overlays)
-            if home.examined.model is not None and not home.examined.errors:
+        for ruleset, overlays in self.members(path):
+            home = self.examined(ruleset, overlays)
+            if home.is_good:
                 return home
-            key = (document.path, overlays)
-            second = second or self._good.get(key) or (home if home.examined.model is not None else None)
+            second = second or self._good.get((ruleset.path, overlays))
+            if second is None and before is not None:
+                home = self._examine({**self.texts, path: before.file.text}, ruleset, overlays, tables=False)
+            if second is None and home.examined.model is not None:
+                second = home
         return second
 
     def homes(self, path: Path) -> list[Home]:
@@ -201,14 +215,20 @@ class Desk:
             for known in (self._whole, self._quick)[: 1 if tables else 2]:
                 if key in known and self._is_current(known[key]):
                     return known[key]
-            shelf = self.shelf(ruleset.path)
-            with remembered(self.trees):
-                home = Home(ruleset, overlays, examine(shelf, ruleset, overlays, tables=tables))
+        home = self._examine(self.texts, ruleset, overlays, tables=tables)
         (self._whole if tables else self._quick)[key] = home
+        return home
+
+    def _examine(
+        self, texts: Mapping[Path, str], ruleset: Document, overlays: tuple[str, ...], *, tables: bool
+    ) -> Home:
+        shelf = self.shelf(ruleset.path)
+        with unsaved(texts), remembered(self.trees):
+            home = Home(ruleset, overlays, examine(shelf, ruleset, overlays, tables=tables))
         for document in home.files:
             self._saw(document)
-        if home.examined.model is not None and not home.examined.errors:
-            self._good[key] = home
+        if home.is_good:
+            self._good[ruleset.path, overlays] = home
         return home
 
     def _is_current(self, home: Home) -> bool:
@@ -224,7 +244,7 @@ class Desk:
 
     def check(self, path: Path) -> Iterator[dict[Path, list[Diagnostic]]]:
         """What is wrong in all files, again after each step; a step is short. Whoever has a newer text stops here."""
-        document, found = self._document(path)
+        document, found = self._document(path, self.texts)
         if document is None and not self._is_ours(path):
             found = []
         if document is not None:

@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 from lsprotocol import types as lsp
@@ -111,13 +112,14 @@ def _path(uri: str) -> Path | None:
 
 
 class _Session:
-    """One editor: its desk, the check that goes on, and what it was told."""
+    """One editor: its desk, the checks that go on, one a file, and what it was told."""
 
     def __init__(self, server: Any) -> None:
         self.server = server
         self.desk = Desk()
         self.answers = Answers(self.desk)
-        self.checking: asyncio.Task[None] | None = None
+        self.checks: dict[Path, asyncio.Task[None]] = {}
+        self.typed = 0.0
         self.shown: dict[Path, list[Diagnostic]] = {}
 
     # --- texts
@@ -142,29 +144,38 @@ class _Session:
 
     def watched(self, params: lsp.DidChangeWatchedFilesParams) -> None:
         """Files that changed on disk: what is open is looked at again."""
-        for path in list(self.desk.texts)[:1]:
+        self.desk.look_again()
+        for path in self.desk.texts:
             self._check(path)
 
     def _changed(self, uri: str, text: str) -> None:
         path = _path(uri)
         if path is not None:
             self.desk.write(path, text)
+            self.typed = monotonic()
             self._check(path)
 
     def _check(self, path: Path) -> None:
-        if self.checking is not None:
-            self.checking.cancel()
-        self.checking = asyncio.get_running_loop().create_task(self._step_by_step(path))
+        """Begins the check of a file anew. That of another goes on: what is opened together is checked together."""
+        if path in self.checks:
+            self.checks[path].cancel()
+        self.checks[path] = asyncio.get_running_loop().create_task(self._step_by_step(path))
 
     async def _step_by_step(self, path: Path) -> None:
         await asyncio.sleep(PAUSE)
         for found in self.desk.check(path):
             self._show(found)
             await asyncio.sleep(0.001)
-        await asyncio.sleep(LONG_PAUSE)
+        await self._rest()
         for found in self.desk.check_tables(path):
             self._show(found)
-            await asyncio.sleep(0.001)
+            await self._rest()
+
+    async def _rest(self) -> None:
+        """Until nobody types, in whatever file."""
+        await asyncio.sleep(0.001)
+        while (left := self.typed + LONG_PAUSE - monotonic()) > 0:
+            await asyncio.sleep(left)
 
     def _show(self, found: dict[Path, list[Diagnostic]]) -> None:
         for path in {*found, *self.shown}:

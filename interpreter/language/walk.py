@@ -11,18 +11,16 @@ __all__ = ["descendants", "size"]
 
 def descendants(tree: Any) -> Iterator[Any]:
     """The node itself and all nodes below it, of any tree made of dataclasses and tuples."""
-    if isinstance(tree, tuple):
-        for item in tree:
-            yield from descendants(item)
-        return
-    children = _children(type(tree))
-    if children is None:
-        return
-    yield tree
-    for name in children:
-        below = getattr(tree, name)
-        if below is not None and type(below) not in (str, int, bool):
-            yield from descendants(below)
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, tuple):
+            waiting.extend(reversed(node))
+            continue
+        children = _children(type(node))
+        if children is not None:
+            yield node
+            waiting.extend([below for name in children if type(below := getattr(node, name)) not in _LEAVES])
 
 
 def size(tree: Any) -> int:
@@ -46,8 +44,9 @@ _known: dict[type, tuple[str, ...] | None] = {}
 
 
 def _children(of: type) -> tuple[str, ...] | None:
-    """The fields of a kind of node in which further nodes may stand; nothing for what is no node."""
+    """The fields of a kind of node for further nodes, from last to first; nothing for what is no node."""
     if of not in _known:
         places = ("span", "name_span", "kind_span", "type")
-        _known[of] = tuple(f.name for f in fields(of) if f.name not in places) if is_dataclass(of) else None
+        names = [f.name for f in fields(of) if f.name not in places] if is_dataclass(of) else None
+        _known[of] = None if names is None else tuple(reversed(names))
     return _known[of]

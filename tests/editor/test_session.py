@@ -94,6 +94,29 @@ def test_other_files_are_checked_against_a_text_that_is_not_saved(client: Client
     client.wait_for_codes(overlay, [])
 
 
+def test_what_is_opened_together_is_checked_together(client: Client, overlay: Path, root: Path) -> None:
+    client.open(overlay, OVERLAY.replace("who.spent", "who.spend"))
+    client.open(root / "goofspiel" / "family.yaml")
+    client.wait_for_codes(overlay, ["E304"])
+    client.tell("textDocument/didClose", {"textDocument": {"uri": (root / "goofspiel" / "family.yaml").as_uri()}})
+    client.change(overlay, OVERLAY)
+    client.wait_for_codes(overlay, [])
+
+
+def test_files_that_change_on_disk_are_looked_at_at_once(client: Client, overlay: Path, root: Path) -> None:
+    family = root / "goofspiel" / "family.yaml"
+    text = family.read_text(encoding="utf-8")
+    client.wait_for_codes(overlay, [])
+    try:
+        family.write_text(text.replace("  bid_of:", "  bid_by:").replace("bid_of(", "bid_by("), encoding="utf-8")
+        client.tell("workspace/didChangeWatchedFiles", {"changes": [{"uri": family.as_uri(), "type": 2}]})
+        client.wait_for_codes(overlay, ["E502", "E507"])
+    finally:
+        family.write_text(text, encoding="utf-8")
+    client.tell("workspace/didChangeWatchedFiles", {"changes": [{"uri": family.as_uri(), "type": 2}]})
+    client.wait_for_codes(overlay, [])
+
+
 def test_yaml_of_something_else_is_left_alone(client: Client, root: Path) -> None:
     other = root / "compose.yaml"
     other.write_text("services: {web: {image: x}}\n", encoding="utf-8")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 
+from interpreter.compiler.fast.nodes import walk
 from interpreter.compiler.fast.repeats import is_harmless
 
 __all__ = ["asked_once"]
@@ -18,7 +19,7 @@ def asked_once(function: ast.FunctionDef, pending: int, settling: int, *, calm: 
 
     ``pending`` and ``settling`` are the cells that tell of rules; ``calm``: none waits where the function is called.
     """
-    if not any(isinstance(node, ast.Try | ast.Yield | ast.YieldFrom) for node in ast.walk(function)):
+    if not any(isinstance(node, ast.Try | ast.Yield | ast.YieldFrom) for node in walk(function)):
         _Calm(pending, settling).block(function.body, calm)
     return function
 
@@ -72,7 +73,7 @@ class _Calm:
                 return False
 
     def _wakes(self, tree: ast.AST) -> bool:
-        for node in ast.walk(tree):
+        for node in walk(tree):
             match node:
                 case ast.Subscript(_, _, ast.Store()) if _cell(node) in (self.pending, self.settling):
                     return True

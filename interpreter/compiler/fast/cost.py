@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from interpreter.compiler.constants import MAXIMUM_NUMBER, MAXIMUM_WEIGHT, Constants
 from interpreter.compiler.fast.budget import FEW, LITTLE
+from interpreter.compiler.fast.nodes import walk
 from interpreter.compiler.fast.quote import Quote, is_constant, value_of
 from interpreter.compiler.lower import Program
 from interpreter.language import core as c
@@ -354,7 +355,7 @@ class Costs:
     def _pays(self, at: ast.AST, units: int) -> list[ast.stmt]:
         found = ast.parse(f"LEFT[0] -= {units}\nif LEFT[0] < 0:\n    give_up()").body
         for statement in found:
-            for node in ast.walk(statement):
+            for node in walk(statement):
                 ast.copy_location(node, at)
         return found
 
@@ -477,7 +478,7 @@ class Costs:
                 return True
             case ast.Call(ast.Name(name)) if name in self._functions and self._gives_range(name):
                 outer, self._locals = self._locals, {}
-                returned = [each.value for each in ast.walk(self._functions[name]) if isinstance(each, ast.Return)]
+                returned = [each.value for each in walk(self._functions[name]) if isinstance(each, ast.Return)]
                 found = all(each is not None and self._is_short_or_range(each) for each in returned)
                 self._locals = outer
                 return found
@@ -587,7 +588,7 @@ class Costs:
             self._ranges[name] = False
             function = self._functions[name]
             outer, self._locals = self._locals, _assigned(function)
-            returned = [node.value for node in ast.walk(function) if isinstance(node, ast.Return) and node.value]
+            returned = [node.value for node in walk(function) if isinstance(node, ast.Return) and node.value]
             found = self._ranges[name] = any(self._length(value) is None for value in returned)
             self._locals = outer
         return found
@@ -727,7 +728,7 @@ def _advances(node: ast.While) -> bool:
             changed = [
                 each.id
                 for statement in before
-                for each in ast.walk(statement)
+                for each in walk(statement)
                 if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
             ]
             counts = any(isinstance(target, ast.Name) and target.id == at for target in counted)
@@ -749,7 +750,7 @@ def _head(function: ast.FunctionDef) -> int:
 def _assigned(function: ast.FunctionDef) -> dict[str, list[ast.expr]]:
     """What each local of a function is given, where that is an expression."""
     found: dict[str, list[ast.expr]] = {}
-    for node in ast.walk(function):
+    for node in walk(function):
         match node:
             case ast.Assign([ast.Name(name)], value) | ast.NamedExpr(ast.Name(name), value):
                 found.setdefault(name, []).append(value)

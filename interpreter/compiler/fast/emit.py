@@ -23,6 +23,7 @@ from interpreter.compiler.fast.emitted import Emitted
 from interpreter.compiler.fast.expressions import Expressions, Unsupported
 from interpreter.compiler.fast.functions import Functions
 from interpreter.compiler.fast.knowledge import Knowledge
+from interpreter.compiler.fast.nodes import walk
 from interpreter.compiler.fast.parts import taken_apart
 from interpreter.compiler.fast.phases import Phases
 from interpreter.compiler.fast.preferences import PreferenceWriter
@@ -341,7 +342,7 @@ def _head(function: ast.FunctionDef) -> None:
     parameters = {argument.arg for argument in function.args.args}
     if "state" not in parameters:
         return
-    used = {node.id for node in ast.walk(function) if isinstance(node, ast.Name)}
+    used = {node.id for node in walk(function) if isinstance(node, ast.Name)}
     quote = Quote()
     quote._line, quote._column = function.lineno, function.col_offset
     head: Block = []

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import ast
 
+from interpreter.compiler.fast.nodes import walk
+
 __all__ = ["is_part", "part_of", "taken_apart"]
 
 SCOPES = (ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp, ast.Lambda)
@@ -26,7 +28,7 @@ def is_part(node: ast.expr) -> bool:
 
 def taken_apart(function: ast.FunctionDef) -> ast.FunctionDef:
     """Changes the function in place."""
-    bags = {name for node in ast.walk(function) if (name := _part(node)) is not None}
+    bags = {name for node in walk(function) if (name := _part(node)) is not None}
     if bags:
         _block(function.body, bags)
         ast.fix_missing_locations(function)
@@ -80,7 +82,7 @@ def _behind(block: list[ast.stmt], start: int, name: str) -> None:
 def _stores(statement: ast.stmt, name: str) -> bool:
     return any(
         isinstance(each, ast.Name) and each.id == name and not isinstance(each.ctx, ast.Load)
-        for each in ast.walk(statement)
+        for each in walk(statement)
     )
 
 
@@ -120,7 +122,7 @@ class _TakesApart(ast.NodeTransformer):
 
     def width_in(self, block: list[ast.stmt]) -> int:
         for statement in block:
-            for node in ast.walk(statement):
+            for node in walk(statement):
                 if _part(node) == self.name:
                     self.width = node.width  # type: ignore[attr-defined]
         return self.width

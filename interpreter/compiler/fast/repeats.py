@@ -14,6 +14,8 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any
 
+from interpreter.compiler.fast.nodes import walk
+
 __all__ = ["is_harmless", "told_once"]
 
 GroupOf = Callable[[int], str]
@@ -70,7 +72,7 @@ def told_once(function: ast.FunctionDef, group_of: GroupOf, remembered: Collecti
     ``group_of`` tells of which group a cell is, and ``remembered`` which functions of the state keep what they give
     until what they read changes.
     """
-    if any(isinstance(node, ast.Yield | ast.YieldFrom | ast.Try) for node in ast.walk(function)):
+    if any(isinstance(node, ast.Yield | ast.YieldFrom | ast.Try) for node in walk(function)):
         return function
     _Follower(group_of, remembered).function(function)
     return function
@@ -159,7 +161,7 @@ class _Follower:
 
     def _loop(self, node: ast.For | ast.While, parts: list[Any]) -> None:
         """What a loop may change is forgotten before it, for it may have been gone through."""
-        inner = [each for part in parts for each in ast.walk(part)]
+        inner = [each for part in parts for each in walk(part)]
         for each in inner:
             if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
                 self._forget_name(each.id)
@@ -255,7 +257,7 @@ class _Follower:
                 self.field(node, "value", sure=sure, named=named)
                 self._forget_name(name)
             case ast.ListComp() | ast.GeneratorExp() | ast.SetComp() | ast.Lambda():
-                for each in ast.walk(node):
+                for each in walk(node):
                     if isinstance(each, ast.NamedExpr):
                         self._forget_name(each.target.id)
             case ast.Tuple(items) | ast.List(items):

@@ -13,10 +13,11 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from interpreter.compiler.fast.nodes import walk
 from interpreter.compiler.fast.parts import part_of
 from interpreter.compiler.fast.quote import Quote
 
@@ -63,13 +64,13 @@ class Library:
                 self.functions[function.name] = _copied(function, {})
                 self._calls.update(
                     node.func.id
-                    for node in _walk(function)
+                    for node in walk(function)
                     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
                 )
 
     def size(self, name: str) -> int:
         if name not in self._sizes:
-            self._sizes[name] = sum(1 for _ in _walk(self.functions[name]))
+            self._sizes[name] = sum(1 for _ in walk(self.functions[name]))
         return self._sizes[name]
 
     def is_worth_it(self, name: str, given: Sequence[ast.expr]) -> bool:
@@ -86,7 +87,7 @@ class Library:
         function = self.functions[name]
         parameter = function.args.args[place].arg
         cases = 0
-        for node in _walk(function):
+        for node in walk(function):
             match node:
                 case ast.If(ast.Compare(ast.Name(asked), [ast.Eq()], [ast.Constant()])) if asked == parameter:
                     cases += 1
@@ -104,9 +105,9 @@ class Library:
         """Whether a function is done when its last statement is, and gives nothing."""
         if name not in self._straight:
             *first, last = self.functions[name].body
-            inner = [node for each in first for node in _walk(each)]
+            inner = [node for each in first for node in walk(each)]
             if not isinstance(last, ast.Return):
-                inner.extend(_walk(last))
+                inner.extend(walk(last))
             leaves = any(isinstance(node, ast.Return | ast.Yield | ast.YieldFrom | ast.Try) for node in inner)
             gives = isinstance(last, ast.Return) and not (last.value is None or _is_none(last.value))
             self._straight[name] = not leaves and not gives
@@ -117,7 +118,7 @@ def simplified(function: ast.FunctionDef, library: Library) -> ast.FunctionDef:
     """A function that does the same; the one handed in is changed."""
     if not _takes_state(function) or function.decorator_list:
         return function
-    if any(isinstance(node, ast.Yield | ast.YieldFrom | ast.Try) for node in _walk(function)):
+    if any(isinstance(node, ast.Yield | ast.YieldFrom | ast.Try) for node in walk(function)):
         return function
     writer = _Writer(function, library)
     facts = _Facts()
@@ -189,7 +190,7 @@ class _Writer:
     def __init__(self, function: ast.FunctionDef, library: Library) -> None:
         self.library = library
         self.used = _names(function)
-        self.size = sum(1 for _ in _walk(function))
+        self.size = sum(1 for _ in walk(function))
         self.stack = [function.name]
 
     # --- statements
@@ -584,22 +585,6 @@ class _Unread:
 # --- trees
 
 
-def _walk(tree: ast.AST) -> Iterator[ast.AST]:
-    """All nodes of a tree, in no order, but for contexts and operators: ``ast.walk`` takes several times as long."""
-    front = [tree]
-    while front:
-        node = front.pop()
-        yield node
-        if isinstance(node, ast.Name | ast.Constant):
-            continue
-        for field_ in node._fields:
-            part = getattr(node, field_, None)
-            if type(part) is list:
-                front.extend([each for each in part if isinstance(each, ast.AST) and each._fields])
-            elif isinstance(part, ast.AST) and part._fields:
-                front.append(part)
-
-
 def _copied(node: Any, names: Mapping[str, str]) -> Any:
     """A tree of its own, in which some names are others."""
     kind = type(node)
@@ -638,7 +623,7 @@ def _quote(place: ast.stmt | ast.expr) -> Quote:
 
 
 def _names(node: ast.AST) -> set[str]:
-    return {each for inner in _walk(node) if (each := _named(inner)) is not None}
+    return {each for inner in walk(node) if (each := _named(inner)) is not None}
 
 
 def _named(node: ast.AST) -> str | None:
@@ -648,7 +633,7 @@ def _named(node: ast.AST) -> str | None:
 def _stored(node: ast.AST) -> set[str]:
     """Names that are given something anywhere in a tree, those of inner scopes too."""
     found = set()
-    for each in _walk(node):
+    for each in walk(node):
         if (isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load)) or (
             isinstance(each, ast.arg) and not isinstance(node, ast.FunctionDef)
         ):
@@ -658,8 +643,8 @@ def _stored(node: ast.AST) -> set[str]:
 
 def _loaded(node: ast.AST) -> set[str]:
     """Names that are read; what is changed in place is read, too."""
-    found = {each.id for each in _walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)}
-    changed = (each.target for each in _walk(node) if isinstance(each, ast.AugAssign))
+    found = {each.id for each in walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)}
+    changed = (each.target for each in walk(node) if isinstance(each, ast.AugAssign))
     return found | {target.id for target in changed if isinstance(target, ast.Name)}
 
 

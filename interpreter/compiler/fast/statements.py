@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from interpreter.compiler.constants import MAXIMUM_NUMBER, MAXIMUM_PASSES
 from interpreter.compiler.fast.expressions import Expressions, Scope, Unsupported, cheap
 from interpreter.compiler.fast.moves import Moves, Zone
+from interpreter.compiler.fast.nodes import walk
 from interpreter.compiler.fast.parts import is_part
 from interpreter.compiler.fast.quote import is_constant, value_of
 from interpreter.compiler.fast.truths import asks_for_items
@@ -386,6 +387,6 @@ def _leaves_cards(step: c.Step) -> bool:
 
 def no_loop_in_iterable(tree: ast.AST) -> None:
     """Python does not let an assignment stand in what a comprehension looks through."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.comprehension) and any(isinstance(each, ast.NamedExpr) for each in ast.walk(node.iter)):
+    for node in walk(tree):
+        if isinstance(node, ast.comprehension) and any(isinstance(each, ast.NamedExpr) for each in walk(node.iter)):
             raise Unsupported("a loop over what another loop found")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 
+from interpreter.compiler.fast.nodes import walk
+
 __all__ = ["as_truths", "asks_for_items", "asks_for_some"]
 
 
@@ -28,7 +30,7 @@ def asks_for_some(comparison: ast.expr) -> ast.expr:
 
 def as_truths(function: ast.FunctionDef) -> ast.FunctionDef:
     """Asks such lists themselves wherever only truth or falsehood is wanted. Changes the function in place."""
-    for node in ast.walk(function):
+    for node in walk(function):
         match node:
             case ast.If() | ast.IfExp() | ast.While():
                 node.test = _truth(node.test)

@@ -11,6 +11,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from interpreter.compiler.fast.nodes import walk
+
 __all__ = ["used_in_place"]
 
 LOOPS = (ast.For, ast.While, ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp, ast.Lambda)
@@ -19,7 +21,7 @@ FRAMES = ("env", "frame", "back", "values", "up")
 
 def used_in_place(function: ast.FunctionDef) -> ast.FunctionDef:
     """A function that does the same; the one handed in is changed."""
-    if any(isinstance(node, ast.Yield | ast.YieldFrom | ast.Try) for node in ast.walk(function)):
+    if any(isinstance(node, ast.Yield | ast.YieldFrom | ast.Try) for node in walk(function)):
         return function
     names = _Names(function)
     names.block(function.body)
@@ -63,7 +65,7 @@ class _Names:
         """Puts what a name was given where it is read, if that is behind it alone and the same is found there."""
         if not _is_steady(value) or _gives(behind, {name}):
             return False
-        read = {node.id for node in ast.walk(value) if isinstance(node, ast.Name)}
+        read = {node.id for node in walk(value) if isinstance(node, ast.Name)}
         if any(self.stored[each] > 1 for each in read) and _gives(behind, read):
             return False
         found = list(_reads(behind, name, False))
@@ -86,7 +88,7 @@ def _gives(block: list[ast.stmt], names: set[str]) -> bool:
         (isinstance(node, ast.Name) and node.id in names and not isinstance(node.ctx, ast.Load))
         or (isinstance(node, ast.arg) and node.arg in names)
         for statement in block
-        for node in ast.walk(statement)
+        for node in walk(statement)
     )
 
 

@@ -1,0 +1,76 @@
+"""What a desk knows of texts that nobody has looked at before they were changed again."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from interpreter.editor.answers import Answers
+from interpreter.editor.completion import complete
+from interpreter.editor.desk import Desk
+
+TOP = Path(__file__).parents[2]
+OVERLAY = """\
+language: 1
+overlay: goofspiel/handy
+title: Handy
+over: [goofspiel]
+
+rules:
+  bid_of:
+    wraps: goofspiel
+    is: |
+      (who: seat) -> int:
+        base(who) + bonus(who)
+  bonus: {about: "for players", is: "(who: seat) -> int: count(who.spent)"}
+"""
+
+
+@pytest.fixture
+def overlay(tmp_path: Path) -> Path:
+    shutil.copytree(TOP / "rulesets" / "goofspiel", tmp_path / "rulesets" / "goofspiel")
+    path = tmp_path / "rulesets" / "goofspiel" / "overlays" / "handy.yaml"
+    path.parent.mkdir()
+    path.write_text(OVERLAY, encoding="utf-8")
+    return path
+
+
+def proposed(desk: Desk, path: Path, text: str, behind: str) -> set[str]:
+    proposals, _ = complete(desk, path, text.index(behind) + len(behind))
+    return {proposal.text for proposal in proposals}
+
+
+BROKEN = OVERLAY.replace("base(who) + bonus(who)\n", 'base(who) + bonus(who.\n  "')
+
+
+def test_a_text_that_could_never_be_read_is_as_it_is_on_disk(overlay: Path) -> None:
+    desk = Desk()
+    desk.write(overlay, OVERLAY)
+    desk.write(overlay, BROKEN)
+    assert desk.document(overlay) is None
+    assert {"spent", "hand"} <= proposed(desk, overlay, BROKEN, "bonus(who.")
+    found = Answers(desk).definition(overlay, BROKEN.index("bid_of"))
+    assert [place.path.name for place in found] == ["family.yaml"]
+
+
+def test_a_family_that_could_never_be_read_has_its_rulesets(overlay: Path) -> None:
+    family = overlay.parents[1] / "family.yaml"
+    text = family.read_text(encoding="utf-8") + "\nrules: {\n"
+    desk = Desk()
+    desk.write(family, text)
+    assert [home.document.id for home in desk.homes(family)] == ["goofspiel"]
+    hover = Answers(desk).hover(family, text.index("bid_of"))
+    assert hover is not None
+    assert "bid_of(who: seat) -> int" in hover[0]
+
+
+def test_a_text_that_can_be_read_comes_before_what_is_on_disk(overlay: Path) -> None:
+    desk = Desk()
+    desk.write(overlay, OVERLAY.replace("bonus", "extra"))
+    assert desk.document(overlay) is not None
+    text = BROKEN.replace("bonus", "extra")
+    desk.write(overlay, text)
+    assert "extra" in proposed(desk, overlay, text, "base(who) + ")
+    assert "bonus" not in proposed(desk, overlay, text, "base(who) + ")
