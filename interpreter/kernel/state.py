@@ -52,8 +52,8 @@ class State:
 
     ``frame`` is an immutable tuple (stretch, locals, caller's frame, local for the result); it alone says what is
     asked and where play goes on. ``log`` holds a record for each effect since this object was made: see
-    :mod:`interpreter.kernel.effects`. ``memo`` remembers what functions gave since the last change, ``caches`` what the fast form keeps
-    up with each change: where something else changes the state there are none.
+    :mod:`interpreter.kernel.effects`. ``memo`` remembers what functions gave since the last change. ``caches`` is what
+    the fast form keeps up with each change; where something else changes the state there is none of it.
     """
 
     __slots__ = ("caches", "cells", "frame", "log", "memo")
