@@ -87,26 +87,26 @@ class _Follower(Writer):
         told = _told_by(row)
         change = self._change(row, 2 if told is not None else MOST_KEYS if row.given else 1)
         rows, values = q.expression("M[_0]", q.constant(row.number)), q.name(f"row_{row.number}")
-        gone = [each for number in through for each in q.statements("M[_0].pop(key, None)", q.constant(number))]
-        drop = self._drop([row.number, *through])
         if change is None:
             self.dropped.add(row.number)
         if told is not None:
-            text = "_0 = _1.get(key)\nif _0 is not None:\n    change\n    gone"
-            if change is None:
-                text = "_1.pop(key, None)\ngone"
-            self._loop_of(told).extend(q.statements(text, values, rows, change=change or [], gone=gone))
+            loop = self._loop_of(told)
+            text = "_0 = _1.get(key)\nif _0 is not None:\n    change" if change is not None else "_1.pop(key, None)"
+            loop.extend(q.statements(text, values, rows, change=change or []))
+            for number in through:  # which may be kept where the row is not
+                loop.extend(q.statements("M[_0].pop(key, None)", q.constant(number)))
             return
         if change is None:
-            self.body.extend(drop)
+            self.body.extend(self._drop([row.number, *through]))
         elif not row.given:
             self.single[row.number] = values.id
             text = "_0 = _1.get(())\nif _0 is not None:\n    change"
             self.body.extend(q.statements(text, values, rows, change=change))
         else:
-            change = [*self._unpacked(row.given), *self._where_it_matters(row, [*change, *gone])]
-            text = "if len(_1) > _2:\n    drop\nfor key, _0 in _1.items():\n    change"
-            written = q.statements(text, values, rows, q.constant(MOST_KEYS), drop=drop, change=change)
+            change = [*self._unpacked(row.given), *self._where_it_matters(row, change)]
+            text = "gone\nif len(_1) > _2:\n    drop\nfor key, _0 in _1.items():\n    change"
+            gone, drop = self._drop(through), self._drop([row.number])
+            written = q.statements(text, values, rows, q.constant(MOST_KEYS), gone=gone, drop=drop, change=change)
             _is_so_long(written[-1], MOST_KEYS)
             self.body.extend(written)
         self.told = ("", [])

@@ -64,7 +64,7 @@ class Runtime:
         self.budget = Budget(machine.constants, longest)
         self.rows = rows
         self.templates: dict[int, dict[Any, tuple[list[Value], list[Value]]]] = {number: {} for number in whole}
-        """Rows as they once were, by what they are given and what all of a row depends on: cells and values."""
+        """Rows as they last were, by what they are given and what all of a row depends on: cells and values."""
         self.spans = {
             number: (
                 min(rows[number], default=0),
@@ -256,7 +256,7 @@ class Runtime:
     ) -> list[Value]:
         """A row that was not kept yet.
 
-        What it once was is known for all games: only where cells have changed since then it is worked out.
+        What it was when it was last made is known for all games: only where cells differ from then it is worked out.
         """
         first, last, whole = self.spans[number]
         known, key = self.templates[number], (given, *[S[cell] for cell in whole])
@@ -267,16 +267,18 @@ class Runtime:
             values = [one(S, M, place, *given) for place in range(size)]
             if len(known) >= MOST_TEMPLATES:
                 known.clear()
-            known[key] = now, values[:]
-            return values
-        before, values = template[0], template[1][:]
-        if before != now:
-            cells = self.rows[number]
-            changed = compress(range(first, last), map(ne, before, now))
-            places = {place for cell in changed for place in cells.get(cell, ())}
+        else:
+            before, same = template
+            values = same[:]
+            if before == now:
+                return values
+            cells, places = self.rows[number], set[int]()
+            for cell in compress(range(first, last), map(ne, before, now)):
+                places.update(cells.get(cell, ()))
             self._pay(len(places) * units)
             for place in places:
                 values[place] = one(S, M, place, *given)
+        known[key] = now, values[:]
         return values
 
     def _pay(self, units: int) -> None:
