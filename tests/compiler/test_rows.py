@@ -1,4 +1,4 @@
-"""Rows and short lists are always what they would be if they were worked out now."""
+"""Rows, short lists and what is worked out of them are always what they would be if they were worked out now."""
 
 from __future__ import annotations
 
@@ -30,20 +30,22 @@ def table(name: str, players: int) -> tuple[FastMachine, State]:
 
 
 def kept(machine: FastMachine, state: State) -> int:
-    """How many lists are kept; each is what a state gives that remembers nothing."""
+    """How much is remembered; all of it is what a state gives that remembers nothing."""
+    functions, space = machine.emitter.functions, machine.form.space
     caches, count = state.memo[CACHES], 0
-    for name, row in machine.emitter.functions.rows.items():
-        for key, values in caches[row.number].items():
+    numbers = {**functions.state_numbers, **{name: row.number for name, row in functions.rows.items()}}
+    for name, number in numbers.items():
+        for key, values in caches[number].items():
             anew = State(state.cells[:])
             machine.form.runtime.ready(anew)
-            given = key if isinstance(key, tuple) else (key,)
-            assert values == machine.form.space[name](anew.cells, anew.memo[CACHES], *given), name
+            given = (key,) if space[name].__code__.co_argcount == len("SM") + 1 else key
+            assert values == space[name](anew.cells, anew.memo[CACHES], *given), name
             count += 1
     return count
 
 
 def play(machine: FastMachine, state: State, seed: int) -> int:
-    """The most lists that were kept at once."""
+    """The most that was remembered at once."""
     chance, draw, most = Seeded(seed), random.Random(seed), 0
     machine.start(state, chance)
     for _ in range(200):

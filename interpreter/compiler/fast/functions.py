@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from interpreter.compiler.fast.expressions import Hoister, RowOf, Scope, in_place
 from interpreter.compiler.fast.motion import out_of_loops
 from interpreter.compiler.fast.quote import is_constant, value_of
-from interpreter.compiler.fast.reads import part_of_one_cell
+from interpreter.compiler.fast.reads import asks_for_any, part_of_one_cell
 from interpreter.compiler.fast.rows import Row
 from interpreter.compiler.fast.statements import Block
 from interpreter.compiler.fast.writer import Writer
@@ -45,6 +45,8 @@ class Functions(Writer):
         self.state_numbers: dict[str, int] = {}
         self.through: dict[int, list[int]] = {}
         """For each row the caches that hold, key by key, as long as the row does."""
+        self.copies: dict[int, int] = {}
+        """For some rows the one of these caches that has only a copy of the row."""
 
     def value_function(self, target: str, items: bool) -> tuple[str, tuple[int, ...]]:
         """A function of the cells that it reads and of its arguments; gives its name and the arguments it takes."""
@@ -230,6 +232,11 @@ class Functions(Writer):
         groups = {layout.owner_of(cell)[0] for cell in cells}
         self.emitter.cached[number] = (self.emitter.cached[number][0], self.emitter.cached[row.number][1] | groups)
         self.through.setdefault(row.number, []).append(number)
+        match body:
+            case [ast.Return(ast.Call(ast.Name("tuple"), [ast.Call() as copied]))] if copied is call:
+                self.copies[row.number] = number
+            case _:
+                pass
 
     def row(self, of: RowOf) -> str | None:
         """A function that gives what an expression is for each value of one of its locals, as a list.
@@ -281,7 +288,8 @@ class Functions(Writer):
             )
             part = part_of_one_cell(body, set(given))
             dear = partial(self.emitter.costs.work, one)
-            self.rows[writing.name] = Row(number, at, given, change, dear, part)
+            asks = part is not None and asks_for_any(body, part)
+            self.rows[writing.name] = Row(number, at, given, change, dear, part, asks)
             writing.add(self._keeping(writing.name, number, given, anew))
         return writing.name
 

@@ -34,7 +34,8 @@ class Row:
 
     ``at``: the local that tells one of its places, and ``given`` those that it is kept by. ``change``: what brings that
     place of ``values`` up to date; nothing where more is read for it than cells and other rows. ``dear``: what that
-    costs. ``part``: the part of it in which alone it reads a cell.
+    costs. ``part``: the part of it in which alone it reads a cell; with ``asks`` a place only tells whether that holds
+    for any cell.
     """
 
     number: int
@@ -43,6 +44,7 @@ class Row:
     change: Block | None
     dear: Callable[[], int]
     part: ast.expr | None = None
+    asks: bool = False
 
 
 def follower(emitter: Emitter, group: str) -> str:
@@ -90,11 +92,7 @@ class _Follower(Writer):
         if change is None:
             self.dropped.add(row.number)
         if told is not None:
-            loop = self._loop_of(told)
-            text = "_0 = _1.get(key)\nif _0 is not None:\n    change" if change is not None else "_1.pop(key, None)"
-            loop.extend(q.statements(text, values, rows, change=change or []))
-            for number in through:  # which may be kept where the row is not
-                loop.extend(q.statements("M[_0].pop(key, None)", q.constant(number)))
+            self._by_value(row, change, self._loop_of(told), through)
             return
         if change is None:
             self.body.extend(self._drop([row.number, *through]))
@@ -110,6 +108,23 @@ class _Follower(Writer):
             _is_so_long(written[-1], MOST_KEYS)
             self.body.extend(written)
         self.told = ("", [])
+
+    def _by_value(self, row: Row, change: Block | None, loop: Block, through: list[int]) -> None:
+        """What becomes of a row that a value was in, or is in now; where it is now, the row's part holds."""
+        q = self.quote
+        values, rows = q.name(f"row_{row.number}"), q.expression("M[_0]", q.constant(row.number))
+        copied = self.emitter.functions.copies.get(row.number) if change is not None else None
+        if change is None:
+            loop.extend(q.statements("_0.pop(key, None)", rows))
+        else:
+            for node in (node for statement in change for node in ast.walk(statement)):
+                if row.asks and isinstance(node, ast.Assign):
+                    node.value = q.expression("value is new or _0", node.value)
+            loop.extend(q.statements("_0 = _1.get(key)\nif _0 is not None:\n    change", values, rows, change=change))
+        for number in through:  # these may be kept where the row is not
+            cache = q.expression("M[_0]", q.constant(number))
+            text = "if _0 is not None:\n    _1[key] = tuple(_0)\nelse:\n    _1.pop(key, None)"
+            loop.extend(q.statements(text if number == copied else "_1.pop(key, None)", values, cache))
 
     def function(self, name: str) -> ast.FunctionDef:
         text = "try:\n    head\n    body\nexcept ANY_FAILURE:\n    drop"
