@@ -10,7 +10,6 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field
 from heapq import heapify, heappop, heappush
-from itertools import combinations
 from typing import Any
 
 from interpreter.base.frozen import dataclass
@@ -32,12 +31,14 @@ class _Within:
     anew for each question are asked about once: only the second question looks whether they hang together.
     """
 
-    __slots__ = ("answers", "joined", "near", "nodes", "orders", "paths", "rows", "ways")
+    __slots__ = ("answers", "joined", "near", "nodes", "orders", "paths", "rows", "sets", "ways")
 
     def __init__(self, nodes: frozenset[int]) -> None:
         self.nodes = nodes
         self.joined: bool | None = None
         self.rows: dict[int, _Distances] = {}
+        self.sets: dict[int, _Distances] = {}
+        """Answers by their starts, each of which is a bit of a number: to ask for all but one is cheap."""
         self.near: dict[int, list[tuple[int, int]]] = {}
         self.answers: dict[tuple[int, ...], _Distances] = {}
         self.ways: dict[int, _Ways] = {}
@@ -131,6 +132,7 @@ class Graph:
         """The distances, kept for the next time."""
         if len(known.answers) >= _MOST_KEPT:
             known.answers.clear()
+            known.sets.clear()
         found = known.answers[starts] = self._distances(known, starts, within, lengths)
         return found
 
@@ -144,14 +146,23 @@ class Graph:
             known.joined = self.connected(known.nodes)
         if not starts or not known.joined or not known.nodes.issuperset(starts):
             return self._search(starts, within, lengths)
-        before = next(filter(known.answers.__contains__, combinations(starts, len(starts) - 1)), ())
-        found, rows = known.answers.get(before) if before else None, known.rows
-        for start in set(starts) if found is None else set(starts).difference(before):
+        whole = 0
+        for start in starts:
+            whole |= 1 << start
+        found, left = None, starts
+        for start in starts:
+            found = known.sets.get(whole ^ 1 << start)
+            if found is not None:
+                left = (start,)
+                break
+        rows = known.rows
+        for start in left:
             if start not in rows:
                 row = rows[start] = self._search((start,), within, lengths)
                 known.near[start] = sorted([(far, node) for node, far in enumerate(row) if far is not None])
             found = rows[start] if found is None else _nearer(found, known.near[start])
         assert found is not None
+        known.sets[whole] = found
         return found
 
     def asked(

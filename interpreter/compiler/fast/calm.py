@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 
 from interpreter.compiler.fast.nodes import walk
-from interpreter.compiler.fast.repeats import is_harmless
+from interpreter.compiler.fast.repeats import is_following, is_harmless
 
 __all__ = ["asked_once"]
 
@@ -77,7 +77,7 @@ class _Calm:
             match node:
                 case ast.Subscript(_, _, ast.Store()) if _cell(node) in (self.pending, self.settling):
                     return True
-                case ast.Call(function) if not is_harmless(function):
+                case ast.Call(function) if not is_harmless(function) and not is_following(function):
                     return True
         return False
 

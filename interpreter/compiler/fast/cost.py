@@ -12,7 +12,7 @@ small cost. What runs by itself (a stretch, a decision's options, a watch, …) 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from interpreter.compiler.constants import MAXIMUM_NUMBER, MAXIMUM_WEIGHT, Constants
@@ -55,6 +55,12 @@ LATER = "RB"
 """The first letters of functions that go on with a game; the machine looks at what is left before they can go round."""
 ONCE = "GTDOA"
 """The first letters of functions that the machine calls, each about once for a decision: see :data:`LITTLE`."""
+
+
+PAYING = frozenset(("LEFT", "spent", "numbers"))
+"""What of a function pays when it is run."""
+OF_THE_MACHINE = frozenset(("round", "phase", "turn", "kept", "chance", "over"))
+"""Groups of cells that the machine itself changes."""
 
 
 class Sizes:
@@ -243,23 +249,23 @@ class Costs:
         self._stopping: set[str] = set()
         """Functions that end in a decision, whatever they do, and of which all is part of what they cost."""
         self._quote = Quote()
+        self._of_cards = {*emitter.zones, "location"}
         self._seen: dict[int, tuple[ast.AST, int]] = {}
         self._locals: dict[str, list[ast.expr]] = {}
 
     def write(self, emitted: Emitted) -> None:
         """All functions of a program, or those that a policy adds to it."""
+        for function in self.see(emitted):
+            self.cost(function.name)
+
+    def see(self, emitted: Emitted) -> list[ast.FunctionDef]:
+        """From now on it can be asked what any of these functions costs."""
         self._values.update(emitted.values)
         self._stretches.update(emitted.stretches)
         self._find_hashed()
-        new = [
-            function
-            for body in emitted.modules.values()
-            for function in body
-            if isinstance(function, ast.FunctionDef) and function.name not in self._functions
-        ]
-        self._functions.update((function.name, function) for function in new)
-        for function in new:
-            self.cost(function.name)
+        found = [each for body in emitted.modules.values() for each in body if isinstance(each, ast.FunctionDef)]
+        self._functions.update((function.name, function) for function in found)
+        return found
 
     def _find_hashed(self) -> None:
         """What functions remember is found by their arguments, and these may be long."""
@@ -278,6 +284,12 @@ class Costs:
             self.remembered[name] = weight + self.sizes.weight(layer.result)
 
     # --- functions
+
+    def work(self, name: str) -> int:
+        """What a call comes to, whoever pays for it; :data:`MOST` where it pays for what it does by itself."""
+        cost = self.cost(name)
+        pays = any(isinstance(each, ast.Name) and each.id in PAYING for each in ast.walk(self._functions[name]))
+        return MOST if pays else cost
 
     def cost(self, name: str) -> int:
         """What a call of a function costs its caller."""
@@ -382,9 +394,7 @@ class Costs:
                 each = 2 + self._expression(target) + self._block(body)
                 if _leaves(body):
                     return self._expression(node.iter) + each
-                stale = isinstance(node.iter, ast.Name) and node.iter.id == "stale"
-                some = stale and (self._length(node.iter) or 0) * each > MOST_OF_A_ROW
-                node.iter, found = self._through(node.iter, each, node, some=some)
+                node.iter, found = self._through(node.iter, each, node)
                 return found + each
             case ast.While():
                 return self._while(node)
@@ -497,13 +507,8 @@ class Costs:
             return bool(found) and all(self._is_set(value) for value in found)
         return isinstance(node, ast.Name) and isinstance(self._values.get(node.id), frozenset | set | dict)
 
-    def _through(
-        self, items: ast.expr, each: int, at: ast.stmt | ast.expr, *, some: bool = False
-    ) -> tuple[ast.expr, int]:
-        """Looks through items, at so much for each: gives what is looked through, and the cost of all of it.
-
-        ``some``: most often there are few or none.
-        """
+    def _through(self, items: ast.expr, each: int, at: ast.stmt | ast.expr) -> tuple[ast.expr, int]:
+        """Looks through items, at so much for each: gives what is looked through, and the cost of all of it."""
         own = self._expression(items)
         if isinstance(items, ast.Call) and isinstance(items.func, ast.Name) and items.func.id == "numbers":
             # The same call may stand in several places: the dearest counts.
@@ -518,7 +523,7 @@ class Costs:
             return items, own + each
         length = self._length(items)
         most = 2 * MOST if self._open[-1][0] in ONCE else MOST
-        if length is not None and length * each <= most and not some:
+        if length is not None and length * each <= most:
             return items, own + length * each
         q = self._quote
         q.stay(at)
@@ -655,16 +660,23 @@ class Costs:
             return found + {"append": RECORD, "index": length, "remove": length}.get(node.func.attr, 4)
         return found
 
+    def _following(self, groups: Collection[str] | None = None) -> int:
+        """What follows a change of a cell that a helper makes, of any group or of one of some."""
+        followers = self.emitter.done.followers
+        names = [name for group, name in followers.items() if groups is None or group in groups]
+        return max([0, *map(self.cost, names)])
+
     def _helper(self, node: ast.Call, name: str) -> int:
         """What one of the runtime's helpers does."""
         sizes = self.sizes
         match name:
             case "move_cards" | "move_to_pile":
-                each = RECORD + 6 * sizes.cards
+                each = RECORD + 6 * sizes.cards + 3 * self._following(self._of_cards)
                 node.args[1], found = self._through(node.args[1], each, node)
                 return found
             case "move_card" | "shuffle":
-                return RECORD + 6 * sizes.cards if name == "move_card" else RECORD + 100 * sizes.cards
+                each = 6 if name == "move_card" else 100
+                return RECORD + each * sizes.cards + 3 * self._following(self._of_cards)
             case "claims":
                 width = value_of(node.args[1]) if is_constant(node.args[1]) else sizes.width
                 each = 4 + (4 << min(width, 10))
@@ -680,27 +692,20 @@ class Costs:
                 return sizes.longest
             case "joined":
                 return 2 * sizes.longest
-            case "price_on" | "room_on" | "place_piece" | "take_piece" | "move_tokens" | "move_some":
+            case "price_on" | "room_on":
                 return RECORD + 4 * sizes.width
+            case "place_piece" | "take_piece" | "move_tokens":
+                return RECORD + 4 * sizes.width + 2 * self._following()
             case "row_anew" | "partial_row_anew":
                 one = node.args[5]
                 assert isinstance(one, ast.Name)
                 if len(node.args) == 6:
                     node.args.append(ast.copy_location(ast.Constant(CALL + self.cost(one.id)), node))
                 return 200
-            case (
-                "put"
-                | "forget"
-                | "keep"
-                | "pick"
-                | "mark"
-                | "settle"
-                | "matched"
-                | "stop"
-                | "make_stale"
-                | "neighbours"
-            ):
-                return RECORD + sizes.longest
+            case "put" | "forget":
+                return RECORD + sizes.longest + self._following(self._of_cards if name == "forget" else None)
+            case "keep" | "pick" | "mark" | "settle" | "matched" | "stop" | "neighbours":
+                return RECORD + sizes.longest + 2 * self._following(OF_THE_MACHINE)
             case "check_depth" | "plain_stretch" | "plain_choice" | "plain_values" | "plain_match":
                 return 200
             case "weighed":

@@ -30,6 +30,7 @@ from interpreter.compiler.fast.preferences import PreferenceWriter
 from interpreter.compiler.fast.quote import Quote
 from interpreter.compiler.fast.reads import gathered
 from interpreter.compiler.fast.repeats import told_once
+from interpreter.compiler.fast.rows import follower
 from interpreter.compiler.fast.shortlists import ShortLists
 from interpreter.compiler.fast.simplify import Library, going_back, simplified
 from interpreter.compiler.fast.standing import Standing
@@ -63,6 +64,7 @@ class Emitter:
         self.quote = Quote()
         self.knowledge = Knowledge(self.program, self.constants)
         self.sizes = Sizes(self.program, self.constants)
+        self.zones = {layout.owner_of(cell)[0] for cell in self.constants.effects.zones}
         self.costs = Costs(self, self.sizes)
         self.expressions = Expressions(self, self.quote, self.knowledge, self.constants)
         self.statements = Statements(self, self.expressions)
@@ -76,9 +78,6 @@ class Emitter:
         self.told: set[str] = set()
         """Functions of one value that remember what they gave."""
         self.takes: dict[tuple[int, int], str] = {}
-        self.stale: dict[str, str] = {}
-        """For groups that rows read what makes these stale."""
-        self.zones = {layout.owner_of(cell)[0] for cell in self.constants.effects.zones}
         self.library = Library()
         self.stretches = Stretches(self)
         self.decisions = Decisions(self)
@@ -167,7 +166,7 @@ class Emitter:
         finally:
             self.done = program
         for body in found.modules.values():
-            _fill(body, program, self.stale, self.zones)
+            _fill(body, program, self.zones)
         self.costs.write(found)
         self._look_up(found)
         self._simplify(found)
@@ -196,10 +195,11 @@ class Emitter:
                 self.done.readers.setdefault(group, []).append(number)
         self.done.caches = len(self.cached)
         layout = self.constants.layout
+        self.costs.see(self.done)
         for group in dict.fromkeys(layout.owner_of(cell)[0] for rows in self.done.rows.values() for cell in rows):
-            self.stale[group] = self.functions.staleness(group)
+            self.done.followers[group] = follower(self, group)
         for body in self.done.modules.values():
-            _fill(body, self.done, self.stale, self.zones)
+            _fill(body, self.done, self.zones)
         self.costs.write(self.done)
         self._look_up(self.done)
         for body in self.done.modules.values():
@@ -214,10 +214,11 @@ class Emitter:
 
     def _look_up(self, emitted: Emitted) -> None:
         """What is told is looked up, not called; lists are asked whether they are empty."""
+        kept = {**self.functions.state_numbers, **{name: row.number for name, row in self.functions.rows.items()}}
         for body in emitted.modules.values():
             for function in body:
                 assert isinstance(function, ast.FunctionDef)
-                as_truths(_LookUp(self.told, self.functions.state_numbers).visit(function))
+                as_truths(_LookUp(self.told, kept).visit(function))
 
     def _go_back(self) -> None:
         """What goes on where a call is done, if all calls that lead there put what they give in one place."""
@@ -299,8 +300,8 @@ class _LookUp(ast.NodeTransformer):
 class _Filler(ast.NodeTransformer):
     """Puts in what a change makes forgotten."""
 
-    def __init__(self, emitted: Emitted, stale: dict[str, str], zones: Collection[str]) -> None:
-        self.readers, self.stale, self.zones = emitted.readers, stale, zones
+    def __init__(self, emitted: Emitted, zones: Collection[str]) -> None:
+        self.readers, self.followers, self.zones = emitted.readers, emitted.followers, zones
 
     def visit_Expr(self, node: ast.Expr) -> Any:
         call = node.value
@@ -311,15 +312,15 @@ class _Filler(ast.NodeTransformer):
         quote = Quote()
         quote._line, quote._column = node.lineno, node.col_offset
         if not group.value:
-            known = any(self.readers.get(zone) or zone in self.stale for zone in self.zones)
+            known = any(self.readers.get(zone) or zone in self.followers for zone in self.zones)
             forget = "if CHANGING[_0]:\n    forget(state, _0, _1)"
             return quote.statements(forget, *call.args[1:]) if known else []
         found: Block = []
         for number in self.readers.get(str(group.value), ()):
             found.extend(quote.statements("M[_0] = {}", quote.constant(number)))
-        if group.value in self.stale:
-            stale = quote.name(self.stale[group.value])
-            found.extend(quote.statements("_2(M, _0, _1, S[_0])", *call.args[1:], stale))
+        if group.value in self.followers:
+            follow = quote.name(self.followers[group.value])
+            found.extend(quote.statements("_2(S, M, _0, _1, S[_0])", *call.args[1:], follow))
         return found
 
     def visit_If(self, node: ast.If) -> Any:
@@ -329,8 +330,8 @@ class _Filler(ast.NodeTransformer):
         return node
 
 
-def _fill(functions: list[ast.stmt], emitted: Emitted, stale: dict[str, str], zones: Collection[str]) -> None:
-    filler = _Filler(emitted, stale, zones)
+def _fill(functions: list[ast.stmt], emitted: Emitted, zones: Collection[str]) -> None:
+    filler = _Filler(emitted, zones)
     for function in functions:
         assert isinstance(function, ast.FunctionDef)
         filler.visit(function)

@@ -22,10 +22,9 @@ class Emitted:
     phase what ends it; ``takes``: of a decision and option what records it and goes on;
     ``accepts``: what says whether it is legal; ``options``: what lists its values; ``standing``: what finds a match,
     and ``settles`` what asks all of these, where there are few;
-    ``readers``: for each group the caches that a change empties; ``rows``: for each cache that is a row the places in
-    it that a change of a cell makes stale, unless the ``parts`` of the row that read the cell come to the same;
-    ``whole``: for each row the groups that change all of it; ``through``: for each row the caches that hold, key by
-    key, as long as the row does; ``cells``: name, first cell and number of each group, to be shown; ``longest``: no
+    ``readers``: for each group the caches that a change empties, and ``followers`` what brings rows up to date then;
+    ``rows``: for each cache that is a row the places in it that a change of a cell can change; ``whole``: for each row
+    the groups that change all of it; ``cells``: name, first cell and number of each group, to be shown; ``longest``: no
     list is longer; ``remembered``: for functions that remember what they gave how large that is.
     """
 
@@ -42,10 +41,9 @@ class Emitted:
     procedures: dict[str, str] = field(default_factory=dict)
     caches: int = 0
     readers: dict[str, list[int]] = field(default_factory=dict)
+    followers: dict[str, str] = field(default_factory=dict)
     rows: dict[int, dict[int, tuple[int, ...]]] = field(default_factory=dict)
     whole: dict[int, tuple[str, ...]] = field(default_factory=dict)
-    parts: dict[int, str] = field(default_factory=dict)
-    through: dict[int, list[int]] = field(default_factory=dict)
     cells: tuple[tuple[str, int, int], ...] = ()
     longest: int = 0
     remembered: dict[str, int] = field(default_factory=dict)

@@ -644,7 +644,7 @@ class Expressions:
             return None
         state = [self.quote.name("S"), self.quote.name("M")]
         if not through:
-            return self.quote.call(f"{row}_at", [*state, arguments[index], *given])
+            return self.quote.expression("_0[_1]", self.quote.call(row, [*state, *given]), arguments[index])
         found = self.quote.expression(
             "_0[_1]", self.hoisted(self.quote.call(row, [*state, *given]), scope), arguments[index]
         )

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import partial
 from typing import TYPE_CHECKING
 
 from interpreter.compiler.fast.expressions import Hoister, RowOf, Scope, in_place
 from interpreter.compiler.fast.motion import out_of_loops
 from interpreter.compiler.fast.quote import is_constant, value_of
-from interpreter.compiler.fast.reads import part_of_one_cell
+from interpreter.compiler.fast.reads import asks_for_any, part_of_one_cell
+from interpreter.compiler.fast.rows import Row
 from interpreter.compiler.fast.statements import Block
 from interpreter.compiler.fast.writer import Writer
 from interpreter.language import core as c
@@ -21,12 +23,10 @@ from interpreter.language.model import RuleLayer
 from interpreter.language.walk import descendants
 
 if TYPE_CHECKING:
-    from interpreter.compiler.fast.emit import Emitter, _Writing
+    from interpreter.compiler.fast.emit import Emitter
 
 __all__ = ["Functions"]
 
-MOST_KEYS = 16
-"""A row is seldom kept for more combinations of what else it is given."""
 LONG = (ast.ListComp, ast.GeneratorExp, ast.For, ast.While, ast.Lambda)
 LONG_CALLS = frozenset(("claims",))
 """What makes a function long enough to be remembered."""
@@ -38,13 +38,15 @@ class Functions(Writer):
 
     def __init__(self, emitter: Emitter) -> None:
         super().__init__(emitter)
-        self.row_numbers: dict[str, int] = {}
-        self.sizes_of_rows: dict[int, int] = {}
+        self.rows: dict[str, Row] = {}
+        """Rows and short lists by the functions that give them; what one is worked out of stands before it."""
         self.firsts: dict[str, str] = {}
         """Rows that have none somewhere: where the row named here has no items, or has it for any other reason."""
         self.state_numbers: dict[str, int] = {}
-        self.parts: dict[int, tuple[ast.expr, list[str]]] = {}
-        """For each row the part of its values in which it reads a cell, and the locals that it is given beside."""
+        self.through: dict[int, list[int]] = {}
+        """For each row the caches that hold, key by key, as long as the row does."""
+        self.copies: dict[int, int] = {}
+        """For some rows the one of these caches that has only a copy of the row."""
 
     def value_function(self, target: str, items: bool) -> tuple[str, tuple[int, ...]]:
         """A function of the cells that it reads and of its arguments; gives its name and the arguments it takes."""
@@ -171,7 +173,7 @@ class Functions(Writer):
         name = self.emitter.named("S", label)
         self.state_numbers[name] = number
         self.emitter.cached.append((label, self.emitter.cached[below[0]][1] | groups))
-        for others in self.emitter.done.through.values():
+        for others in self.through.values():
             if below[0] in others:
                 others.append(number)
         self.emitter.add(q.file, self._keeping(name, number, parameters, value))
@@ -198,7 +200,7 @@ class Functions(Writer):
         for statement in body:
             for node in ast.walk(statement):
                 match node:
-                    case ast.Call(ast.Name(name)) if name in self.row_numbers:
+                    case ast.Call(ast.Name(name)) if name in self.rows:
                         calls[ast.dump(node)] = node
                         inner.update(id(each) for each in node.args)
                     case ast.Call(ast.Name(name)) if STATEFUL.match(name):
@@ -223,19 +225,24 @@ class Functions(Writer):
         }
         if not given or given != parameters or stored & set(parameters):
             return
-        row = self.row_numbers[call.func.id]
-        if row not in self.emitter.done.parts:
+        row = self.rows[call.func.id]
+        if row.part is None:
             return
         layout = self.constants.layout
         groups = {layout.owner_of(cell)[0] for cell in cells}
-        self.emitter.cached[number] = (self.emitter.cached[number][0], self.emitter.cached[row][1] | groups)
-        self.emitter.done.through.setdefault(row, []).append(number)
+        self.emitter.cached[number] = (self.emitter.cached[number][0], self.emitter.cached[row.number][1] | groups)
+        self.through.setdefault(row.number, []).append(number)
+        match body:
+            case [ast.Return(ast.Call(ast.Name("tuple"), [ast.Call() as copied]))] if copied is call:
+                self.copies[row.number] = number
+            case _:
+                pass
 
     def row(self, of: RowOf) -> str | None:
         """A function that gives what an expression is for each value of one of its locals, as a list.
 
-        The list is kept in the state; a change of a cell makes stale only what it can change. Nothing where it cannot
-        be said which cells are read, or where a value may be none.
+        The list is kept in the state; a change of a cell changes only what depends on it. Nothing where it cannot be
+        said which cells are read, or where a value may be none.
         """
         key, known = ("row", id(of.tree), of.variable, of.others), self.emitter.known
         if key not in known:
@@ -258,21 +265,20 @@ class Functions(Writer):
         self.emitter.done.rows[number] = {cell: tuple(values) for cell, values in cells.items()}
         with self.emitter.write(of.span, "E", of.label) as writing:
             scope = Scope(of.labels)
-            given = [scope.label(other) for other in of.others]
+            at, given = scope.label(index), [scope.label(other) for other in of.others]
             one = f"{writing.name}_one"
             body: Block = self._looked_for(tree, scope) or self._of_first(tree, scope)
-            writing.add(q.function(one, ["S", "M", scope.label(index), *given], body))
-            self.row_numbers[writing.name], self.sizes_of_rows[number] = number, size
+            writing.add(q.function(one, ["S", "M", at, *given], body))
             if not total:
-                self.firsts[writing.name] = _looks_at_first(body, [scope.label(index), *given])
-            part = part_of_one_cell(body, set(given))
-            if part is not None:
-                self.parts[number] = part, given
-                self.emitter.done.parts[number] = f"{writing.name}_part"
-                takes = given[0] if len(given) == 1 else "key"
-                returned = [*self._unpacked(given), q.placed(ast.Return(part))]
-                writing.add(q.function(f"{writing.name}_part", ["value", takes], returned))
-            key = self.key(given)
+                self.firsts[writing.name] = _looks_at_first(body, [at, *given])
+            match body:
+                case [ast.Return(ast.expr() as value)]:
+                    found = in_place(value, {})
+                case _:
+                    found = q.call(one, [q.name(name) for name in ("S", "M", at, *given)])
+            looked_up = {name for name in _called(q.statements("_0", found)) if name in self.rows}
+            fine = all(name in looked_up for name in _called(body) if STATEFUL.match(name))
+            change = q.statements("values[_0] = _1", q.name(at), found) if fine else None
             anew = q.call(
                 "row_anew" if total else "partial_row_anew",
                 [
@@ -280,94 +286,17 @@ class Functions(Writer):
                     *(q.tuple([q.name(name) for name in given]), q.name(one)),
                 ],
             )
-            match body:
-                case [ast.Return(ast.expr() as value)]:
-                    found = value
-                case _:
-                    found = q.call(one, [q.name(name) for name in ("S", "M", scope.label(index), *given)])
-            self._at(writing, number, anew, key, q.name(scope.label(index)), given, found)
-            body = q.statements(
-                "kept = M[_0]\n"
-                "if _1 in kept:\n"
-                "    values, stale = kept[_1]\n"
-                "    if not stale:\n"
-                "        return values\n"
-                "else:\n"
-                "    kept[_1] = values, stale = _2\n"
-                "for _4 in stale:\n"
-                "    values[_4] = _3\n"
-                "stale.clear()\n"
-                "return values",
-                q.constant(number),
-                key,
-                anew,
-                found,
-                q.name(scope.label(index)),
-            )
-            for statement in body:
-                if isinstance(statement, ast.For):
-                    statement.iter.length = size  # type: ignore[attr-defined]
-                    if not total:
-                        statement.body = q.statements(
-                            "try:\n    body\nexcept FAILURES:\n    values[_0] = None",
-                            q.name(scope.label(index)),
-                            body=statement.body,
-                        )
-            writing.add(q.function(writing.name, ["S", "M", *given], body))
+            part = part_of_one_cell(body, set(given))
+            dear = partial(self.emitter.costs.work, one)
+            asks = part is not None and asks_for_any(body, part)
+            self.rows[writing.name] = Row(number, at, given, change, dear, part, asks)
+            writing.add(self._keeping(writing.name, number, given, anew))
         return writing.name
 
     def key(self, given: list[str]) -> ast.expr:
         """What a row or short list is kept by."""
         names: list[ast.expr] = [self.quote.name(each) for each in given]
         return names[0] if len(names) == 1 else self.quote.tuple(names)
-
-    def becomes_stale_with(self, row: int, name: str, number: int) -> None:
-        """What is worked out of one row alone, and has the same keys, becomes stale where the row does."""
-        if row in self.parts:
-            self.row_numbers[name] = number
-            self.parts[number] = self.parts[row]
-            self.emitter.done.parts[number] = self.emitter.done.parts[row]
-
-    def _unpacked(self, given: list[str]) -> Block:
-        """The locals that a row is given, where they are together its key."""
-        q = self.quote
-        if len(given) < 2:
-            return []
-        targets: list[ast.expr] = [q.store(name) for name in given]
-        return [q.placed(ast.Assign([q.placed(ast.Tuple(targets, ast.Store()))], q.name("key")))]
-
-    def _at(
-        self,
-        writing: _Writing,
-        number: int,
-        anew: ast.expr,
-        key: ast.expr,
-        at: ast.Name,
-        given: list[str],
-        value: ast.expr,
-    ) -> None:
-        """One place of a row, without those around it."""
-        q = self.quote
-        body = q.statements(
-            "kept = M[_0]\n"
-            "if _1 in kept:\n"
-            "    values, stale = kept[_1]\n"
-            "    if _3 not in stale:\n"
-            "        return values[_3]\n"
-            "else:\n"
-            "    kept[_1] = values, stale = _2\n"
-            "    if _3 not in stale:\n"
-            "        return values[_3]\n"
-            "found = values[_3] = _4\n"
-            "stale.discard(_3)\n"
-            "return found",
-            q.constant(number),
-            key,
-            anew,
-            at,
-            in_place(value, {}),
-        )
-        writing.add(q.function(f"{writing.name}_at", ["S", "M", at.id, *given], body))
 
     def _of_first(self, tree: c.Expression, scope: Scope) -> Block:
         """Something of the first of some things: none where there are none."""
@@ -382,60 +311,6 @@ class Functions(Writer):
         for attribute in reversed(attributes):
             value = x.static(attribute, value)
         return q.statements("return _1 if (found := _0) else None", x.expression(inner.arguments[0], scope), value)
-
-    def staleness(self, group: str) -> str:
-        """A function that is given a cell of a group that has changed: rows become stale where they read it."""
-        key = ("staleness", group)
-        if key in self.emitter.known:
-            return self.emitter.known[key]  # type: ignore[no-any-return]
-        q, done, layout = self.quote, self.emitter.done, self.constants.layout
-        name = self.emitter.known[key] = self.emitter.named("X", group)
-        first = layout.base[group]
-        cells = range(first, first + layout.count(group))
-        body: Block = []
-        tables: dict[str, str] = {}
-        told: dict[str, Block] = {}
-        for number, places in done.rows.items():
-            if not any(cell in places for cell in cells):
-                continue
-            table = self.emitter.bind("places", tuple(places.get(cell, ()) for cell in cells))
-            where = tables.setdefault(table, f"places_{len(tables)}")
-            update = q.statements("row[1].update(_0)", q.name(where))
-            rows = q.expression("M[_0]", q.constant(number))
-            part, given = self.parts.get(number, (None, []))
-            if part is None:
-                body.extend(q.statements("for row in _0.values():\n    body", rows, body=update))
-                continue
-            owner = _told_by(part, given)
-            by = "key" if owner is not None or len(given) != 1 else given[0]
-            for other in done.through.get(number, ()):
-                update.extend(q.statements("M[_0].pop(_1, None)", q.constant(other), q.name(by)))
-            if owner is not None:
-                look = q.statements("row = _0.get(key)\nif row is not None:\n    body", rows, body=update)
-                told.setdefault(ast.dump(owner), q.statements("key = _0", owner)).extend(look)
-                continue
-            before, after = (in_place(part, {"value": q.name(word)}) for word in ("old", "new"))
-            loop = q.statements(
-                "for _0, row in _1.items():\n    head\n    if _2 != _3:\n        body",
-                *(q.name(by), rows, before, after),
-                head=self._unpacked(given),
-                body=update,
-            )
-            body.extend(self._or_all(loop))
-        for looks in told.values():
-            loop = q.statements("for value in (old, new):\n    if value is not None:\n        body", body=looks)
-            body.extend(self._or_all(loop))
-        for table, where in tables.items():
-            body.insert(0, q.assign(where, q.expression("_0[cell - _1]", q.name(table), q.constant(first))))
-        for node in (n for statement in body for n in ast.walk(statement)):
-            if isinstance(node, ast.For):
-                node.iter.length = MOST_KEYS  # type: ignore[attr-defined]
-        self.emitter.add(next(iter(done.modules)), q.function(name, ["M", "cell", "old", "new"], body))
-        return name
-
-    def _or_all(self, body: Block) -> Block:
-        """Where it cannot be told what is stale, the helper tells."""
-        return self.quote.statements("try:\n    body\nexcept FAILURES:\n    make_stale(M, cell, old, new)", body=body)
 
     def _function_body(self, target: str, scope: Scope, items: bool) -> Block:
         layer = self.program.reach.procedures[target]
@@ -526,31 +401,17 @@ def _is_long(node: ast.AST) -> bool:
 def _looks_at_first(body: Block, parameters: list[str]) -> str:
     """The row of lists of which the first is looked at, if a function has none where there is no first."""
     match body:
-        case [ast.Return(ast.IfExp(ast.NamedExpr(_, ast.Call(ast.Name(name), [_, _, *given]))))] if name.endswith(
-            "_at"
-        ):
-            return name[: -len("_at")] if [getattr(each, "id", "") for each in given] == parameters else ""
+        case [
+            ast.Return(
+                ast.IfExp(ast.NamedExpr(_, ast.Subscript(ast.Call(ast.Name(name), [_, _, *given]), ast.Name(at))))
+            )
+        ]:
+            return name if [at, *[getattr(each, "id", "") for each in given]] == parameters else ""
         case _:
             return ""
 
 
-def _told_by(part: ast.expr, given: list[str]) -> ast.expr | None:
-    """What of a value tells which row it is in, where each value is in one row: `value is not none and what == given`.
-
-    Nothing where the part is of another form.
-    """
-    match part, given:
-        case (
-            ast.BoolOp(
-                ast.And(), [ast.Compare(ast.Name("value"), [ast.IsNot()], _), ast.Compare(one, [ast.Eq()], [other])]
-            ),
-            [name],
-        ):
-            for told, key in ((one, other), (other, one)):
-                if isinstance(key, ast.Name) and key.id == name and not _mentions(told, name):
-                    return told
-    return None
-
-
-def _mentions(node: ast.expr, name: str) -> bool:
-    return any(isinstance(each, ast.Name) and each.id == name for each in ast.walk(node))
+def _called(body: Block) -> set[str]:
+    """The functions that are called somewhere."""
+    nodes = [node for statement in body for node in ast.walk(statement)]
+    return {node.func.id for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}

@@ -149,8 +149,9 @@ class FastMachine(Machine):
             space.get(emitted.backs.get(index, "")) or _going_back(function)
             for index, function in enumerate(runtime.functions)
         )
-        parts = {number: space[name] for number, name in emitted.parts.items()}
-        runtime.look_at_parts(parts, emitted.through)
+        for group, name in emitted.followers.items():
+            first, count = layout.base[group], layout.count(group)
+            runtime.followers[first : first + count] = [space[name]] * count
         runtime.standing.extend(space[name] for name in emitted.standing)
         if emitted.settles:
             space["settle"] = space[emitted.settles]

@@ -7,6 +7,7 @@ may fail stays where it stands, so that it is not worked out where a condition k
 from __future__ import annotations
 
 import ast
+import re
 from typing import Any
 
 from interpreter.compiler.fast.quote import Quote
@@ -14,6 +15,7 @@ from interpreter.compiler.fast.quote import Quote
 __all__ = ["out_of_loops"]
 
 _SAFE_OPERATORS = (ast.Add, ast.Sub)
+ROW = re.compile("E[0-9]+_")
 _ORDERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 
 
@@ -58,9 +60,9 @@ class _Mover:
         match loop:
             case ast.For(
                 _,
-                ast.Name() | ast.Subscript(ast.Name("S"), ast.Constant()),
+                ast.Name() | ast.Subscript(ast.Name("S"), ast.Constant()) | ast.Call(ast.Name()) as items,
                 [ast.If(ast.BoolOp(ast.And(), [ast.Name(name) as first, *others]) as test, _, []) as only],
-            ) if name not in bound:
+            ) if name not in bound and (not isinstance(items, ast.Call) or _is_row(items)):
                 test.values = others
                 only.test = test if len(others) > 1 else others[0]
                 return ast.copy_location(ast.If(first, [loop], []), loop)
@@ -159,6 +161,11 @@ class _Taker(ast.NodeTransformer):
                 return self._steady(operand)
             case _:
                 return False
+
+
+def _is_row(call: ast.Call) -> bool:
+    """Whether it gives a list that the state keeps."""
+    return isinstance(call.func, ast.Name) and ROW.match(call.func.id) is not None
 
 
 def _stored(*nodes: ast.AST) -> set[str]:

@@ -339,7 +339,7 @@ class PreferenceWriter:
         """Asks first whether an option is better than the best, where a condition works its rank out: few options are.
         A rank that must not be above a limit is looked for below that from the start.
 
-        Whatever is asked from there on must be the same for all options: then the first one tells if it fails.
+        Whatever is asked from there on must be the same for all options: then it is asked before.
         """
         parts = [part for test in tests for part in (test.values if isinstance(test, ast.BoolOp) else [test])]
         named = {node.target.id for part in parts for node in ast.walk(part) if isinstance(node, ast.NamedExpr)}
@@ -354,10 +354,10 @@ class PreferenceWriter:
                     better = self.quote.expression("_0 < _1", told, best)
                     if isinstance(operator, ast.LtE) and self.below is None and pattern.alternative:
                         self.below = self.quote.expression("_0 + 1", limit)
-                        tests[:] = [*parts[:place], better, *parts[place + 1 :]]
+                        tests[:] = [*parts[:place], *parts[place + 1 :], better]
                     else:
                         part.left = rank
-                        tests[:] = [*parts[:place], better, *parts[place:]]
+                        tests[:] = [*parts[:place], *parts[place + 1 :], better, part]
                     return True
                 case _:
                     pass

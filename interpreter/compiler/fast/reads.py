@@ -12,7 +12,7 @@ from interpreter.compiler.fast.motion import out_of_loops
 from interpreter.compiler.fast.quote import Quote
 from interpreter.compiler.fast.statements import Block
 
-__all__ = ["gathered", "part_of_one_cell"]
+__all__ = ["asks_for_any", "gathered", "part_of_one_cell"]
 
 OUTLINED = re.compile("Y[0-9]+_")
 CONSTANT = re.compile("K[0-9]+_")
@@ -58,6 +58,22 @@ def part_of_one_cell(body: Block, given: set[str]) -> ast.expr | None:
     free = {node.id for node in ast.walk(found) if isinstance(node, ast.Name)}
     fine = all(name in given or name == "value" or CONSTANT.match(name) for name in free)
     return found if fine and not any(isinstance(n, ast.Call | ast.NamedExpr) for n in ast.walk(found)) else None
+
+
+def asks_for_any(body: Block, part: ast.expr) -> bool:
+    """Whether some statements ask if a part holds for the cell of any of some things, which stand in a table."""
+    match body:
+        case [
+            ast.For(_, ast.Subscript(ast.Name(), ast.Name()), [ast.If(test, [ast.Return(ast.Constant(True))], [])]),
+            ast.Return(ast.Constant(False)),
+        ]:
+            reads = [node for node in ast.walk(test) if _is_cell(node)]
+            asked = _InPlace({id(node) for node in reads}).visit(
+                copy.deepcopy(test, {id(node): node for node in reads})
+            )
+            return ast.dump(asked) == ast.dump(part)
+        case _:
+            return False
 
 
 def _is_cell(node: ast.AST) -> bool:

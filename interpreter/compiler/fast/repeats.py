@@ -16,7 +16,7 @@ from typing import Any
 
 from interpreter.compiler.fast.nodes import walk
 
-__all__ = ["is_harmless", "told_once"]
+__all__ = ["is_following", "is_harmless", "told_once"]
 
 GroupOf = Callable[[int], str]
 Put = Callable[[ast.expr], None]
@@ -29,9 +29,7 @@ MEMO = "M"
 PURE = re.compile("[ESVYK][0-9]+_")
 OF_STATE = re.compile("[ES][0-9]+_")
 TABLE = re.compile("[VYK][0-9]+_")
-ROW = re.compile("E[0-9]+_(?!.*_at$)")
-"""Rows are lists that change: what is looked up in one is not known for longer than the row."""
-STALE = re.compile("X[0-9]+_")
+FOLLOWING = re.compile("X[0-9]+_")
 HARMLESS = frozenset(
     (
         *("min", "max", "len", "sorted", "tuple", "list", "frozenset", "set", "any", "all", "sum", "next", "range"),
@@ -324,8 +322,7 @@ class _Follower:
                 self._forget_all()
 
     def _after_call(self, function: ast.expr) -> None:
-        name = _name(function)
-        if name is not None and STALE.match(name):
+        if is_following(function):
             self.known = {key: known for key, known in self.known.items() if MEMO not in known.kind.groups}
         elif not is_harmless(function):
             self._forget_all()
@@ -383,7 +380,7 @@ class _Follower:
             case ast.BoolOp():
                 return self.kind(node) is not None
             case ast.Call(ast.Name(name)):
-                return PURE.match(name) is not None and not ROW.match(name)
+                return PURE.match(name) is not None
             case _:
                 return False
 
@@ -414,6 +411,11 @@ def is_harmless(function: ast.expr) -> bool:
             return True
         case _:
             return False
+
+
+def is_following(function: ast.expr) -> bool:
+    """Whether a call brings up to date what is remembered of cells, and changes none."""
+    return isinstance(function, ast.Name) and FOLLOWING.match(function.id) is not None
 
 
 def _changes(node: ast.AST) -> bool:

@@ -34,8 +34,6 @@ ENTERED = 1_000
 """The units that it costs when the machine begins a procedure."""
 
 Going = tuple[int, tuple[Value, ...], Any]
-_Stale = tuple[int, tuple[int, ...], Callable[..., Value] | None, tuple[int, ...]]
-"""A row, its places that a cell can change, the part of it that reads the cell, and what holds as long as the row."""
 Special = Callable[[State, tuple[Value, ...], Any], "Going | None"]
 
 
@@ -60,22 +58,21 @@ class Runtime:
         self.machine = machine
         base_of = machine.constants.layout.base
         self.budget = Budget(machine.constants, longest)
-        self.stale: list[tuple[_Stale, ...]] = [
-            tuple((number, places[cell], None, ()) for number, places in rows.items() if cell in places)
-            for cell in range(machine.constants.layout.size)
-        ]
         self.rows = rows
-        self.templates: dict[int, dict[Any, tuple[list[Value], list[Value]]]] = {number: {} for number in rows}
-        """Rows as they once were, by what they are given and what all of a row depends on: cells and values."""
+        self.templates: dict[int, dict[Any, tuple[list[Value], list[Value]]]] = {number: {} for number in whole}
+        """Rows as they last were, by what they are given and what all of a row depends on: cells and values."""
         self.spans = {
             number: (
-                min(places, default=0),
-                max(places, default=-1) + 1,
-                tuple(base_of[name] for name in whole[number]),
+                min(rows[number], default=0),
+                max(rows[number], default=-1) + 1,
+                tuple(base_of[name] for name in groups),
             )
-            for number, places in rows.items()
+            for number, groups in whole.items()
         }
-        self.changing = [bool(a or b) for a, b in zip(readers, self.stale, strict=True)]
+        self.followers: list[Callable[..., None] | None] = [None] * machine.constants.layout.size
+        """For each cell that rows read what brings these up to date."""
+        read = {cell for places in rows.values() for cell in places}
+        self.changing = [bool(caches) or cell in read for cell, caches in enumerate(readers)]
         self.constants = machine.constants
         model = self.constants.model
         self.effects = machine.constants.effects
@@ -110,13 +107,6 @@ class Runtime:
         """For each phase what ends it."""
         self.standing: list[Callable[[State], tuple[Value, ...] | None]] = []
 
-    def look_at_parts(self, parts: dict[int, Callable[..., Value]], through: dict[int, list[int]]) -> None:
-        """From now on a row becomes stale only where the part of it that reads the cell comes to another value."""
-        self.stale = [
-            tuple((number, places, parts.get(number), tuple(through.get(number, ()))) for number, places, _, _ in stale)
-            for stale in self.stale
-        ]
-
     def names(self) -> dict[str, Any]:
         """All helpers by the names that emitted code has for them."""
         graph, lengths = self.constants.graph, self.constants.lengths
@@ -137,14 +127,13 @@ class Runtime:
             "bag_difference": bags.subtract,
             "claims": claims,
             "ENDLESS": float("inf"),
-            "FAILURES": (LookupError, TypeError),
+            "ANY_FAILURE": (ArithmeticError, LookupError, TypeError, ValueError, Abandoned),
             **self.budget.names(),
             "remembered_order": helpers.once_each,
         }
         for name in (
             *(
                 "forget",
-                "make_stale",
                 "row_anew",
                 "partial_row_anew",
                 "room_on",
@@ -254,53 +243,48 @@ class Runtime:
         caches = state.caches
         for number in self.readers[cell]:
             caches[number] = {}
-        if self.stale[cell]:
-            self.make_stale(caches, cell, old, state.cells[cell])
-
-    def make_stale(self, caches: list[dict[Any, Any]], cell: int, old: Value, new: Value) -> None:
-        """What rows have at some places is to be worked out again."""
-        for number, places, part, through in self.stale[cell]:
-            if part is None:
-                for row in caches[number].values():
-                    row[1].update(places)
-                continue
-            for key, row in caches[number].items():
-                if _differs(part, old, new, key):
-                    row[1].update(places)
-                    for other in through:
-                        caches[other].pop(key, None)
+        follow = self.followers[cell]
+        if follow is not None:
+            follow(state.cells, caches, cell, old, state.cells[cell])
 
     def row_anew(
         self, S: list[Value], M: Any, number: int, size: int, given: tuple[Value, ...], one: Any, units: int
-    ) -> tuple[list[Value], set[int]]:
-        """A row that was not kept yet, and its stale places.
+    ) -> list[Value]:
+        """A row that was not kept yet.
 
-        What it once was is known for all games: only where cells have changed since then it is to be worked out.
+        What it was when it was last made is known for all games: only where cells differ from then it is worked out.
         """
         first, last, whole = self.spans[number]
         known, key = self.templates[number], (given, *[S[cell] for cell in whole])
         now = S[first:last]
         template = known.get(key)
         if template is None:
-            self.budget.left[0] -= size * units
-            if self.budget.left[0] < 0:
-                raise Abandoned
+            self._pay(size * units)
             values = [one(S, M, place, *given) for place in range(size)]
             if len(known) >= MOST_TEMPLATES:
                 known.clear()
-            known[key] = now, values
-            return values[:], set()
-        before, values = template
-        stale: set[int] = set()
-        if before != now:
-            places = self.rows[number]
+        else:
+            before, same = template
+            values = same[:]
+            if before == now:
+                return values
+            cells, places = self.rows[number], set[int]()
             for cell in compress(range(first, last), map(ne, before, now)):
-                stale.update(places.get(cell, ()))
-        return values[:], stale
+                places.update(cells.get(cell, ()))
+            self._pay(len(places) * units)
+            for place in places:
+                values[place] = one(S, M, place, *given)
+        known[key] = now, values[:]
+        return values
+
+    def _pay(self, units: int) -> None:
+        self.budget.left[0] -= units
+        if self.budget.left[0] < 0:
+            raise Abandoned
 
     def partial_row_anew(
         self, S: list[Value], M: Any, number: int, size: int, given: tuple[Value, ...], one: Any, units: int
-    ) -> tuple[list[Value], set[int]]:
+    ) -> list[Value]:
         """As ``row_anew``, with none where it cannot be worked out."""
 
         def softly(*arguments: Any) -> Value:
@@ -689,14 +673,6 @@ class Runtime:
     def _nothing(self, state: State, env: tuple[Value, ...], up: Any) -> Going | None:
         state.frame = None
         return None
-
-
-def _differs(part: Callable[..., Value], old: Value, new: Value, key: Value) -> bool:
-    """Whether a part of a row comes to another value; where it cannot be worked out, it may."""
-    try:
-        return bool(part(old, key) != part(new, key))
-    except (TypeError, LookupError):
-        return True
 
 
 def _as_bag(value: Value) -> Value:

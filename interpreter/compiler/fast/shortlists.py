@@ -1,8 +1,8 @@
 """Short lists: which items of a list pass some tests, kept in the state.
 
 A loop over all nodes in play that asks of each whether it is free looks at the free ones instead. Only tests that rows
-tell are left out of a loop so: a change of a cell makes the same places of the short list stale as of the rows, and
-these alone are looked at again.
+tell are left out of a loop so: where a change of a cell changes a row, the same places of the short list are looked at
+again.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from interpreter.compiler.fast.expressions import in_place
+from interpreter.compiler.fast.rows import Row
 from interpreter.compiler.fast.statements import Block
 from interpreter.compiler.fast.writer import Writer
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 __all__ = ["ShortLists"]
 
 TABLE = re.compile("K[0-9]+_")
+A_PLACE = 60
+"""In units: what it costs to look at a place again; to put it where it belongs is paid for by itself."""
 SURE = (ast.boolop, ast.BoolOp, ast.UnaryOp, ast.Not, ast.Compare, ast.Eq, ast.NotEq, ast.Is, ast.IsNot, ast.Constant)
 """What tests that cannot fail are made of, beside what rows tell."""
 
@@ -91,7 +94,7 @@ class ShortLists(Writer):
         return self.quote.call(self.known[key], [self.quote.name(name) for name in ("S", "M", *_given(calls))])
 
     def _is_row(self, node: ast.expr) -> bool:
-        return isinstance(node, ast.Call) and _row(node) in self.emitter.functions.row_numbers
+        return isinstance(node, ast.Call) and _row(node) in self.emitter.functions.rows
 
     def _is_told(self, node: ast.AST, variable: str, rows: Mapping[str, ast.expr]) -> bool:
         match node:
@@ -115,53 +118,50 @@ class ShortLists(Writer):
     def _write(self, variable: str, cell: int, test: ast.expr, calls: Mapping[str, ast.expr]) -> str:
         """A function that keeps a list for each combination of what the rows are given.
 
-        Where something stands twice in the list that it goes through, all of it is looked at each time.
+        Where something stands twice in the list that it goes through, none is kept: all of it is looked at each time.
         """
         q, emitter, functions = self.quote, self.emitter, self.emitter.functions
         name, number, given = emitter.named("E", "passing"), len(emitter.cached), _given(calls)
-        sources = [functions.row_numbers[_row(call)] for call in calls.values()]
-        groups = {self.constants.layout.owner_of(cell)[0]}.union(*(emitter.cached[source][1] for source in sources))
+        sources = [functions.rows[_row(call)] for call in calls.values()]
+        groups = {self.constants.layout.owner_of(cell)[0]}.union(
+            *(emitter.cached[source.number][1] for source in sources)
+        )
         emitter.cached.append(("passing", frozenset(groups)))
-        emitter.done.whole[number] = ()
         places: dict[int, set[int]] = {}
         for source in sources:
-            for changed, stale in emitter.done.rows[source].items():
-                places.setdefault(changed, set()).update(stale)
-        emitter.done.rows[number] = {changed: tuple(sorted(stale)) for changed, stale in places.items()}
-        if len(sources) == 1 and given == [_label(each) for each in _arguments(*calls.values())]:
-            functions.becomes_stale_with(sources[0], name, number)
+            for changed, changes in emitter.done.rows[source.number].items():
+                places.setdefault(changed, set()).update(changes)
+        emitter.done.rows[number] = {changed: tuple(sorted(changes)) for changed, changes in places.items()}
+        items = q.expression("S[_0]", q.constant(cell))
+        change = q.statements(
+            "if _1:\n"
+            "    if _0 not in values:\n"
+            "        enter(values, _0, _2)\n"
+            "elif _0 in values:\n"
+            "    values.remove(_0)",
+            q.name(variable),
+            in_place(test, dict(calls)),
+            items,
+        )
+        alone = len(sources) == 1 and given == sources[0].given
+        part = sources[0].part if alone else None
+        functions.rows[name] = Row(number, variable, given, change, lambda: A_PLACE, part)
         body = q.statements(
             "kept = M[_0]\n"
             "if _1 in kept:\n"
-            "    values, stale, once = kept[_1]\n"
-            "    if not stale:\n"
-            "        return values\n"
-            "else:\n"
-            "    once = False\n"
+            "    return kept[_1]\n"
             "clauses\n"
-            "if once:\n"
-            "    for _2 in stale:\n"
-            "        if _4:\n"
-            "            if _2 not in values:\n"
-            "                enter(values, _2, _3)\n"
-            "        elif _2 in values:\n"
-            "            values.remove(_2)\n"
-            "    stale.clear()\n"
-            "    return values\n"
-            "values = [_2 for _2 in _3 if _4]\n"
-            "kept[_1] = values, set(), len(set(_3)) == len(_3)\n"
-            "return values",
+            "found = [_2 for _2 in _3 if _4]\n"
+            "if len(set(_3)) == len(_3):\n"
+            "    kept[_1] = found\n"
+            "return found",
             q.constant(number),
             functions.key(given),
             q.name(variable),
-            q.expression("S[_0]", q.constant(cell)),
+            items,
             test,
             clauses=[q.assign(row, call) for row, call in calls.items()],
         )
-        size = max(functions.sizes_of_rows[source] for source in sources)
-        for node in (each for statement in body for each in ast.walk(statement)):
-            if isinstance(node, ast.Name) and node.id in ("values", "stale"):
-                node.length = size  # type: ignore[attr-defined]
         emitter.add(q.file, q.function(name, ["S", "M", *given], body))
         return name
 
