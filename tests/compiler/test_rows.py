@@ -8,7 +8,6 @@ import pytest
 
 from interpreter.compiler.fast import rows
 from interpreter.compiler.fast.machine import FastMachine
-from interpreter.compiler.fast.runtime import CACHES
 from interpreter.engine.ruleset import load
 from interpreter.engine.setup import set_table
 from interpreter.kernel.chance import Seeded
@@ -32,14 +31,14 @@ def table(name: str, players: int) -> tuple[FastMachine, State]:
 def kept(machine: FastMachine, state: State) -> int:
     """How much is remembered; all of it is what a state gives that remembers nothing."""
     functions, space = machine.emitter.functions, machine.form.space
-    caches, count = state.memo[CACHES], 0
+    caches, count = state.caches, 0
     numbers = {**functions.state_numbers, **{name: row.number for name, row in functions.rows.items()}}
     for name, number in numbers.items():
         for key, values in caches[number].items():
             anew = State(state.cells[:])
             machine.form.runtime.ready(anew)
             given = (key,) if space[name].__code__.co_argcount == len("SM") + 1 else key
-            assert values == space[name](anew.cells, anew.memo[CACHES], *given), name
+            assert values == space[name](anew.cells, anew.caches, *given), name
             count += 1
     return count
 
@@ -74,7 +73,7 @@ def test_what_is_too_much_is_dropped(limit: str, monkeypatch: pytest.MonkeyPatch
 def test_what_cannot_be_worked_out_is_dropped() -> None:
     machine, state = table("germany-2018", 3)
     play(machine, state, 3)
-    runtime, caches = machine.form.runtime, state.memo[CACHES]
+    runtime, caches = machine.form.runtime, state.caches
     followed = machine.emitter.functions.rows.values()
     lists = next(row for row in followed if not row.given)
     assert any(caches[row.number] for row in followed)
