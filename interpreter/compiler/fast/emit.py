@@ -35,7 +35,7 @@ from interpreter.compiler.fast.standing import Standing
 from interpreter.compiler.fast.statements import Block, Statements
 from interpreter.compiler.fast.stretches import Stretches
 from interpreter.compiler.fast.truths import as_truths
-from interpreter.compiler.fast.uses import used_in_place
+from interpreter.compiler.fast.uses import kept_as_it_was, used_in_place
 from interpreter.compiler.fast.values import AsValues
 
 if TYPE_CHECKING:
@@ -75,6 +75,8 @@ class Emitter:
         self.told: set[str] = set()
         """Functions of one value that remember what they gave."""
         self.takes: dict[tuple[int, int], str] = {}
+        self.asking: dict[str, int] = {}
+        """Functions that choose at a decision and go on, each with the stretch of that."""
         self.stale: dict[str, str] = {}
         """For groups that rows read what makes these stale."""
         self.zones = {layout.owner_of(cell)[0] for cell in self.constants.effects.zones}
@@ -246,10 +248,18 @@ class Emitter:
         for body in emitted.modules.values():
             for function in body:
                 assert isinstance(function, ast.FunctionDef)
-                told_once(simplified(function, self.library, back=back), self._group_of, self.functions.state_numbers)
-                taken_apart(simplified(function, Library()))
+                simplified(function, self.library, back=back)
                 calm = function.name[0] in AT_A_DECISION or function.name in self.done.ends
-                used_in_place(asked_once(function, base["pending"], base["settling"], calm=calm))
+                asked_once(function, base["pending"], base["settling"], base["kept"], calm=calm)
+                told_once(function, self._group_of, self.functions.state_numbers)
+                used_in_place(taken_apart(simplified(function, Library())))
+                if function.name in self.asking:
+                    self._ask_again(function, self.asking[function.name])
+
+    def _ask_again(self, function: ast.FunctionDef, index: int) -> None:
+        end = self.program.stretches[index].end
+        assert isinstance(end, l.Asks)
+        kept_as_it_was(function, index, end.ask.chosen)
 
     def _group_of(self, cell: int) -> str:
         layout = self.constants.layout

@@ -170,6 +170,10 @@ class Stretches(Writer):
 
     def _ask(self, index: int, ask: c.Ask, env: ast.expr, scope: Scope) -> Block:
         q = self.quote
+        if chosen := ask.chosen:
+            assert isinstance(env, ast.Tuple)
+            kept = [q.constant(None) if place in chosen else part for place, part in enumerate(env.elts)]
+            env = q.tuple(kept)
         frame = q.tuple([q.constant(index), env, q.name("up"), q.constant(-1)])
         found = q.statements("frame = _0", frame)
         if self.constants.watches:
