@@ -147,6 +147,19 @@ class Sizes:
             return False
         return self._magnitude(node, own) >= MAXIMUM_NUMBER
 
+    def is_never_below_0(self, node: c.Expression) -> bool:
+        """Whether that can be told of a number by what the game is made of."""
+        match node:
+            case c.Const(value):
+                numbers: Iterable[Any] = [value]
+            case c.Static(attribute, _):
+                numbers = self.constants.statics[attribute]
+            case c.TableCell(table, _):
+                numbers = self.model.tables[table].cells.values()
+            case _:
+                return False
+        return all(number is None or number >= 0 for number in numbers)
+
     def _given(self, target: str) -> int:
         """What a function gives, of which the body is one expression."""
         found = self._gives.get(target)
