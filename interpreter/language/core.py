@@ -552,6 +552,11 @@ class Ask(Core):
     repeatedly: bool
     sealed: bool
 
+    @property
+    def chosen(self) -> frozenset[int]:
+        """The locals that its alternatives give something. While it waits they are none, whatever was chosen before."""
+        return frozenset(choice.variable for option in self.options for choice in option.choices)
+
 
 @dataclass(frozen=True, slots=True)
 class Keeps(Core):

@@ -128,3 +128,26 @@ def test_a_function_does_the_same(what: str, cells: list[int]) -> None:
             state = SimpleNamespace(cells=list(cells), log=[])
             results.append((made(body, stretches)["R0_first"](state, frame), state.cells))
         assert results[0] == results[1], ast.unparse(first)
+
+
+BACK_TO_ONE = """
+def R2_after(state, env, up):
+    who_0, bid_1 = env
+    return ('after', who_0, bid_1, up)
+
+def R0_asked(state, env, up):
+    who_0, = env
+    return leave(state, up, who_0, 2, 1)
+"""
+
+
+def test_the_only_caller_stands_in_place_or_is_called_by_name() -> None:
+    library = Library(stretches={2: ("R2_after", 2)}, backs={2: "B2_after"})
+    library.add(functions(BACK_TO_ONE))
+    up = (2, ("ann", None), "further", 1)
+    for back in (True, False):
+        asked = simplified(functions(BACK_TO_ONE)[1], library, back=back)  # type: ignore[arg-type]
+        space: dict[str, Any] = {"B2_after": lambda state, frame, value: ("after", frame[1][0], value, frame[2])}
+        exec(compile(ast.fix_missing_locations(ast.Module([asked], [])), "text", "exec"), space)
+        assert space["R0_asked"](None, (4,), up) == ("after", "ann", 4, "further")
+        assert ("B2_after" in ast.unparse(asked)) is not back

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from interpreter.compiler.fast.calm import asked_once
-from interpreter.compiler.fast.uses import used_in_place
+from interpreter.compiler.fast.uses import kept_as_it_was, used_in_place
 
 USES = {
     "a frame that one branch wants": """
@@ -93,15 +93,54 @@ def test_rules_that_wait_are_looked_at(step: str, cells: list[int]) -> None:
         + step
         + ASKS.format(1)
         + "    if S[0] and not S[1] or S[2]:\n        return 7\n"
+        + "    if S[2]:\n        return 8\n"
     )
 
     def move(cells: list[int]) -> None:
         cells[0] |= 1
 
     found = []
-    for tree in (function(text), asked_once(function(text), 0, 1, calm=False)):
+    for tree in (function(text), asked_once(function(text), 0, 1, 2, calm=False)):
         state = SimpleNamespace(cells=list(cells), asked=[])
         found.append((run(tree, state.cells, [], asked=state.asked, move=move), state.cells, state.asked))
     assert found[0] == found[1]
-    asks = ast.unparse(asked_once(function(text), 0, 1, calm=False)).count("not S[1]")
-    assert asks == (1 if step in (STEPS[0], STEPS[4]) else 2)
+    shown = ast.unparse(asked_once(function(text), 0, 1, 2, calm=False))
+    assert shown.count("not S[1]") == (1 if step in (STEPS[0], STEPS[4]) else 2)
+    assert "return 8" not in shown
+
+
+SAME = """
+def G0(state, frame, draw):
+    who_0, city_1 = frame[1]
+    up_I2 = frame[2]
+    if draw:
+        city_1 = 3
+    frame_I2 = (56, (LOCALS), up_I2, into)
+    state.frame = frame_I2
+    return None
+"""
+
+
+def as_emitted(text: str) -> ast.FunctionDef:
+    """Numbers below 0 are constants there."""
+    found = function(text)
+    for node in ast.walk(found):
+        if isinstance(node, ast.Tuple):
+            node.elts = [ast.Constant(-1) if getattr(each, "id", "") == "into" else each for each in node.elts]
+    return ast.fix_missing_locations(found)
+
+
+@pytest.mark.parametrize(
+    ("locals_", "same"), [("who_0, None", True), ("who_0, city_1", False), ("city_1, None", False), ("4, None", False)]
+)
+def test_the_frame_of_a_decision_that_is_asked_again_is_kept(locals_: str, same: bool) -> None:
+    text = SAME.replace("LOCALS", locals_)
+    for draw in (0, 1):
+        frame: Any = (56, (4, None), (), -1)
+        found = []
+        for tree in (function(text), kept_as_it_was(used_in_place(as_emitted(text)), 56, (1,))):
+            state = SimpleNamespace(frame=frame)
+            run(tree, state, frame, draw, into=-1)
+            found.append(state.frame)
+        assert found[0] == found[1]
+        assert (found[1] is frame) is same

@@ -154,6 +154,19 @@ class Sizes:
             return False
         return self._magnitude(node, own) >= MAXIMUM_NUMBER
 
+    def is_never_below_0(self, node: c.Expression) -> bool:
+        """Whether that can be told of a number by what the game is made of."""
+        match node:
+            case c.Const(value):
+                numbers: Iterable[Any] = [value]
+            case c.Static(attribute, _):
+                numbers = self.constants.statics[attribute]
+            case c.TableCell(table, _):
+                numbers = self.model.tables[table].cells.values()
+            case _:
+                return False
+        return all(number is None or number >= 0 for number in numbers)
+
     def _given(self, target: str) -> int:
         """What a function gives, of which the body is one expression."""
         found = self._gives.get(target)
@@ -288,7 +301,7 @@ class Costs:
     def work(self, name: str) -> int:
         """What a call comes to, whoever pays for it; :data:`MOST` where it pays for what it does by itself."""
         cost = self.cost(name)
-        pays = any(isinstance(each, ast.Name) and each.id in PAYING for each in ast.walk(self._functions[name]))
+        pays = any(isinstance(each, ast.Name) and each.id in PAYING for each in walk(self._functions[name]))
         return MOST if pays else cost
 
     def cost(self, name: str) -> int:

@@ -32,12 +32,12 @@ from interpreter.compiler.fast.reads import gathered
 from interpreter.compiler.fast.repeats import told_once
 from interpreter.compiler.fast.rows import follower
 from interpreter.compiler.fast.shortlists import ShortLists
-from interpreter.compiler.fast.simplify import Library, going_back, simplified
+from interpreter.compiler.fast.simplify import Library, going_back, over, simplified
 from interpreter.compiler.fast.standing import Standing
 from interpreter.compiler.fast.statements import Block, Statements
 from interpreter.compiler.fast.stretches import Stretches
 from interpreter.compiler.fast.truths import as_truths
-from interpreter.compiler.fast.uses import used_in_place
+from interpreter.compiler.fast.uses import kept_as_it_was, used_in_place
 from interpreter.compiler.fast.values import AsValues
 
 if TYPE_CHECKING:
@@ -78,6 +78,8 @@ class Emitter:
         self.told: set[str] = set()
         """Functions of one value that remember what they gave."""
         self.takes: dict[tuple[int, int], str] = {}
+        self.asking: dict[str, int] = {}
+        """Functions that choose at a decision and go on, each with the stretch of that."""
         self.library = Library()
         self.stretches = Stretches(self)
         self.decisions = Decisions(self)
@@ -169,7 +171,7 @@ class Emitter:
             _fill(body, program, self.zones)
         self.costs.write(found)
         self._look_up(found)
-        self._simplify(found)
+        self._simplify(found, back=True)
         found.remembered = self.costs.remembered
         return found, names
 
@@ -202,12 +204,18 @@ class Emitter:
             _fill(body, self.done, self.zones)
         self.costs.write(self.done)
         self._look_up(self.done)
-        for body in self.done.modules.values():
-            self.library.add(body)
         for index, name in self.done.stretches.items():
             of_rules = index < len(self.program.stretches)
             size = self.stretches.size(self.program.stretches[index].procedure) if of_rules else 0
             self.library.stretches[index] = name, size
+        for number in range(len(self.phases.phases)):
+            function = self.phases.over(number)
+            _head(function)
+            self.library.add([function])
+            self.library.stretches[over(number)] = function.name, 0
+            self.library.backs[over(number)] = self.done.backs[self.machine.PHASE_OVER]
+        for body in self.done.modules.values():
+            self.library.add(body)
         self._go_back()
         self._simplify(self.done)
         self.done.longest, self.done.remembered = self.sizes.longest, self.costs.remembered
@@ -230,21 +238,30 @@ class Emitter:
             if len(into) == 1:
                 stretch = self.program.stretches[index]
                 name = self.done.backs[index] = self.named("B", stretch.procedure.split("@")[0])
+                self.library.backs[index] = name
                 with self.write(stretch.span, "B", "") as writing:
                     q = self.quote
                     frame, value = q.name("frame"), q.name("value")
                     body = going_back(q, *self.library.stretches[index], min(into), frame, value)
                     writing.add(q.function(name, ["state", "frame", "value"], body))
 
-    def _simplify(self, emitted: Emitted) -> None:
+    def _simplify(self, emitted: Emitted, *, back: bool = False) -> None:
         base = self.constants.layout.base
         for body in emitted.modules.values():
             for function in body:
                 assert isinstance(function, ast.FunctionDef)
-                told_once(simplified(function, self.library), self._group_of, self.functions.state_numbers)
-                taken_apart(simplified(function, Library()))
+                simplified(function, self.library, back=back)
                 calm = function.name[0] in AT_A_DECISION or function.name in self.done.ends
-                used_in_place(asked_once(function, base["pending"], base["settling"], calm=calm))
+                asked_once(function, base["pending"], base["settling"], base["kept"], calm=calm)
+                told_once(function, self._group_of, self.functions.state_numbers)
+                used_in_place(taken_apart(simplified(function, Library())))
+                if function.name in self.asking:
+                    self._ask_again(function, self.asking[function.name])
+
+    def _ask_again(self, function: ast.FunctionDef, index: int) -> None:
+        end = self.program.stretches[index].end
+        assert isinstance(end, l.Asks)
+        kept_as_it_was(function, index, end.ask.chosen)
 
     def _group_of(self, cell: int) -> str:
         layout = self.constants.layout

@@ -866,12 +866,14 @@ class Expressions:
         items = self.items(node.items, scope)
         scope.frozen = False
         passing = self.fresh("each")
-        first = self.quote.expression(
-            "[_0 := _1]", self.quote.name(scope.label(node.variable)), self.quote.name(passing)
-        )
-        tests = [first]
-        if node.test is not None:
-            tests.append(self.expression(node.test, scope))
+        variable = scope.label(node.variable)
+        kept = self.quote.expression("(_0 := _1)", self.quote.name(variable), self.quote.name(passing))
+        tests = [self.expression(node.test, scope)] if node.test is not None else []
+        match tests:
+            case [ast.Compare(ast.Name(asked)) as test] if asked == variable:
+                test.left = kept
+            case _:
+                tests.insert(0, self.quote.placed(ast.List([kept], ast.Load())))
         clause = ast.comprehension(self.quote.store(passing), items, tests, 0)
         value = element(scope)
         made = ast.GeneratorExp(value, [clause]) if generator else ast.ListComp(value, [clause])

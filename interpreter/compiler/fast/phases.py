@@ -41,15 +41,24 @@ class Phases(Writer):
             back = done.backs[machine.PHASE_OVER] = self.emitter.named("B", "phase_over")
             writing.add(self.quote.function(back, ["state", "frame", "value"], self._over()))
 
+    def over(self, number: int) -> ast.FunctionDef:
+        """The end of one phase, to be put in place where it is known that it is that."""
+        with self.emitter.write(self._procedure(number).layer.span, "R", f"{self.phases[number]} over") as writing:
+            return self.quote.function(writing.name, ["state", "env", "up"], self._over(number))
+
     def _procedure(self, number: int) -> l.Lowered:
         return self.program.procedures[self.constants.model.rules[self.phases[number]].top.id]
 
-    def _over(self) -> Block:
-        """The end of any phase."""
+    def _over(self, number: int | None = None) -> Block:
+        """The end of a phase, of any where none is said."""
         q = self.quote
+        after = q.expression("NEXT[S[_0]]", q.constant(self._phase))
+        if number is not None:
+            after = q.name(self.emitter.done.ends[number])
         return q.statements(
-            "if S[_0] or S[_1] and not S[_2]:\n    return phase_over(state, (), None)\nreturn NEXT[S[_3]](state)",
-            *map(q.constant, (self._kept, self._pending, self._settling, self._phase)),
+            "if S[_0] or S[_1] and not S[_2]:\n    return phase_over(state, (), None)\nreturn _3(state)",
+            *map(q.constant, (self._kept, self._pending, self._settling)),
+            after,
         )
 
     def _after(self, number: int) -> Block:

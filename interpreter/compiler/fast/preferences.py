@@ -98,6 +98,7 @@ class PreferenceWriter:
             function = emitter.read_once(q.function(name, ["state", "env", "draw"], body))
             writing.add(function)
             writing.add(self._going_on(function))
+        emitter.asking[going_on(name)] = self.index
         return name
 
     def _going_on(self, function: ast.FunctionDef) -> ast.FunctionDef:

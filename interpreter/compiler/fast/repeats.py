@@ -407,7 +407,7 @@ def is_harmless(function: ast.expr) -> bool:
     match function:
         case ast.Name(name):
             return name in HARMLESS or PURE.match(name) is not None
-        case ast.Attribute(_, "get" | "append"):
+        case ast.Attribute(_, "get" | "append" | "index"):
             return True
         case _:
             return False

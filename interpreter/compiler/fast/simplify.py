@@ -21,10 +21,11 @@ from interpreter.compiler.fast.nodes import walk
 from interpreter.compiler.fast.parts import part_of
 from interpreter.compiler.fast.quote import Quote
 
-__all__ = ["LEAVE", "Library", "simplified"]
+__all__ = ["LEAVE", "Library", "going_back", "over", "simplified"]
 
 LEAVE = "leave"
-"""What a stretch calls that goes back to its caller: ``leave(state, up, value)``."""
+"""What a stretch calls that goes back to its caller: ``leave(state, up, value)``; or, where only one place calls it,
+``leave(state, up, value, stretch, into)``: what goes on there, and which of its locals gets the value (-1: none)."""
 
 MOST_OF_ONE = 600
 """A function with more nodes is called."""
@@ -45,13 +46,19 @@ FRAMES = re.compile("(env|frame|up|values|back|given_N[0-9]+)(_I[0-9]+)?")
 _Parts = tuple["ast.expr | None", ...]
 
 
+def over(phase: int) -> int:
+    """The end of a phase, in the place of a stretch."""
+    return -1 - phase
+
+
 @dataclass
 class Library:
     """What may be put in place: functions by name; of stretches what their functions are called and how many locals
-    they have."""
+    they have, and which others go on there with what a call gave."""
 
     functions: dict[str, ast.FunctionDef] = field(default_factory=dict)
     stretches: dict[int, tuple[str, int]] = field(default_factory=dict)
+    backs: dict[int, str] = field(default_factory=dict)
     _sizes: dict[str, int] = field(default_factory=dict)
     _straight: dict[str, bool] = field(default_factory=dict)
     _locals: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -62,11 +69,12 @@ class Library:
         for function in functions:
             if isinstance(function, ast.FunctionDef) and not function.decorator_list and _takes_state(function):
                 self.functions[function.name] = _copied(function, {})
-                self._calls.update(
-                    node.func.id
-                    for node in walk(function)
-                    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-                )
+                for node in walk(function):
+                    match node:
+                        case ast.Call(ast.Name(name), [_, _, _, ast.Constant(int(stretch)), _]) if name == LEAVE:
+                            self._calls[self.stretches[stretch][0]] += 1
+                        case ast.Call(ast.Name(name)):
+                            self._calls[name] += 1
 
     def size(self, name: str) -> int:
         if name not in self._sizes:
@@ -114,13 +122,16 @@ class Library:
         return self._straight[name]
 
 
-def simplified(function: ast.FunctionDef, library: Library) -> ast.FunctionDef:
-    """A function that does the same; the one handed in is changed."""
+def simplified(function: ast.FunctionDef, library: Library, *, back: bool = False) -> ast.FunctionDef:
+    """A function that does the same; the one handed in is changed.
+
+    ``back``: what goes on at the only caller may stand in place, too.
+    """
     if not _takes_state(function) or function.decorator_list:
         return function
     if any(isinstance(node, ast.Yield | ast.YieldFrom | ast.Try) for node in walk(function)):
         return function
-    writer = _Writer(function, library)
+    writer = _Writer(function, library, back)
     facts = _Facts()
     function.body = writer.block(function.body, facts) or [_at(ast.Pass(), function)]
     live: set[str] = set()
@@ -187,8 +198,8 @@ class _Facts:
 class _Writer:
     """Goes through a function from its first statement to its last."""
 
-    def __init__(self, function: ast.FunctionDef, library: Library) -> None:
-        self.library = library
+    def __init__(self, function: ast.FunctionDef, library: Library, back: bool) -> None:
+        self.library, self.back = library, back
         self.used = _names(function)
         self.size = sum(1 for _ in walk(function))
         self.stack = [function.name]
@@ -358,21 +369,27 @@ class _Writer:
     def _return(self, statement: ast.Return, value: ast.expr, facts: _Facts) -> list[ast.stmt]:
         value = statement.value = self.expression(value, facts)
         match value:
-            case ast.Call(ast.Name(name), [_, up, given]) if name == LEAVE:
-                return self._leave(statement, up, given, facts)
+            case ast.Call(ast.Name(name), [_, up, given, *caller]) if name == LEAVE:
+                return self._leave(statement, up, given, caller, facts)
             case ast.Call(ast.Name(name), arguments, []):
                 return self._in_place(statement, name, arguments, facts) or [statement]
             case _:
                 return [statement]
 
-    def _leave(self, statement: ast.Return, up: ast.expr, given: ast.expr, facts: _Facts) -> list[ast.stmt]:
-        q = _quote(statement)
-        to, into = [_known(_part(up, place), facts) for place in (0, 3)]
-        match to, into:
-            case ast.Constant(int(stretch)), ast.Constant(int(place)) if stretch in self.library.stretches:
+    def _leave(
+        self, statement: ast.Return, up: ast.expr, given: ast.expr, caller: list[ast.expr], facts: _Facts
+    ) -> list[ast.stmt]:
+        q, known = _quote(statement), [_known(_part(up, place), facts) for place in (0, 3)]
+        is_known = all(isinstance(each, ast.Constant) for each in known)
+        back = None
+        match known if is_known else caller:
+            case [ast.Constant(int(stretch)), ast.Constant(int(place))] if stretch in self.library.stretches:
                 name, size = self.library.stretches[stretch]
-                return self.block(going_back(q, name, size, place, up, given, self._fresh), facts)
-        statement.value = q.expression("BACK[_0[0]](state, _0, _1)", up, given)
+                if is_known or (self.back and self._would_fit(name, ())):
+                    return self.block(going_back(q, name, size, place, up, given, self._fresh), facts)
+                back = self.library.backs.get(stretch)
+        to = q.name(back) if back is not None else q.expression("BACK[_0[0]]", up)
+        statement.value = q.expression("_0(state, _1, _2)", to, up, given)
         return [statement]
 
     def _in_place(
@@ -400,12 +417,15 @@ class _Writer:
         return found
 
     def _fits(self, name: str, given: Sequence[ast.expr]) -> bool:
-        if name in self.stack or len(self.stack) > DEEPEST or not self.library.is_worth_it(name, given):
-            return False
-        if self.size + self.library.size(name) > MOST_IN_ALL:
+        if not self._would_fit(name, given):
             return False
         self.size += self.library.size(name)
         return True
+
+    def _would_fit(self, name: str, given: Sequence[ast.expr]) -> bool:
+        if name in self.stack or len(self.stack) > DEEPEST or not self.library.is_worth_it(name, given):
+            return False
+        return self.size + self.library.size(name) <= MOST_IN_ALL
 
     def _body(self, name: str, arguments: list[ast.expr], at: ast.stmt) -> list[ast.stmt]:
         """A body in place of a call: its parameters are given values first, and its names are nobody else's."""

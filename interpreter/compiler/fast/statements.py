@@ -80,8 +80,10 @@ class Statements:
                 self._seen.pop(scope.label(index), None)
                 if isinstance(value, c.Local) and scope.label(value.index) in self._seen:
                     self._seen[scope.label(index)] = self._seen[scope.label(value.index)]
+                before, given = self._in_place(x.expression(value, scope))
                 return [
-                    q.assign(scope.label(index), x.expression(value, scope)),
+                    *before,
+                    q.assign(scope.label(index), given),
                     *self._bounded(value, scope.label(index)),
                 ]
             case c.Performs(value):
@@ -102,6 +104,18 @@ class Statements:
             case _:
                 return self._effect(step, scope, first, some)
 
+    def _in_place(self, value: ast.expr) -> tuple[Block, ast.expr]:
+        """A list without an item is made without a call, where statements can stand."""
+        q = self.quote
+        match value:
+            case ast.Call(ast.Name("without"), [items, item]):
+                found, (held,) = self.named({"held": items})
+                at = q.name(self.expressions.fresh("at"))
+                found.append(q.assign(at.id, q.expression("_0.index(_1)", held, item)))
+                return found, q.expression("_0[:_1] + _0[_1 + 1:]", held, at)
+            case _:
+                return [], value
+
     def _bounded(self, value: c.Expression, name: str) -> Block:
         """What a local was given may be kept."""
         q = self.quote
@@ -109,6 +123,9 @@ class Statements:
             return []
         if value.type.form == "bag" or value.type.optional:
             return q.statements("bounded(_0)", q.name(name))
+        match value:
+            case c.Arithmetic("+", c.Local(), more) if self.emitter.sizes.is_never_below_0(more):
+                return q.statements(f"if _0 >= {MAXIMUM_NUMBER}:\n    give_up()", q.name(name))
         return q.statements(f"if not {-MAXIMUM_NUMBER} < _0 < {MAXIMUM_NUMBER}:\n    give_up()", q.name(name))
 
     def _branch(self, test: c.Test, then: Sequence[c.Step], otherwise: Sequence[c.Step], scope: Scope) -> Block:
@@ -264,6 +281,8 @@ class Statements:
             cell = x.fresh("cell")
             found.append(q.assign(cell, where))
             where = q.name(cell)
+        before, value = self._in_place(value)
+        found.extend(before)
         if not cheap(value) or not isinstance(value, ast.Name | ast.Constant):
             new = x.fresh("new")
             found.append(q.assign(new, value))

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 from interpreter.compiler import lower as l
 from interpreter.compiler.fast.expressions import Scope, Unsupported
 from interpreter.compiler.fast.quote import is_constant, value_of
-from interpreter.compiler.fast.simplify import LEAVE
+from interpreter.compiler.fast.simplify import LEAVE, over
 from interpreter.compiler.fast.statements import Block, no_loop_in_iterable
 from interpreter.compiler.fast.writer import Writer
 from interpreter.compiler.plain.machine import MAXIMUM_DEPTH
 from interpreter.language import core as c
+from interpreter.language.walk import descendants
 
 if TYPE_CHECKING:
     from interpreter.compiler.fast.emit import Emitter
@@ -35,6 +36,7 @@ class Stretches(Writer):
         self._between = -1
         """The stretch that is written next, if a turn has just ended."""
         self._entries = _joins(self.program)
+        self._callers = _callers(self.program)
         base = self.constants.layout.base
         self._pending, self._settling, self._kept, self._turn = (
             base[word] for word in ("pending", "settling", "kept", "turn")
@@ -131,7 +133,7 @@ class Stretches(Writer):
                 return self._call(call, into, then, env, scope)
             case l.Leaves(value):
                 found = x.expression(value, scope) if value is not None else q.constant(None)
-                return self._leave(found)
+                return self._leave(found, stretch.procedure)
             case l.SettlesThen(then):
                 back = q.tuple([q.constant(then), env, q.name("up"), q.constant(-1)])
                 return [*self._settled(back), *self.flow(then, scope)]
@@ -168,6 +170,10 @@ class Stretches(Writer):
 
     def _ask(self, index: int, ask: c.Ask, env: ast.expr, scope: Scope) -> Block:
         q = self.quote
+        if chosen := ask.chosen:
+            assert isinstance(env, ast.Tuple)
+            kept = [q.constant(None) if place in chosen else part for place, part in enumerate(env.elts)]
+            env = q.tuple(kept)
         frame = q.tuple([q.constant(index), env, q.name("up"), q.constant(-1)])
         found = q.statements("frame = _0", frame)
         if self.constants.watches:
@@ -237,8 +243,12 @@ class Stretches(Writer):
             found = self.emitter.known["recursive"] = frozenset(framed if deep else ())
         return found
 
-    def _leave(self, value: ast.expr) -> Block:
-        return self.quote.statements("return _0(state, up, _1)", self.quote.name(LEAVE), value)
+    def _leave(self, value: ast.expr, procedure: str) -> Block:
+        """Back to the caller; where there can be only one, it is said what goes on there."""
+        q = self.quote
+        caller = self._callers.get(procedure, ())
+        given = [q.name("state"), q.name("up"), value, *map(q.constant, caller)]
+        return [q.placed(ast.Return(q.call(LEAVE, given)))]
 
     def _turn_ends(self, then: int, env: ast.expr, scope: Scope) -> Block:
         q = self.quote
@@ -289,6 +299,23 @@ class Stretches(Writer):
             body=inner,
         )
         return [*found, *self.flow(after, scope)]
+
+
+def _callers(program: l.Program) -> dict[str, tuple[int, int]]:
+    """Where procedures go back to that only one place calls: a stretch, or phase (:func:`over`), and one of its locals
+    (-1: none). What standing rules, or blocks that wait, begin is called from no place."""
+    model = program.model
+    found: dict[str, list[tuple[int, int]]] = {}
+    for stretch in program.stretches:
+        if isinstance(stretch.end, l.Calls):
+            found.setdefault(program.target(stretch.end.call), []).append((stretch.end.then, stretch.end.into))
+    for number, phase in enumerate(model.phases):
+        found.setdefault(model.rules[phase].top.id, []).append((over(number), -1))
+    nodes = (node for lowered in program.procedures.values() for node in descendants(lowered.layer.body))
+    kept = (node.procedure for node in nodes if isinstance(node, c.Keeps))
+    standing = (rule.procedure for rule in model.standing.values())
+    begun = {*kept, *standing, model.rules[model.setup].top.id}
+    return {name: ways[0] for name, ways in found.items() if len(ways) == 1 and name not in begun}
 
 
 def _is_leave(stretch: l.Stretch) -> bool:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from interpreter.compiler.fast.nodes import walk
 
-__all__ = ["used_in_place"]
+__all__ = ["kept_as_it_was", "used_in_place"]
 
 LOOPS = (ast.For, ast.While, ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp, ast.Lambda)
 FRAMES = ("env", "frame", "back", "values", "up")
@@ -26,6 +26,61 @@ def used_in_place(function: ast.FunctionDef) -> ast.FunctionDef:
     names = _Names(function)
     names.block(function.body)
     return function
+
+
+def kept_as_it_was(function: ast.FunctionDef, stretch: int, none: Collection[int]) -> ast.FunctionDef:
+    """Where a function that is given the frame of a decision would make another that is the same, it takes that one.
+
+    ``none``: the locals that are none as long as the decision waits. The function is changed in place.
+    """
+    names = _Names(function)
+    given: dict[str, str] = {}
+    """How names that are given something once are written in terms of the frame."""
+    for node in walk(function):
+        match node:
+            case ast.Assign([ast.Tuple(targets)], ast.Subscript(ast.Name("frame"), _) as value):
+                for place, target in enumerate(targets):
+                    if isinstance(target, ast.Name) and names.stored[target.id] == 1:
+                        given[target.id] = f"{ast.unparse(value)}[{place}]"
+            case ast.Assign([ast.Name(name)], ast.Subscript() as value) if names.stored[name] == 1:
+                given[name] = ast.unparse(value)
+    if names.stored["frame"] == 1:
+        used_in_place(_SameFrame(stretch, none, given).visit(function))
+        _StillThere().visit(function)
+    return function
+
+
+class _SameFrame(ast.NodeTransformer):
+    def __init__(self, stretch: int, none: Collection[int], given: dict[str, str]) -> None:
+        self.stretch, self.none, self.given = stretch, none, given
+
+    def visit_Tuple(self, node: ast.Tuple) -> ast.AST:
+        self.generic_visit(node)
+        match node:
+            case ast.Tuple([ast.Constant(self.stretch), ast.Tuple(locals_), up, ast.Constant(-1)], ast.Load()):
+                same = all(self._is_same(place, each) for place, each in enumerate(locals_))
+                if same and self._written(up) == "frame[2]":
+                    return ast.copy_location(ast.Name("frame", ast.Load()), node)
+        return node
+
+    def _is_same(self, place: int, value: ast.expr) -> bool:
+        if place in self.none:
+            return isinstance(value, ast.Constant) and value.value is None
+        return self._written(value) == f"frame[1][{place}]"
+
+    def _written(self, node: ast.expr) -> str:
+        return self.given.get(node.id, node.id) if isinstance(node, ast.Name) else ast.unparse(node)
+
+
+class _StillThere(ast.NodeTransformer):
+    """The state has its frame still where it is given no other."""
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST | None:
+        match node:
+            case ast.Assign([ast.Attribute(ast.Name("state"), "frame")], ast.Name("frame")):
+                return None
+            case _:
+                return node
 
 
 class _Names:

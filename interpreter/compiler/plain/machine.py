@@ -551,8 +551,11 @@ class Machine:
         site = AskSite(ask, stretch.procedure, compile_(ask.seat), context, options, bodies)
         sure = any(option.guard is None and not option.variables and not option.tests for option in options)
         self.asks[index] = site
+        chosen = tuple(ask.chosen)
 
         def stop(state: State, env: Env, up: Any) -> Going | None:
+            for variable in chosen:
+                env[variable] = None
             if state.cells[self.pending] and not state.cells[self._settling]:
                 return self._settled(state, (index, tuple(env), up, -1))
             state.frame = (index, tuple(env), up, -1)
