@@ -105,9 +105,8 @@ def play_both(rulesets: Sequence[Ruleset], players: int, bots: str, seed: int, s
 
 
 def _last(game: Game) -> dict[str, Any]:
-    assert game.history is not None
-    choice: dict[str, Any] = game.history[2].as_dict()
-    return choice
+    assert game.last_choice is not None
+    return game.last_choice.as_dict()
 
 
 def main() -> None:

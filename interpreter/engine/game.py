@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, overload
 
@@ -13,7 +13,7 @@ from interpreter.compiler.plain.machine import AskSite, OptionSite
 from interpreter.engine.refusal import IllegalMove, refuse
 from interpreter.engine.values import Names
 from interpreter.kernel.chance import ChanceSource, Scripted, Seeded
-from interpreter.kernel.effects import undo
+from interpreter.kernel.effects import CHOICE, undo
 from interpreter.kernel.invariants import broken
 from interpreter.kernel.state import State, Value, as_json
 from interpreter.language import core as c
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from interpreter.engine.ruleset import Ruleset
     from interpreter.engine.setup import Table
     from interpreter.engine.show import Line
+    from interpreter.language.policies import Policy
 
 __all__ = ["Decision", "Game", "Option", "Options", "Result"]
 
@@ -33,9 +34,14 @@ MAXIMUM_RECORDS = 1_000_000
 """So many changes, events and choices may the log of one game hold."""
 MAXIMUM_OPTIONS = 4_000
 """So many options of one decision are known by their public names before they are made anew."""
+MAXIMUM_POLICIES = 64
+"""So many policies are known to one decision by what they are."""
 
 Code = tuple[int, tuple[Value, ...]]
 """An option as the machine lists it: the alternative's number at its decision, and its values."""
+
+Prefer = Callable[[State, Sequence[Value], Callable[[], int]], Code]
+"""What chooses at a decision from the state, the locals of the rule that asks, and random numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +70,22 @@ class Named(dict[Code, Option]):
     Equal ones are one object, as long as few are known. ``seat`` is the local that says who decides, if one does.
     """
 
-    __slots__ = ("names", "seat", "site")
+    __slots__ = ("_policies", "names", "preferred", "seat", "site")
 
     def __init__(self, site: AskSite, names: Names) -> None:
         self.site, self.names = site, names
         self.seat = site.ask.seat.index if type(site.ask.seat) is c.Local else None
+        self.preferred: dict[int, Prefer] = {}
+        """By the identity of a policy the function that chooses here by it."""
+        self._policies: list[Policy] = []
+
+    def learn(self, policy: Policy, prefer: Prefer) -> None:
+        """Remembers what chooses by a policy, which is kept: else another could get its identity."""
+        if len(self._policies) >= MAXIMUM_POLICIES:
+            self._policies.clear()
+            self.preferred.clear()
+        self._policies.append(policy)
+        self.preferred[id(policy)] = prefer
 
     def __missing__(self, code: Code) -> Option:
         number, values = code
@@ -249,10 +266,14 @@ class Game:
         self.chance = chance
         self.settings = settings
         self.origin = origin
-        self.history: tuple[Any, ...] | None = None
-        self._since: tuple[Any, ...] | None = None
+        self._gathered: tuple[Any, ...] | None = None
+        """The record of the last choice that was gathered, behind those of the choices before it."""
+        self._looked_through = 0
+        """So much of the log was gathered."""
         self._paid = 0
         """For so many choices of the machine's own it was paid (:meth:`FastMachine.pay_ahead`), and no rule waits."""
+        self._paid_at = 0, 0
+        """How long the log was when it was paid, and for how many choices."""
         self._ask()
 
     @classmethod
@@ -375,22 +396,21 @@ class Game:
     def apply(self, choice: Option | Mapping[str, Any]) -> None:
         """Makes a choice and goes on to the next decision. Raises :class:`IllegalMove`, which changes nothing, or
         :class:`RuleFailure`, after which the state is as before the choice."""
-        option: Any = self.chosen
         state, paid = self.state, self._paid
-        if choice is option and paid and not state.memo:  # else the plain form remembers something
-            decision: Any = self.decision
-            machine, frame = self.machine, decision.frame
+        if choice is self.chosen and paid and not state.memo:  # else the plain form remembers something
+            machine = self.machine
+            frame: Any = state.frame
             self._paid = paid - 1
             machine.chance = self.chance
-            number, values = option.code  # type: ignore[union-attr]  # it is the option that was chosen
+            number, values = choice.code
             try:
                 going = machine.takes[frame[0]][number](state, frame, values)
                 if (going is not None or state.cells[machine.pending]) and not machine.goes_on(state, going):
                     self._paid = 0
             except Exception:
-                machine.take_again(state, self.chance, frame, (number, values), self._made())
+                begun, count = self._paid_at
+                machine.take_again(state, self.chance, frame, (number, values), begun, count - paid)
                 self._paid = 0
-            self.history = self.history, decision.actor, option
         else:
             self._take(choice)
         try:
@@ -409,16 +429,8 @@ class Game:
             place = self.decision.site.ask.span
             raise RuleFailure(f"more than {MAXIMUM_RECORDS:,} things happened in this game", place, "R002")
         self.machine.take(state, self.chance, *option.code)
-        self.history = self.history, state.log[length][3], option
         self._paid = self.machine.pay_ahead(state)
-
-    def _made(self) -> int:
-        """How many choices were made since this object was."""
-        made, history = 0, self.history
-        while history is not self._since:
-            assert history is not None
-            made, history = made + 1, history[0]
-        return made
+        self._paid_at = len(state.log), self._paid
 
     def _is_sure(self, option: Option) -> bool:
         """Whether an option that the game made itself is legal now: the short way."""
@@ -444,11 +456,34 @@ class Game:
     def choices(self) -> list[tuple[int, dict[str, Any]]]:
         """All choices since the game began: the seat and the choice."""
         found = []
-        history = self.history
-        while history is not None:
-            history, actor, option = history
-            found.append((actor, option.as_dict()))
+        made = self._made()
+        while made is not None:
+            made, record = made
+            found.append((record[3], self._option(record).as_dict()))
         return found[::-1]
+
+    @property
+    def last_choice(self) -> Option | None:
+        """What was chosen last, if anything was."""
+        made = self._made()
+        return self._option(made[1]) if made is not None else None
+
+    def _made(self) -> tuple[Any, ...] | None:
+        """The records of all choices, the last one in front; also of those before this object was."""
+        log = self.state.log
+        if len(log) != self._looked_through:
+            for record in log[self._looked_through :]:
+                if record[0] == CHOICE:
+                    self._gathered = self._gathered, record
+            self._looked_through = len(log)
+        return self._gathered
+
+    def _option(self, record: tuple[Any, ...]) -> Option:
+        """The option that the record of a choice tells of."""
+        _, site, frame, _, values, *_ = record
+        named = self._named(frame[0])
+        number = next(number for number, option in enumerate(named.site.options) if option is site)
+        return named[number, values]
 
     def unused_chance(self) -> list[str]:
         """Names of scripted outcomes that the game did not ask for (yet)."""
@@ -486,15 +521,16 @@ class Game:
     def clone(self) -> Game:
         """The same game at the same decision, without the log; both can be played on."""
         copy = Game(self.ruleset, self.table, self.state.clone(), self.chance, self.settings, self.origin)
-        copy.history = copy._since = self.history
+        copy._gathered = self._made()
         return copy
 
     def undo(self) -> bool:
         """Back to the last decision of this object; false where there is none."""
         if undo(self.state) is None:
             return False
-        if self.history is not None:
-            self.history = self.history[0]
+        if len(self.state.log) < self._looked_through:
+            self._looked_through = len(self.state.log)
+            self._gathered = self._gathered and self._gathered[0]
         self._paid = 0
         self._ask()
         return True

@@ -102,7 +102,6 @@ class Match:
 
 def _as_option(game: Game) -> Option:
     """The choice that was made last."""
-    assert game.history is not None
-    option = game.history[2]
-    assert isinstance(option, Option)
+    option = game.last_choice
+    assert option is not None
     return option

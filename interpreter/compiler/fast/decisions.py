@@ -112,6 +112,7 @@ class Decisions(Writer):
         option = ask.options[number]
         name = self.emitter.named("T", option.name)
         self.emitter.done.takes[index, number] = name
+        self.emitter.asking[name] = index
         q, x = self.quote, self.expressions
         with self.emitter.write(option.span, "T", "") as writing:
             scope = Scope(self.emitter.stretches.labels(stretch.procedure))

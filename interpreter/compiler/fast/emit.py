@@ -79,7 +79,7 @@ class Emitter:
         """Functions of one value that remember what they gave."""
         self.takes: dict[tuple[int, int], str] = {}
         self.asking: dict[str, int] = {}
-        """Functions that choose at a decision and go on, each with the stretch of that."""
+        """Functions that go on from a decision, some of them when they have chosen, each with the stretch of that."""
         self.library = Library()
         self.stretches = Stretches(self)
         self.decisions = Decisions(self)

@@ -254,11 +254,13 @@ class FastMachine(Machine):
             self.constants.effects.settle_up(state, NOTHING_WAITS)
         return not state.cells[self.pending]
 
-    def take_again(self, state: State, chance: ChanceSource, frame: Any, code: tuple[int, Any], made: int) -> None:
-        """Takes back what was done since choice number ``made``, counted by the log, was begun, and takes it in the
+    def take_again(
+        self, state: State, chance: ChanceSource, frame: Any, code: tuple[int, Any], begun: int, number: int
+    ) -> None:
+        """Takes back what was done since choice ``number`` since a place in the log was begun, and takes it in the
         plain form."""
         self.abandoned += 1
-        self._back(state, (_choice(state.log, 0, made), frame, NOTHING_WAITS))
+        self._back(state, (_choice(state.log, begun, number), frame, NOTHING_WAITS))
         super().take(state, chance, *code)
 
     # --- one choice

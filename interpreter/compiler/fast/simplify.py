@@ -40,7 +40,7 @@ DEEPEST = 10
 
 SHARED = frozenset({"state", "S", "L", "M"})
 """Names that are the same in all functions."""
-FRAMES = re.compile("(env|frame|up|values|back|given_N[0-9]+)(_I[0-9]+)?")
+FRAMES = re.compile("(asked|env|frame|up|values|back|given_N[0-9]+)(_I[0-9]+)?")
 """Names of tuples whose parts can be read without a failure; a local of a rule has a number at its end."""
 
 _Parts = tuple["ast.expr | None", ...]

@@ -175,9 +175,9 @@ class Stretches(Writer):
             kept = [q.constant(None) if place in chosen else part for place, part in enumerate(env.elts)]
             env = q.tuple(kept)
         frame = q.tuple([q.constant(index), env, q.name("up"), q.constant(-1)])
-        found = q.statements("frame = _0", frame)
+        found = q.statements("asked = _0", frame)
         if self.constants.watches:
-            found.extend(self._settled(q.name("frame")))
+            found.extend(self._settled(q.name("asked")))
         counts = self.constants.statics["seat.counts"]
         seat = self.expressions.expression(ask.seat, scope)
         if all(counts) and not is_constant(seat) and not isinstance(seat, ast.Name):
@@ -186,7 +186,7 @@ class Stretches(Writer):
             found.extend(
                 q.statements("if not _0[_1]:\n    give_up()", q.name(self.emitter.bind("counts", counts)), seat)
             )
-        found.extend(q.statements("state.frame = frame"))
+        found.extend(q.statements("state.frame = asked"))
         if not any(self._is_always_open(option, scope) for option in ask.options):
             # What has least to look through is asked first: it is enough that something can be chosen.
             numbers = sorted(range(len(ask.options)), key=lambda n: len(ask.options[n].choices))

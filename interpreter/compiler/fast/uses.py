@@ -16,7 +16,7 @@ from interpreter.compiler.fast.nodes import walk
 __all__ = ["kept_as_it_was", "used_in_place"]
 
 LOOPS = (ast.For, ast.While, ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp, ast.Lambda)
-FRAMES = ("env", "frame", "back", "values", "up")
+FRAMES = ("asked", "env", "frame", "back", "values", "up")
 
 
 def used_in_place(function: ast.FunctionDef) -> ast.FunctionDef:
@@ -69,7 +69,10 @@ class _SameFrame(ast.NodeTransformer):
         return self._written(value) == f"frame[1][{place}]"
 
     def _written(self, node: ast.expr) -> str:
-        return self.given.get(node.id, node.id) if isinstance(node, ast.Name) else ast.unparse(node)
+        found = ast.unparse(node)
+        while (whole := found.partition("[")[0]) in self.given:
+            found = self.given[whole] + found.removeprefix(whole)
+        return found
 
 
 class _StillThere(ast.NodeTransformer):

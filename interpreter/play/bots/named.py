@@ -4,6 +4,7 @@ files."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from interpreter.base.diagnostics import RulesetError
 from interpreter.base.suggest import did_you_mean
@@ -14,6 +15,7 @@ from interpreter.play.bots.policy import PolicyBot
 from interpreter.play.bots.random import RandomBot
 from interpreter.play.bots.rare import RareBot
 from interpreter.play.bots.search import SearchBot
+from interpreter.reading.files import Document
 
 __all__ = ["RANDOM", "bots_of", "default_bots", "policies_for"]
 
@@ -23,6 +25,10 @@ PLAYOUTS = 200
 _QUICK = ("sensible", "greedy")
 """By these policies, where there are any, the playouts of a search go on; else at random."""
 _PLANLESS: dict[str, type[RandomBot | RareBot]] = {RANDOM: RandomBot, "rare": RareBot}
+
+_MOST_KNOWN = 24
+_known: dict[tuple[Any, ...], tuple[Any, Checked]] = {}
+"""What was read in policies files, by what it was read from, which is kept as long: it is known by its identity."""
 
 
 def policies_for(ruleset: Ruleset, weights: Mapping[str, int] | None = None) -> dict[str, Policy]:
@@ -55,8 +61,18 @@ def _from_files(ruleset: Ruleset, weights: Mapping[str, int] | None) -> list[Che
         if document is None or any(diagnostic.severity == "error" for diagnostic in wrong):
             checked.append(Checked(diagnostics=wrong))
         else:
-            checked.append(policies_in(ruleset.model, document, ruleset.statements, weights))
+            checked.append(_read(ruleset, document, tuple((weights or {}).items())))
     return checked
+
+
+def _read(ruleset: Ruleset, document: Document, weights: tuple[tuple[str, int], ...]) -> Checked:
+    read_from = ruleset.model, document, ruleset.statements
+    key = *map(id, read_from), weights
+    if key not in _known:
+        if len(_known) >= _MOST_KNOWN:
+            _known.clear()
+        _known[key] = read_from, policies_in(*read_from, dict(weights))
+    return _known[key][1]
 
 
 def default_bots(ruleset: Ruleset) -> str:

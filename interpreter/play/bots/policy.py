@@ -8,7 +8,6 @@ from itertools import chain
 from typing import Any
 
 from interpreter.compiler.constants import Env, Evaluate, RuleFailure
-from interpreter.compiler.fast.machine import FastMachine
 from interpreter.compiler.plain.machine import AskSite, Machine, OptionSite
 from interpreter.engine.game import Decision, Game, Option
 from interpreter.kernel.chance import AHEAD
@@ -55,29 +54,36 @@ class PolicyBot:
     def __init__(self, policy: Policy, table: Sequence[Bot] = ()) -> None:
         self.policy, self.table = policy, table
         self.name = policy.name
+        self._known = id(policy)
         self._machine: Machine | None = None
-        self._fast: FastMachine | None = None
-        self._prefer: dict[int, Any] = {}
         self._ways: dict[int, tuple[_Way, ...]] = {}
 
     def choose(self, game: Game, decision: Decision, random: Stream) -> Option:
-        machine, state, frame = game.machine, game.state, decision.frame
-        if machine.plain:
-            return self._slowly(game, decision, random)
-        if machine is not self._fast:
-            self._fast, self._prefer = machine, machine.preferring(self.policy)
+        named = decision.named
         ahead = len(random.ahead)
         try:
-            option = decision.named[self._prefer[frame[0]](state, frame[1], random.draw)]
+            option = named[named.preferred[self._known](game.state, decision.frame[1], random.draw)]
         except Exception:
             random.back_to(ahead)
-            if ahead >= AHEAD and not machine.makes_ready(state):
+            if ahead >= AHEAD and not self._makes_ready(game, decision):
                 return self._slowly(game, decision, random)
             random.ready()
             return self.choose(game, decision, random)
         if option.site is not None:
             game.chosen = option
         return option
+
+    def _makes_ready(self, game: Game, decision: Decision) -> bool:
+        """Makes the function that chooses ready, or the state; false where both were or there is no such function."""
+        machine, named, index = game.machine, decision.named, decision.frame[0]
+        if machine.plain:
+            return False
+        if self._known in named.preferred:
+            return machine.makes_ready(game.state)
+        prefer = machine.preferring(self.policy)
+        if index in prefer:
+            named.learn(self.policy, prefer[index])
+        return index in prefer
 
     def _slowly(self, game: Game, decision: Decision, random: Stream) -> Option:
         """The same choice from the options that the machine lists, where it has no form of its own for the policy."""
