@@ -358,9 +358,11 @@ class Game:
             named = self._known[frame[0]]
         except KeyError:
             named = self._named(frame[0])
-        seat = named.seat
         self.decision = decision = Decision()  # filled here: there is one for every choice
-        decision.actor = frame[1][seat] if seat is not None else self._seat(named.site)
+        try:
+            decision.actor = frame[1][named.seat]
+        except TypeError:  # no local says so
+            decision.actor = self._seat(named.site)
         decision.frame = frame
         decision.named = named
         decision._game = self
@@ -405,7 +407,7 @@ class Game:
             number, values = choice.code
             try:
                 going = machine.takes[frame[0]][number](state, frame, values)
-                if (going is not None or state.cells[machine.pending]) and not machine.goes_on(state, going):
+                if going is not None and not machine.goes_on(state, going):
                     self._paid = 0
             except Exception:
                 begun, count = self._paid_at

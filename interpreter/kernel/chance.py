@@ -58,8 +58,7 @@ def mix(seed: int, name: str, counter: int) -> int:
     It is output number ``counter`` of the SplitMix64 generator whose state starts as
     ``finalise(finalise(seed + step) ^ fnv1a(name))``. The seed counts modulo 2**64, the name by its UTF-8 bytes.
     """
-    start = _finalise(_finalise((seed + _STEP) & _MASK) ^ _fnv1a(name))
-    return _output(start, counter)
+    return _output(_start(seed, name), counter)
 
 
 def bounded(bits: Callable[[int], int], n: int) -> int:
@@ -116,7 +115,7 @@ class Draws:
 
     def __init__(self, seed: int, name: str) -> None:
         self._seed, self._name = seed, name
-        self._start = _finalise(_finalise((seed + _STEP) & _MASK) ^ _fnv1a(name))
+        self._start = _start(seed, name)
         self.ahead: list[int] = []
         """Numbers that come next, the last of them first."""
         self._end = 0
@@ -301,6 +300,12 @@ def _output(start: int, index: int) -> int:
 
 def _stream(start: int) -> Callable[[int], int]:
     return lambda index: _output(start, index)
+
+
+@lru_cache(maxsize=64)
+def _start(seed: int, name: str) -> int:
+    """The state of the generator for one use of chance in a game: the uses of a name follow each other."""
+    return _finalise(_finalise((seed + _STEP) & _MASK) ^ _fnv1a(name))
 
 
 @lru_cache(maxsize=1024)

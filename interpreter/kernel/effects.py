@@ -162,10 +162,10 @@ class Effects:
         else:
             rank = shape.rank
             after = tuple(card for _, card in sorted((rank(state, card), card) for card in (*held, *cards)))
-        self.put(state, source, tuple(card for card in cells[source] if card not in moved), site)
-        self.put(state, zone, after, site)
-        for card in cards:
-            self.put(state, self._location + card, zone, site)
+        rest = tuple(card for card in cells[source] if card not in moved)
+        self._put_at_once(
+            state, site, (source, rest), (zone, after), *((self._location + card, zone) for card in cards)
+        )
         return True
 
     def _take_out(self, state: State, card: int, site: Site) -> None:

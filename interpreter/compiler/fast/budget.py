@@ -160,13 +160,19 @@ class Budget:
                 raise Abandoned
             return (*one, *other)
 
+        known: Value = ()
+        places: dict[Value, int] = {}
+
         def enter(values: list[Value], item: Value, items: Value) -> None:
             """Puts an item among some of a list, in the order of that; not if it is none of the list."""
+            nonlocal known, places
             left[0] -= len(items)
             if left[0] < 0:
                 raise Abandoned
-            if item in items:
-                insort(values, item, key=items.index)
+            if items is not known:
+                known, places = items, {items[place]: place for place in reversed(range(len(items)))}
+            if item in places:
+                insort(values, item, key=places.__getitem__)
 
         return {
             "LEFT": left,

@@ -237,8 +237,8 @@ class FastMachine(Machine):
 
     def pay_ahead(self, state: State) -> int:
         """How many choices may be gone on with by ``takes`` alone, with ``chance`` set, which is paid for now: where no
-        rule waits. Each is followed by ``goes_on`` if it must go on or a rule waits then, and by ``take_again`` if it
-        fails."""
+        rule waits. Each is followed by ``goes_on`` if it must go on, else no rule waits then either, and by
+        ``take_again`` if it fails."""
         if self.stays_plain or state.cells[self.pending]:
             return 0
         form = self.form

@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
-from itertools import accumulate, compress, filterfalse
+from itertools import accumulate, chain, compress, filterfalse, repeat
 from operator import ne
 from typing import TYPE_CHECKING, Any
 
@@ -349,17 +349,23 @@ class Runtime:
             after = (*cards, *there) if where == "top" else (*there, *cards)
         else:
             after = tuple(sorted((*there, *cards), key=order.__getitem__))
-        self.put(state, source, tuple(filterfalse(moved.__contains__, held)), site)
-        self.put(state, zone, after, site)
         places = [location + card for card in cards]
-        state.log.extend([(PUT, site, place, source) for place in places])
+        before = chain.from_iterable(zip(places, repeat(source), strict=False))
+        state.log.append((MOVE, site, source, held, zone, there, *before))
         for place in places:
             cells[place] = zone
+        cells[source], cells[zone] = tuple(filterfalse(moved.__contains__, held)), after
+        changing, wakes = self.changing, self.wakes
+        for cell, old in ((source, held), (zone, there)):
+            if changing[cell]:
+                self.forget(state, cell, old)
+            if woken := wakes[cell]:
+                cells[self.pending] |= woken
         if self.location_matters:
             for place in places:
-                if self.changing[place]:
+                if changing[place]:
                     self.forget(state, place, source)
-                cells[self.pending] |= self.wakes[place]
+                cells[self.pending] |= wakes[place]
         return True
 
     def move_to_pile(self, state: State, cards: tuple[int, ...], pile: tuple[int, ...], where: str, site: Any) -> None:
