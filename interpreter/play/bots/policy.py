@@ -19,6 +19,9 @@ from interpreter.play.bots.base import Bot, Code, Stream
 
 __all__ = ["PolicyBot"]
 
+MOST_DRAW = 4
+"""Most choices draw no more numbers than this."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Pattern:
@@ -61,6 +64,9 @@ class PolicyBot:
     def choose(self, game: Game, decision: Decision, random: Stream) -> Option:
         named = decision.named
         ahead = len(random.ahead)
+        if ahead < MOST_DRAW:
+            random.ready()
+            ahead = len(random.ahead)
         try:
             option = named[named.preferred[self._known](game.state, decision.frame[1], random.draw)]
         except Exception:
