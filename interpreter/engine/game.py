@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from interpreter.base.frozen import dataclass
 from interpreter.compiler.constants import RuleFailure
+from interpreter.compiler.fast.machine import FastMachine
 from interpreter.compiler.plain.machine import AskSite, OptionSite
 from interpreter.engine.refusal import IllegalMove, refuse
 from interpreter.engine.values import Names
@@ -70,10 +71,10 @@ class Named(dict[Code, Option]):
     Equal ones are one object, as long as few are known. ``seat`` is the local that says who decides, if one does.
     """
 
-    __slots__ = ("_policies", "names", "preferred", "seat", "site")
+    __slots__ = ("_policies", "machine", "names", "preferred", "seat", "site")
 
-    def __init__(self, site: AskSite, names: Names) -> None:
-        self.site, self.names = site, names
+    def __init__(self, machine: FastMachine, site: AskSite, names: Names) -> None:
+        self.machine, self.site, self.names = machine, site, names
         self.seat = site.ask.seat.index if type(site.ask.seat) is c.Local else None
         self.preferred: dict[int, Prefer] = {}
         """By the identity of a policy the function that chooses here by it."""
@@ -112,10 +113,10 @@ class Options(Sequence[Option]):
 
     __slots__ = ("_found", "_more", "_named")
 
-    def __init__(self, game: Game, env: list[Value], named: Named) -> None:
+    def __init__(self, state: State, env: list[Value], named: Named) -> None:
         self._named = named
         self._found: list[Option] = []
-        self._more: Iterator[Code] | None = game.machine.options(game.state, env, named.site)
+        self._more: Iterator[Code] | None = named.machine.options(state, env, named.site)
 
     def _all(self) -> list[Option]:
         if self._more is not None:
@@ -170,13 +171,14 @@ class Decision:
     ``actor`` is the seat (from 0), ``context`` the values shown with the decision, ``options`` all legal choices.
     """
 
-    __slots__ = ("_context", "_game", "_options", "actor", "frame", "named")
+    __slots__ = ("_context", "_options", "actor", "frame", "named", "state")
 
     actor: int
     frame: tuple[Any, ...]
     named: Named
     """Its options, by their codes."""
-    _game: Game
+    state: State
+    """That of the game. No game stands here: with it every game would be part of a cycle."""
     _context: dict[str, Any]
     _options: Options
 
@@ -198,8 +200,8 @@ class Decision:
         try:
             return self._context
         except AttributeError:  # nobody has asked yet
-            names, state, env = self.named.names, self._game.state, self.env
-            self._game.machine.meter.refill()
+            names, state, env = self.named.names, self.state, self.env
+            self.named.machine.meter.refill()
         types = {name: value.type for name, value in self.site.ask.context}
         values = ((name, value(state, env)) for name, value in self.site.context)
         self._context = {name: names.public(value, types[name]) for name, value in values}
@@ -210,17 +212,17 @@ class Decision:
         try:
             return self._options
         except AttributeError:
-            self._game.machine.meter.refill()
-            self._options = found = Options(self._game, self.env, self.named)
+            self.named.machine.meter.refill()
+            self._options = found = Options(self.state, self.env, self.named)
         return found
 
     def option(self, code: Code) -> Option:
         """The option of an alternative's number and values."""
         return self.named[code]
 
-    def made(self, option: Option) -> bool:
-        """Whether this very object was found here: the machine chose it, or it was read among the options."""
-        return self._game.chosen is option or (hasattr(self, "_options") and self._options.gave(option))
+    def gave(self, option: Option) -> bool:
+        """Whether this very object was read among the options."""
+        return hasattr(self, "_options") and self._options.gave(option)
 
     def __repr__(self) -> str:
         return f"<decision {self.name} of seat {self.actor}>"
@@ -248,6 +250,14 @@ class Game:
     """What is asked now; nothing once the game is over. The same object until a choice is made or taken back."""
     chosen: Option | None
     """What the machine chose for the decision by a policy, if it did: it is legal, and need not be looked at again."""
+    _gathered: tuple[Any, ...] | None = None
+    """The record of the last choice that was gathered, behind those of the choices before it."""
+    _looked_through = 0
+    """So much of the log was gathered."""
+    _paid = 0
+    """For so many choices of the machine's own it was paid (:meth:`FastMachine.pay_ahead`), and no rule waits."""
+    _paid_at = 0, 0
+    """How long the log was when it was paid, and for how many choices."""
 
     def __init__(
         self,
@@ -266,14 +276,6 @@ class Game:
         self.chance = chance
         self.settings = settings
         self.origin = origin
-        self._gathered: tuple[Any, ...] | None = None
-        """The record of the last choice that was gathered, behind those of the choices before it."""
-        self._looked_through = 0
-        """So much of the log was gathered."""
-        self._paid = 0
-        """For so many choices of the machine's own it was paid (:meth:`FastMachine.pay_ahead`), and no rule waits."""
-        self._paid_at = 0, 0
-        """How long the log was when it was paid, and for how many choices."""
         self._ask()
 
     @classmethod
@@ -350,7 +352,8 @@ class Game:
     def _ask(self) -> None:
         """Finds out what is asked now."""
         self.chosen = None
-        frame = self.state.frame
+        state = self.state
+        frame = state.frame
         if frame is None:
             self.decision = None
             return
@@ -365,7 +368,7 @@ class Game:
             decision.actor = self._seat(named.site)
         decision.frame = frame
         decision.named = named
-        decision._game = self
+        decision.state = state
 
     def _seat(self, site: AskSite) -> int:
         """Who decides, where that must be worked out."""
@@ -378,7 +381,7 @@ class Game:
         """The options of the decision at a stretch, all of them still without a name."""
         named = self.table.options.get(index)
         if named is None:
-            named = self.table.options[index] = Named(self.machine.asks[index], self.ruleset.names)
+            named = self.table.options[index] = Named(self.machine, self.machine.asks[index], self.ruleset.names)
         return named
 
     def accepts(self, choice: Option | Mapping[str, Any]) -> bool:
@@ -439,7 +442,7 @@ class Game:
         decision = self.decision
         if decision is None or option.site is None:
             return False
-        if decision.made(option):
+        if self.chosen is option or decision.gave(option):
             return True
         number, values = option.code
         options = decision.site.options
