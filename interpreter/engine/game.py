@@ -33,6 +33,8 @@ SAVE_VERSION = 1
 MAXIMUM_SAVE = 50_000_000
 MAXIMUM_RECORDS = 1_000_000
 """So many changes, events and choices may the log of one game hold."""
+FEW_RECORDS = MAXIMUM_RECORDS // 2
+"""As long as there are fewer records, they are not looked at before each choice of the machine's own."""
 MAXIMUM_OPTIONS = 4_000
 """So many options of one decision are known by their public names before they are made anew."""
 MAXIMUM_POLICIES = 64
@@ -251,9 +253,10 @@ class Game:
     chosen: Option | None
     """What the machine chose for the decision by a policy, if it did: it is legal, and need not be looked at again."""
     _gathered: tuple[Any, ...] | None = None
-    """The record of the last choice that was gathered, behind those of the choices before it."""
+    """The last choice that was gathered: what came before it, its record, and where that stands in the log; before the
+    log where it was made before this object was."""
     _looked_through = 0
-    """So much of the log was gathered."""
+    """So long was the log then."""
     _paid = 0
     """For so many choices of the machine's own it was paid (:meth:`FastMachine.pay_ahead`), and no rule waits."""
     _paid_at = 0, 0
@@ -410,12 +413,12 @@ class Game:
             number, values = choice.code
             try:
                 going = machine.takes[frame[0]][number](state, frame, values)
-                if going is not None and not machine.goes_on(state, going):
+                if (going is not None or state.cells[machine.pending]) and not machine.goes_on(state, going):
                     self._paid = 0
             except Exception:
+                self._paid = 0
                 begun, count = self._paid_at
                 machine.take_again(state, self.chance, frame, (number, values), begun, count - paid)
-                self._paid = 0
         else:
             self._take(choice)
         try:
@@ -434,7 +437,7 @@ class Game:
             place = self.decision.site.ask.span
             raise RuleFailure(f"more than {MAXIMUM_RECORDS:,} things happened in this game", place, "R002")
         self.machine.take(state, self.chance, *option.code)
-        self._paid = self.machine.pay_ahead(state)
+        self._paid = self.machine.pay_ahead(state) if length < FEW_RECORDS else 0
         self._paid_at = len(state.log), self._paid
 
     def _is_sure(self, option: Option) -> bool:
@@ -463,7 +466,7 @@ class Game:
         found = []
         made = self._made()
         while made is not None:
-            made, record = made
+            made, record, _ = made
             found.append((record[3], self._option(record).as_dict()))
         return found[::-1]
 
@@ -474,14 +477,16 @@ class Game:
         return self._option(made[1]) if made is not None else None
 
     def _made(self) -> tuple[Any, ...] | None:
-        """The records of all choices, the last one in front; also of those before this object was."""
-        log = self.state.log
-        if len(log) != self._looked_through:
-            for record in log[self._looked_through :]:
-                if record[0] == CHOICE:
-                    self._gathered = self._gathered, record
-            self._looked_through = len(log)
-        return self._gathered
+        """All choices, the last one in front; also those before this object was."""
+        log, made = self.state.log, self._gathered
+        while made is not None and made[2] >= 0 and not (made[2] < len(log) and log[made[2]] is made[1]):
+            made = made[0]  # it was taken back
+        if made is not self._gathered or len(log) != self._looked_through:
+            for place in range(made[2] + 1 if made is not None else 0, len(log)):
+                if log[place][0] == CHOICE:
+                    made = made, log[place], place
+            self._gathered, self._looked_through = made, len(log)
+        return made
 
     def _option(self, record: tuple[Any, ...]) -> Option:
         """The option that the record of a choice tells of."""
@@ -523,19 +528,21 @@ class Game:
 
     # --- copies and undo
 
-    def clone(self) -> Game:
-        """The same game at the same decision, without the log; both can be played on."""
+    def clone(self, *, log: bool = False) -> Game:
+        """The same game at the same decision, with the log or without; both can be played on."""
         copy = Game(self.ruleset, self.table, self.state.clone(), self.chance, self.settings, self.origin)
-        copy._gathered = self._made()
+        made = self._made()
+        if log:
+            copy.state.log = self.state.log[:]
+            copy._gathered, copy._looked_through = made, self._looked_through
+        else:
+            copy._gathered = made and (made[0], made[1], -1)
         return copy
 
     def undo(self) -> bool:
         """Back to the last decision of this object; false where there is none."""
         if undo(self.state) is None:
             return False
-        if len(self.state.log) < self._looked_through:
-            self._looked_through = len(self.state.log)
-            self._gathered = self._gathered and self._gathered[0]
         self._paid = 0
         self._ask()
         return True

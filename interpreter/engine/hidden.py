@@ -51,8 +51,7 @@ def otherwise(
     """The same game with everything changed that the player may not see: hidden cards lie in another order, except
     those that are ``fixed``, and a top card whose back is open is one with the same back; there are more hidden
     ``tokens``. Its ``log`` is the same, or empty."""
-    other = game.clone()
-    other.state.log = list(game.state.log) if log else []
+    other = game.clone(log=log)
     model, layout, cells = game.ruleset.model, game.machine.constants.layout, other.state.cells
     for cell in hidden_from(game, player):
         group = model.groups[layout.owner_of(cell)[0]]

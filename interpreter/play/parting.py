@@ -128,7 +128,9 @@ def in_step(
         if apart is not None or game.decision is None:
             return Parting(seed, len(choices), _round(game), *(apart or ())), choices
         match.step()
-        made = game.choices[-1][1]
+        last = game.last_choice
+        assert last is not None
+        made = last.as_dict()
         try:
             other.apply(made)
         except IllegalMove as refusal:  # beyond the options that were compared

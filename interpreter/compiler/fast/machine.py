@@ -237,8 +237,8 @@ class FastMachine(Machine):
 
     def pay_ahead(self, state: State) -> int:
         """How many choices may be gone on with by ``takes`` alone, with ``chance`` set, which is paid for now: where no
-        rule waits. Each is followed by ``goes_on`` if it must go on, else no rule waits then either, and by
-        ``take_again`` if it fails."""
+        rule waits. Each is followed by ``goes_on`` if it must go on or a rule waits then, and by ``take_again`` if it
+        fails."""
         if self.stays_plain or state.cells[self.pending]:
             return 0
         form = self.form
@@ -360,7 +360,7 @@ class FastMachine(Machine):
                     going = takes[frame[0]](state, frame, draw)
                     if going is not None:
                         self._go(form, state, going)
-                    elif not is_pending:  # standing rules go on waiting only where the machine was gone back to
+                    elif not is_pending and not cells[pending]:
                         continue
                 except Exception:
                     if frame is None:  # the game was over, and there is no place to go on from

@@ -340,7 +340,7 @@ class Runtime:
         cells, location = state.cells, self.location
         source = cells[location + cards[0]]
         moved = frozenset(cards)
-        if source == zone or source in self.odd or zone in self.odd or len(moved) < len(cards):
+        if source == zone or self.zones[source].piles or zone in self.odd or len(moved) < len(cards):
             return False
         held, there, order = cells[source], cells[zone], self.order[zone]
         if not moved.issubset(held):

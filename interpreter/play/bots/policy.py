@@ -10,7 +10,6 @@ from typing import Any
 from interpreter.compiler.constants import Env, Evaluate, RuleFailure
 from interpreter.compiler.plain.machine import AskSite, Machine, OptionSite
 from interpreter.engine.game import Decision, Game, Option
-from interpreter.kernel.chance import AHEAD
 from interpreter.kernel.state import State, Value
 from interpreter.language import core as c
 from interpreter.language.policies import Line, Pattern, Policy, Preferences
@@ -57,7 +56,8 @@ class PolicyBot:
     def __init__(self, policy: Policy, table: Sequence[Bot] = ()) -> None:
         self.policy, self.table = policy, table
         self.name = policy.name
-        self._known = id(policy)
+        self._known = 0
+        """The identity of the policy, once a decision knows what chooses by it."""
         self._machine: Machine | None = None
         self._ways: dict[int, tuple[_Way, ...]] = {}
 
@@ -71,25 +71,36 @@ class PolicyBot:
             option = named[named.preferred[self._known](game.state, decision.frame[1], random.draw)]
         except Exception:
             random.back_to(ahead)
-            if ahead >= AHEAD and not self._makes_ready(game, decision):
-                return self._slowly(game, decision, random)
-            random.ready()
-            return self.choose(game, decision, random)
+            return self._once_more(game, decision, random)
         if option.site is not None:
             game.chosen = option
         return option
 
-    def _makes_ready(self, game: Game, decision: Decision) -> bool:
-        """Makes the function that chooses ready, or the state; false where both were or there is no such function."""
+    def _once_more(self, game: Game, decision: Decision, random: Stream) -> Option:
+        """The same with all made ready that it needs: the function that chooses, numbers ahead, and the state. By the
+        slow way if it fails again, or if there is no such function."""
         machine, named, index = game.machine, decision.named, decision.frame[0]
-        if machine.plain:
-            return False
-        if self._known in named.preferred:
-            return machine.makes_ready(game.state)
-        prefer = machine.preferring(self.policy)
-        if index in prefer:
+        prefer = machine.preferring(self.policy) if not machine.plain else {}
+        if index not in prefer:
+            return self._slowly(game, decision, random)
+        if named.preferred.get(id(self.policy)) is not prefer[index]:
             named.learn(self.policy, prefer[index])
-        return index in prefer
+        self._known = id(self.policy)
+        random.ready()
+        machine.makes_ready(game.state)
+        ahead = len(random.ahead)
+        try:
+            option = named[prefer[index](game.state, decision.frame[1], random.draw)]
+        except Exception:
+            random.back_to(ahead)
+            return self._slowly(game, decision, random)
+        if option.site is not None:
+            game.chosen = option
+        return option
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """A copy has another policy."""
+        vars(self).update(state, _known=0)
 
     def _slowly(self, game: Game, decision: Decision, random: Stream) -> Option:
         """The same choice from the options that the machine lists, where it has no form of its own for the policy."""
