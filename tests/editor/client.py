@@ -9,7 +9,23 @@ from pathlib import Path
 from threading import Timer
 from typing import Any
 
-__all__ = ["Client", "place"]
+__all__ = ["OVERLAY", "Client", "place"]
+
+OVERLAY = """\
+language: 1
+overlay: goofspiel/handy
+title: Handy
+over: [goofspiel]
+
+rules:
+  bid_of:
+    wraps: goofspiel
+    cites: [GO-1]
+    is: |
+      (who: seat) -> int:
+        base(who) + bonus(who)
+  bonus: {about: "für 𝄞 Spieler", is: "(who: seat) -> int: count(who.spent)"}
+"""
 
 
 def place(text: str, piece: str, offset: int = 0, number: int = 0) -> dict[str, int]:

@@ -10,22 +10,9 @@ import pytest
 from interpreter.editor.answers import Answers
 from interpreter.editor.completion import complete
 from interpreter.editor.desk import Desk
+from tests.editor.client import OVERLAY
 
 TOP = Path(__file__).parents[2]
-OVERLAY = """\
-language: 1
-overlay: goofspiel/handy
-title: Handy
-over: [goofspiel]
-
-rules:
-  bid_of:
-    wraps: goofspiel
-    is: |
-      (who: seat) -> int:
-        base(who) + bonus(who)
-  bonus: {about: "for players", is: "(who: seat) -> int: count(who.spent)"}
-"""
 
 
 @pytest.fixture

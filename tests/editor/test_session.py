@@ -14,25 +14,10 @@ import pytest
 
 pytest.importorskip("pygls")
 
-from tests.editor.client import Client, place
+from tests.editor.client import OVERLAY, Client, place
 
 TOP = Path(__file__).parents[2]
 
-OVERLAY = """\
-language: 1
-overlay: goofspiel/handy
-title: Handy
-over: [goofspiel]
-
-rules:
-  bid_of:
-    wraps: goofspiel
-    cites: [GO-1]
-    is: |
-      (who: seat) -> int:
-        base(who) + bonus(who)
-  bonus: {about: "für 𝄞 Spieler", is: "(who: seat) -> int: count(who.spent)"}
-"""
 STATEMENTS = "id,kind,phase,statement\nGO-1,rule,bidding,The bid is the value of the card.\n"
 
 

@@ -227,18 +227,14 @@ class FastMachine(Machine):
             self._back(state, (length, frame, waiting))
             super().take(state, chance, option, values)
 
-    def makes_ready(self, state: State) -> bool:
-        """Makes a state ready for functions that choose; false where it was, so that they will do no better again."""
-        form = self.made
-        if form is None or (form.left[0] >= DECISION and not state.memo and state.caches is not None):
-            return False
-        form.begin(state)
-        return True
+    def make_ready(self, state: State) -> None:
+        """Makes a state ready for functions that choose."""
+        self.form.begin(state)
 
     def pay_ahead(self, state: State) -> int:
-        """How many choices may be gone on with by ``takes`` alone, with ``chance`` set, which is paid for now: where no
-        rule waits. Each is followed by ``goes_on`` if it must go on or a rule waits then, and by ``take_again`` if it
-        fails."""
+        """Pays for so many choices to be gone on with by ``takes`` alone, with ``chance`` set, where no rule waits, and
+        gives their number. Each is followed by ``goes_on`` if it must go on or a rule waits then, and by ``take_again``
+        if it fails."""
         if self.stays_plain or state.cells[self.pending]:
             return 0
         form = self.form

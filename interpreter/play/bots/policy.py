@@ -71,32 +71,32 @@ class PolicyBot:
             option = named[named.preferred[self._known](game.state, decision.frame[1], random.draw)]
         except Exception:
             random.back_to(ahead)
-            return self._once_more(game, decision, random)
+            found = self._once_more(game, decision, random)
+            if found is None:
+                return self._slowly(game, decision, random)
+            option = found
         if option.site is not None:
             game.chosen = option
         return option
 
-    def _once_more(self, game: Game, decision: Decision, random: Stream) -> Option:
-        """The same with all made ready that it needs: the function that chooses, numbers ahead, and the state. By the
-        slow way if it fails again, or if there is no such function."""
+    def _once_more(self, game: Game, decision: Decision, random: Stream) -> Option | None:
+        """The same with all made ready that it needs: the function that chooses, numbers ahead, and the state. Nothing
+        if it fails again, or if there is no such function."""
         machine, named, index = game.machine, decision.named, decision.frame[0]
         prefer = machine.preferring(self.policy) if not machine.plain else {}
         if index not in prefer:
-            return self._slowly(game, decision, random)
+            return None
         if named.preferred.get(id(self.policy)) is not prefer[index]:
             named.learn(self.policy, prefer[index])
         self._known = id(self.policy)
         random.ready()
-        machine.makes_ready(game.state)
         ahead = len(random.ahead)
         try:
-            option = named[prefer[index](game.state, decision.frame[1], random.draw)]
+            machine.make_ready(game.state)
+            return named[prefer[index](game.state, decision.frame[1], random.draw)]
         except Exception:
             random.back_to(ahead)
-            return self._slowly(game, decision, random)
-        if option.site is not None:
-            game.chosen = option
-        return option
+            return None
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """A copy has another policy."""
