@@ -28,7 +28,7 @@ from interpreter.play.simulate import simulate
 
 MOST_ROUNDS = 60
 """A game of the program that goes on for longer is left."""
-COUNTED = 30
+COUNTED = 200
 
 
 @dataclass

@@ -67,16 +67,18 @@ class Option:
         return " ".join([self.do, *(f"{name}={value}" for name, value in self.values)])
 
 
-class Named(dict[Code, Option]):
-    """The options of one decision of a table by their codes, each made when it is first looked up.
+class Named:
+    """The options of one decision of a table, each made when it is first looked up.
 
-    Equal ones are one object, as long as few are known. ``seat`` is the local that says who decides, if one does.
+    ``options`` are those that were, by their codes: equal ones are one object, as long as few are known. ``seat`` is
+    the local that says who decides, if one does.
     """
 
-    __slots__ = ("_policies", "machine", "names", "preferred", "seat", "site")
+    __slots__ = ("_policies", "machine", "names", "options", "preferred", "seat", "site")
 
     def __init__(self, machine: FastMachine, site: AskSite, names: Names) -> None:
         self.machine, self.site, self.names = machine, site, names
+        self.options: dict[Code, Option] = {}
         self.seat = site.ask.seat.index if type(site.ask.seat) is c.Local else None
         self.preferred: dict[int, Prefer] = {}
         """By the identity of a policy the function that chooses here by it."""
@@ -90,16 +92,20 @@ class Named(dict[Code, Option]):
         self._policies.append(policy)
         self.preferred[id(policy)] = prefer
 
-    def __missing__(self, code: Code) -> Option:
+    def option(self, code: Code) -> Option:
+        """The option of an alternative's number and values."""
+        known = self.options.get(code)
+        if known is not None:
+            return known
         number, values = code
         option, names = self.site.options[number], self.names
         choices = option.core.choices
         pairs = zip(choices, values, strict=True)
         public = tuple((choice.name, names.public(value, choice.type)) for choice, value in pairs)
         sure = all(self._is_named(value, choice.type) for choice, value in zip(choices, values, strict=True))
-        if len(self) >= MAXIMUM_OPTIONS:
-            self.clear()
-        found = self[code] = Option(option.name, public, code, option if sure else None)
+        if len(self.options) >= MAXIMUM_OPTIONS:
+            self.options.clear()
+        found = self.options[code] = Option(option.name, public, code, option if sure else None)
         return found
 
     def _is_named(self, value: Value, type_: Type) -> bool:
@@ -122,7 +128,7 @@ class Options(Sequence[Option]):
 
     def _all(self) -> list[Option]:
         if self._more is not None:
-            self._found.extend(map(self._named.__getitem__, self._more))
+            self._found.extend(map(self._named.option, self._more))
             self._more = None
         return self._found
 
@@ -133,7 +139,7 @@ class Options(Sequence[Option]):
             if code is None:
                 self._more = None
             else:
-                self._found.append(self._named[code])
+                self._found.append(self._named.option(code))
         return self._found
 
     def gave(self, option: Option) -> bool:
@@ -220,7 +226,7 @@ class Decision:
 
     def option(self, code: Code) -> Option:
         """The option of an alternative's number and values."""
-        return self.named[code]
+        return self.named.option(code)
 
     def gave(self, option: Option) -> bool:
         """Whether this very object was read among the options."""
@@ -355,23 +361,14 @@ class Game:
     def _ask(self) -> None:
         """Finds out what is asked now."""
         self.chosen = None
-        state = self.state
-        frame = state.frame
+        frame = self.state.frame
         if frame is None:
             self.decision = None
             return
-        try:
-            named = self._known[frame[0]]
-        except KeyError:
-            named = self._named(frame[0])
-        self.decision = decision = Decision()  # filled here: there is one for every choice
-        try:
-            decision.actor = frame[1][named.seat]
-        except TypeError:  # no local says so
-            decision.actor = self._seat(named.site)
-        decision.frame = frame
-        decision.named = named
-        decision.state = state
+        named = self._known.get(frame[0]) or self._named(frame[0])
+        self.decision = decision = Decision()
+        decision.actor = frame[1][named.seat] if named.seat is not None else self._seat(named.site)
+        decision.frame, decision.named, decision.state = frame, named, self.state
 
     def _seat(self, site: AskSite) -> int:
         """Who decides, where that must be worked out."""
@@ -421,6 +418,20 @@ class Game:
                 machine.take_again(state, self.chance, frame, (number, values), begun, count - paid)
         else:
             self._take(choice)
+        try:  # as `_ask` does, without a call: there is one for every choice
+            frame = state.frame
+            named = self._known[frame[0]]
+            actor = frame[1][named.seat]
+        except (KeyError, TypeError):  # over, or met for the first time, or no local says whose it is
+            pass
+        else:
+            self.chosen = None
+            self.decision = decision = Decision()
+            decision.actor = actor
+            decision.frame = frame
+            decision.named = named
+            decision.state = state
+            return
         try:
             self._ask()
         except RuleFailure:  # it cannot be said whose decision comes next
@@ -493,7 +504,7 @@ class Game:
         _, site, frame, _, values, *_ = record
         named = self._named(frame[0])
         number = next(number for number, option in enumerate(named.site.options) if option is site)
-        return named[number, values]
+        return named.option((number, values))
 
     def unused_chance(self) -> list[str]:
         """Names of scripted outcomes that the game did not ask for (yet)."""

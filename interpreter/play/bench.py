@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import count
 from pathlib import Path
 from statistics import fmean, median
 from time import perf_counter, process_time
@@ -28,10 +29,10 @@ from typing import Any
 from interpreter.base.cycles import no_search
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset, load
-from interpreter.kernel.chance import Seeded
-from interpreter.play.bots.base import Bot
+from interpreter.kernel.chance import AHEAD, Seeded
+from interpreter.play.bots.base import Bot, Stream
 from interpreter.play.bots.named import RANDOM, bots_of, policies_for
-from interpreter.play.match import MAXIMUM_DECISIONS, Match, streams_for
+from interpreter.play.match import MAXIMUM_DECISIONS, Match
 
 __all__ = ["Sample", "Speed", "Subject", "bench", "calibration", "held", "moments"]
 
@@ -115,6 +116,9 @@ class Subject:
         compiled = self._compiled(wanted)
         self.policy = RANDOM if compiled is None else wanted
         self.prefer: dict[int, Any] = self._random() if compiled is None else compiled
+        self._package_seeds, self._applied_seeds = count(), count()
+        """A run of a loop goes on with the games that come after those of its last one: a few games may well be longer
+        than most, and would be in all of its runs."""
 
     def _compiled(self, policy: str) -> dict[int, Any] | None:
         """A function for each decision; nothing where the policy has none for some decision."""
@@ -175,7 +179,7 @@ class Subject:
         with _alone(), self._fast():
             before, start = machine.abandoned, clock()
             while (spent := clock() - start) < seconds or not games:
-                state, chance = self.table.first.clone(), Seeded(games)
+                state, chance = self.table.first.clone(), Seeded(next(self._package_seeds))
                 machine.start(state, chance)
                 decisions += machine.play(state, chance, self.prefer, draw)
                 rounds += state.cells[base]
@@ -184,23 +188,20 @@ class Subject:
 
     def applied(self, seconds: float, clock: Callable[[], float] = process_time) -> Speed:
         """Games through ``decision`` and ``apply``, as whoever uses the package plays them."""
-        machine, bots = self.table.machine, self.bots
+        machine, bots, numbers = self.table.machine, self.bots, _Numbers()
         base = machine.constants.layout.base["round"]
         games = decisions = rounds = 0
         with _alone():
             before, start = machine.abandoned, clock()
             while (spent := clock() - start) < seconds or not games:
-                game, streams = (
-                    self.ruleset.new_game(self.players, games, self.settings),
-                    streams_for(games, self.players),
-                )
+                game = self.ruleset.new_game(self.players, next(self._applied_seeds), self.settings)
                 for made in range(MAXIMUM_DECISIONS):
                     decision = game.decision
                     if decision is None:
                         decisions += made
                         break
                     actor = decision.actor
-                    game.apply(bots[actor].choose(game, decision, streams[actor]))
+                    game.apply(bots[actor].choose(game, decision, numbers))
                 rounds += game.state.cells[base]
                 games += 1
         return Speed(games, decisions, rounds, spent, machine.abandoned - before)
@@ -338,6 +339,21 @@ def _turned(cell: int, turn: int) -> int:
 def _numbers() -> Callable[[], int]:
     """Random numbers for policies, as cheap as they come."""
     return partial(random.Random(1).getrandbits, 30)
+
+
+class _Numbers(Stream):
+    """The same for bots: how dear good random numbers are is no matter of how games are played."""
+
+    __slots__ = ("_number",)
+
+    def __init__(self) -> None:
+        super().__init__(0, POLICY)
+        self._number = _numbers()
+
+    def ready(self) -> None:
+        if len(self.ahead) < AHEAD:
+            self.ahead.extend([self._number() for _ in range(AHEAD)])
+            self._end += AHEAD
 
 
 @contextmanager

@@ -105,7 +105,8 @@ class Budget:
     def refill(self, state: State) -> None:
         """What is remembered was paid for when it was worked out; so it need not be looked at more often than here."""
         self.left[0] = 3 * DECISION
-        if sum([len(found) for found in state.caches or ()]) * (ENTRY + NUMBER * self.longest) > MEMORY:
+        answers = [len(found) for found in state.caches or () if type(found) is dict]
+        if sum(answers) * (ENTRY + NUMBER * self.longest) > MEMORY:
             state.forget()
         self._filled += 1
         if self._filled % SELDOM == 0 and sum([size() * weight for size, _, weight in self._remembering]) > MEMORY:

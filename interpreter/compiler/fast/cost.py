@@ -760,7 +760,7 @@ def _head(function: ast.FunctionDef) -> int:
     body = function.body
     if len(body) > 1 and isinstance(body[0], ast.Assign) and isinstance(body[1], ast.If):
         match body[0].value, body[1].test:
-            case ast.Subscript(ast.Name("M")), ast.Compare(_, [ast.In()], _):
+            case ast.Subscript(ast.Name("M")), ast.Compare(_, [ast.In() | ast.IsNot()], _):
                 return 2
     return 0
 

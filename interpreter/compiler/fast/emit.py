@@ -9,7 +9,7 @@ and records are those of the plain form, so a game can change from one form to t
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +30,7 @@ from interpreter.compiler.fast.preferences import PreferenceWriter
 from interpreter.compiler.fast.quote import Quote
 from interpreter.compiler.fast.reads import gathered
 from interpreter.compiler.fast.repeats import told_once
-from interpreter.compiler.fast.rows import follower
+from interpreter.compiler.fast.rows import emptied, follower
 from interpreter.compiler.fast.shortlists import ShortLists
 from interpreter.compiler.fast.simplify import Library, going_back, over, simplified
 from interpreter.compiler.fast.standing import Standing
@@ -61,6 +61,7 @@ class Emitter:
         self.constants: Constants = machine.constants
         layout = self.constants.layout
         self.done = Emitted(cells=tuple((name, layout.base[name], count) for name, count in layout.groups if count))
+        self.single = self.done.single
         self.quote = Quote()
         self.knowledge = Knowledge(self.program, self.constants)
         self.sizes = Sizes(self.program, self.constants)
@@ -71,6 +72,7 @@ class Emitter:
         self.known: dict[Any, Any] = {}
         self._count = 0
         self.cached: list[tuple[str, frozenset[str]]] = []
+        """For each cache whose answers it keeps, and the groups of cells of which a change empties it."""
         self.sealed = False
         """Set once the program is written: what is added later can no longer be remembered in the state."""
         self.functions = Functions(self)
@@ -148,6 +150,14 @@ class Emitter:
             case _:
                 pass
 
+    def cache(self, label: str, reads: frozenset[str], given: Sequence[object]) -> int:
+        """The number of a new cache, whose answers are kept by what is given."""
+        number = len(self.cached)
+        self.cached.append((label, reads))
+        if not given:
+            self.single.add(number)
+        return number
+
     def drops(self, group: str, where: ast.expr, old: ast.expr) -> Block:
         """A mark where remembered values must go; it is filled in once all that is remembered is known.
 
@@ -223,10 +233,11 @@ class Emitter:
     def _look_up(self, emitted: Emitted) -> None:
         """What is told is looked up, not called; lists are asked whether they are empty."""
         kept = {**self.functions.state_numbers, **{name: row.number for name, row in self.functions.rows.items()}}
+        told, single = self.told, self.single
         for body in emitted.modules.values():
             for function in body:
                 assert isinstance(function, ast.FunctionDef)
-                as_truths(_LookUp(self.told, kept).visit(function))
+                as_truths(_LookUp(told, kept, single).visit(function))
 
     def _go_back(self) -> None:
         """What goes on where a call is done, if all calls that lead there put what they give in one place."""
@@ -295,8 +306,8 @@ class _LookUp(ast.NodeTransformer):
     """Looks answers up instead of calling for them: those of ``told`` in a table, those that the state remembers, by
     the numbers of their caches, if they are there and not empty."""
 
-    def __init__(self, told: set[str], remembered: dict[str, int]) -> None:
-        self.told, self.remembered = told, remembered
+    def __init__(self, told: set[str], remembered: dict[str, int], single: set[int]) -> None:
+        self.told, self.remembered, self.single = told, remembered, single
         self.quote = Quote()
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
@@ -308,8 +319,10 @@ class _LookUp(ast.NodeTransformer):
                 if len(given) > 1 or not all(isinstance(each, ast.Name | ast.Constant) for each in given):
                     return node
                 self.quote.stay(node)
-                number, key = self.quote.constant(self.remembered[name]), given[0] if given else self.quote.constant(())
-                return self.quote.expression("_0[_1].get(_2) or _3", caches, number, key, node)
+                number = self.quote.constant(self.remembered[name])
+                if self.remembered[name] in self.single:
+                    return self.quote.expression("_0[_1] or _2", caches, number, node)
+                return self.quote.expression("_0[_1].get(_2) or _3", caches, number, given[0], node)
             case _:
                 return node
 
@@ -318,7 +331,12 @@ class _Filler(ast.NodeTransformer):
     """Puts in what a change makes forgotten."""
 
     def __init__(self, emitted: Emitted, zones: Collection[str]) -> None:
-        self.readers, self.followers, self.zones = emitted.readers, emitted.followers, zones
+        self.readers, self.followers, self.single, self.zones = (
+            emitted.readers,
+            emitted.followers,
+            emitted.single,
+            zones,
+        )
 
     def visit_Expr(self, node: ast.Expr) -> Any:
         call = node.value
@@ -334,7 +352,7 @@ class _Filler(ast.NodeTransformer):
             return quote.statements(forget, *call.args[1:]) if known else []
         found: Block = []
         for number in self.readers.get(str(group.value), ()):
-            found.extend(quote.statements("M[_0] = {}", quote.constant(number)))
+            found.extend(emptied(quote, number, self.single))
         if group.value in self.followers:
             follow = quote.name(self.followers[group.value])
             found.extend(quote.statements("_2(S, M, _0, _1, S[_0])", *call.args[1:], follow))

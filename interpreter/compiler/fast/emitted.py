@@ -23,9 +23,10 @@ class Emitted:
     ``accepts``: what says whether it is legal; ``options``: what lists its values; ``standing``: what finds a match,
     and ``settles`` what asks all of these, where there are few;
     ``readers``: for each group the caches that a change empties, and ``followers`` what brings rows up to date then;
-    ``rows``: for each cache that is a row the places in it that a change of a cell can change; ``whole``: for each row
-    the groups that change all of it; ``cells``: name, first cell and number of each group, to be shown; ``longest``: no
-    list is longer; ``remembered``: for functions that remember what they gave how large that is.
+    ``single``: caches that keep one answer; ``rows``: for each cache that is a row the places in it that a change of a
+    cell can change; ``whole``: for each row the groups that change all of it; ``cells``: name, first cell and number of
+    each group, to be shown; ``longest``: no list is longer; ``remembered``: for functions that remember what they gave
+    how large that is.
     """
 
     modules: dict[str, list[ast.stmt]] = field(default_factory=dict)
@@ -40,6 +41,7 @@ class Emitted:
     settles: str = ""
     procedures: dict[str, str] = field(default_factory=dict)
     caches: int = 0
+    single: set[int] = field(default_factory=set)
     readers: dict[str, list[int]] = field(default_factory=dict)
     followers: dict[str, str] = field(default_factory=dict)
     rows: dict[int, dict[int, tuple[int, ...]]] = field(default_factory=dict)

@@ -114,7 +114,7 @@ class Functions(Writer):
         q = self.quote
         number = len(self.emitter.cached)
         if not self.emitter.sealed:
-            self.emitter.cached.append((target, frozenset(self.program.reach.all[target].reads)))
+            self.emitter.cache(target, frozenset(self.program.reach.all[target].reads), layer.parameters)
         with self.emitter.write(layer.span, "S", layer.rule) as writing:
             if not self.emitter.sealed:
                 self.state_numbers[writing.name] = number
@@ -169,10 +169,10 @@ class Functions(Writer):
                     pass
         if len(below) != 1:
             return None
-        q, number = self.quote, len(self.emitter.cached)
+        q = self.quote
         name = self.emitter.named("S", label)
+        number = self.emitter.cache(label, self.emitter.cached[below[0]][1] | groups, parameters)
         self.state_numbers[name] = number
-        self.emitter.cached.append((label, self.emitter.cached[below[0]][1] | groups))
         for others in self.through.values():
             if below[0] in others:
                 others.append(number)
@@ -182,14 +182,12 @@ class Functions(Writer):
     def _keeping(self, name: str, number: int, parameters: list[str], value: ast.expr) -> ast.FunctionDef:
         """A function that keeps what it gives in the state."""
         q = self.quote
-        key = self.key(parameters)
-        body = q.statements(
-            "_0 = M[_1]\nif _2 in _0:\n    return _0[_2]\nfound = _3\n_0[_2] = found\nreturn found",
-            q.name("kept"),
-            q.constant(number),
-            key,
-            value,
-        )
+        if parameters:
+            text = "_0 = M[_1]\nif _2 in _0:\n    return _0[_2]\nfound = _3\n_0[_2] = found\nreturn found"
+            body = q.statements(text, q.name("kept"), q.constant(number), self.key(parameters), value)
+        else:
+            text = "found = M[_0]\nif found is not NOTHING:\n    return found\nfound = _1\nM[_0] = found\nreturn found"
+            body = q.statements(text, q.constant(number), value)
         return q.function(name, ["S", "M", *parameters], body)
 
     def _read_through(self, number: int, body: Block, parameters: list[str]) -> None:
@@ -258,9 +256,8 @@ class Functions(Writer):
             return None
         q = self.quote
         cells, whole = reads
-        number = len(self.emitter.cached)
+        number = self.emitter.cache(of.label, frozenset(whole), of.others)
         total = of.total and of.type is not None and of.type.form != "card"  # a row has all cards, of whatever kind
-        self.emitter.cached.append((of.label, frozenset(whole)))
         self.emitter.done.whole[number] = tuple(sorted(whole))
         self.emitter.done.rows[number] = {cell: tuple(values) for cell, values in cells.items()}
         with self.emitter.write(of.span, "E", of.label) as writing:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Any
 
 from interpreter.compiler.constants import MAXIMUM_NUMBER
 from interpreter.compiler.fast.budget import Abandoned
 from interpreter.kernel.state import Value
 
 __all__ = [
+    "NOTHING",
     "first_or_none",
     "give_up",
     "is_of",
@@ -23,6 +25,11 @@ __all__ = [
     "sure",
     "without",
 ]
+
+
+NOTHING: Any = 0.0
+"""What stands in a cache of one answer that has none: it is false, as what is asked for again, is no value of a game,
+and whoever looks for something in it fails."""
 
 
 def give_up() -> None:

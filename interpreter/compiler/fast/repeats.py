@@ -364,7 +364,10 @@ class _Follower:
                 return self._joined(name, CALL + LONG_CALL, *given, groups=frozenset((MEMO if kept else ANY,)))
             case ast.Call(ast.Name(name), given, []) if PURE.match(name) and not OF_STATE.match(name):
                 return self._joined(name, CALL + LONG_CALL, *given)
-            case ast.BoolOp(ast.Or(), [ast.Call(ast.Attribute(ast.Subscript(ast.Name("M")), "get"), _), call]):
+            case ast.BoolOp(
+                ast.Or(),
+                [ast.Call(ast.Attribute(ast.Subscript(ast.Name("M")), "get"), _) | ast.Subscript(ast.Name("M")), call],
+            ):
                 found = self.kind(call)
                 return None if found is None else _Kind(found.key, 9, found.groups, found.names)
             case _:

@@ -9,18 +9,19 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from interpreter.compiler.fast.expressions import in_place
+from interpreter.compiler.fast.quote import Quote
 from interpreter.compiler.fast.statements import Block
 from interpreter.compiler.fast.writer import Writer
 
 if TYPE_CHECKING:
     from interpreter.compiler.fast.emit import Emitter
 
-__all__ = ["Row", "follower"]
+__all__ = ["Row", "emptied", "follower"]
 
 MOST_KEYS = 20
 """A row that is kept for more combinations of what it is given is dropped: there are no more seats."""
@@ -56,6 +57,11 @@ def follower(emitter: Emitter, group: str) -> str:
         writer.add(row)
     emitter.add(next(iter(emitter.done.modules)), writer.function(name))
     return name
+
+
+def emptied(quote: Quote, number: int, single: Collection[int]) -> Block:
+    """A cache that has no answers any longer."""
+    return quote.statements("M[_0] = NOTHING" if number in single else "M[_0] = {}", quote.constant(number))
 
 
 class _Follower(Writer):
@@ -98,7 +104,7 @@ class _Follower(Writer):
             self.body.extend(self._drop([row.number, *through]))
         elif not row.given:
             self.single[row.number] = values.id
-            text = "_0 = _1.get(())\nif _0 is not None:\n    change"
+            text = "_0 = _1\nif _0 is not NOTHING:\n    change"
             self.body.extend(q.statements(text, values, rows, change=change))
         else:
             change = [*self._unpacked(row.given), *self._where_it_matters(row, change)]
@@ -132,8 +138,7 @@ class _Follower(Writer):
         return self.quote.function(name, ["S", "M", "cell", "old", "new"], body)
 
     def _drop(self, numbers: list[int]) -> Block:
-        q = self.quote
-        return [each for number in numbers for each in q.statements("M[_0] = {}", q.constant(number))]
+        return [each for number in numbers for each in emptied(self.quote, number, self.emitter.single)]
 
     def _loop_of(self, told: ast.expr) -> Block:
         """What is done with the rows, by their ``key``, that the value of a cell was in or is in now."""
@@ -210,6 +215,8 @@ class _LookUps(ast.NodeTransformer):
                 self.used.add(number)
                 if number in self.follower.single:
                     return q.name(self.follower.single[number])
+                if not given:
+                    return q.expression("M[_0]", q.constant(number))
                 key = given[0] if len(given) == 1 else q.tuple(given)
                 return q.expression("M[_0][_1]", q.constant(number), key)
             case _:

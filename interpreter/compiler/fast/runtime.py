@@ -51,6 +51,7 @@ class Runtime:
         machine: FastMachine,
         readers: list[tuple[int, ...]],
         caches: int,
+        single: set[int],
         rows: dict[int, dict[int, tuple[int, ...]]],
         whole: dict[int, tuple[str, ...]],
         longest: int,
@@ -76,7 +77,9 @@ class Runtime:
         self.constants = machine.constants
         model = self.constants.model
         self.effects = machine.constants.effects
-        self.readers, self.caches = readers, caches
+        self.readers = readers
+        self.keyed = [number not in single for number in range(caches)]
+        """For each cache whether its answers are kept by what is given; else it is one answer, or ``NOTHING``."""
         base = self.constants.layout.base
         self.base = base
         self.wakes = self.effects.wakes
@@ -206,7 +209,10 @@ class Runtime:
         self.budget.check(state)
         state.memo.clear()
         if state.caches is None:
-            state.caches = [{} for _ in range(self.caches)]
+            state.caches = self._no_answers()
+
+    def _no_answers(self) -> list[Any]:
+        return [{} if keyed else helpers.NOTHING for keyed in self.keyed]
 
     def aside(self, state: State, call: Callable[[], Any]) -> Any:
         """Runs something of the plain form in between; what was remembered before it goes."""
@@ -214,7 +220,7 @@ class Runtime:
         try:
             return call()
         finally:
-            caches[:] = [{} for _ in caches]
+            caches[:] = self._no_answers()
             state.memo.clear()
             state.caches = caches
 
@@ -242,7 +248,7 @@ class Runtime:
         """Nothing that depends on a cell is remembered any longer."""
         caches = state.caches
         for number in self.readers[cell]:
-            caches[number] = {}
+            caches[number] = {} if self.keyed[number] else helpers.NOTHING
         follow = self.followers[cell]
         if follow is not None:
             follow(state.cells, caches, cell, old, state.cells[cell])

@@ -121,12 +121,12 @@ class ShortLists(Writer):
         Where something stands twice in the list that it goes through, none is kept: all of it is looked at each time.
         """
         q, emitter, functions = self.quote, self.emitter, self.emitter.functions
-        name, number, given = emitter.named("E", "passing"), len(emitter.cached), _given(calls)
+        name, given = emitter.named("E", "passing"), _given(calls)
         sources = [functions.rows[_row(call)] for call in calls.values()]
         groups = {self.constants.layout.owner_of(cell)[0]}.union(
             *(emitter.cached[source.number][1] for source in sources)
         )
-        emitter.cached.append(("passing", frozenset(groups)))
+        number = emitter.cache("passing", frozenset(groups), given)
         places: dict[int, set[int]] = {}
         for source in sources:
             for changed, changes in emitter.done.rows[source.number].items():
@@ -146,15 +146,13 @@ class ShortLists(Writer):
         alone = len(sources) == 1 and given == sources[0].given
         part = sources[0].part if alone else None
         functions.rows[name] = Row(number, variable, given, change, lambda: A_PLACE, part)
+        look, keep = (
+            ("kept = M[_0]\nif _1 in kept:\n    return kept[_1]\n", "kept[_1] = found")
+            if given
+            else ("found = M[_0]\nif found is not NOTHING:\n    return found\n", "M[_0] = found")
+        )
         body = q.statements(
-            "kept = M[_0]\n"
-            "if _1 in kept:\n"
-            "    return kept[_1]\n"
-            "clauses\n"
-            "found = [_2 for _2 in _3 if _4]\n"
-            "if len(set(_3)) == len(_3):\n"
-            "    kept[_1] = found\n"
-            "return found",
+            look + f"clauses\nfound = [_2 for _2 in _3 if _4]\nif len(set(_3)) == len(_3):\n    {keep}\nreturn found",
             q.constant(number),
             functions.key(given),
             q.name(variable),

@@ -68,7 +68,7 @@ class PolicyBot:
             random.ready()
             ahead = len(random.ahead)
         try:
-            option = named[named.preferred[self._known](game.state, decision.frame[1], random.draw)]
+            option = named.options[named.preferred[self._known](decision.state, decision.frame[1], random.draw)]
         except Exception:
             random.back_to(ahead)
             found = self._once_more(game, decision, random)
@@ -93,7 +93,7 @@ class PolicyBot:
         ahead = len(random.ahead)
         try:
             machine.make_ready(game.state)
-            return named[prefer[index](game.state, decision.frame[1], random.draw)]
+            return named.option(prefer[index](game.state, decision.frame[1], random.draw))
         except Exception:
             random.back_to(ahead)
             return None
