@@ -361,14 +361,21 @@ class Game:
     def _ask(self) -> None:
         """Finds out what is asked now."""
         self.chosen = None
-        frame = self.state.frame
+        state = self.state
+        frame = state.frame
         if frame is None:
             self.decision = None
             return
-        named = self._known.get(frame[0]) or self._named(frame[0])
+        try:
+            named = self._known[frame[0]]
+        except KeyError:
+            named = self._named(frame[0])
+        seat = named.seat
         self.decision = decision = Decision()
-        decision.actor = frame[1][named.seat] if named.seat is not None else self._seat(named.site)
-        decision.frame, decision.named, decision.state = frame, named, self.state
+        decision.actor = frame[1][seat] if seat is not None else self._seat(named.site)
+        decision.frame = frame
+        decision.named = named
+        decision.state = state
 
     def _seat(self, site: AskSite) -> int:
         """Who decides, where that must be worked out."""

@@ -47,6 +47,9 @@ class Layout:
         return dict(self.groups)[group]
 
 
+_new = object.__new__
+
+
 class State:
     """Cells, frame and log of one game.
 
@@ -67,7 +70,13 @@ class State:
 
     def clone(self) -> State:
         """The same state with an empty log."""
-        return State(self.cells[:], self.frame)
+        copy = _new(State)  # filled here: a search makes more copies than choices
+        copy.cells = self.cells[:]
+        copy.frame = self.frame
+        copy.log = []
+        copy.memo = {}
+        copy.caches = None
+        return copy
 
     def forget(self) -> None:
         """Nothing is remembered any longer: the state has changed."""
