@@ -253,11 +253,15 @@ class FastMachine(Machine):
     def take_again(
         self, state: State, chance: ChanceSource, frame: Any, code: tuple[int, Any], begun: int, number: int
     ) -> None:
-        """Takes back what was done since choice ``number`` since a place in the log was begun, and takes it in the
-        plain form."""
-        self.abandoned += 1
+        """Takes back what was done since choice ``number`` since a place in the log was begun, and takes it once more:
+        with all that there may be, if nothing was left to be used up; else in the plain form."""
+        was_spent = self.form.left[0] < 0
         self._back(state, (_choice(state.log, begun, number), frame, NOTHING_WAITS))
-        super().take(state, chance, *code)
+        if was_spent:
+            self.take(state, chance, *code)
+        else:
+            self.abandoned += 1
+            super().take(state, chance, *code)
 
     # --- one choice
 
