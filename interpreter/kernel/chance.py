@@ -97,11 +97,7 @@ def shuffled(items: tuple[T, ...], seed: int, name: str, counter: int) -> tuple[
 
 def drawn(n: int, seed: int, name: str, counter: int) -> int:
     """A random index below ``n``; ``ValueError`` where ``n`` is below 1."""
-    start = mix(seed, name, counter)
-    number = _output(start, 0)
-    if 0 < n <= FEW and number < _COMMON:  # nearly always: then it lies in no incomplete run
-        return number % n
-    return bounded(_stream(start), n)
+    return bounded(_stream(mix(seed, name, counter)), n)
 
 
 class Draws:
@@ -174,11 +170,10 @@ def _run(start: int, counter: int) -> tuple[int, ...]:
 
 
 def _finalise_lanes(z: int) -> int:
-    """``_finalise`` of the number in each lane. High bits of a lane, which are none of its number's, may be left set: a
-    sum does not reach up to them."""
+    """``_finalise`` of the number in each lane."""
     z = ((z ^ ((z >> 30) & _IN_LANES)) * _FIRST) & _IN_LANES
     z = ((z ^ ((z >> 27) & _IN_LANES)) * _SECOND) & _IN_LANES
-    return z ^ (z >> 31)
+    return z ^ ((z >> 31) & _IN_LANES)
 
 
 class ChanceError(Exception):

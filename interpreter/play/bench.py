@@ -200,8 +200,7 @@ class Subject:
                     if decision is None:
                         decisions += made
                         break
-                    actor = decision.actor
-                    game.apply(bots[actor].choose(game, decision, numbers))
+                    game.apply(bots[decision.actor].choose(game, decision, numbers))
                 rounds += game.state.cells[base]
                 games += 1
         return Speed(games, decisions, rounds, spent, machine.abandoned - before)
@@ -342,7 +341,7 @@ def _numbers() -> Callable[[], int]:
 
 
 class _Numbers(Stream):
-    """The same for bots: how dear good random numbers are is no matter of how games are played."""
+    """The same for bots: what numbers cost that belong to a seed is no matter of how games are played."""
 
     __slots__ = ("_number",)
 
