@@ -31,7 +31,7 @@ class _Within:
     anew for each question are asked about once: only the second question looks whether they hang together.
     """
 
-    __slots__ = ("answers", "joined", "near", "nodes", "orders", "paths", "rows", "sets", "ways")
+    __slots__ = ("answers", "goals", "joined", "near", "nodes", "rows", "sets")
 
     def __init__(self, nodes: frozenset[int]) -> None:
         self.nodes = nodes
@@ -41,9 +41,23 @@ class _Within:
         """Answers by their starts, each of which is a bit of a number: to ask for all but one is cheap."""
         self.near: dict[int, list[tuple[int, int]]] = {}
         self.answers: dict[tuple[int, ...], _Distances] = {}
-        self.ways: dict[int, _Ways] = {}
-        self.orders: dict[int, tuple[int, ...]] = {}
-        self.paths: dict[int, dict[int, tuple[int, ...] | None]] = {}
+        self.goals: dict[int, _Goal] = {}
+
+
+class _Goal:
+    """The ways to one node. ``rank`` tells of a node its place among all, those with the best way first; nodes without
+    a way come last. ``paths`` are by the places of those that they begin at."""
+
+    __slots__ = ("order", "paths", "rank", "ways")
+
+    def __init__(self, ways: _Ways) -> None:
+        self.ways = ways
+        self.order = sorted(range(len(ways)), key=lambda node: (ways[node] is None, ways[node] or (), node))
+        places = [0] * len(ways)
+        for place, node in enumerate(self.order):
+            places[node] = place
+        self.rank = places.__getitem__
+        self.paths: dict[int, tuple[int, ...] | None] = {}
 
 
 class _Memory:
@@ -146,10 +160,7 @@ class Graph:
             known.joined = self.connected(known.nodes)
         if not starts or not known.joined or not known.nodes.issuperset(starts):
             return self._search(starts, within, lengths)
-        whole = 0
-        for start in starts:
-            whole |= 1 << start
-        found, left = None, starts
+        whole, found, left = sum({1 << start for start in starts}), None, starts
         for start in starts:
             found = known.sets.get(whole ^ 1 << start)
             if found is not None:
@@ -182,12 +193,10 @@ class Graph:
             nonlocal place, known
             if within is not place:
                 place, known = within, self._memory.within(self, within, lengths)
-            order = known.orders.get(goal)
-            if order is None or not starts:
+            if goal not in known.goals or not starts:
                 return self.path(starts, goal, within, lengths)
-            return known.paths[goal].get(min(map(order.__getitem__, starts))) or self.path(
-                starts, goal, within, lengths
-            )
+            to = known.goals[goal]
+            return to.paths.get(min(map(to.rank, starts))) or self.path(starts, goal, within, lengths)
 
         return distances, path
 
@@ -202,19 +211,15 @@ class Graph:
         if not isinstance(lengths, tuple):
             return self._walk(starts, goal, self._ways_to(goal, within, lengths), lengths)
         known = self._memory.within(self, within, lengths)
-        order = known.orders.get(goal)
-        if order is None:
-            ways = known.ways[goal] = self._ways_to(goal, within, lengths)
-            order = known.orders[goal] = _order(ways)
-            known.paths[goal] = {}
+        to = known.goals.get(goal)
+        if to is None:
+            to = known.goals[goal] = _Goal(self._ways_to(goal, within, lengths))
         if not starts:
             return None
-        best = min(map(order.__getitem__, starts))
-        paths = known.paths[goal]
-        if best not in paths:
-            start, ways = order.index(best), known.ways[goal]
-            paths[best] = self._walk((start,), goal, ways, lengths)
-        return paths[best]
+        best = min(map(to.rank, starts))
+        if best not in to.paths:
+            to.paths[best] = self._walk((to.order[best],), goal, to.ways, lengths)
+        return to.paths[best]
 
     def _walk(self, starts: tuple[int, ...], goal: int, ways: _Ways, lengths: Sequence[int]) -> tuple[int, ...] | None:
         """The nodes of the way from the best start."""
@@ -311,15 +316,6 @@ def _nearer(found: _Distances, near: list[tuple[int, int]]) -> _Distances:
         if far < distances[node]:
             distances[node] = far
     return tuple(distances)
-
-
-def _order(ways: _Ways) -> tuple[int, ...]:
-    """For each node its place among all, those with the best way first; nodes without a way come last."""
-    best = sorted(range(len(ways)), key=lambda node: (ways[node] is None, ways[node] or (), node))
-    places = [0] * len(best)
-    for place, node in enumerate(best):
-        places[node] = place
-    return tuple(places)
 
 
 def _check_lengths(lengths: Sequence[int]) -> None:

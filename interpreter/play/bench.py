@@ -29,7 +29,7 @@ from typing import Any
 from interpreter.base.cycles import no_search
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset, load
-from interpreter.kernel.chance import AHEAD, Seeded
+from interpreter.kernel.chance import Seeded
 from interpreter.play.bots.base import Bot, Stream
 from interpreter.play.bots.named import RANDOM, bots_of, policies_for
 from interpreter.play.match import MAXIMUM_DECISIONS, Match
@@ -341,18 +341,15 @@ def _numbers() -> Callable[[], int]:
 
 
 class _Numbers(Stream):
-    """The same for bots: what numbers cost that belong to a seed is no matter of how games are played."""
+    """The same for bots, drawn one by one: what numbers cost that belong to a seed is no matter of how games are
+    played. They cannot be drawn again."""
 
-    __slots__ = ("_number",)
+    __slots__ = ()
 
     def __init__(self) -> None:
         super().__init__(0, POLICY)
-        self._number = _numbers()
-
-    def ready(self) -> None:
-        if len(self.ahead) < AHEAD:
-            self.ahead.extend([self._number() for _ in range(AHEAD)])
-            self._end += AHEAD
+        self.ready()
+        self.draw = _numbers()
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from itertools import islice
 from pathlib import Path
 from textwrap import indent
@@ -53,6 +54,34 @@ choose act by seats[0]:
 ANY = "any(step in step where (seat.level == {} or seat.level == {} + 50) and step > 2)"
 
 
+DISORDERED = ("      3\n      4\n", "      4\n      3\n")
+"""Two cards with the greater number first."""
+ENDS = (
+    rule("least", "(cards: list of plan) -> plan?: min(c in cards by c.number)")
+    + rule("most", "(cards: list of plan) -> plan?: max(c in cards by c.number)")
+    + rule("number_of", "(card: plan?) -> int: 0 if card == none else card.number")
+    + rule("of_hand", "(who: seat) -> int: max(c.number for c in who.hand) otherwise 7")
+    + rule("some", "() -> list of plan: [c in pile where c.number != 2]")
+    + rule("few", "() -> list of plan: some() if amount == 1 else take(2, pile)")
+    + rule(
+        "told",
+        "() -> int: number_of(least(pile)) + 10 * number_of(most(some())) + 100 * number_of(least(few())) + ends()",
+    )
+    + rule(
+        "ends",
+        "() -> int: 1000 * number_of(most(deck)) + 10000 * number_of(min(c in take(2, deck) by c.number)) + of_hands()",
+    )
+    + rule(
+        "of_hands",
+        "() -> int: 100000 * of_hand(seats[0]) + 1000000 * of_hand(seats[1]) + 10000000 * count(few()) + other()",
+    )
+    + rule(
+        "other",
+        "() -> int: 100000000 * (max(c.number for c in pile where c.number < 4) otherwise 0) if amount > 0 else 0",
+    )
+)
+
+
 def failing(line: str) -> str:
     return f"choose act by seats[0]:\n  set number in 1 .. 5:\n    amount = number\n  get:\n{indent(line, '    ')}\n"
 
@@ -94,6 +123,24 @@ CASES: dict[str, tuple[str, str, tuple[tuple[str, str], ...], str]] = {
             "  return one.number * amount > other.number * amount",
         ),
         (SPARE, ZONES),
+        "",
+    ),
+    "the least and the most of cards that are in order, and of others": (
+        "score_all += told()\nchoose act by seats[0]:\n"
+        "  a if count(deck) > 0:\n    move first(deck) to seats[0].hand\n"
+        "  b if count(deck) > 0:\n    move first(deck) to pile\n"
+        "  c card in pile:\n    move card to bottom of deck\n  d:\n    score_all = told()\n",
+        ENDS,
+        (),
+        "",
+    ),
+    "the least and the most of cards that are in order by something else": (
+        "score_all += told()\nchoose act by seats[0]:\n"
+        "  a if count(deck) > 0:\n    move first(deck) to seats[0].hand\n"
+        "  b if count(deck) > 0:\n    move first(deck) to pile\n"
+        "  c card in pile:\n    move card to bottom of deck\n  d:\n    score_all = told()\n",
+        ENDS + rule("turned", "(card: plan) -> int: -card.number"),
+        (("pile: {of: plan, order: by number}", "pile: {of: plan, order: by turned}"), DISORDERED),
         "",
     ),
     "cards that go from here and there, and who sees them": (
@@ -244,6 +291,19 @@ def test_both_forms_come_to_the_same(name: str, tmp_path: Path) -> None:
             assert fast.machine.abandoned == bool(failures[0])
             if failures[0]:
                 break
+
+
+def test_what_is_in_order_is_not_gone_through(tmp_path: Path) -> None:
+    """The least of cards that lie by their numbers is the first of them; the deck must be gone through."""
+    act, rules, _, _ = CASES["the least and the most of cards that are in order, and of others"]
+    text = loaded(write(tmp_path, act, rules, "", FAMILY.replace(*TOTAL))).new_game(2, 1).machine.emitted.text()
+    assert re.search(r"last_or_none\(V\d+_some", text)
+    assert "C_hand_of_who[-1]" in text
+    assert re.search(r"V\d+_most\(S\[1\]\)", text)
+    rules += rule("turned", "(card: plan) -> int: -card.number")
+    family = FAMILY.replace(*TOTAL).replace("pile: {of: plan, order: by number}", "pile: {of: plan, order: by turned}")
+    turned = loaded(write(tmp_path, act, rules, "", family)).new_game(2, 1).machine.emitted.text()
+    assert not re.search(r"last_or_none\(V\d+_some", turned)
 
 
 def test_a_policy_that_fails_takes_back_no_choice_before(tmp_path: Path) -> None:

@@ -712,7 +712,7 @@ class Costs:
             case "row_anew" | "partial_row_anew":
                 one = node.args[5]
                 assert isinstance(one, ast.Name)
-                if len(node.args) == 6:
+                if len(node.args) == 7:
                     node.args.append(ast.copy_location(ast.Constant(CALL + self.cost(one.id)), node))
                 return 200
             case "put" | "forget":

@@ -504,6 +504,9 @@ class Expressions:
 
     def _default(self, value: c.Expression, default: c.Expression, scope: Scope) -> ast.expr:
         q = self.quote
+        at_end = self._end_number(value, default.value, scope) if isinstance(default, c.Const) else None
+        if at_end is not None:
+            return at_end
         inner = self.expression(value, scope)
         if is_constant(inner):
             return inner if value_of(inner) is not None else self.expression(default, scope)
@@ -608,6 +611,12 @@ class Expressions:
             cell = self.knowledge.cell_of(node)
             if isinstance(cell, c.Cell):
                 return self.address(cell, scope)
+        match layer.body, node.arguments:
+            case c.Loop(_, _, c.Local(0), None) as loop, (given,) if layer.form == "is" and layer.when is None:
+                if self.knowledge.is_end(loop, given):
+                    return self._end(loop, self.items(given, scope))
+            case _:
+                pass
         arguments = [self.expression(argument, scope) for argument in node.arguments]
         row = self._row_of(target, layer, arguments, scope)
         if row is not None:
@@ -951,6 +960,8 @@ class Expressions:
             raise Unsupported("a loop in what orders a loop whose variable is kept")
         q = self.quote
         items = self._ordered_items(node, scope)
+        if not scope.leaky and self.knowledge.is_end(node, node.items):
+            return self._end(node, items)
         ordered: dict[str, ast.expr] = {}
         key = self._key(node, scope)
         if key is not None:
@@ -963,6 +974,27 @@ class Expressions:
         if node.or_none:
             ordered["default"] = q.constant(None)
         return self._keyed(function, [items], ordered)
+
+    def _end(self, node: c.Loop, items: ast.expr) -> ast.expr:
+        """The least or the most of items that are in that order."""
+        q, is_least = self.quote, node.operation == "min"
+        if node.or_none and not cheap(items):
+            return q.call("first_or_none" if is_least else "last_or_none", [items])
+        return q.expression("_0[_1] if _0 else None" if node.or_none else "_0[_1]", items, q.constant(-(not is_least)))
+
+    def _end_number(self, node: c.Expression, default: object, scope: Scope) -> ast.expr | None:
+        """The least or the most that an attribute of items is which are in that order, if that is so."""
+        match node:
+            case c.Builtin(name, (c.Loop(items=listed, value=c.Static(attribute)),), or_none) if (
+                not scope.leaky and self.knowledge.is_end_number(node)
+            ):
+                q, items = self.quote, self.items(listed, scope)
+                if cheap(items):
+                    found = self.static(attribute, q.expression("_0[_1]", items, q.constant(-(name[:3] == "max"))))
+                    return q.expression("_0 if _1 else _2", found, items, q.constant(default)) if or_none else found
+            case _:
+                pass
+        return None
 
     def _best_kept(
         self, node: c.Loop, scope: Scope, function: str, items: ast.expr, ordered: dict[str, ast.expr]
@@ -991,7 +1023,7 @@ class Expressions:
         if len(node.keys) == 1:
             (only,) = node.keys
             if isinstance(only, c.Static) and isinstance(only.of, c.Local) and only.of.index == node.variable:
-                values = tuple(self.constants.statics[only.attribute])
+                values = list(self.constants.statics[only.attribute])  # a list's own method is quicker than a tuple's
                 return q.name(self.emitter.bind(f"{only.attribute} of", values.__getitem__))
         variable = scope.label(node.variable)
         scope.loops.append(Hoister({variable}))
@@ -1018,6 +1050,9 @@ class Expressions:
             case "sum" | "total":
                 return self._sum(nodes[0], scope)
             case "min of list" | "max of list":
+                at_end = self._end_number(node, None, scope)
+                if at_end is not None:
+                    return at_end
                 named: dict[str, ast.expr] = {"default": q.constant(None)} if node.or_none else {}
                 return self._keyed(name[:3], [self.items(nodes[0], scope, kept=False)], named)
             case "overflow" | "space":

@@ -79,7 +79,12 @@ class Functions(Writer):
             used = {node.id for statement in body for node in ast.walk(statement) if isinstance(node, ast.Name)}
             kept = tuple(index for index in range(len(layer.parameters)) if scope.label(index) in used)
             function = self.quote.function(writing.name, [*cells, *(scope.label(index) for index in kept)], body)
-            if facts.heavy and any(_is_long(node) for node in ast.walk(function)):
+            of_cards = any(group in self.emitter.zones for group, _ in facts.lifted)
+            if (
+                facts.heavy
+                and any(_is_long(node) for node in ast.walk(function))
+                and not (of_cards and _is_glance(function))
+            ):
                 self._remember(function)
             writing.add(out_of_loops(function, self.quote))
         return writing.name, kept
@@ -266,6 +271,8 @@ class Functions(Writer):
             one = f"{writing.name}_one"
             body: Block = self._looked_for(tree, scope) or self._of_first(tree, scope)
             writing.add(q.function(one, ["S", "M", at, *given], body))
+            every = self._every(of, f"{writing.name}_every", one, size)
+            writing.add(every)
             if not total:
                 self.firsts[writing.name] = _looks_at_first(body, [at, *given])
             match body:
@@ -280,7 +287,7 @@ class Functions(Writer):
                 "row_anew" if total else "partial_row_anew",
                 [
                     *(q.name("S"), q.name("M"), q.constant(number), q.constant(size)),
-                    *(q.tuple([q.name(name) for name in given]), q.name(one)),
+                    *(q.tuple([q.name(name) for name in given]), q.name(one), q.name(every.name)),
                 ],
             )
             part = part_of_one_cell(body, set(given))
@@ -289,6 +296,23 @@ class Functions(Writer):
             self.rows[writing.name] = Row(number, at, given, change, dear, part, asks)
             writing.add(self._keeping(writing.name, number, given, anew))
         return writing.name
+
+    def _every(self, of: RowOf, name: str, one: str, size: int) -> ast.FunctionDef:
+        """A function that gives a whole row: what all places have in common is worked out once."""
+        q, scope = self.quote, Scope(of.labels)
+        at, given = scope.label(of.variable), [scope.label(other) for other in of.others]
+        hoister = Hoister({at})
+        scope.loops.append(hoister)
+        body = self._looked_for(of.tree, scope) or self._of_first(of.tree, scope)
+        scope.loops.pop()
+        match body:
+            case [ast.Return(ast.expr() as value)]:
+                before = [q.assign(label, what) for label, what in hoister.clauses]
+            case _:
+                value, before = q.call(one, [q.name(label) for label in ("S", "M", at, *given)]), []
+        text = "values = []\nfor _0 in _1:\n    values.append(_2)\nreturn values"
+        loop = q.statements(text, q.name(at), q.expression("range(_0)", q.constant(size)), value)
+        return q.function(name, ["S", "M", *given], [*before, *loop])
 
     def key(self, given: list[str]) -> ast.expr:
         """What a row or short list is kept by."""
@@ -393,6 +417,25 @@ def _is_long(node: ast.AST) -> bool:
     if isinstance(node, ast.Call):
         return isinstance(node.func, ast.Name) and node.func.id in LONG_CALLS
     return isinstance(node, LONG)
+
+
+def _is_glance(function: ast.FunctionDef) -> bool:
+    """Whether it goes once through what it is given, with no work for each item: as quick as looking its answer up,
+    which is seldom there where so much can be given."""
+    match function:
+        case ast.FunctionDef(
+            args=ast.arguments(args=[given]),
+            body=[ast.Return(ast.Call(ast.Name("tuple"), [ast.ListComp(element, [clause])]))],
+        ):
+            parts = [element, *clause.ifs]
+            calm = (ast.Name, ast.Subscript, ast.Constant, ast.Load, ast.Compare, ast.cmpop, ast.UnaryOp, ast.unaryop)
+            return (
+                isinstance(clause.iter, ast.Name)
+                and clause.iter.id == given.arg
+                and all(isinstance(node, calm) for part in parts for node in ast.walk(part))
+            )
+        case _:
+            return False
 
 
 def _looks_at_first(body: Block, parameters: list[str]) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 from interpreter.compiler.constants import Constants
 from interpreter.compiler.facts import STATE_BUILTINS
+from interpreter.compiler.fast.zones import Zones
 from interpreter.compiler.lower import Program
 from interpreter.language import core as c
 from interpreter.language.model import RuleLayer
@@ -46,6 +47,7 @@ class Knowledge:
 
     def __init__(self, program: Program, constants: Constants) -> None:
         self.program, self.constants = program, constants
+        self.zones = Zones(program, constants)
         self._facts: dict[str, FunctionFacts] = {}
 
     def facts(self, id: str) -> FunctionFacts:
@@ -62,9 +64,14 @@ class Knowledge:
         layer = self.program.reach.procedures[id]
         nodes = [*descendants(layer.body), *(descendants(layer.when) if layer.when is not None else ())]
         below = self.below(layer)
-        heavy = any(self._is_heavy(node) for node in nodes)
+        light = [node.arguments[0] for node in nodes if isinstance(node, c.Builtin) and self.is_end_number(node)]
+        heavy = any(self._is_heavy(node) for node in nodes if not _is_one_of(node, light))
         whole = (layer.body, layer.when)
-        long = any(self._is_heavy(node) for node in _outside_rooms(whole) if not _is_about_rooms(node))
+        long = any(
+            self._is_heavy(node)
+            for node in _outside_rooms(whole)
+            if not _is_about_rooms(node) and not _is_one_of(node, light)
+        )
         steps = isinstance(layer.body, tuple) and layer.form != "permits"
         binds = any(isinstance(node, c.Requirement) and node.bind is not None for node in nodes)
         size = sum(1 for node in nodes if not isinstance(node, c.Const | c.Local))
@@ -78,6 +85,27 @@ class Knowledge:
         if below is not None:
             total = total and self.facts(below).total
         return FunctionFacts(layer, self._lifted(layer, nodes, below), heavy, inline, total, uses)
+
+    # --- order
+
+    def is_end(self, node: c.Loop, items: c.Expression) -> bool:
+        """Whether the least or the most of cards is the first or the last of these, which are in that order."""
+        match node:
+            case c.Loop("min" | "max", variable, _, _, (c.Static(attribute, c.Local(index)),)) if index == variable:
+                return self.zones.is_rising(attribute) and self.zones.is_in_order(items)
+            case _:
+                return False
+
+    def is_end_number(self, node: c.Builtin) -> bool:
+        """Whether the most that an attribute of cards is belongs to the last of them, or the least to the first."""
+        match node:
+            case c.Builtin(
+                "max of list" | "min of list",
+                (c.Loop("map", variable, items, None, _, c.Static(attribute, c.Local(index))),),
+            ) if index == variable:
+                return self.zones.is_rising(attribute) and self.zones.is_in_order(items)
+            case _:
+                return False
 
     # --- reads
 
@@ -309,6 +337,10 @@ class Knowledge:
         if found is None or not all(isinstance(items, tuple) for items in found):
             return None
         return frozenset(item for items in found for item in items)
+
+
+def _is_one_of(node: Any, nodes: list[Any]) -> bool:
+    return any(node is each for each in nodes)
 
 
 def _is_about_rooms(node: Any) -> bool:

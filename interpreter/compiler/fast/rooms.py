@@ -88,6 +88,7 @@ class _Space(dict[bags.Bag, tuple[int, ...]]):
         return found
 
 
+@lru_cache(maxsize=4 * MOST_ROOMS_KNOWN)
 def claims(rooms: bags.Rooms, width: int) -> Claims:
     """What can be claimed of rooms over so many kinds. Rooms that come to the same share what they remember."""
     alone = [0] * width

@@ -254,32 +254,43 @@ class Runtime:
             follow(state.cells, caches, cell, old, state.cells[cell])
 
     def row_anew(
-        self, S: list[Value], M: Any, number: int, size: int, given: tuple[Value, ...], one: Any, units: int
+        self,
+        S: list[Value],
+        M: Any,
+        number: int,
+        size: int,
+        given: tuple[Value, ...],
+        one: Any,
+        every: Any,
+        units: int,
     ) -> list[Value]:
-        """A row that was not kept yet.
+        """A row that was not kept yet: ``one`` works a place out, and ``every`` all of them.
 
-        What it was when it was last made is known for all games: only where cells differ from then it is worked out.
+        What it was when it was last made is known for all games: where most of it is the same only the rest is worked
+        out.
         """
         first, last, whole = self.spans[number]
         known, key = self.templates[number], (given, *[S[cell] for cell in whole])
         now = S[first:last]
         template = known.get(key)
-        if template is None:
-            self._pay(size * units)
-            values = [one(S, M, place, *given) for place in range(size)]
-            if len(known) >= MOST_TEMPLATES:
-                known.clear()
-        else:
+        values: list[Value] | None = None
+        if template is not None:
             before, same = template
-            values = same[:]
             if before == now:
-                return values
+                return same[:]
             cells, places = self.rows[number], set[int]()
             for cell in compress(range(first, last), map(ne, before, now)):
                 places.update(cells.get(cell, ()))
-            self._pay(len(places) * units)
-            for place in places:
-                values[place] = one(S, M, place, *given)
+            if 2 * len(places) < size:
+                self._pay(len(places) * units)
+                values = same[:]
+                for place in places:
+                    values[place] = one(S, M, place, *given)
+        elif len(known) >= MOST_TEMPLATES:
+            known.clear()
+        if values is None:
+            self._pay(size * units)
+            values = every(S, M, *given)
         known[key] = now, values[:]
         return values
 
@@ -289,17 +300,31 @@ class Runtime:
             raise Abandoned
 
     def partial_row_anew(
-        self, S: list[Value], M: Any, number: int, size: int, given: tuple[Value, ...], one: Any, units: int
+        self,
+        S: list[Value],
+        M: Any,
+        number: int,
+        size: int,
+        given: tuple[Value, ...],
+        one: Any,
+        every: Any,
+        units: int,
     ) -> list[Value]:
         """As ``row_anew``, with none where it cannot be worked out."""
 
-        def softly(*arguments: Any) -> Value:
+        def one_softly(*arguments: Any) -> Value:
             try:
                 return one(*arguments)
             except (LookupError, TypeError):
                 return None
 
-        return self.row_anew(S, M, number, size, given, softly, units)
+        def every_softly(*arguments: Any) -> list[Value]:
+            try:
+                return every(*arguments)  # type: ignore[no-any-return]
+            except (LookupError, TypeError):
+                return [one_softly(S, M, place, *given) for place in range(size)]
+
+        return self.row_anew(S, M, number, size, given, one_softly, every_softly, units)
 
     def move_card(self, state: State, card: int, zone: int, where: str, site: Any) -> None:
         cells, odd, changing, wakes = state.cells, self.odd, self.changing, self.wakes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -55,12 +56,50 @@ class Zones:
                 found.append(None)  # such a card cannot be compared, and the plain form says why
         return tuple(found)
 
+    def is_in_order(self, node: c.Expression) -> bool:
+        """Whether a list surely has cards in the order of their numbers: those of such a zone, or some of them."""
+        match node:
+            case c.Read(c.Cell(group)) if group in self.constants.layout.base:
+                first = self.constants.layout.base[group]
+                cells = range(first, first + self.constants.layout.count(group))
+                return all(self._is_in_order(cell) for cell in cells)
+            case c.Loop("filter", items=items) | c.Builtin("take", (_, items)) | c.Builtin("rest", (items,)):
+                return self.is_in_order(items)
+            case c.Condition(then, _, otherwise):
+                return self.is_in_order(then) and self.is_in_order(otherwise)
+            case c.CallRule():
+                layer = self.program.reach.procedures[self.program.target(node)]
+                is_plain = layer.form == "is" and not isinstance(layer.body, tuple) and layer.when is None
+                return is_plain and self.is_in_order(layer.body)  # type: ignore[arg-type]
+            case _:
+                return False
+
+    def is_rising(self, attribute: str) -> bool:
+        """Whether cards that are in the order of their numbers are in the order of an attribute, too, and no two of
+        those that have it have the same."""
+        constants = self.constants
+        kind = attribute.partition(".")[0]
+        cards = (
+            zip(constants.statics[attribute], constants.card_kind, strict=True) if kind in constants.card_kind else ()
+        )
+        numbers = [number for number, card_kind in cards if card_kind == kind]
+        return bool(numbers) and None not in numbers and _is_rising(numbers)
+
+    def _is_in_order(self, cell: int) -> bool:
+        """Whether a zone keeps the cards that have a rank in the order of their numbers."""
+        order = self.order.get(cell)
+        return order is not None and _is_rising(
+            [key for card, key in enumerate(order) if key not in (None, (None, card))]
+        )
+
     def is_as_numbered(self, cell: int) -> bool:
         """Whether a zone keeps all cards in the order of their numbers."""
         order = self.order[cell]
-        if order is None:
-            return False
-        try:
-            return all(one < other for one, other in pairwise(order))
-        except TypeError:
-            return False
+        return order is not None and _is_rising(order)
+
+
+def _is_rising(keys: Sequence[Any]) -> bool:
+    try:
+        return all(one < other for one, other in pairwise(keys))
+    except TypeError:
+        return False
