@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from operator import mod
 from struct import Struct
 from typing import Protocol, TypeGuard, TypeVar
 
@@ -87,17 +88,21 @@ def shuffled(items: tuple[T, ...], seed: int, name: str, counter: int) -> tuple[
     start = mix(seed, name, counter)
     sure = _MASK - len(result)
     for first in range(0, last, _LANES):
-        for i, number in zip(range(first, last), _run(start, first), strict=False):
-            if number > sure:  # hardly ever
-                number = bounded(_stream(_output(start, i)), last + 1 - i)
-            j = i + number % (last + 1 - i)
+        numbers = _run(start, first)[: last - first]
+        if max(numbers) > sure:  # hardly ever
+            found = enumerate(numbers, first)
+            numbers = tuple(n if n <= sure else bounded(_stream(_output(start, i)), last + 1 - i) for i, n in found)
+        for i, further in enumerate(map(mod, numbers, range(last + 1 - first, 1, -1)), first):
+            j = i + further
             result[i], result[j] = result[j], result[i]
     return tuple(result)
 
 
 def drawn(n: int, seed: int, name: str, counter: int) -> int:
     """A random index below ``n``; ``ValueError`` where ``n`` is below 1."""
-    return bounded(_stream(mix(seed, name, counter)), n)
+    start = mix(seed, name, counter)
+    number = _output(start, 0)
+    return number % n if 0 < n <= _MASK - number else bounded(_stream(start), n)
 
 
 class Draws:

@@ -808,6 +808,35 @@ class Expressions:
             case _:
                 return self._ordered(node, scope)
 
+    def _by_position(self, node: c.Loop, scope: Scope) -> ast.expr | None:
+        """Cards of a zone that are asked for by their places there: none of them is looked for."""
+        match node:
+            case c.Loop(
+                "filter",
+                variable,
+                c.Read(c.Cell(owner=None, group=group)) as items,
+                c.Comparison(
+                    (">" | ">=" | "<" | "<=") as sign,
+                    c.Builtin("position", (c.Local(index), c.Read(c.Cell(owner=None, group=same)))),
+                    least,
+                ),
+            ) if index == variable and group == same and items.type.form == "list" and not scope.leaky:
+                limit = self.expression(least, scope)
+                if not is_constant(limit):
+                    return None
+                place = self.quote.constant(max(0, value_of(limit) + (sign in (">", "<="))))
+                return self.quote.expression(
+                    "_0[_1:]" if sign in (">", ">=") else "_0[:_1]", self.items(items, scope), place
+                )
+            case _:
+                return None
+
+    def _is_worth_it(self, node: c.Loop, found: ast.expr, scope: Scope) -> bool:
+        """Whether a list is remembered by the locals that it is worked out of: if it needs no state, but long work for
+        each item."""
+        is_long = any(isinstance(each, c.Builtin) and each.name == "connected" for each in descendants(node.test))
+        return is_long and not scope.loops and not scope.leaky and not _free(found) & {"S", "M", "state"}
+
     def _unrolled(self, node: c.Loop, scope: Scope) -> list[ast.expr] | None:
         """For each item of a short known list the value, or the test."""
         if scope.leaky:
@@ -903,7 +932,13 @@ class Expressions:
                 if node.operation == "count"
                 else self.quote.expression("list(_0)", self.items(node.items, scope))
             )
-        return self.comprehension(node, scope, self._variable(node), False)
+        placed = self._by_position(node, scope)
+        if placed is not None:
+            return placed
+        found = self.comprehension(node, scope, self._variable(node), False)
+        if self._is_worth_it(node, found, scope):
+            return self._outlined(node.operation, self.quote.expression("tuple(_0)", found))
+        return found
 
     def _any_all(self, node: c.Loop, scope: Scope) -> ast.expr:
         q = self.quote
@@ -1285,8 +1320,10 @@ class _Cells(ast.NodeTransformer):
 KNOWN = frozenset(
     (
         "claims",
+        "connected",
         "distances",
         "distances_dealt",
+        "joined",
         "tuple",
         "list",
         "len",
