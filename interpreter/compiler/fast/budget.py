@@ -105,7 +105,7 @@ class Budget:
 
     def refill(self, state: State) -> None:
         """What is remembered was paid for when it was worked out; so it need not be looked at more often than here."""
-        self.left[0] = 3 * DECISION
+        self.left[0] = 4 * DECISION
         answers = [len(found) for found in state.caches or () if type(found) is dict]
         if sum(answers) * (ENTRY + NUMBER * self.longest) > MEMORY:
             state.forget()

@@ -34,7 +34,7 @@ __all__ = ["FastMachine"]
 MOST_POLICIES = 64
 """So many policies are known by what they are, others by what they say."""
 
-TOGETHER = 16
+TOGETHER = 64
 """So many decisions pay together for what the machine calls in each."""
 
 CHOICE_COST = 3 * LITTLE
