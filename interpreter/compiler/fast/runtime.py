@@ -278,10 +278,10 @@ class Runtime:
             before, same = template
             if before == now:
                 return same[:]
-            cells, places = self.rows[number], set[int]()
-            for cell in compress(range(first, last), map(ne, before, now)):
-                places.update(cells.get(cell, ()))
-            if 2 * len(places) < size:
+            changed = list(compress(range(first, last), map(ne, before, now)))
+            if 2 * len(changed) < size:
+                cells = self.rows[number]
+                places = {place for cell in changed for place in cells.get(cell, ())}
                 self._pay(len(places) * units)
                 values = same[:]
                 for place in places:
