@@ -701,7 +701,7 @@ class Costs:
                 return 8 * sizes.longest
             case "single" | "bag_sum" | "bag_difference" | "bounded":
                 return 2 * sizes.width
-            case "position_or_none" | "without":
+            case "insort" | "position_or_none" | "without":
                 return sizes.longest
             case "joined":
                 return 2 * sizes.longest

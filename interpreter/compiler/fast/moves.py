@@ -283,7 +283,8 @@ class Moves:
             change.extend(q.statements("at = held.index(_0)", card))
         change.extend(q.statements("L.append((4, _0, _1, held, _2, there, _3, _1))", site, away, to, place))
         rest = q.expression("held[1:]") if source is not None else q.expression("held[:at] + held[at + 1:]")
-        change.extend(q.statements("S[_0] = _1\nmore = _2", away, rest, self._with_card(target, where)))
+        change.extend(q.statements("S[_0] = _1", away, rest))
+        change.extend(self._with_card(target, where))
         change.extend(q.statements("S[_0] = more\nS[_1] = _0", to, place))
         held, there = q.name("held"), q.name("there")
         if source is not None:
@@ -304,16 +305,16 @@ class Moves:
         first = self.quote.constant(self.base[zone.group])
         return first if zone.owner is None else self.quote.expression("_0 + _1", first, zone.owner)
 
-    def _with_card(self, zone: Zone, where: str) -> ast.expr:
+    def _with_card(self, zone: Zone, where: str) -> Block:
         """What lies in a zone with one more card."""
         q, first = self.quote, self.base[zone.group]
         order = self.zones.order[first]
         if order is None:
-            return q.expression("(card,) + there" if where == "top" else "there + (card,)")
-        if self.zones.is_as_numbered(first):
-            return q.expression("tuple(sorted([*there, card]))")
+            return q.statements("more = (card,) + there" if where == "top" else "more = there + (card,)")
+        if self.zones.keeps_numbers(first):
+            return q.statements("more = [*there]\ninsort(more, card)\nmore = tuple(more)")
         key = q.name(self.emitter.bind(f"order of {zone.group}", order.__getitem__))
-        return q.expression("tuple(sorted([*there, card], key=_0))", key)
+        return q.statements("more = tuple(sorted([*there, card], key=_0))", key)
 
     def _after_any_zone(self, where: ast.expr, old: ast.expr) -> Block:
         """As ``after``, for a zone of a group that is not known."""

@@ -6,7 +6,7 @@ Effects leave the same records as :class:`~interpreter.kernel.effects.Effects`. 
 
 from __future__ import annotations
 
-from bisect import bisect
+from bisect import bisect, insort
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from itertools import accumulate, chain, compress, filterfalse, repeat
@@ -133,6 +133,7 @@ class Runtime:
             "ANY_FAILURE": (ArithmeticError, LookupError, TypeError, ValueError, Abandoned),
             **self.budget.names(),
             "remembered_order": helpers.once_each,
+            "insort": insort,
         }
         for name in (
             *(

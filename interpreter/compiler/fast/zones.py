@@ -62,7 +62,7 @@ class Zones:
             case c.Read(c.Cell(group)) if group in self.constants.layout.base:
                 first = self.constants.layout.base[group]
                 cells = range(first, first + self.constants.layout.count(group))
-                return all(self._is_in_order(cell) for cell in cells)
+                return all(self.keeps_numbers(cell) for cell in cells)
             case c.Loop("filter", items=items) | c.Builtin("take", (_, items)) | c.Builtin("rest", (items,)):
                 return self.is_in_order(items)
             case c.Condition(then, _, otherwise):
@@ -85,17 +85,15 @@ class Zones:
         numbers = [number for number, card_kind in cards if card_kind == kind]
         return bool(numbers) and None not in numbers and _is_rising(numbers)
 
-    def _is_in_order(self, cell: int) -> bool:
-        """Whether a zone keeps the cards that have a rank in the order of their numbers."""
+    def keeps_numbers(self, cell: int) -> bool:
+        """Whether a zone keeps the cards that it is for in the order of their numbers."""
         order = self.order.get(cell)
-        return order is not None and _is_rising(
-            [key for card, key in enumerate(order) if key not in (None, (None, card))]
+        if order is None:
+            return False
+        kind = self.program.model.groups[self.constants.effects.zones[cell].name].type.name
+        return _is_rising(
+            [key for key, card_kind in zip(order, self.constants.card_kind, strict=True) if kind in ("", card_kind)]
         )
-
-    def is_as_numbered(self, cell: int) -> bool:
-        """Whether a zone keeps all cards in the order of their numbers."""
-        order = self.order[cell]
-        return order is not None and _is_rising(order)
 
 
 def _is_rising(keys: Sequence[Any]) -> bool:
