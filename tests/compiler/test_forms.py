@@ -143,6 +143,18 @@ CASES: dict[str, tuple[str, str, tuple[tuple[str, str], ...], str]] = {
         (("pile: {of: plan, order: by number}", "pile: {of: plan, order: by turned}"), DISORDERED),
         "",
     ),
+    "cards that are asked for by their places": (
+        "choose act by seats[0]:\n"
+        "  a:\n    move [c in deck where position(c, deck) >= 2] to pile\n"
+        "  b:\n    move [c in pile where position(c, pile) < 1] to bottom of deck\n"
+        "  c:\n    move [c in deck where position(c, deck) <= 1] to seats[0].hand\n"
+        "  d:\n    score_all += 10 * count([c in pile where position(c, pile) > -1])\n"
+        "    score_all += count([c in pile where position(c, pile) < -1])\n"
+        "  e number in 0 .. 3:\n    score_all += 100 * count([c in pile where position(c, pile) > number])\n",
+        "",
+        (),
+        "",
+    ),
     "cards that go from here and there, and who sees them": (
         "choose act by seats[0]:\n"
         "  draw if count(deck) > 0:\n"
