@@ -73,7 +73,8 @@ ENDS = (
     )
     + rule(
         "of_hands",
-        "() -> int: 100000 * of_hand(seats[0]) + 1000000 * of_hand(seats[1]) + 10000000 * count(few()) + other()",
+        "() -> int: 100000 * of_hand(seats[0]) + 1000000 * of_hand(seats[1]) + 10000000 * count(few()) + other()"
+        " + 1000000000 * number_of(most(pile))",
     )
     + rule(
         "other",
@@ -143,15 +144,28 @@ CASES: dict[str, tuple[str, str, tuple[tuple[str, str], ...], str]] = {
         (("pile: {of: plan, order: by number}", "pile: {of: plan, order: by turned}"), DISORDERED),
         "",
     ),
+    "the least and the most of cards that are in the order of their names": (
+        "score_all += told()\nchoose act by seats[0]:\n"
+        "  a if count(deck) > 0:\n    move first(deck) to seats[0].hand\n"
+        "  b if count(deck) > 0:\n    move first(deck) to pile\n"
+        "  c card in pile:\n    move card to bottom of deck\n  d:\n    score_all = told()\n",
+        ENDS,
+        (("pile: {of: plan, order: by number}", "pile: {of: plan, order: free}"), DISORDERED),
+        "",
+    ),
     "cards that are asked for by their places": (
         "choose act by seats[0]:\n"
-        "  a:\n    move [c in deck where position(c, deck) >= 2] to pile\n"
-        "  b:\n    move [c in pile where position(c, pile) < 1] to bottom of deck\n"
-        "  c:\n    move [c in deck where position(c, deck) <= 1] to seats[0].hand\n"
-        "  d:\n    score_all += 10 * count([c in pile where position(c, pile) > -1])\n"
-        "    score_all += count([c in pile where position(c, pile) < -1])\n"
-        "  e number in 0 .. 3:\n    score_all += 100 * count([c in pile where position(c, pile) > number])\n",
-        "",
+        "  a:\n    move behind() to pile\n  b:\n    move foremost() to bottom of deck\n"
+        "  c:\n    move two() to seats[0].hand\n  d:\n    score_all += 10 * count(every()) + count(nothing())\n"
+        "    score_all += 1000 * count(others())\n"
+        "  e number in 0 .. 3:\n    score_all += 100 * count(after(number))\n",
+        rule("behind", "() -> list of plan: [c in deck where position(c, deck) >= 2]")
+        + rule("foremost", "() -> list of plan: [c in pile where position(c, pile) < 1]")
+        + rule("two", "() -> list of plan: [c in deck where position(c, deck) <= 1]")
+        + rule("every", "() -> list of plan: [c in pile where position(c, pile) > -1]")
+        + rule("others", "() -> list of plan: [c in pile where position(c, pile) > 0]")
+        + rule("nothing", "() -> list of plan: [c in pile where position(c, pile) < -1]")
+        + rule("after", "(number: int) -> list of plan: [c in pile where position(c, pile) > number]"),
         (),
         "",
     ),

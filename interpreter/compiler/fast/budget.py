@@ -14,7 +14,6 @@ from __future__ import annotations
 from bisect import insort
 from collections.abc import Callable, Iterable
 from functools import partial
-from itertools import pairwise
 from typing import Any
 
 from interpreter.compiler.constants import MAXIMUM_STEPS, MAXIMUM_WEIGHT, Constants, Meter, is_bounded, numbers_in
@@ -164,22 +163,17 @@ class Budget:
 
         known: Value = ()
         places: dict[Value, int] = {}
-        rising = False
 
         def enter(values: list[Value], item: Value, items: Value) -> None:
             """Puts an item among some of a list, in the order of that; not if it is none of the list."""
-            nonlocal known, places, rising
+            nonlocal known, places
             left[0] -= len(items)
             if left[0] < 0:
                 raise Abandoned
             if items is not known:
                 known, places = items, {items[place]: place for place in reversed(range(len(items)))}
-                rising = type(item) is int and all(one < other for one, other in pairwise(items))
             if item in places:
-                if rising:
-                    insort(values, item)
-                else:
-                    insort(values, item, key=places.__getitem__)
+                insort(values, item, key=places.__getitem__)
 
         return {
             "LEFT": left,

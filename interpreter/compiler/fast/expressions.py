@@ -611,10 +611,9 @@ class Expressions:
             cell = self.knowledge.cell_of(node)
             if isinstance(cell, c.Cell):
                 return self.address(cell, scope)
-        match layer.body, node.arguments:
-            case c.Loop(_, _, c.Local(0), None) as loop, (given,) if layer.form == "is" and layer.when is None:
-                if self.knowledge.is_end(loop, given):
-                    return self._end(loop, self.items(given, scope))
+        match self.program.answer(node), node.arguments:
+            case c.Loop(_, _, c.Local(0), None) as loop, (given,) if self.knowledge.is_end(loop, given):
+                return self._end(loop, self.items(given, scope))
             case _:
                 pass
         arguments = [self.expression(argument, scope) for argument in node.arguments]

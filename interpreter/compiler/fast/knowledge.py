@@ -112,14 +112,12 @@ class Knowledge:
     def cell_of(self, node: c.Expression) -> c.Expression:
         """A holder behind calls that only name it."""
         while isinstance(node, c.CallRule | c.CallBase):
-            layer = self.program.reach.procedures[self.program.target(node)]
-            if layer.form != "is" or isinstance(layer.body, tuple) or layer.when is not None:
+            answer = self.program.answer(node)
+            if not isinstance(answer, c.Cell | c.CallRule | c.CallBase):
                 return node
-            if not isinstance(layer.body, c.Cell | c.CallRule | c.CallBase):
+            if isinstance(answer, c.Cell) and answer.owner is not None:
                 return node
-            if isinstance(layer.body, c.Cell) and layer.body.owner is not None:
-                return node
-            node = layer.body
+            node = answer
         return node
 
     def _lifted(
@@ -223,9 +221,8 @@ class Knowledge:
             case c.Builtin("count", (counted,)):
                 return counted.type.form not in ("int", "bag")
             case c.CallRule() | c.CallBase():
-                layer = self.program.reach.procedures[self.program.target(node)]
-                is_plain = layer.form == "is" and not isinstance(layer.body, tuple) and layer.when is None
-                return is_plain and self.is_count(layer.body)  # type: ignore[arg-type]
+                answer = self.program.answer(node)
+                return answer is not None and self.is_count(answer)
             case _:
                 return False
 
@@ -284,13 +281,13 @@ class Knowledge:
             case c.Builtin(name="price" | "vacancy"):
                 return False
             case c.CallRule(arguments=arguments) | c.CallBase(arguments=arguments):
-                layer = self.program.reach.procedures[self.program.target(node)]
-                if layer.form != "is" or isinstance(layer.body, tuple) or layer.when is not None:
+                answer = self.program.answer(node)
+                if answer is None:
                     return False
                 given = {number: self._possible(each, env) for number, each in enumerate(arguments)}
                 known = {number: found for number, found in given.items() if found is not None}
                 return all(self._reads(each, env, value, cells, whole) for each in arguments) and self._reads(
-                    layer.body, known, value, cells, whole
+                    answer, known, value, cells, whole
                 )
             case c.Read(c.Cell(group, owner)):
                 owners = self._possible(owner, env) if owner is not None else None

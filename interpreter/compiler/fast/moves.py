@@ -11,7 +11,6 @@ from interpreter.compiler.fast.expressions import Scope, cheap
 from interpreter.compiler.fast.knowledge import MOST_UNROLLED
 from interpreter.compiler.fast.parts import part_of
 from interpreter.compiler.fast.quote import is_constant, value_of
-from interpreter.compiler.fast.zones import Zones
 from interpreter.language import core as c
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ class Moves:
         self.emitter, self.expressions = statements.emitter, statements.expressions
         self.quote, self.constants = statements.quote, statements.constants
         self.base, self.after, self.named = statements.base, statements.after, statements.named
-        self.zones = Zones(self.emitter.program, self.constants)
+        self.zones = self.emitter.knowledge.zones
 
     def _owner(self, group: str, where: ast.expr) -> ast.expr | None:
         """The local that says whose cell of a group it is."""

@@ -68,9 +68,8 @@ class Zones:
             case c.Condition(then, _, otherwise):
                 return self.is_in_order(then) and self.is_in_order(otherwise)
             case c.CallRule():
-                layer = self.program.reach.procedures[self.program.target(node)]
-                is_plain = layer.form == "is" and not isinstance(layer.body, tuple) and layer.when is None
-                return is_plain and self.is_in_order(layer.body)  # type: ignore[arg-type]
+                answer = self.program.answer(node)
+                return answer is not None and self.is_in_order(answer)
             case _:
                 return False
 
