@@ -130,7 +130,7 @@ CASES: dict[str, tuple[str, str, tuple[tuple[str, str], ...], str]] = {
         "score_all += told()\nchoose act by seats[0]:\n"
         "  a if count(deck) > 0:\n    move first(deck) to seats[0].hand\n"
         "  b if count(deck) > 0:\n    move first(deck) to pile\n"
-        "  c card in pile:\n    move card to bottom of deck\n  d:\n    score_all = told()\n",
+        "  c card in pile where card.number > 3:\n    move card to bottom of deck\n  d:\n    score_all = told()\n",
         ENDS,
         (),
         "",
@@ -139,7 +139,7 @@ CASES: dict[str, tuple[str, str, tuple[tuple[str, str], ...], str]] = {
         "score_all += told()\nchoose act by seats[0]:\n"
         "  a if count(deck) > 0:\n    move first(deck) to seats[0].hand\n"
         "  b if count(deck) > 0:\n    move first(deck) to pile\n"
-        "  c card in pile:\n    move card to bottom of deck\n  d:\n    score_all = told()\n",
+        "  c card in pile where card.number > 3:\n    move card to bottom of deck\n  d:\n    score_all = told()\n",
         ENDS + rule("turned", "(card: plan) -> int: -card.number"),
         (("pile: {of: plan, order: by number}", "pile: {of: plan, order: by turned}"), DISORDERED),
         "",
@@ -148,7 +148,7 @@ CASES: dict[str, tuple[str, str, tuple[tuple[str, str], ...], str]] = {
         "score_all += told()\nchoose act by seats[0]:\n"
         "  a if count(deck) > 0:\n    move first(deck) to seats[0].hand\n"
         "  b if count(deck) > 0:\n    move first(deck) to pile\n"
-        "  c card in pile:\n    move card to bottom of deck\n  d:\n    score_all = told()\n",
+        "  c card in pile where card.number > 3:\n    move card to bottom of deck\n  d:\n    score_all = told()\n",
         ENDS,
         (("pile: {of: plan, order: by number}", "pile: {of: plan, order: free}"), DISORDERED),
         "",
