@@ -121,6 +121,10 @@ class Sizes:
         """A question about rooms, where all kinds share them."""
         return 8 << min(self.width, 10)
 
+    def claims(self, width: int) -> int:
+        """What can be claimed of the rooms of some cards, over so many kinds."""
+        return (4 + (4 << min(width, 10))) * self.cards + (8 << min(width, 10))
+
     @property
     def mixes(self) -> int:
         """A question about mixes of tokens, of which there are few."""

@@ -39,6 +39,8 @@ from interpreter.compiler.fast.stretches import Stretches
 from interpreter.compiler.fast.truths import as_truths
 from interpreter.compiler.fast.uses import kept_as_it_was, used_in_place
 from interpreter.compiler.fast.values import AsValues
+from interpreter.language import core as c
+from interpreter.language.walk import descendants
 
 if TYPE_CHECKING:
     from interpreter.compiler.plain.machine import Machine
@@ -119,6 +121,33 @@ class Emitter:
         from interpreter.kernel.state import State
 
         return self.machine.function(target)(State([None] * self.constants.layout.size), values)  # type: ignore[arg-type]
+
+    def told_of_cards(self, loop: c.Loop, tree: c.Expression) -> tuple[Any, ...] | None:
+        """What a part of a loop comes to for each card there is, if it goes through cards and reads nothing of a game.
+
+        None for cards that it fails for.
+        """
+        from interpreter.kernel.state import State
+
+        items = loop.items.type.of
+        if items is None or items.form != "card" or items.optional:
+            return None
+        for node in descendants(tree):
+            match node:
+                case c.Local(index) if index != loop.variable:
+                    return None
+                case c.Read() | c.Loop():
+                    return None
+                case c.CallRule() | c.CallBase() if self.program.reach.all[self.program.target(node)].reads:
+                    return None
+        given, state = self.machine.expressions.compile(tree), State([None] * self.constants.layout.size)
+        found: list[Any] = []
+        for card in range(len(self.constants.card_kind)):
+            try:
+                found.append(given(state, [*[None] * loop.variable, card]))
+            except Exception:
+                found.append(None)  # the fast form fails there too, and the plain one says why
+        return tuple(found)
 
     def write(self, span: Span, letter: str, label: str) -> _Writing:
         return _Writing(self, span, self.named(letter, label))

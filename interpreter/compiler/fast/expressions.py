@@ -21,6 +21,7 @@ from interpreter.compiler.fast.knowledge import MOST_UNROLLED, Knowledge
 from interpreter.compiler.fast.parts import part_of
 from interpreter.compiler.fast.pins import implied
 from interpreter.compiler.fast.quote import Quote, is_constant, value_of
+from interpreter.compiler.fast.rooms import RoomsOfCards
 from interpreter.compiler.fast.truths import asks_for_items, asks_for_some
 from interpreter.language import core as c
 from interpreter.language.model import RuleLayer
@@ -60,6 +61,9 @@ class Unsupported(Exception):
 MOST_WRITTEN = 60_000
 """So many expressions are written for one game, and for each policy: functions that are put in place of their calls
 can double each time."""
+
+
+FEW_CARDS = 2
 
 
 class TooLarge(Exception):
@@ -794,7 +798,7 @@ class Expressions:
                 found = self._listed(node, scope)
                 if not (isinstance(found, ast.Call) and isinstance(found.func, ast.Name) and found.func.id == "tuple"):
                     found = q.expression("tuple(_0)", found)
-                return self._made(node, found) if node.operation == "map" else found
+                return self._made(node, found) if node.operation == "map" else self._but_for_few(node, found, scope)
             case "count":
                 unrolled = self._unrolled(node, scope)
                 if unrolled is not None and node.test is None:
@@ -806,6 +810,28 @@ class Expressions:
                 return self._first_last(node, scope)
             case _:
                 return self._ordered(node, scope)
+
+    def _but_for_few(self, node: c.Loop, found: ast.expr, scope: Scope) -> ast.expr:
+        """Cards of a zone that pass a test which only a card or two fail: all of them, where none of these is there."""
+        fail = self.few_are_there(node, scope, passing=False)
+        return (
+            found
+            if fail is None
+            else self.quote.expression("_0 if _1 else _2", found, fail, self.items(node.items, scope))
+        )
+
+    def few_are_there(self, node: c.Loop, scope: Scope, *, passing: bool) -> ast.expr | None:
+        """Whether a zone has a card that passes a loop's test, or fails it: it is looked for, if few cards do."""
+        if node.test is None or scope.leaky or not isinstance(node.items, c.Read) or node.items.type.form != "list":
+            return None
+        told = self.emitter.told_of_cards(node, node.test)
+        if told is None or None in told:
+            return None
+        few = [card for card, passes in enumerate(told) if passes == passing]
+        items = self.items(node.items, scope)
+        if len(few) > FEW_CARDS or not cheap(items):
+            return None
+        return self._any_of([self.quote.expression("_0 in _1", self.quote.constant(card), items) for card in few])
 
     def _by_position(self, node: c.Loop, scope: Scope) -> ast.expr | None:
         """Cards of a zone that are asked for by their places there: none of them is looked for."""
@@ -942,6 +968,9 @@ class Expressions:
     def _any_all(self, node: c.Loop, scope: Scope) -> ast.expr:
         q = self.quote
         unrolled = self._unrolled(node, scope)
+        few = self.few_are_there(node, scope, passing=node.operation == "any")
+        if few is not None:
+            return few if node.operation == "any" else self.negated(few)
         if node.operation == "any":
             if unrolled is not None:
                 return self._any_of(unrolled)
@@ -1183,10 +1212,12 @@ class Expressions:
     def _housed(self, node: c.Builtin, scope: Scope) -> ast.expr:
         """What rooms leave outside, or have left. What sets of kinds can claim follows from the rooms: it is kept."""
         q = self.quote
-        bag, rooms = self.expression(node.arguments[0], scope), self.expression(node.arguments[1], scope)
+        bag, rooms = self.expression(node.arguments[0], scope), node.arguments[1]
         kind = self.constants.model.kinds.get(node.arguments[0].type.name)
         width = q.constant(len(kind.members)) if kind is not None else q.expression("len(_0)", bag)
-        claims = q.call("claims", [rooms, width])
+        claims = self._claims_of_cards(rooms, width, scope)
+        if claims is None:
+            claims = q.call("claims", [self.expression(rooms, scope), width])
         if kind is not None:
             claims = self._outlined("claims", claims)
         found = q.expression("_0.outside[_1]" if node.name == "overflow" else "_0.space[_1]", claims, bag)
@@ -1196,6 +1227,25 @@ class Expressions:
             if node.name == "overflow"
             else self.bag_item(found, self.expression(node.arguments[2], scope), node.arguments[0].type.name)
         )
+
+    def _claims_of_cards(self, rooms: c.Expression, width: ast.expr, scope: Scope) -> ast.expr | None:
+        """What is claimed of the rooms of some cards, where each card always has the same room.
+
+        It is looked up by how much all rooms for the same kinds hold, which one sum tells.
+        """
+        if not isinstance(rooms, c.Loop) or rooms.operation != "map" or not is_constant(width):
+            return None
+        told = self.emitter.told_of_cards(rooms, rooms.value) if rooms.value is not None else None
+        known = RoomsOfCards(told, value_of(width)) if told is not None else None
+        if known is None or not known.is_few:
+            return None
+        q = self.quote
+        numbers = q.name(self.emitter.bind("room", known.numbers))
+        number = q.expression("_0[_1]", numbers, q.name(scope.label(rooms.variable)))
+        counted = self.comprehension(rooms, scope, lambda _: number, False)
+        found = q.expression("_0[sum(_1)]", q.name(self.emitter.bind("claims", known)), counted)
+        found.heavy = self.emitter.sizes.claims(value_of(width))  # type: ignore[attr-defined]
+        return found
 
     def _outlined(self, label: str, node: ast.expr) -> ast.expr:
         """A call of a function of the cells and locals that an expression reads: what it gives is remembered."""

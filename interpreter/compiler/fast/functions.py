@@ -365,6 +365,8 @@ class Functions(Writer):
             return None
         if tree.operation == "first" and not tree.or_none:
             return None
+        if tree.operation != "first" and x.few_are_there(tree, scope, passing=tree.operation == "any") is not None:
+            return None
         hoister = Hoister({scope.label(tree.variable)})
         items = x.items(tree.items, scope)
         scope.loops.append(hoister)
@@ -423,10 +425,13 @@ def _is_glance(function: ast.FunctionDef) -> bool:
     """Whether it goes once through what it is given, with no work for each item: as quick as looking its answer up,
     which is seldom there where so much can be given."""
     match function:
-        case ast.FunctionDef(
-            args=ast.arguments(args=[given]),
-            body=[ast.Return(ast.Call(ast.Name("tuple"), [ast.ListComp(element, [clause])]))],
-        ):
+        case ast.FunctionDef(args=ast.arguments(args=[given]), body=[ast.Return(ast.expr() as value)]):
+            if isinstance(value, ast.IfExp) and isinstance(value.orelse, ast.Name):
+                value = value.body
+        case _:
+            return False
+    match value:
+        case ast.Call(ast.Name("tuple"), [ast.ListComp(element, [clause])]):
             parts = [element, *clause.ifs]
             calm = (ast.Name, ast.Subscript, ast.Constant, ast.Load, ast.Compare, ast.cmpop, ast.UnaryOp, ast.unaryop)
             return (

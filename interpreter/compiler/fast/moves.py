@@ -101,10 +101,15 @@ class Moves:
         if track is not None:
             limit = x.capacity(self.base[target[0]], kind)
             change.extend(q.statements("if _0 > _1:\n    give_up()", more, limit))
+        crowded = self.emitter.standing.crowds(target[0], self._owner(*target), number, kind)
+        if crowded is not None:
+            name = x.fresh("crowded")
+            change.append(q.assign(name, crowded))
+            crowded = q.name(name)
         change.extend(q.statements("L.append((4, _2, _0, _1, _3, _4))", away, held, site, to, there))
         change.extend(self._with_parts(((away, held, left), (to, there, more)), kind, width))
         change.extend(self.after(source[0], away, held, self._owner(*source), less=True))
-        change.extend(self.after(target[0], to, there, self._owner(*target)))
+        change.extend(self.after(target[0], to, there, self._owner(*target), asked=crowded))
         if sure or (is_constant(number) and value_of(number) > 0):
             return [*found, *change]
         return [

@@ -7,11 +7,12 @@ from functools import lru_cache
 from interpreter.compiler.fast.budget import Abandoned
 from interpreter.kernel import bags
 
-__all__ = ["Claims", "claims"]
+__all__ = ["Claims", "RoomsOfCards", "claims"]
 
 MOST_ROOMS_KNOWN = 1_024
 MOST_BAGS_KNOWN = 256
 MOST_KINDS_SHARED = 8
+MOST_SUMMED, CAPACITIES = 16, 1 << 12
 
 Sets = tuple[tuple[tuple[int, ...], int], ...]
 """Sets of kinds, each with what the rooms that take one of them hold in all."""
@@ -105,6 +106,45 @@ def claims(rooms: bags.Rooms, width: int) -> Claims:
 @lru_cache(maxsize=MOST_ROOMS_KNOWN)
 def _claims_of(alone: tuple[int, ...], mixed: tuple[tuple[tuple[int, ...], int], ...]) -> Claims:
     return Claims(list(alone), [(frozenset(kinds), capacity) for kinds, capacity in mixed])
+
+
+class RoomsOfCards(dict[int, Claims]):
+    """What can be claimed of the rooms of some cards, of which each has the same room whenever it is asked.
+
+    ``rooms``: the room of each card, none where it has none. ``numbers`` has a number for each card; the sum of those
+    of some cards says how much all rooms for the same kinds hold, and is what their claims are looked up by: there are
+    far fewer such sums than sets of cards.
+    """
+
+    __slots__ = ("kinds", "numbers", "rooms", "width")
+
+    def __init__(self, rooms: tuple[tuple[tuple[int, ...], int] | None, ...], width: int) -> None:
+        self.rooms, self.width = rooms, width
+        self.kinds = list(dict.fromkeys(room[0] for room in rooms if room is not None and room[0]))
+        places = {kinds: CAPACITIES**place for place, kinds in enumerate(self.kinds)}
+        self.numbers = tuple(None if room is None else room[1] * places.get(room[0], 0) for room in rooms)
+
+    @property
+    def is_few(self) -> bool:
+        """Whether sums tell apart what they must, and are not long."""
+        capacities = [room[1] for room in self.rooms if room is not None]
+        return len(self.kinds) <= MOST_SUMMED and min(capacities, default=0) >= 0 and sum(capacities) < CAPACITIES
+
+    def __missing__(self, held: int) -> Claims:
+        left, rooms = held, []
+        for kinds in self.kinds:
+            left, capacity = divmod(left, CAPACITIES)
+            rooms.append((kinds, capacity))
+        if len(self) >= MOST_ROOMS_KNOWN:
+            self.clear()
+        found = self[held] = claims(tuple(rooms), self.width)
+        return found
+
+    def __repr__(self) -> str:
+        return f"claims of {self.rooms} over {self.width} kinds"
+
+    def __reduce__(self) -> tuple[type[RoomsOfCards], tuple[object, int]]:
+        return RoomsOfCards, (self.rooms, self.width)
 
 
 def _sets(kinds: list[int], alone: list[int], mixed: list[tuple[frozenset[int], int]]) -> Sets:

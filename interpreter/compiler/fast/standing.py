@@ -89,6 +89,21 @@ class Standing(Writer):
             case _:
                 return False
 
+    def crowds(self, group: str, owner: ast.expr | None, number: ast.expr, kind: ast.expr) -> ast.expr | None:
+        """What asks, before somebody's bag gets so many more of a kind, whether that rule has a match with them.
+
+        There is no room for them, then: how much there is was often asked before, since nobody may take more. A bag
+        that does not fit itself has room for none, and does not fit with more either. Nothing for other rules.
+        """
+        matches = self.matches_for(group, owner) if owner is not None else None
+        match matches:
+            case ast.Compare(ast.Subscript(ast.Attribute(claims), bag)) if self.looks_for_more(matches, group):
+                space = self.quote.expression("_0.space[_1]", claims, bag)
+                space.heavy = self.emitter.sizes.sets  # type: ignore[attr-defined]
+                return self.quote.expression("_0[_1] < _2", space, kind, number)
+            case _:
+                return None
+
     def _group(self, cell: ast.expr) -> str:
         """The group of the cell that is read, if it can be told."""
         match cell:

@@ -314,6 +314,7 @@ class Statements:
         owner: ast.expr | None = None,
         *,
         less: bool = False,
+        asked: ast.expr | None = None,
     ) -> Block:
         """What a change of a group's cell brings with it: remembered values go, standing rules are woken.
 
@@ -321,6 +322,7 @@ class Statements:
         that is a local. Then the one rule that could be woken is asked at once, if that is short, and sleeps on where
         it has no match; but not while the machine settles: a decision in between must leave what the plain form leaves.
         ``less``: it is a bag, which has become smaller. A rule that sleeps and looks for what has no room sleeps on.
+        ``asked``: the rule was asked before the change, and this is its answer.
         """
         q = self.quote
         found: Block = self.emitter.drops(group, where, old or q.expression("L[-1][3]"))
@@ -335,7 +337,9 @@ class Statements:
                 else q.expression("WAKES[_0]", where)
             )
             wake = q.statements("S[_0] |= _1", q.constant(self.base["pending"]), woken)
-            matches = self.emitter.standing.matches_for(group, owner) if owner is not None else None
+            matches = asked
+            if matches is None and owner is not None:
+                matches = self.emitter.standing.matches_for(group, owner)
             if matches is not None:
                 settling = q.expression("S[_0]", q.constant(self.base["settling"]))
                 asleep = less and self.emitter.standing.looks_for_more(matches, group)
