@@ -113,6 +113,26 @@ CASES: dict[str, tuple[str, str, tuple[tuple[str, str], ...], str]] = {
         (SPARE, ZONES),
         PLANS,
     ),
+    "cards that only a few do not pass for, or only a few pass for": (
+        "choose act by seats[0]:\n"
+        "  a if count(deck) > 0:\n    move first(deck) to heap\n    score_all += told()\n"
+        "  b if count(spares) > 0:\n    move first(spares) to heap\n    score_all += told()\n"
+        "  c card in plans():\n    move card to pile\n    score_all += told()\n"
+        "  d if any(c in heap where c is spare):\n    for each card in others():\n"
+        "      move card to spares\n    score_all += told()\n",
+        rule("plans", "() -> list of plan: [c in heap where c is plan]")
+        + rule("others", "() -> list of spare: [c in heap where c is spare]")
+        + rule("told", "() -> int: count(plans()) + 10 * count(others()) + tests()")
+        + rule(
+            "tests",
+            "() -> int: (100 if all(c in heap where c is plan) else 0)"
+            " + (1000 if any(c in heap where c is spare) else 0)"
+            " + (10000 if all(c in heap where c is spare) else 0)"
+            " + (100000 if any(c in heap where c is plan) else 0)",
+        ),
+        (SPARE, ZONES),
+        "",
+    ),
     "a row of cards, of which others have no such number": (
         "choose act by seats[0]:\n  pick number in 1 .. 4:\n    amount = number\n    score_all += best()\n"
         "  a if count(deck) > 0:\n    move first(deck) to seats[0].hand\n    score_all += best()\n"
@@ -330,6 +350,19 @@ def test_what_is_in_order_is_not_gone_through(tmp_path: Path) -> None:
     family = FAMILY.replace(*TOTAL).replace("pile: {of: plan, order: by number}", "pile: {of: plan, order: by turned}")
     turned = loaded(write(tmp_path, act, rules, "", family)).new_game(2, 1).machine.emitted.text()
     assert not re.search(r"last_or_none\(V\d+_some", turned)
+
+
+def test_few_cards_are_looked_for(tmp_path: Path) -> None:
+    """Two spare cards are looked for in the heap, four plans are not: the heap is gone through."""
+    act, rules, changes, _ = CASES["cards that only a few do not pass for, or only a few pass for"]
+    family = FAMILY.replace(*TOTAL)
+    for old, new in changes:
+        family = family.replace(old, new)
+    text = loaded(write(tmp_path, act, rules, "", family)).new_game(2, 1).machine.emitted.text()
+    assert re.search(
+        r"def V\d+_plans\(C_heap\):\n    return tuple\(.*\) if 0 in C_heap or 1 in C_heap else C_heap", text
+    )
+    assert re.search(r"def V\d+_others\(C_heap\):\n    return tuple\(\[[^]]*\[[^]]*\]\]\)\n", text)
 
 
 def test_a_policy_that_fails_takes_back_no_choice_before(tmp_path: Path) -> None:
