@@ -1318,8 +1318,12 @@ class Expressions:
         q, emitter = self.quote, self.emitter
         if not is_constant(kind):
             return q.expression("_0[_1][_2[_1]][_3]", q.name(emitter.bind(label, rows)), kind, present, number)
-        row = emitter.bind(f"{label} of {value_of(kind)}", rows[value_of(kind)])
+        row, label = rows[value_of(kind)], f"{label} of {value_of(kind)}"
         held = part_of(q.expression("_0[_1]", present, kind), len(rows))
+        if is_constant(number):  # none where there are not so many
+            prices = emitter.bind(f"{label} for {value_of(number)}", tuple([each.get(value_of(number)) for each in row]))
+            return q.call("sure", [q.expression("_0[_1]", q.name(prices), held)])
+        row = emitter.bind(label, row)
         return q.expression("_0[_1][_2]", q.name(row), held, number)
 
 
