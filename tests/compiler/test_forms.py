@@ -29,6 +29,14 @@ ZONES = (
     "zones: {deck",
     "zones: {heap: {of: card, order: kept}, spares: {of: spare, order: kept, start: all}, deck",
 )
+FORGES = (
+    "cards:\n",
+    "cards:\n  forge:\n    key: name\n    has: {name: text, needs: int, burns: set of gem}\n    is: |\n"
+    "      name | needs | burns\n      Ash  | 0     | ruby\n      Bog  | 2     | -\n      Cob  | 0     | -\n"
+    "      Dun  | 2     | opal\n      Elk  | 3     | ruby opal\n      Fir  | 7     | onyx opal\n",
+)
+HEARTHS = ("zones: {deck", "zones: {hearths: {of: forge, order: kept, start: all}, deck")
+ENDLESS = ("mine: {of: gem, start: rest}", "mine: {of: gem, start: rest, unlimited: yes}")
 
 
 def table(name: str, keys: str, *rows: str) -> str:
@@ -52,6 +60,17 @@ choose act by seats[0]:
     score_all += near(1) * 100
 """
 ANY = "any(step in step where (seat.level == {} or seat.level == {} + 50) and step > 2)"
+
+
+def burning(mixes: str, dug: str = "purse", amount: str = "where mine[kind] >= number") -> str:
+    """Gems are dug until some mixes of them can be burnt."""
+    burnt = {"purse": "move fuel from who.purse to mine", "gems": "gems -= fuel"}[dug]
+    found = {"purse": "move number of kind from mine to who.purse", "gems": "gems += number of kind"}[dug]
+    return (
+        f"choose act by seats[0]:\n  burn who in seats, forge in hearths, fuel in {mixes}:\n"
+        f"    score_all += fuel[ruby] + 10 * fuel[onyx] + 100 * fuel[opal]\n    {burnt}\n"
+        f"  dig who in seats, kind in gem, number in [1, 3, 6] {amount}:\n    {found}\n"
+    )
 
 
 DISORDERED = ("      3\n      4\n", "      4\n      3\n")
@@ -281,6 +300,45 @@ CASES: dict[str, tuple[str, str, tuple[tuple[str, str], ...], str]] = {
         "    some = none\n  other number in 1 .. 4:\n    some = none if number == 1 else number\n",
         "",
         (),
+        "",
+    ),
+    "mixes by what a card needs and burns": (
+        burning("mixes(forge.needs, forge.burns, who.purse)"),
+        "",
+        (FORGES, HEARTHS, PURSE),
+        "",
+    ),
+    "mixes that a function asks for": (
+        burning("ways(forge, who)"),
+        rule("ways", "(it: forge, who: seat) -> list of bag of gem: mixes(it.needs, it.burns, who.purse)"),
+        (FORGES, HEARTHS, PURSE),
+        "",
+    ),
+    "mixes of the same number, of the same kinds, and of both": (
+        burning(
+            "mixes(2, forge.burns, who.purse) + mixes(forge.needs, [opal, onyx], who.purse)"
+            " + mixes(3, [onyx, ruby], who.purse) + mixes(2, gem, who.purse)"
+        ),
+        "",
+        (FORGES, HEARTHS, PURSE),
+        "",
+    ),
+    "mixes of what one card needs and another burns": (
+        burning("mixes(forge.needs, first(hearths).burns, who.purse)"),
+        "",
+        (FORGES, HEARTHS, PURSE),
+        "",
+    ),
+    "mixes of a bag that holds less than nothing": (
+        burning("mixes(forge.needs, forge.burns, gems)", "gems", "") + "  lose kind in gem:\n    gems -= 2 of kind\n",
+        "",
+        (FORGES, HEARTHS),
+        "",
+    ),
+    "mixes of more than there is": (
+        burning("mixes(forge.needs, forge.burns, who.purse)", amount=""),
+        "",
+        (FORGES, HEARTHS, PURSE, ENDLESS),
         "",
     ),
     "nobody's level": (

@@ -98,10 +98,11 @@ class Emitter:
         clean = "".join(char if char.isascii() and char.isalnum() else "_" for char in label)
         return f"{letter}{self._count}_{clean}"
 
-    def bind(self, label: str, value: Any) -> str:
-        """The name of a value that the module is given. What is called alike need not be the same."""
+    def bind(self, label: str, value: Any, made_of: Any = None) -> str:
+        """The name of a value that the module is given. What is called alike need not be the same; ``made_of`` tells a
+        long value from others, if it is given."""
         known = self.known.setdefault(("bind", label), {})
-        shown = repr(getattr(value, "__self__", value))
+        shown = repr(getattr(value, "__self__", value) if made_of is None else made_of)
         if shown not in known:
             known[shown] = self.named("K", label)
             self.done.values[known[shown]] = value

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, assert_never
 
 from interpreter.base.source import Span
 from interpreter.compiler.constants import Constants, RuleFailure
+from interpreter.compiler.fast.budget import FEW
 from interpreter.compiler.fast.knowledge import MOST_UNROLLED, Knowledge
 from interpreter.compiler.fast.parts import part_of
 from interpreter.compiler.fast.pins import implied
@@ -376,12 +377,15 @@ class Expressions:
         return self.quote.expression("not _0", node)
 
     def static(self, attribute: str, of: ast.expr) -> ast.expr:
-        values = self.constants.statics[attribute]
-        if is_constant(of):
-            return self.quote.constant(values[value_of(of)])
-        if attribute == "seat.number":
+        if attribute == "seat.number" and not is_constant(of):
             return of
-        return self.quote.expression("_0[_1]", self.quote.name(self.emitter.bind(attribute, tuple(values))), of)
+        return self._at(attribute, tuple(self.constants.statics[attribute]), of)
+
+    def _at(self, label: str, values: tuple[Any, ...], place: ast.expr) -> ast.expr:
+        """What stands in a list that is known."""
+        if is_constant(place):
+            return self.quote.constant(values[value_of(place)])
+        return self.quote.expression("_0[_1]", self.quote.name(self.emitter.bind(label, values)), place)
 
     def _table(self, node: c.TableCell, scope: Scope) -> ast.expr:
         cells = self.constants.model.tables[node.table].cells
@@ -1162,9 +1166,7 @@ class Expressions:
             case "room":
                 return q.tuple(arguments)
             case "mixes":
-                found = q.expression("mixes[_0]", q.tuple(arguments))
-                found.heavy = self.emitter.sizes.mixes  # type: ignore[attr-defined]
-                return found
+                return self._mixes(node, arguments, scope)
             case "clockwise":
                 seats = self.constants.seats
                 turned = tuple(seats[seat + 1 :] + seats[:seat] for seat in range(len(seats)))
@@ -1184,6 +1186,24 @@ class Expressions:
                 return q.call("connected", arguments)
             case _:
                 raise Unsupported(name)
+
+    def _mixes(self, node: c.Builtin, arguments: list[ast.expr], scope: Scope) -> ast.expr:
+        """Mixes are looked up: by few counts of the bag where all that can be asked for is known, or by all of it."""
+        q, bag, name = self.quote, arguments[2], node.arguments[2].type.name
+        known = self.knowledge.mixtures(node)
+        if known is not None:
+            mixtures, of = known[0], self.expression(known[1], scope)
+            if cheap(of) and cheap(bag):
+                rows = self.emitter.bind(f"mixes of {name}", mixtures.rows, mixtures.asked)
+                found = q.expression("_0[_1]", q.name(rows), of)
+                for kinds in mixtures.kinds:
+                    count = self.bag_item(bag, self._at(f"mixed {name}", kinds, of), name)
+                    found = q.expression("_0[_1]", found, count)
+                found.length = FEW  # type: ignore[attr-defined]
+                return found
+        found = q.expression("mixes[_0]", q.tuple(arguments))
+        found.heavy = self.emitter.sizes.mixes  # type: ignore[attr-defined]
+        return found
 
     def _folded(self, node: ast.expr, function: Callable[[Any], Any]) -> ast.expr:
         if isinstance(node, ast.Call) and is_constant(node.args[0]):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields, is_dataclass
 from math import prod
 from typing import Any
 
 from interpreter.compiler.constants import Constants
 from interpreter.compiler.facts import STATE_BUILTINS
+from interpreter.compiler.fast.mixtures import Mixtures, mixtures
 from interpreter.compiler.fast.zones import Zones
 from interpreter.compiler.lower import Program
 from interpreter.language import core as c
@@ -22,7 +23,7 @@ MOST_LIFTED = 4
 MOST_UNROLLED = 8
 SMALL_EXPRESSION = 30
 SMALL_VERDICT = 60
-HEAVY_BUILTINS = frozenset(("overflow", "space", "mixes", "connected", "set of list", "sum", "total"))
+HEAVY_BUILTINS = frozenset(("overflow", "space", "connected", "set of list", "sum", "total"))
 TOTAL_BUILTINS = frozenset(("count", "rest", "take", "reversed", "set of list", "sum", "total", "room", "overflow"))
 
 
@@ -226,6 +227,37 @@ class Knowledge:
             case _:
                 return False
 
+    def mixtures(self, node: c.Builtin) -> tuple[Mixtures, c.Expression] | None:
+        """All mixes that are asked for in one place, if these are few, and what tells by its number which of them.
+
+        The bag must be a holder's: of each kind it holds no more than there is in all, and never less than nothing.
+        """
+        number, kinds, bag = node.arguments
+        if not self.is_count(bag):
+            return None
+        if isinstance(kinds, c.MakeList) and all(isinstance(each, c.Const) for each in kinds.items):
+            kinds = c.Const(tuple(each.value for each in kinds.items if isinstance(each, c.Const)))
+        statics, model = self.constants.statics, self.constants.model
+        pairs: Iterable[tuple[Any, Any]]
+        of: c.Expression
+        match number, kinds:
+            case c.Const(), c.Const():
+                pairs, of = [(number.value, kinds.value)], c.Const(0)
+            case c.Const(), c.Static(attribute, of):
+                pairs = [(number.value, each) for each in statics[attribute]]
+            case c.Static(attribute, of), c.Const():
+                pairs = [(each, kinds.value) for each in statics[attribute]]
+            case c.Static(attribute, of), c.Static(other, same) if of == same:
+                pairs = zip(statics[attribute], statics[other], strict=True)
+            case _:
+                return None
+        name = bag.type.name
+        totals = model.kinds[name].totals
+        if totals is None or any(group.unlimited and group.type.name == name for group in model.groups.values()):
+            return None
+        found = mixtures(tuple(None if None in pair else pair for pair in pairs), totals)
+        return (found, of) if found is not None else None
+
     def _members(self, type_: Type) -> int:
         """How many names the kind has of which a value surely is one; 0 where it may be anything else."""
         kind = self.constants.model.kinds[type_.name] if type_.form == "kind" and not type_.optional else None
@@ -235,6 +267,8 @@ class Knowledge:
         """Loops and long work; a loop over a few things that are known is written out instead."""
         if isinstance(node, c.Loop):
             return node.operation not in ("any", "all") or not self.is_short(node.items)
+        if isinstance(node, c.Builtin) and node.name == "mixes":
+            return self.mixtures(node) is None
         return isinstance(node, c.Builtin) and node.name in HEAVY_BUILTINS
 
     def is_short(self, node: c.Expression) -> bool:
