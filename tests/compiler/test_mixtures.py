@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from interpreter.compiler.fast.budget import FEW
-from interpreter.compiler.fast.mixtures import MOST_TOKENS, Asked, mixtures
+from interpreter.compiler.fast.knowledge import MOST_MIXTURES
+from interpreter.compiler.fast.mixtures import MOST_NUMBERS, MOST_TOKENS, Asked, mixtures
 from interpreter.kernel.bags import mixes
 from tests.compiler.test_forms import CASES, ENDLESS
 from tests.test_hostile import FAMILY, loaded, write
@@ -41,6 +42,19 @@ def test_tables_are_small() -> None:
     assert mixtures(((FEW, (0, 1)),), (9, 9, 9)) is None
     assert mixtures(((1, (0, 1, 2)),), (9, 9, 9)) is None
     assert mixtures(((1, (0,)),), (9, MOST_TOKENS + 1, 9)) is None
+    many = tuple((number, (1,)) for number in range(MOST_NUMBERS // 30 + 1))
+    assert mixtures(many[1:], (9, 9, 9)) is not None
+    assert mixtures((*many[1:], *many[1:]), (9, 9, 9)) is not None
+    assert mixtures(many, (9, 9, 9)) is None
+
+
+def test_there_are_few_tables(tmp_path: Path) -> None:
+    asked = "mixes(forge.needs, forge.burns, who.purse)"
+    others = "".join(f" + mixes({number}, [opal], who.purse)" for number in range(1, MOST_MIXTURES + 1))
+    text = emitted(KNOWN[0], tmp_path, (asked, asked + others + f" + {asked}"))
+    assert len(set(re.findall(r"K\d+_mixes_of_gem", text))) == MOST_MIXTURES
+    option = next(line for line in text.splitlines() if "for fuel_2 in" in line)
+    assert re.findall(r"\bmixes\[\w+,?", option) == [f"mixes[{MOST_MIXTURES},"]
 
 
 KNOWN = "mixes by what a card needs and burns", "mixes that a function asks for"
@@ -49,6 +63,8 @@ IN_ANY_BAG = {
     "of many tokens of two kinds": ("7     | onyx opal", "8     | onyx opal"),
     "where there is much": ("{ruby: 9,", "{ruby: 101,"),
     "without end": ENDLESS,
+    "of a bag that is looked for": ("who.purse", "seats[0].purse"),
+    "of a card that is looked for": ("forge.needs, forge.burns", "first(hearths).needs, first(hearths).burns"),
 }
 
 
@@ -56,8 +72,8 @@ def emitted(name: str, tmp_path: Path, *changes: tuple[str, str]) -> str:
     act, rules, known, tables = CASES[name]
     family = FAMILY.replace("state:\n", "state:\n  score_all: {value: int, start: 0}\n")
     for old, new in (*known, *changes):
-        assert old in family
-        family = family.replace(old, new)
+        assert old in act + family
+        act, family = act.replace(old, new), family.replace(old, new)
     return loaded(write(tmp_path, act, rules, "", family + tables)).new_game(2, 1).machine.emitted.text()
 
 
@@ -75,3 +91,9 @@ def test_else_the_whole_bag_is_looked_up(why: str, tmp_path: Path) -> None:
     text = emitted(KNOWN[0], tmp_path, IN_ANY_BAG[why])
     assert re.search(r"\bmixes\[K\d+_forge_needs\[", text)
     assert "mixes_of_gem" not in text
+
+
+def test_what_is_found_by_counts_is_short(tmp_path: Path) -> None:
+    """Nothing is paid for each of some mixes, and for each of others again."""
+    asked = "in mixes(forge.needs, forge.burns, who.purse)"
+    assert "spent(K" not in emitted(KNOWN[0], tmp_path, (f"fuel {asked}", f"more {asked}, fuel {asked}"))

@@ -21,6 +21,8 @@ __all__ = ["MOST_UNROLLED", "FunctionFacts", "Knowledge"]
 
 MOST_LIFTED = 4
 MOST_UNROLLED = 8
+MOST_MIXTURES = 16
+"""So many tables of mixes are made for one game."""
 SMALL_EXPRESSION = 30
 SMALL_VERDICT = 60
 HEAVY_BUILTINS = frozenset(("overflow", "space", "connected", "set of list", "sum", "total"))
@@ -50,6 +52,7 @@ class Knowledge:
         self.program, self.constants = program, constants
         self.zones = Zones(program, constants)
         self._facts: dict[str, FunctionFacts] = {}
+        self._mixtures: dict[Any, Mixtures] = {}
 
     def facts(self, id: str) -> FunctionFacts:
         found = self._facts.get(id)
@@ -255,7 +258,12 @@ class Knowledge:
         totals = model.kinds[name].totals
         if totals is None or any(group.unlimited and group.type.name == name for group in model.groups.values()):
             return None
-        found = mixtures(tuple(None if None in pair else pair for pair in pairs), totals)
+        key = tuple(None if None in pair else pair for pair in pairs), totals
+        found = self._mixtures.get(key)
+        if found is None and len(self._mixtures) < MOST_MIXTURES:
+            found = mixtures(*key)
+            if found is not None:
+                self._mixtures[key] = found
         return (found, of) if found is not None else None
 
     def _members(self, type_: Type) -> int:

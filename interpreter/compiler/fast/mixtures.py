@@ -16,7 +16,9 @@ __all__ = ["Asked", "Mixtures", "mixtures"]
 
 MOST_KINDS = 2
 MOST_TOKENS = 100
-"""Where there may be more of a kind the tables would be long."""
+MOST_NUMBERS = 100_000
+"""Where a bag may hold more of a kind, or where there would be more numbers with one mix in every place, tables would
+be large."""
 
 Asked = tuple[tuple[int, tuple[int, ...]] | None, ...]
 """Numbers of tokens, each with the kinds that they may be of; none where nothing can be asked for."""
@@ -39,8 +41,8 @@ def mixtures(asked: Asked, totals: tuple[int, ...]) -> Mixtures | None:
     What is of fewer kinds than another has more counts than it needs: these may be of any kind.
     """
     wanted = [each for each in asked if each is not None]
-    depth = max([1, *(len(kinds) for _, kinds in wanted)])
-    if depth > MOST_KINDS or max(totals, default=0) > MOST_TOKENS:
+    depth, length = max([1, *(len(kinds) for _, kinds in wanted)]), max(totals, default=0) + 1
+    if depth > MOST_KINDS or length > MOST_TOKENS + 1 or len({*wanted}) * length**depth * len(totals) > MOST_NUMBERS:
         return None
     if any(len(kinds) > 1 and number >= FEW for number, kinds in wanted):  # number + 1 mixes of two kinds
         return None
