@@ -40,9 +40,9 @@ def mixtures(asked: Asked, totals: tuple[int, ...]) -> Mixtures | None:
 
     What is of fewer kinds than another has more counts than it needs: these may be of any kind.
     """
-    wanted = [each for each in asked if each is not None]
+    wanted = {each for each in asked if each is not None}
     depth, length = max([1, *(len(kinds) for _, kinds in wanted)]), max(totals, default=0) + 1
-    if depth > MOST_KINDS or length > MOST_TOKENS + 1 or len({*wanted}) * length**depth * len(totals) > MOST_NUMBERS:
+    if depth > MOST_KINDS or length > MOST_TOKENS + 1 or len(wanted) * length**depth * len(totals) > MOST_NUMBERS:
         return None
     if any(len(kinds) > 1 and number >= FEW for number, kinds in wanted):  # number + 1 mixes of two kinds
         return None
