@@ -1341,8 +1341,9 @@ class Expressions:
         row, label = rows[value_of(kind)], f"{label} of {value_of(kind)}"
         held = part_of(q.expression("_0[_1]", present, kind), len(rows))
         if is_constant(number):  # none where there are not so many
-            prices = emitter.bind(f"{label} for {value_of(number)}", tuple([each.get(value_of(number)) for each in row]))
-            return q.call("sure", [q.expression("_0[_1]", q.name(prices), held)])
+            prices = tuple([each.get(value_of(number)) for each in row])
+            of_count = q.name(emitter.bind(f"{label} for {value_of(number)}", prices))
+            return q.call("sure", [q.expression("_0[_1]", of_count, held)])
         row = emitter.bind(label, row)
         return q.expression("_0[_1][_2]", q.name(row), held, number)
 
