@@ -21,20 +21,34 @@ CONSTANT = re.compile("K[0-9]+_")
 def gathered(function: ast.FunctionDef, quote: Quote) -> ast.FunctionDef:
     """A function that changes nothing reads each cell once: what it reads more often becomes a local."""
     out_of_loops(function, quote)
-    finder = _Reads(function)
-    head = 0
-    for position, statement in enumerate(function.body):
-        if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Name) and statement.value.id == "env":
-            head = position + 1
-    found: Block = []
     names: dict[str, str] = {}
-    for key, reads in finder.reads.items():
+    found: dict[str, ast.expr] = {}
+    for key, reads in _Reads(function).reads.items():
         if len(reads) > 1:
             names[key] = f"cell_G{len(names)}"
-            found.append(quote.assign(names[key], reads[0]))
+            found[names[key]] = reads[0]
     _Replace(names).visit(function)
-    function.body[head:head] = found
+    for name, read in found.items():
+        _put_before(function.body, quote.assign(name, read))
     return function
+
+
+def _put_before(block: Block, assignment: ast.stmt) -> None:
+    """What gives a name its value stands before the first statement that uses it, in the innermost branch that holds
+    all of these."""
+    name = assignment.targets[0].id  # type: ignore[attr-defined]
+    using = [position for position, statement in enumerate(block) if _uses(statement, name)]
+    first = block[using[0]]
+    if len(using) == 1 and isinstance(first, ast.If) and not _uses(first.test, name):
+        branches = [branch for branch in (first.body, first.orelse) if any(_uses(each, name) for each in branch)]
+        if len(branches) == 1:
+            _put_before(branches[0], assignment)
+            return
+    block.insert(using[0], assignment)
+
+
+def _uses(node: ast.AST, name: str) -> bool:
+    return any(isinstance(each, ast.Name) and each.id == name for each in ast.walk(node))
 
 
 def part_of_one_cell(body: Block, given: set[str]) -> ast.expr | None:

@@ -11,6 +11,7 @@ __all__ = ["Claims", "RoomsOfCards", "claims"]
 
 MOST_ROOMS_KNOWN = 1_024
 MOST_BAGS_KNOWN = 256
+MOST_SHARED = 4_096
 MOST_KINDS_SHARED = 8
 MOST_SUMMED, CAPACITIES = 16, 1 << 12
 
@@ -70,7 +71,7 @@ class _Outside(dict[bags.Bag, int]):
             total += most
         if len(self) >= MOST_BAGS_KNOWN:
             self.clear()
-        self[bag] = total
+        self[_shared(bag)] = total
         return total
 
 
@@ -85,8 +86,14 @@ class _Space(dict[bags.Bag, tuple[int, ...]]):
     def __missing__(self, bag: bags.Bag) -> tuple[int, ...]:
         if len(self) >= MOST_BAGS_KNOWN:
             self.clear()
-        found = self[bag] = _spaces(bag, self.claims)
+        found = self[_shared(bag)] = _shared(_spaces(bag, self.claims))
         return found
+
+
+@lru_cache(maxsize=MOST_SHARED)
+def _shared(numbers: tuple[int, ...]) -> tuple[int, ...]:
+    """The same numbers as one object: what many tables know takes little memory then, which is soon reached."""
+    return numbers
 
 
 @lru_cache(maxsize=4 * MOST_ROOMS_KNOWN)
