@@ -55,10 +55,14 @@ def test_what_is_the_same_for_all_is_asked_before_the_loop() -> None:
 
 
 def test_what_enters_has_its_place() -> None:
-    enter = machines("germany-2018", 2)[1].form.space["enter"]
+    space = machines("germany-2018", 2)[1].form.space
+    enter, each_once = space["enter"], space["each_once"]
     chance = random.Random(7)
-    for _ in range(50):
-        items = tuple(chance.sample(range(30), 12))
+    for number in range(50):
+        drawn = chance.sample(range(30), 12)
+        items = tuple(sorted(drawn) if number % 2 else drawn)
+        assert each_once(items)
+        assert not each_once((*items, items[5]))
         some = [item for item in items if chance.random() < 0.5]
         values: list[int] = []
         for item in chance.sample(some, len(some)):

@@ -14,6 +14,7 @@ from __future__ import annotations
 from bisect import insort
 from collections.abc import Callable, Iterable
 from functools import partial
+from operator import lt
 from typing import Any
 
 from interpreter.compiler.constants import MAXIMUM_STEPS, MAXIMUM_WEIGHT, Constants, Meter, is_bounded, numbers_in
@@ -163,20 +164,39 @@ class Budget:
 
         known: Value = ()
         places: dict[Value, int] = {}
+        is_rising = True
+
+        def look_at(items: Value) -> None:
+            """At a list that was not the last one."""
+            nonlocal known, places, is_rising
+            left[0] -= 4 * len(items)
+            if left[0] < 0:
+                raise Abandoned
+            known, places = items, {items[place]: place for place in reversed(range(len(items)))}
+            is_rising = None not in items and all(map(lt, items, items[1:]))
+
+        def each_once(items: Value) -> bool:
+            """Whether all items of a list are different."""
+            if items is not known:
+                look_at(items)
+            return len(places) == len(items)
 
         def enter(values: list[Value], item: Value, items: Value) -> None:
             """Puts an item among some of a list, in the order of that; not if it is none of the list."""
-            nonlocal known, places
             left[0] -= len(items)
             if left[0] < 0:
                 raise Abandoned
             if items is not known:
-                known, places = items, {items[place]: place for place in reversed(range(len(items)))}
+                look_at(items)
             if item in places:
-                insort(values, item, key=places.__getitem__)
+                if is_rising:
+                    insort(values, item)
+                else:
+                    insort(values, item, key=places.__getitem__)
 
         return {
             "LEFT": left,
+            "each_once": each_once,
             "enter": enter,
             "spent": spent,
             "numbers": numbers,

@@ -152,7 +152,7 @@ class ShortLists(Writer):
             else ("found = M[_0]\nif found is not NOTHING:\n    return found\n", "M[_0] = found")
         )
         body = q.statements(
-            look + f"clauses\nfound = [_2 for _2 in _3 if _4]\nif len(set(_3)) == len(_3):\n    {keep}\nreturn found",
+            look + f"clauses\nfound = [_2 for _2 in _3 if _4]\nif each_once(_3):\n    {keep}\nreturn found",
             q.constant(number),
             functions.key(given),
             q.name(variable),
