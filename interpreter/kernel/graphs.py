@@ -6,7 +6,6 @@ stands on a node, which nodes a rule may use and what a length means is left to 
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field
 from heapq import heapify, heappop, heappush
@@ -19,45 +18,42 @@ __all__ = ["Graph"]
 _MOST_KEPT = 4096
 """How many answers of ``distances`` are kept for one choice of nodes before they are found anew."""
 
+_MOST_NEAR = 16
+"""So many nodes, the nearest to a goal, are looked for among the starts before these are made a set."""
+
 _Distances = tuple[int | None, ...]
 _Ways = list[tuple[int, int] | None]
+_Tree = tuple[int, int, tuple[Any, ...]]
+"""How far a node is from a start, that node, and the trees of those whose ways from that start lead on from it."""
 
 
 class _Within:
     """What is known of ways that use some of the nodes, for some lengths.
 
-    Where all these nodes hang together, the distances from several starts are the least of the rows of the starts, and
-    a question with one start more than another needs only what is ``near`` that start. Nodes that a rule chooses
-    anew for each question are asked about once: only the second question looks whether they hang together.
+    Distances with one start more need only what is nearer to that start. Nodes that a rule chooses anew for each
+    question are asked about once: only the second question finds the ``trees`` of its starts.
     """
 
-    __slots__ = ("answers", "goals", "joined", "near", "nodes", "rows", "sets")
+    __slots__ = ("answers", "goals", "trees")
 
-    def __init__(self, nodes: frozenset[int]) -> None:
-        self.nodes = nodes
-        self.joined: bool | None = None
-        self.rows: dict[int, _Distances] = {}
-        self.sets: dict[int, _Distances] = {}
-        """Answers by their starts, each of which is a bit of a number: to ask for all but one is cheap."""
-        self.near: dict[int, list[tuple[int, int]]] = {}
+    def __init__(self) -> None:
+        self.trees: dict[int, tuple[_Tree, ...]] = {}
+        """The shortest ways from each start: one tree, or none from a node that may not be entered."""
         self.answers: dict[tuple[int, ...], _Distances] = {}
         self.goals: dict[int, _Goal] = {}
 
 
 class _Goal:
-    """The ways to one node. ``rank`` tells of a node its place among all, those with the best way first; nodes without
-    a way come last. ``paths`` are by the places of those that they begin at."""
+    """The ways to one node. ``order`` has the nodes that have a way, those with the best first, and ``near`` the first
+    of these: nearly always one of them is a start. ``paths`` are by the node that they begin at."""
 
-    __slots__ = ("order", "paths", "rank", "ways")
+    __slots__ = ("near", "order", "paths", "ways")
 
     def __init__(self, ways: _Ways) -> None:
         self.ways = ways
-        self.order = sorted(range(len(ways)), key=lambda node: (ways[node] is None, ways[node] or (), node))
-        places = [0] * len(ways)
-        for place, node in enumerate(self.order):
-            places[node] = place
-        self.rank = places.__getitem__
-        self.paths: dict[int, tuple[int, ...] | None] = {}
+        self.order = [node for _, node in sorted((way, node) for node, way in enumerate(ways) if way is not None)]
+        self.near = self.order[:_MOST_NEAR]
+        self.paths: dict[int, tuple[int, ...]] = {}
 
 
 class _Memory:
@@ -77,7 +73,7 @@ class _Memory:
         self.latest: tuple[tuple[int, ...], dict[tuple[int, ...] | None, _Within]] = ((), {})
         self.place: tuple[tuple[int, ...], tuple[int, ...] | None, _Within] | None = None
 
-    def within(self, graph: Graph, within: tuple[int, ...] | None, lengths: tuple[int, ...]) -> _Within:
+    def within(self, within: tuple[int, ...] | None, lengths: tuple[int, ...]) -> _Within:
         place = self.place
         if place is not None and place[0] is lengths and place[1] is within:
             return place[2]
@@ -90,8 +86,7 @@ class _Memory:
         if found is None:
             if len(places) >= _MOST_KEPT:
                 places.clear()
-            nodes = frozenset(range(graph.node_count) if within is None else within)
-            found = places[within] = _Within(nodes)
+            found = places[within] = _Within()
         self.place = (lengths, within, found)
         return found
 
@@ -137,7 +132,7 @@ class Graph:
         """
         if not isinstance(lengths, tuple):
             return self._search(starts, within, lengths)
-        known = self._memory.within(self, within, lengths)
+        known = self._memory.within(within, lengths)
         return known.answers.get(starts) or self._answer(known, starts, within, lengths)
 
     def _answer(
@@ -146,59 +141,63 @@ class Graph:
         """The distances, kept for the next time."""
         if len(known.answers) >= _MOST_KEPT:
             known.answers.clear()
-            known.sets.clear()
         found = known.answers[starts] = self._distances(known, starts, within, lengths)
         return found
 
     def _distances(
         self, known: _Within, starts: tuple[int, ...], within: tuple[int, ...] | None, lengths: tuple[int, ...]
     ) -> _Distances:
-        """From rows where the nodes hang together: then the same nodes are out of reach from every start."""
-        if not known.answers and not known.rows:
+        """Start by start, as soon as the same nodes are asked about again."""
+        if not known.answers and not known.trees:
             return self._search(starts, within, lengths)
-        if known.joined is None:
-            known.joined = self.connected(known.nodes)
-        if not starts or not known.joined or not known.nodes.issuperset(starts):
-            return self._search(starts, within, lengths)
-        whole, found, left = sum({1 << start for start in starts}), None, starts
+        found: list[int | None] = [None] * self.node_count
         for start in starts:
-            found = known.sets.get(whole ^ 1 << start)
-            if found is not None:
-                left = (start,)
-                break
-        rows = known.rows
-        for start in left:
-            if start not in rows:
-                row = rows[start] = self._search((start,), within, lengths)
-                known.near[start] = sorted([(far, node) for node, far in enumerate(row) if far is not None])
-            found = rows[start] if found is None else _nearer(found, known.near[start])
-        assert found is not None
-        known.sets[whole] = found
-        return found
+            if start not in known.trees:
+                known.trees[start] = self._trees_from(start, within, lengths)
+            _come_nearer(found, known.trees[start])
+        return tuple(found)
 
     def asked(
         self, lengths: tuple[int, ...]
-    ) -> tuple[Callable[..., _Distances], Callable[..., tuple[int, ...] | None]]:
-        """``distances`` and ``path`` for these lengths, for who asks often within the same nodes."""
+    ) -> tuple[Callable[..., _Distances], Callable[..., _Distances | None], Callable[..., tuple[int, ...] | None]]:
+        """For these lengths, for who asks often within the same nodes: ``distances``, distances ``with_start`` and
+        ``path``.
+
+        The second is given the distances from some starts within the same nodes, and gives those with one start more;
+        none where what is nearer to that start is not known yet.
+        """
         place: tuple[int, ...] | None = ()
-        known = self._memory.within(self, place, lengths)
+        known = self._memory.within(place, lengths)
 
         def distances(starts: tuple[int, ...], within: tuple[int, ...] | None) -> _Distances:
             nonlocal place, known
             if within is not place:
-                place, known = within, self._memory.within(self, within, lengths)
+                place, known = within, self._memory.within(within, lengths)
             return known.answers.get(starts) or self._answer(known, starts, within, lengths)
+
+        def with_start(found: _Distances, start: int, within: tuple[int, ...] | None) -> _Distances | None:
+            nonlocal place, known
+            if within is not place:
+                place, known = within, self._memory.within(within, lengths)
+            trees = known.trees.get(start)
+            if trees is None:
+                return None
+            nearer = list(found)
+            _come_nearer(nearer, trees)
+            return tuple(nearer)
 
         def path(starts: tuple[int, ...], goal: int, within: tuple[int, ...] | None) -> tuple[int, ...] | None:
             nonlocal place, known
             if within is not place:
-                place, known = within, self._memory.within(self, within, lengths)
-            if goal not in known.goals or not starts:
-                return self.path(starts, goal, within, lengths)
-            to = known.goals[goal]
-            return to.paths.get(min(map(to.rank, starts))) or self.path(starts, goal, within, lengths)
+                place, known = within, self._memory.within(within, lengths)
+            if goal in known.goals:
+                to = known.goals[goal]
+                for node in to.near:
+                    if node in starts:
+                        return to.paths.get(node) or self.path(starts, goal, within, lengths)
+            return self.path(starts, goal, within, lengths)
 
-        return distances, path
+        return distances, with_start, path
 
     def path(
         self, starts: tuple[int, ...], goal: int, within: tuple[int, ...] | None, lengths: Sequence[int]
@@ -208,25 +207,28 @@ class Graph:
         Nodes as in ``distances``. Among equally cheap ways one with the fewest links is taken; among those the one
         whose nodes, read from the start, come first in order of number.
         """
-        if not isinstance(lengths, tuple):
-            return self._walk(starts, goal, self._ways_to(goal, within, lengths), lengths)
-        known = self._memory.within(self, within, lengths)
-        to = known.goals.get(goal)
-        if to is None:
-            to = known.goals[goal] = _Goal(self._ways_to(goal, within, lengths))
-        if not starts:
-            return None
-        best = min(map(to.rank, starts))
-        if best not in to.paths:
-            to.paths[best] = self._walk((to.order[best],), goal, to.ways, lengths)
-        return to.paths[best]
+        to = self._goal(goal, within, lengths)
+        among = set(starts)
+        for node in to.order:
+            if node in among:
+                if node not in to.paths:
+                    to.paths[node] = self._walk(node, to.ways, lengths)
+                return to.paths[node]
+        return None
 
-    def _walk(self, starts: tuple[int, ...], goal: int, ways: _Ways, lengths: Sequence[int]) -> tuple[int, ...] | None:
-        """The nodes of the way from the best start."""
-        ends = [(*way, start) for start in starts if (way := ways[start]) is not None]
-        if not ends:
-            return None
-        cost, links, node = min(ends)
+    def _goal(self, goal: int, within: tuple[int, ...] | None, lengths: Sequence[int]) -> _Goal:
+        if not isinstance(lengths, tuple):
+            return _Goal(self._ways_to(goal, within, lengths))
+        goals = self._memory.within(within, lengths).goals
+        if goal not in goals:
+            goals[goal] = _Goal(self._ways_to(goal, within, lengths))
+        return goals[goal]
+
+    def _walk(self, node: int, ways: _Ways, lengths: Sequence[int]) -> tuple[int, ...]:
+        """The nodes of the way from a node that has one."""
+        way = ways[node]
+        assert way is not None
+        cost, links = way
         nodes = [node]
         while links:
             node, index = min(
@@ -280,6 +282,24 @@ class Graph:
                         heappush(queue, (cost + lengths[index], other))
         return tuple(found)
 
+    def _trees_from(self, start: int, within: tuple[int, ...] | None, lengths: tuple[int, ...]) -> tuple[_Tree, ...]:
+        """The tree of the shortest ways from a start, by the same algorithm; none if it may not be entered."""
+        waiting = self._allowed(within)
+        reached = []
+        queue = [(0, start, start)]
+        while queue:
+            cost, node, before = heappop(queue)
+            if waiting[node]:
+                waiting[node] = False
+                reached.append((cost, node, before))
+                for other, index in self._adjacent[node]:
+                    if waiting[other]:
+                        heappush(queue, (cost + lengths[index], other, node))
+        trees: list[list[_Tree]] = [[] for _ in range(self.node_count)]
+        for cost, node, before in reached[:0:-1]:
+            trees[before].append((cost, node, tuple(trees[node])))
+        return ((0, start, tuple(trees[start])),) if reached else ()
+
     def _ways_to(self, goal: int, within: tuple[int, ...] | None, lengths: Sequence[int]) -> _Ways:
         """For each node the cost of the cheapest way to the goal, and the fewest links that such a way has."""
         _check_lengths(lengths)
@@ -305,17 +325,17 @@ class Graph:
         return allowed
 
 
-def _nearer(found: _Distances, near: list[tuple[int, int]]) -> _Distances:
-    """The distances with one start more, from which the same nodes are so ``near``, the nearest first.
+def _come_nearer(distances: list[int | None], trees: tuple[_Tree, ...]) -> None:
+    """Distances get one start more, which has these trees of shortest ways.
 
-    Nothing that is farther than the farthest was before can be better.
+    Who is not nearer to it than to the others has nobody behind it that is, since their ways lead over it.
     """
-    distances: list[Any] = list(found)
-    most = max(filter(None, found), default=0)
-    for far, node in near[: bisect_left(near, (most,))]:
-        if far < distances[node]:
+    todo = list(trees)
+    for far, node, behind in todo:  # grows while it is read
+        before = distances[node]
+        if before is None or far < before:
             distances[node] = far
-    return tuple(distances)
+            todo += behind
 
 
 def _check_lengths(lengths: Sequence[int]) -> None:

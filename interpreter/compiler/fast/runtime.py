@@ -171,7 +171,7 @@ class Runtime:
             if self.constants.model.graph is not None and self.constants.model.graph.dealt:
                 found["distances_dealt"], found["path_dealt"] = self._asked_as_dealt(graph)
             else:
-                found["distances"], found["path"] = graph.asked(lengths)
+                found["distances"], found["with_start"], found["path"] = graph.asked(lengths)
             found["connected"] = lru_cache(MOST_ANSWERS)(graph.connected)
             found["neighbours"] = graph.neighbours
         return found
@@ -180,13 +180,13 @@ class Runtime:
         """Distances and ways where cards say how long links are; the cards of the last question are known."""
         lengths_of = dealt_lengths(self.constants.model)
         known: tuple[int, ...] | None = None
-        distances, path = graph.asked((0,) * len(graph.links))
+        distances, _, path = graph.asked((0,) * len(graph.links))
 
         def look_at(cards: tuple[int, ...]) -> None:
             nonlocal known, distances, path
             if cards is not known:
                 known = cards
-                distances, path = graph.asked(lengths_of(cards))
+                distances, _, path = graph.asked(lengths_of(cards))
 
         def distances_dealt(starts: tuple[int, ...], within: tuple[int, ...] | None, cards: tuple[int, ...]) -> Value:
             look_at(cards)
