@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import random
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,11 +20,20 @@ from interpreter.kernel.chance import Seeded
 from interpreter.kernel.state import State
 from tests.compiler.test_same_game import CASES, picked
 
-GAMES = {
-    "germany-2018": 3,
-    "outpost": 3,
-    **{str(path): 2 for path in CASES if path.name == "isles.yaml" and path.parent.name == "building"},
+(ISLES,) = (path for path in CASES if path.name == "isles.yaml" and path.parent.name == "building")
+GAMES = {"germany-2018": 3, "outpost": 3, str(ISLES): 2}
+IN_PLAY = {
+    "distance(network(who), isle, passable()) otherwise 99": "distance(network(who), isle, area) otherwise 1",
+    " if network(who) == [] else path(network(who), isle, passable())": "",
 }
+"""By these rules distances from a network are those within a cell."""
+NETWORK = "[i in area where any(p in i.places where owns(who, p))]"
+MAPS = {
+    "together": {},
+    "apart": {"[i in isle where i.coast in chosen]": '[i in isle where i.coast in chosen and i != "Dun"]'},
+    "fewer": {NETWORK: f'[n in {NETWORK} where n != "Bo"]'},
+}
+"""In the last one a node that enters what a seat owns need not enter its network."""
 
 
 def table(name: str, players: int) -> tuple[FastMachine, State]:
@@ -84,3 +98,52 @@ def test_what_cannot_be_worked_out_is_dropped() -> None:
     cell = next(iter(machine.emitted.rows[lists.number]))
     runtime.forget(state, cell, state.cells[cell])
     assert not any(caches[row.number] for row in followed if cell in machine.emitted.rows[row.number])
+
+
+def observed(machine: FastMachine, name: str) -> list[tuple[tuple[Any, ...], Any]]:
+    """From now on what a helper is given, and gives."""
+    space: dict[str, Any] = machine.form.space
+    helper: Callable[..., Any] = space[name]
+    found = []
+
+    def watched(*given: Any) -> Any:
+        found.append((given, helper(*given)))
+        return found[-1][1]
+
+    space[name] = watched
+    return found
+
+
+@pytest.mark.parametrize("name", MAPS)
+def test_distances_go_on_with_a_node_that_enters(name: str, tmp_path: Path) -> None:
+    folder = shutil.copytree(ISLES.parent, tmp_path / "building")
+    family = folder / "family.yaml"
+    text = re.sub(" cites C-.*", "", family.read_text(encoding="utf-8"))
+    for old, new in {**IN_PLAY, **MAPS[name]}.items():
+        assert old in text
+        text = text.replace(old, new)
+    family.write_text(text, encoding="utf-8")
+    machine, state = table(str(folder / "isles.yaml"), 2)
+    asked = observed(machine, "with_start")
+    for seed in range(12):
+        play(machine, state.clone(), seed)
+    if name == "fewer":
+        assert not asked
+        return
+    told = [(before, start) for (before, start, _), after in asked if after is not None]
+    assert len(told) > len(asked) // 2
+    assert any(before[start] is not None for before, start in told)
+    assert any(before[start] is None for before, start in told) == (name == "apart")
+
+
+def test_distances_of_a_large_map_are_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+    dear = 2 * 8 * 42  # for where a piece was and for where it is, 8 units for each of the 42 cities
+    costs = []
+    for most in (dear, dear - 1):
+        monkeypatch.setattr(rows, "MOST_AT_A_CHANGE", most)
+        machine, state = table("germany-2018", 3)
+        asked = observed(machine, "with_start")
+        play(machine, state, 4)
+        assert bool(asked) == (most == dear)
+        costs.append(machine.emitter.costs.cost(machine.emitted.followers["piece"]))
+    assert costs[0] - costs[1] >= dear

@@ -77,6 +77,8 @@ class Sizes:
         links = len(constants.graph.links) if constants.graph is not None else 0
         self.search = 16 * (self.nodes + links)
         """A question that looks at the whole graph."""
+        self.once = 8 * self.nodes
+        """A question that goes once through its nodes."""
         self.width = max([1, *(len(kind.members) for kind in model.kinds.values() if kind.totals is not None)])
         self.longest = max(
             SHORTEST,
@@ -701,6 +703,8 @@ class Costs:
                 return found + (8 << min(width, 10))
             case "distances" | "distances_dealt" | "path" | "path_dealt" | "connected":
                 return sizes.search if name != "connected" else sizes.search // 4
+            case "with_start":
+                return sizes.once
             case "visible_in":
                 return 8 * sizes.longest
             case "single" | "bag_sum" | "bag_difference" | "bounded":

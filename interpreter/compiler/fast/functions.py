@@ -47,6 +47,8 @@ class Functions(Writer):
         """For each row the caches that hold, key by key, as long as the row does."""
         self.copies: dict[int, int] = {}
         """For some rows the one of these caches that has only a copy of the row."""
+        self.distances: dict[int, ast.expr] = {}
+        """The caches that have the distances from the nodes in such a copy, each with the nodes that ways may use."""
 
     def value_function(self, target: str, items: bool) -> tuple[str, tuple[int, ...]]:
         """A function of the cells that it reads and of its arguments; gives its name and the arguments it takes."""
@@ -181,6 +183,17 @@ class Functions(Writer):
         for others in self.through.values():
             if below[0] in others:
                 others.append(number)
+        match value:
+            case ast.Call(
+                ast.Name("distances"),
+                [
+                    ast.Call(ast.Name(copy), [ast.Name("S"), ast.Name("M"), *_]),
+                    (ast.Constant() | ast.Subscript(ast.Name("S"))) as within,
+                ],
+            ) if self.state_numbers.get(copy) in self.copies.values():
+                self.distances[number] = within
+            case _:
+                pass
         self.emitter.add(q.file, self._keeping(name, number, parameters, value))
         return name
 

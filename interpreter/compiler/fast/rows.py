@@ -120,17 +120,49 @@ class _Follower(Writer):
         q = self.quote
         values, rows = q.name(f"row_{row.number}"), q.expression("M[_0]", q.constant(row.number))
         copied = self.emitter.functions.copies.get(row.number) if change is not None else None
+        further = self._further(row, through) if change is not None else {}
         if change is None:
             loop.extend(q.statements("_0.pop(key, None)", rows))
         else:
             for node in (node for statement in change for node in ast.walk(statement)):
                 if row.asks and isinstance(node, ast.Assign):
                     node.value = q.expression("value is new or _0", node.value)
+            if further:
+                change = [*q.statements("before = len(_0)", values), *change]
             loop.extend(q.statements("_0 = _1.get(key)\nif _0 is not None:\n    change", values, rows, change=change))
         for number in through:  # these may be kept where the row is not
             cache = q.expression("M[_0]", q.constant(number))
-            text = "if _0 is not None:\n    _1[key] = tuple(_0)\nelse:\n    _1.pop(key, None)"
-            loop.extend(q.statements(text if number == copied else "_1.pop(key, None)", values, cache))
+            if number in further:
+                text = (
+                    "found = _0.pop(key, None)\n"
+                    "if found is not None and _1 is not None and 0 < before < len(_1):\n"
+                    "    found = _2\n"
+                    "    if found is not None:\n"
+                    "        _0[key] = found"
+                )
+                loop.extend(q.statements(text, cache, values, further[number]))
+            elif number == copied:
+                text = "if _1 is not None:\n    _0[key] = tuple(_1)\nelse:\n    _0.pop(key, None)"
+                loop.extend(q.statements(text, cache, values))
+            else:
+                loop.extend(q.statements("_0.pop(key, None)", cache))
+
+    def _further(self, row: Row, through: list[int]) -> dict[int, ast.expr]:
+        """For caches of distances from the nodes of a row: what they are where one node more has entered the row.
+
+        It is worked out of those that were ``found``. Where a row is longer than ``before``, the only place that the
+        cell can change has entered it.
+        """
+        q, distances = self.quote, self.emitter.functions.distances
+        at, alone = self._place(self._several(row))
+        if not alone or 2 * self.emitter.sizes.once > MOST_AT_A_CHANGE:
+            return {}
+        given = [q.name("found"), q.name(at)]
+        return {
+            number: q.call("with_start", [*given, copy.deepcopy(distances[number])])
+            for number in through
+            if number in distances
+        }
 
     def function(self, name: str) -> ast.FunctionDef:
         text = "try:\n    head\n    body\nexcept ANY_FAILURE:\n    drop"
@@ -172,7 +204,7 @@ class _Follower(Writer):
     def _change(self, row: Row, keys: int) -> Block | None:
         """What brings a row up to date at all places that a cell can change; nothing where it is better dropped."""
         q, rows = self.quote, self.emitter.functions.rows
-        several = [self.emitter.done.rows[row.number].get(cell, ()) for cell in self.cells]
+        several = self._several(row)
         most = max(map(len, several))
         if row.change is None or most * keys * row.dear() > MOST_AT_A_CHANGE:
             return None
@@ -188,6 +220,11 @@ class _Follower(Writer):
         loop = q.placed(ast.For(q.store("at"), q.name(at), change, [], None))
         _is_so_long(loop, most)
         return [loop]
+
+    def _several(self, row: Row) -> list[tuple[int, ...]]:
+        """The places of a row that each cell can change."""
+        places = self.emitter.done.rows[row.number]
+        return [places.get(cell, ()) for cell in self.cells]
 
     def _place(self, several: list[tuple[int, ...]]) -> tuple[str, bool]:
         """The name of the places that the cell can change, or of the one place, where each cell has one."""
