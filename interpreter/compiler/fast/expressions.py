@@ -1235,11 +1235,13 @@ class Expressions:
         bag, rooms = self.expression(node.arguments[0], scope), node.arguments[1]
         kind = self.constants.model.kinds.get(node.arguments[0].type.name)
         width = q.constant(len(kind.members)) if kind is not None else q.expression("len(_0)", bag)
-        claims = self._claims_of_cards(rooms, width, scope)
-        if claims is None:
-            claims = q.call("claims", [self.expression(rooms, scope), width])
+        of_cards = self._claims_of_cards(rooms, width, scope)
+        claims = of_cards or q.call("claims", [self.expression(rooms, scope), width])
         if kind is not None:
             claims = self._outlined("claims", claims)
+        match rooms, claims:
+            case c.Loop(items=c.Read(c.Cell()), test=None), ast.Call(ast.Name(name)) if of_cards is not None:
+                self.emitter.functions.rooms.add(name)
         found = q.expression("_0.outside[_1]" if node.name == "overflow" else "_0.space[_1]", claims, bag)
         found.heavy = self.emitter.sizes.sets  # type: ignore[attr-defined]
         return (

@@ -42,6 +42,8 @@ class Functions(Writer):
         """Rows and short lists by the functions that give them; what one is worked out of stands before it."""
         self.firsts: dict[str, str] = {}
         """Rows that have none somewhere: where the row named here has no items, or has it for any other reason."""
+        self.rooms: set[str] = set()
+        """Functions of the cards of a zone that tell what can be claimed of their rooms, of which each card has one."""
         self.state_numbers: dict[str, int] = {}
         self.through: dict[int, list[int]] = {}
         """For each row the caches that hold, key by key, as long as the row does."""

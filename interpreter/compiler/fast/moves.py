@@ -296,7 +296,7 @@ class Moves:
         else:
             change.extend(self._after_any_zone(away, held))
         change.extend(self.after("location", place, away))
-        change.extend(self.after(target.group, to, there, target.owner))
+        change.extend(self.after(target.group, to, there, target.owner, more=True))
         if source is not None:
             return [*found, *q.statements("_0 = _1", away, self._cell(source)), *change]
         slowly = q.expression("_0 == _1", away, to)

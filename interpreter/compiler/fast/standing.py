@@ -89,6 +89,22 @@ class Standing(Writer):
             case _:
                 return False
 
+    def has_more_room(self, matches: ast.expr, group: str) -> bool:
+        """Whether a question asks only if there is more in a bag than the rooms of a zone's cards can take.
+
+        Where it has no match, it has none when one card more is there.
+        """
+        match matches:
+            case ast.Compare(
+                ast.Subscript(ast.Attribute(ast.Call(ast.Name(name), [cards]), "outside"), bag),
+                [ast.Gt()],
+                [ast.Constant(0)],
+            ):
+                of_cards = name in self.emitter.functions.rooms and self._group(cards) == group
+                return of_cards and self._group(bag) not in (group, "")
+            case _:
+                return False
+
     def crowds(self, group: str, owner: ast.expr | None, number: ast.expr, kind: ast.expr) -> ast.expr | None:
         """What asks, before somebody's bag gets so many more of a kind, whether that rule has a match with them.
 

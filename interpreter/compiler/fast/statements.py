@@ -314,6 +314,7 @@ class Statements:
         owner: ast.expr | None = None,
         *,
         less: bool = False,
+        more: bool = False,
         asked: ast.expr | None = None,
     ) -> Block:
         """What a change of a group's cell brings with it: remembered values go, standing rules are woken.
@@ -322,6 +323,7 @@ class Statements:
         that is a local. Then the one rule that could be woken is asked at once, if that is short, and sleeps on where
         it has no match; but not while the machine settles: a decision in between must leave what the plain form leaves.
         ``less``: it is a bag, which has become smaller. A rule that sleeps and looks for what has no room sleeps on.
+        ``more``: it is a zone, which has got a card. A rule that looks for what has no room on its cards sleeps on.
         ``asked``: the rule was asked before the change, and this is its answer.
         """
         q = self.quote
@@ -342,7 +344,9 @@ class Statements:
                 matches = self.emitter.standing.matches_for(group, owner)
             if matches is not None:
                 settling = q.expression("S[_0]", q.constant(self.base["settling"]))
-                asleep = less and self.emitter.standing.looks_for_more(matches, group)
+                standing = self.emitter.standing
+                asleep = less and standing.looks_for_more(matches, group)
+                asleep = asleep or (more and standing.has_more_room(matches, group))
                 test = settling if asleep else q.expression("_0 or _1", settling, matches)
                 wake = q.statements("if _0:\n    body", test, body=wake)
             found.extend(wake)
