@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 from random import Random
 
 from hypothesis import given
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from interpreter.compiler.fast.rooms import RoomsOfCards, claims
 from interpreter.kernel.bags import Bag, Rooms, overflow, space
+from tests.compiler.test_same_game import machines
 from tests.kernel.test_bags import BAGS, ROOMS, WIDTH
 
 
@@ -26,6 +28,26 @@ def test_more_of_a_kind_fits_where_there_is_space_for_it(bag: Bag, rooms: Rooms,
     """On this law the fast form asks for space where a rule asks whether anything is left outside."""
     more = tuple(count + number * (place == kind) for place, count in enumerate(bag))
     assert (overflow(more, rooms) == 0) == (number <= space(bag, rooms, kind))
+
+
+@given(BAGS, ROOMS, ROOMS)
+def test_one_room_more_leaves_no_more_outside(bag: Bag, rooms: Rooms, others: Rooms) -> None:
+    """On this law a rule that looks for what has no room sleeps on where a card with a room comes."""
+    for room in others:
+        assert overflow(bag, (*rooms, room)) <= overflow(bag, rooms)
+
+
+def test_a_rule_that_looks_for_what_has_no_room_is_asked_where_there_is_less() -> None:
+    """A plant that comes gives room, and so do tokens that go; tokens that come are asked about before they do."""
+    text = machines("germany-2018", 4)[1].emitted.text()
+    (comes,) = re.findall(r"\ndef P\d+_to_plants\(.*\n((?:    .*\n)*)", text)
+    assert re.search(r"if S\[\d+\]:\n +S\[\d+\] \|= WAKES\[to\]", comes)
+    (taken,) = re.findall(r"\ndef T\d+_take\(.*\n((?:    .*\n)*)", text)
+    assert re.search(r"crowded_N\d+ = Y\d+_claims\[[^\n]*\]\.space\[[^\n]*\] < number_2", taken)
+    assert re.search(r"if S\[\d+\] or crowded_N\d+:\n +S\[\d+\] \|= WAKES", taken)
+    (burnt,) = re.findall(r"\ndef T\d+_fire\(.*\n((?:    .*\n)*)", text)
+    assert "WAKES" in burnt
+    assert "outside" not in burnt + comes + taken
 
 
 @given(st.lists(BAGS, min_size=1, max_size=4), ROOMS, st.randoms())
