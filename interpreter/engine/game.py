@@ -251,6 +251,9 @@ class Result:
         return [seat for seat, place in enumerate(self.places) if place == 1]
 
 
+_new = object.__new__
+
+
 class Game:
     """One game of a ruleset. Made by :meth:`Ruleset.new_game`."""
 
@@ -548,7 +551,25 @@ class Game:
 
     def clone(self, *, log: bool = False) -> Game:
         """The same game at the same decision, with the log or without; both can be played on."""
-        copy = Game(self.ruleset, self.table, self.state.clone(), self.chance, self.settings, self.origin)
+        copy = _new(Game)  # filled here, in the order of `__init__`, and nobody has to find out again what is asked
+        copy.ruleset = self.ruleset
+        copy.table = self.table
+        copy.machine = self.machine
+        copy._known = self._known
+        copy.state = state = self.state.clone()
+        copy.chance = self.chance
+        copy.settings = self.settings
+        copy.origin = self.origin
+        copy.chosen = None
+        asked = self.decision
+        if asked is None:
+            copy.decision = None
+        else:
+            copy.decision = decision = Decision()
+            decision.actor = asked.actor
+            decision.frame = asked.frame
+            decision.named = asked.named
+            decision.state = state
         made = self._made()
         if log:
             copy.state.log = self.state.log[:]
