@@ -15,6 +15,7 @@ from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.game import Game
 from interpreter.kernel.chance import Seeded
 from interpreter.kernel.effects import CHOICE, NOTE
+from interpreter.play.bots.named import policies_for
 from tests.test_hostile import FAMILY, loaded, write
 
 TOTAL = ("state:\n", "state:\n  score_all: {value: int, start: 0}\n  some: {value: int?, start: none}\n")
@@ -24,6 +25,23 @@ PURSE = ("  has:\n    money", "  has:\n    purse: {pool: gem, start: 1 of ruby}\
 LONE = ("step: 1..3}", "step: 1..3, lone: 1..1}")
 DUO = ("events:", "records:\n  duo: {one: int, two: int}\nevents:")
 MOVED = ("events:", 'events:\n  moved: {with: {card: plan}, says: "{card.number}"}')
+STORE = (
+    "  has:\n    money",
+    "  has:\n    store: {pool: gem, start: 1 of ruby}\n    cards: {zone: plan, order: kept}\n    money",
+)
+STORED = """\
+choose act by seats[0]:
+  take who in seats, kind in gem, number in 1 .. 2 where mine[kind] >= number:
+    move number of kind from mine to who.store
+  lose who in seats, kind in gem where who.store[kind] > 0:
+    move 1 of kind from who.store to mine
+  card who in seats, c in deck:
+    move c to who.cards
+  back who in seats, c in who.cards:
+    move c to deck
+  look who in seats:
+    amount = overflow(5 of ruby + 5 of onyx, [room([ruby] if c.number == 1 else [onyx], WIDE) for c in SOME])
+"""
 SPARE = ("cards:\n", "cards:\n  spare: 2\n")
 ZONES = (
     "zones: {deck",
@@ -106,7 +124,32 @@ def failing(line: str) -> str:
     return f"choose act by seats[0]:\n  set number in 1 .. 5:\n    amount = number\n  get:\n{indent(line, '    ')}\n"
 
 
+def crowded(room: str) -> str:
+    """A standing rule that asks whether somebody's cards have room for all tokens."""
+    rooms = f"[room([ruby, onyx, opal], {room}) for c in who.cards]"
+    does = "    does: |\n        move 1 of first(k in gem where who.store[k] > 0) from who.store to mine\n"
+    return f"standing:\n  crowded:\n    for: who in seats where overflow(who.store, {rooms}) > 0\n{does}"
+
+
 CASES: dict[str, tuple[str, str, tuple[tuple[str, str], ...], str]] = {
+    "cards with room for tokens, which come and go": (
+        STORED.replace("WIDE", "c.number").replace("SOME", "who.cards"),
+        "",
+        (STORE,),
+        crowded("c.number"),
+    ),
+    "a card that comes and whose room fails": (
+        STORED.replace("WIDE", "1").replace("SOME", "who.cards"),
+        "",
+        (STORE,),
+        crowded("6 div (4 - c.number)"),
+    ),
+    "rooms of cards that are listed twice": (
+        STORED.replace("WIDE", "2100 if c.number == 1 else 1").replace("SOME", "who.cards + who.cards"),
+        "",
+        (STORE,),
+        crowded("9"),
+    ),
     "two tables with one key fixed each": (
         "choose act by seats[0]:\n  pick c in step, s in step:\n"
         "    score_all += costs[2, s]\n    score_all += costs[c, 2] * 1000\n",
@@ -408,6 +451,26 @@ def test_what_is_in_order_is_not_gone_through(tmp_path: Path) -> None:
     family = FAMILY.replace(*TOTAL).replace("pile: {of: plan, order: by number}", "pile: {of: plan, order: by turned}")
     turned = loaded(write(tmp_path, act, rules, "", family)).new_game(2, 1).machine.emitted.text()
     assert not re.search(r"last_or_none\(V\d+_some", turned)
+
+
+def test_a_policy_asks_a_function_of_its_own_about_cards(tmp_path: Path) -> None:
+    act = "choose act by seats[0]:\n  get c in deck:\n    move c to pile\n  back c in pile:\n    move c to deck\n"
+    path = write(tmp_path, act)
+    lines = [
+        "get c where any(p in deck where dear(p))",
+        "get c where count(p in pile where dear(p)) > 0",
+        "back c where overflow(gems, [room([ruby], 3 if dear(p) else 1) for p in pile]) == 0",
+    ]
+    prefer = "\n".join(f"        {line}" for line in [*lines, "any at random"])
+    policies = tmp_path / "small" / "policies" / "others.yaml"
+    policies.parent.mkdir()
+    policies.write_text(
+        "language: 1\npolicies: small/others\ntitle: Others\n"
+        "rules:\n  dear:\n    is: |\n      (c: plan) -> bool: c.number > 2\n"
+        f"is:\n  own:\n    act:\n      prefer: |\n{prefer}\n"
+    )
+    ruleset = loaded(path)
+    assert ruleset.new_game(2, 1).machine.preferring(policies_for(ruleset)["own"])
 
 
 def test_few_cards_are_looked_for(tmp_path: Path) -> None:

@@ -6,9 +6,11 @@ import pickle
 import re
 from random import Random
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from interpreter.compiler.fast.budget import Abandoned
 from interpreter.compiler.fast.rooms import RoomsOfCards, claims
 from interpreter.kernel.bags import Bag, Rooms, overflow, space
 from tests.compiler.test_same_game import machines
@@ -53,12 +55,13 @@ def test_a_rule_that_looks_for_what_has_no_room_is_asked_where_there_is_less() -
 @given(st.lists(BAGS, min_size=1, max_size=4), ROOMS, st.randoms())
 def test_rooms_of_cards_are_summed(bags: list[Bag], rooms: Rooms, random: Random) -> None:
     """Each card has one of the rooms, and some of the cards are taken, in any order."""
-    of_cards = [*rooms, ((), 3), *rooms, None]
-    random.shuffle(of_cards)
-    known = RoomsOfCards(tuple(of_cards), WIDTH)
-    chosen = [card for card, room in enumerate(of_cards) if room is not None and random.random() < 0.5]
+    shuffled = [*rooms, ((), 3), *rooms]
+    random.shuffle(shuffled)
+    of_cards = {2 * place + 1: room for place, room in enumerate(shuffled)}
+    known = RoomsOfCards(of_cards, WIDTH)
+    chosen = [card for card in of_cards if random.random() < 0.5]
     random.shuffle(chosen)
-    taken = tuple(room for card in chosen if (room := of_cards[card]) is not None)
+    taken = tuple(of_cards[card] for card in chosen)
     for copied in (known, pickle.loads(pickle.dumps(known))):
         found = copied[sum(number for card in chosen if (number := copied.numbers[card]) is not None)]
         for bag in bags:
@@ -67,6 +70,17 @@ def test_rooms_of_cards_are_summed(bags: list[Bag], rooms: Rooms, random: Random
 
 
 def test_rooms_of_cards_are_not_summed_where_they_would_run_over() -> None:
-    assert RoomsOfCards((((0,), 2_000), ((0,), 2_000)), 1).is_few
-    assert not RoomsOfCards((((0,), 2_000), ((0,), 3_000)), 1).is_few
-    assert not RoomsOfCards((((0,), -1),), 1).is_few
+    assert RoomsOfCards({0: ((0,), 2_000), 1: ((0,), 2_000)}, 1).is_few
+    assert not RoomsOfCards({0: ((0,), 2_000), 1: ((0,), 3_000)}, 1).is_few
+    assert not RoomsOfCards({0: ((0,), -1)}, 1).is_few
+    assert RoomsOfCards({kind: ((kind,), 1) for kind in range(10)}, 10).is_few
+    assert not RoomsOfCards({kind: ((kind,), 1) for kind in range(11)}, 11).is_few
+
+
+def test_rooms_of_too_many_sorts_are_left_to_the_kernel() -> None:
+    rooms = tuple(((kind,), 1) for kind in range(10))
+    assert claims(rooms, 10).outside[(2,) * 10] == overflow((2,) * 10, rooms) == 10
+    with pytest.raises(Abandoned):
+        claims(rooms, 11)
+    with pytest.raises(ValueError, match="11 sorts"):
+        overflow((2,) * 11, rooms)

@@ -172,8 +172,8 @@ class Budget:
             left[0] -= 4 * len(items)
             if left[0] < 0:
                 raise Abandoned
-            known, places = items, {items[place]: place for place in reversed(range(len(items)))}
             is_rising = None not in items and all(map(lt, items, items[1:]))
+            known, places = items, {items[place]: place for place in reversed(range(len(items)))}
 
         def each_once(items: Value) -> bool:
             """Whether all items of a list are different."""

@@ -123,15 +123,15 @@ class Emitter:
 
         return self.machine.function(target)(State([None] * self.constants.layout.size), values)  # type: ignore[arg-type]
 
-    def told_of_cards(self, loop: c.Loop, tree: c.Expression) -> tuple[Any, ...] | None:
-        """What a part of a loop comes to for each card there is, if it goes through cards and reads nothing of a game.
+    def told_of_cards(self, loop: c.Loop, tree: c.Expression) -> dict[int, Any] | None:
+        """What a part of a loop comes to for each card that it may go through, if that is all that it depends on.
 
-        None for cards that it fails for.
+        Nothing where it fails for one of these: the plain form must say why.
         """
         from interpreter.kernel.state import State
 
-        items = loop.items.type.of
-        if items is None or items.form != "card" or items.optional:
+        of, reach = loop.items.type.of, self.program.reach.all
+        if of is None or of.form != "card" or of.optional:
             return None
         for node in descendants(tree):
             match node:
@@ -139,16 +139,24 @@ class Emitter:
                     return None
                 case c.Read() | c.Loop():
                     return None
-                case c.CallRule() | c.CallBase() if self.program.reach.all[self.program.target(node)].reads:
-                    return None
+                case c.CallRule() | c.CallBase():  # those of a policy are not among the rules
+                    called = reach.get(self.program.target(node))
+                    if called is None or called.reads:
+                        return None
         given, state = self.machine.expressions.compile(tree), State([None] * self.constants.layout.size)
-        found: list[Any] = []
-        for card in range(len(self.constants.card_kind)):
-            try:
-                found.append(given(state, [*[None] * loop.variable, card]))
-            except Exception:
-                found.append(None)  # the fast form fails there too, and the plain one says why
-        return tuple(found)
+        meter, kinds = self.machine.meter, self.constants.card_kind
+        left = meter.left
+        meter.refill()
+        try:
+            return {
+                card: given(state, [*[None] * loop.variable, card])
+                for card, kind in enumerate(kinds)
+                if kind == of.name or of.name not in kinds
+            }
+        except Exception:
+            return None
+        finally:
+            meter.left = left
 
     def write(self, span: Span, letter: str, label: str) -> _Writing:
         return _Writing(self, span, self.named(letter, label))

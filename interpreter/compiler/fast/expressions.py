@@ -65,6 +65,7 @@ can double each time."""
 
 
 FEW_CARDS = 2
+"""No more cards are looked for in a zone in place of going through it."""
 
 
 class TooLarge(Exception):
@@ -829,9 +830,9 @@ class Expressions:
         if node.test is None or scope.leaky or not isinstance(node.items, c.Read) or node.items.type.form != "list":
             return None
         told = self.emitter.told_of_cards(node, node.test)
-        if told is None or None in told:
+        if told is None:
             return None
-        few = [card for card, passes in enumerate(told) if passes == passing]
+        few = [card for card, passes in told.items() if passes == passing]
         items = self.items(node.items, scope)
         if len(few) > FEW_CARDS or not cheap(items):
             return None
@@ -971,10 +972,10 @@ class Expressions:
 
     def _any_all(self, node: c.Loop, scope: Scope) -> ast.expr:
         q = self.quote
-        unrolled = self._unrolled(node, scope)
         few = self.few_are_there(node, scope, passing=node.operation == "any")
         if few is not None:
             return few if node.operation == "any" else self.negated(few)
+        unrolled = self._unrolled(node, scope)
         if node.operation == "any":
             if unrolled is not None:
                 return self._any_of(unrolled)
@@ -1240,7 +1241,7 @@ class Expressions:
         if kind is not None:
             claims = self._outlined("claims", claims)
         match rooms, claims:
-            case c.Loop(items=c.Read(c.Cell()), test=None), ast.Call(ast.Name(name)) if of_cards is not None:
+            case c.Loop(test=None), ast.Call(ast.Name(name)) if of_cards is not None:
                 self.emitter.functions.rooms.add(name)
         found = q.expression("_0.outside[_1]" if node.name == "overflow" else "_0.space[_1]", claims, bag)
         found.heavy = self.emitter.sizes.sets  # type: ignore[attr-defined]
@@ -1251,17 +1252,20 @@ class Expressions:
         )
 
     def _claims_of_cards(self, rooms: c.Expression, width: ast.expr, scope: Scope) -> ast.expr | None:
-        """What is claimed of the rooms of some cards, where each card always has the same room.
+        """What is claimed of the rooms of some cards in a zone, where each card always has the same room.
 
         It is looked up by how much all rooms for the same kinds hold, which one sum tells.
         """
-        if not isinstance(rooms, c.Loop) or rooms.operation != "map" or not is_constant(width):
+        match rooms:
+            case c.Loop("map", items=c.Read(c.Cell(group)), value=c.Core() as room) if group in self.emitter.zones:
+                told = self.emitter.told_of_cards(rooms, room)
+            case _:
+                return None
+        if told is None or not is_constant(width):
             return None
-        told = self.emitter.told_of_cards(rooms, rooms.value) if rooms.value is not None else None
-        known = RoomsOfCards(told, value_of(width)) if told is not None else None
-        if known is None or not known.is_few:
+        q, known = self.quote, RoomsOfCards(told, value_of(width))
+        if not known.is_few:
             return None
-        q = self.quote
         numbers = q.name(self.emitter.bind("room", known.numbers))
         number = q.expression("_0[_1]", numbers, q.name(scope.label(rooms.variable)))
         counted = self.comprehension(rooms, scope, lambda _: number, False)

@@ -43,7 +43,7 @@ class Functions(Writer):
         self.firsts: dict[str, str] = {}
         """Rows that have none somewhere: where the row named here has no items, or has it for any other reason."""
         self.rooms: set[str] = set()
-        """Functions of the cards of a zone that tell what can be claimed of their rooms, of which each card has one."""
+        """Functions of all cards in a zone that tell what can be claimed of their rooms: each card has one."""
         self.state_numbers: dict[str, int] = {}
         self.through: dict[int, list[int]] = {}
         """For each row the caches that hold, key by key, as long as the row does."""
@@ -380,8 +380,9 @@ class Functions(Writer):
             return None
         if tree.operation == "first" and not tree.or_none:
             return None
-        if tree.operation != "first" and x.few_are_there(tree, scope, passing=tree.operation == "any") is not None:
-            return None
+        few = x.few_are_there(tree, scope, passing=tree.operation == "any") if tree.operation != "first" else None
+        if few is not None:
+            return [q.placed(ast.Return(few if tree.operation == "any" else x.negated(few)))]
         hoister = Hoister({scope.label(tree.variable)})
         items = x.items(tree.items, scope)
         scope.loops.append(hoister)

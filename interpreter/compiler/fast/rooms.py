@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from interpreter.compiler.fast.budget import Abandoned
@@ -12,8 +13,12 @@ __all__ = ["Claims", "RoomsOfCards", "claims"]
 MOST_ROOMS_KNOWN = 1_024
 MOST_BAGS_KNOWN = 256
 MOST_SHARED = 4_096
+"""So many bags are one object each."""
 MOST_KINDS_SHARED = 8
-MOST_SUMMED, CAPACITIES = 16, 1 << 12
+MOST_SUMMED = 16
+"""Sets of kinds, of each of which a sum has a digit."""
+CAPACITIES = 1 << 12
+"""What all rooms for one set of kinds hold is less: the base of these digits."""
 
 Sets = tuple[tuple[tuple[int, ...], int], ...]
 """Sets of kinds, each with what the rooms that take one of them hold in all."""
@@ -99,6 +104,8 @@ def _shared(numbers: tuple[int, ...]) -> tuple[int, ...]:
 @lru_cache(maxsize=4 * MOST_ROOMS_KNOWN)
 def claims(rooms: bags.Rooms, width: int) -> Claims:
     """What can be claimed of rooms over so many kinds. Rooms that come to the same share what they remember."""
+    if _sorts([kinds for kinds, _ in rooms], width) > bags.MOST_GROUPS:
+        raise Abandoned  # the kernel refuses them
     alone = [0] * width
     mixed: dict[tuple[int, ...], int] = {}
     for kinds, capacity in rooms:
@@ -118,30 +125,33 @@ def _claims_of(alone: tuple[int, ...], mixed: tuple[tuple[tuple[int, ...], int],
 class RoomsOfCards(dict[int, Claims]):
     """What can be claimed of the rooms of some cards, of which each has the same room whenever it is asked.
 
-    ``rooms``: the room of each card, none where it has none. ``numbers`` has a number for each card; the sum of those
-    of some cards says how much all rooms for the same kinds hold, and is what their claims are looked up by: there are
+    ``rooms`` are by the card. ``numbers`` has a number for each card that has one; the sum of those of some cards, each
+    there once, says how much all rooms for the same kinds hold, and is what their claims are looked up by: there are
     far fewer such sums than sets of cards.
     """
 
     __slots__ = ("kinds", "numbers", "rooms", "width")
 
-    def __init__(self, rooms: tuple[tuple[tuple[int, ...], int] | None, ...], width: int) -> None:
-        self.rooms, self.width = rooms, width
-        self.kinds = list(dict.fromkeys(room[0] for room in rooms if room is not None and room[0]))
+    def __init__(self, rooms: Mapping[int, tuple[tuple[int, ...], int]], width: int) -> None:
+        self.rooms, self.width = dict(rooms), width
+        self.kinds = list(dict.fromkeys(kinds for kinds, _ in rooms.values() if kinds))
         places = {kinds: CAPACITIES**place for place, kinds in enumerate(self.kinds)}
-        self.numbers = tuple(None if room is None else room[1] * places.get(room[0], 0) for room in rooms)
+        found = {card: capacity * places.get(kinds, 0) for card, (kinds, capacity) in rooms.items()}
+        self.numbers = tuple(map(found.get, range(max(found, default=-1) + 1)))
 
     @property
     def is_few(self) -> bool:
-        """Whether sums tell apart what they must, and are not long."""
-        capacities = [room[1] for room in self.rooms if room is not None]
-        return len(self.kinds) <= MOST_SUMMED and min(capacities, default=0) >= 0 and sum(capacities) < CAPACITIES
+        """Whether sums are not long and tell apart what they must, and no cards have rooms of too many sorts."""
+        capacities = [capacity for _, capacity in self.rooms.values()]
+        fine = min(capacities, default=0) >= 0 and sum(capacities) < CAPACITIES
+        return fine and len(self.kinds) <= MOST_SUMMED and _sorts(self.kinds, self.width) <= bags.MOST_GROUPS
 
     def __missing__(self, held: int) -> Claims:
         left, rooms = held, []
         for kinds in self.kinds:
             left, capacity = divmod(left, CAPACITIES)
-            rooms.append((kinds, capacity))
+            if capacity:
+                rooms.append((kinds, capacity))
         if len(self) >= MOST_ROOMS_KNOWN:
             self.clear()
         found = self[held] = claims(tuple(rooms), self.width)
@@ -152,6 +162,11 @@ class RoomsOfCards(dict[int, Claims]):
 
     def __reduce__(self) -> tuple[type[RoomsOfCards], tuple[object, int]]:
         return RoomsOfCards, (self.rooms, self.width)
+
+
+def _sorts(sets: Sequence[tuple[int, ...]], width: int) -> int:
+    """How many sorts of kinds there are, of which each is taken by other rooms. Some of the rooms have no more."""
+    return len({tuple([kind in kinds for kinds in sets]) for kind in range(width)})
 
 
 def _sets(kinds: list[int], alone: list[int], mixed: list[tuple[frozenset[int], int]]) -> Sets:

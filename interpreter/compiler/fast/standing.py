@@ -92,7 +92,8 @@ class Standing(Writer):
     def has_more_room(self, matches: ast.expr, group: str) -> bool:
         """Whether a question asks only if there is more in a bag than the rooms of a zone's cards can take.
 
-        Where it has no match, it has none when one card more is there.
+        Where it has no match, it has none when one card more is there: each card has a room, which holds no less than
+        nothing.
         """
         match matches:
             case ast.Compare(
