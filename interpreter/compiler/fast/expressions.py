@@ -1350,8 +1350,7 @@ class Expressions:
             prices = tuple([each.get(value_of(number)) for each in row])
             of_count = q.name(emitter.bind(f"{label} for {value_of(number)}", prices))
             return q.call("sure", [q.expression("_0[_1]", of_count, held)])
-        row = emitter.bind(label, row)
-        return q.expression("_0[_1][_2]", q.name(row), held, number)
+        return q.expression("_0[_1][_2]", q.name(emitter.bind(label, row)), held, number)
 
 
 def _rename(body: ast.expr, names: dict[str, str]) -> None:

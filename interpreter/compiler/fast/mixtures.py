@@ -55,7 +55,9 @@ def mixtures(asked: Asked, totals: tuple[int, ...]) -> Mixtures | None:
     )
 
 
-def _rows(number: int, kinds: tuple[int, ...], totals: tuple[int, ...], depth: int, *counts: int) -> tuple[Any, ...]:
+def _rows(
+    number: int, kinds: tuple[int, ...], totals: tuple[int, ...], depth: int, counts: tuple[int, ...] = ()
+) -> tuple[Any, ...]:
     """What is found behind some counts. Rows are long enough for any count of any kind, and from some place on the same
     thing stands in them again and again."""
     place = len(counts)
@@ -65,5 +67,5 @@ def _rows(number: int, kinds: tuple[int, ...], totals: tuple[int, ...], depth: i
             bag[kind] = count
         return bags.mixes(number, kinds, tuple(bag))
     most = max(0, min(number, totals[kinds[place]])) if place < len(kinds) else 0
-    found = [_rows(number, kinds, totals, depth, *counts, count) for count in range(most + 1)]
+    found = [_rows(number, kinds, totals, depth, (*counts, count)) for count in range(most + 1)]
     return (*found, *[found[-1]] * (max(totals) - most))

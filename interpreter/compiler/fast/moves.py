@@ -108,7 +108,7 @@ class Moves:
             crowded = q.name(name)
         change.extend(q.statements("L.append((4, _2, _0, _1, _3, _4))", away, held, site, to, there))
         change.extend(self._with_parts(((away, held, left), (to, there, more)), kind, width))
-        change.extend(self.after(source[0], away, held, self._owner(*source), less=True))
+        change.extend(self.after(source[0], away, held, self._owner(*source), became="fewer tokens"))
         change.extend(self.after(target[0], to, there, self._owner(*target), asked=crowded))
         if sure or (is_constant(number) and value_of(number) > 0):
             return [*found, *change]
@@ -296,7 +296,7 @@ class Moves:
         else:
             change.extend(self._after_any_zone(away, held))
         change.extend(self.after("location", place, away))
-        change.extend(self.after(target.group, to, there, target.owner, more=True))
+        change.extend(self.after(target.group, to, there, target.owner, became="one card more"))
         if source is not None:
             return [*found, *q.statements("_0 = _1", away, self._cell(source)), *change]
         slowly = q.expression("_0 == _1", away, to)

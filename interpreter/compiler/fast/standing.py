@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from interpreter.compiler.fast.expressions import Hoister, Scope, Unsupported
 from interpreter.compiler.fast.reads import gathered
@@ -15,8 +15,10 @@ from interpreter.language.model import StandingRule
 if TYPE_CHECKING:
     from interpreter.compiler.fast.emit import Emitter
 
-__all__ = ["Standing"]
+__all__ = ["Became", "Standing"]
 
+Became = Literal["any", "fewer tokens", "one card more"]
+"""What has become of a cell: anything, a bag that has fewer tokens, or a zone that has one card more."""
 
 MOST_IN_ONE = 16
 MOST_ASKED = 40
@@ -75,7 +77,15 @@ class Standing(Writer):
         long = any(isinstance(node, ast.ListComp | ast.GeneratorExp | ast.Lambda | ast.NamedExpr) for node in nodes)
         return None if long or len(nodes) > MOST_ASKED else found
 
-    def looks_for_more(self, matches: ast.expr, group: str) -> bool:
+    def matches_after(self, became: Became, group: str, owner: ast.expr) -> ast.expr | None:
+        """The same after some change; false where a rule that had no match has none after such a change either."""
+        matches = self.matches_for(group, owner)
+        sleeps_on = {"fewer tokens": self._looks_for_more, "one card more": self._has_more_room}.get(became)
+        if matches is not None and sleeps_on is not None and sleeps_on(matches, group):
+            return self.quote.constant(False)
+        return matches
+
+    def _looks_for_more(self, matches: ast.expr, group: str) -> bool:
         """Whether a question asks only if there is more in a bag of a group than rooms can take.
 
         Where it has no match, it has none when there is less.
@@ -89,7 +99,7 @@ class Standing(Writer):
             case _:
                 return False
 
-    def has_more_room(self, matches: ast.expr, group: str) -> bool:
+    def _has_more_room(self, matches: ast.expr, group: str) -> bool:
         """Whether a question asks only if there is more in a bag than the rooms of a zone's cards can take.
 
         Where it has no match, it has none when one card more is there: each card has a room, which holds no less than
@@ -114,7 +124,7 @@ class Standing(Writer):
         """
         matches = self.matches_for(group, owner) if owner is not None else None
         match matches:
-            case ast.Compare(ast.Subscript(ast.Attribute(claims), bag)) if self.looks_for_more(matches, group):
+            case ast.Compare(ast.Subscript(ast.Attribute(claims), bag)) if self._looks_for_more(matches, group):
                 space = self.quote.expression("_0.space[_1]", claims, bag)
                 space.heavy = self.emitter.sizes.sets  # type: ignore[attr-defined]
                 return self.quote.expression("_0[_1] < _2", space, kind, number)

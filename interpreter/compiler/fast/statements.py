@@ -20,6 +20,7 @@ from interpreter.language.walk import size
 
 if TYPE_CHECKING:
     from interpreter.compiler.fast.emit import Emitter
+    from interpreter.compiler.fast.standing import Became
 
 __all__ = ["Statements"]
 
@@ -313,8 +314,7 @@ class Statements:
         old: ast.expr | None = None,
         owner: ast.expr | None = None,
         *,
-        less: bool = False,
-        more: bool = False,
+        became: Became = "any",
         asked: ast.expr | None = None,
     ) -> Block:
         """What a change of a group's cell brings with it: remembered values go, standing rules are woken.
@@ -322,9 +322,8 @@ class Statements:
         ``old`` is what the cell held before, where that is not in the last record; ``owner`` whose cell it is, where
         that is a local. Then the one rule that could be woken is asked at once, if that is short, and sleeps on where
         it has no match; but not while the machine settles: a decision in between must leave what the plain form leaves.
-        ``less``: it is a bag, which has become smaller. A rule that sleeps and looks for what has no room sleeps on.
-        ``more``: it is a zone, which has got a card. A rule that looks for what has no room on its cards sleeps on.
-        ``asked``: the rule was asked before the change, and this is its answer.
+        ``became``: what has become of it, as far as a rule may sleep on for it. ``asked``: the answer of the rule,
+        where that was asked before the change.
         """
         q = self.quote
         found: Block = self.emitter.drops(group, where, old or q.expression("L[-1][3]"))
@@ -341,12 +340,10 @@ class Statements:
             wake = q.statements("S[_0] |= _1", q.constant(self.base["pending"]), woken)
             matches = asked
             if matches is None and owner is not None:
-                matches = self.emitter.standing.matches_for(group, owner)
+                matches = self.emitter.standing.matches_after(became, group, owner)
             if matches is not None:
                 settling = q.expression("S[_0]", q.constant(self.base["settling"]))
-                standing = self.emitter.standing
-                asleep = less and standing.looks_for_more(matches, group)
-                asleep = asleep or (more and standing.has_more_room(matches, group))
+                asleep = is_constant(matches) and not value_of(matches)
                 test = settling if asleep else q.expression("_0 or _1", settling, matches)
                 wake = q.statements("if _0:\n    body", test, body=wake)
             found.extend(wake)
