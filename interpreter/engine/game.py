@@ -261,9 +261,10 @@ class Game:
     """What is asked now; nothing once the game is over. The same object until a choice is made or taken back."""
     chosen: Option | None
     """What the machine chose for the decision by a policy, if it did: it is legal, and need not be looked at again."""
-    _gathered: tuple[Any, ...] | None = None
-    """The last choice that was gathered: what came before it, its record, and where that stands in the log; before the
-    log where it was made before this object was."""
+    _before: Any = None
+    """The last choice before this object was, as below."""
+    _gathered: Any = None
+    """The last choice that was gathered: what came before it, its record, and where that stood in its log."""
     _looked_through = 0
     """So long was the log then."""
     _paid = 0
@@ -497,16 +498,17 @@ class Game:
         made = self._made()
         return self._option(made[1]) if made is not None else None
 
-    def _made(self) -> tuple[Any, ...] | None:
+    def _made(self) -> Any:
         """All choices, the last one in front; also those before this object was."""
-        log, made = self.state.log, self._gathered
-        while made is not None and made[2] >= 0 and not (made[2] < len(log) and log[made[2]] is made[1]):
+        log, made, before = self.state.log, self._gathered, self._before
+        if len(log) == self._looked_through and (made is before or log[made[2]] is made[1]):
+            return made
+        while made is not before and (made[2] >= len(log) or log[made[2]] is not made[1]):
             made = made[0]  # it was taken back
-        if made is not self._gathered or len(log) != self._looked_through:
-            for place in range(made[2] + 1 if made is not None else 0, len(log)):
-                if log[place][0] == CHOICE:
-                    made = made, log[place], place
-            self._gathered, self._looked_through = made, len(log)
+        for place in range(made[2] + 1 if made is not before else 0, len(log)):
+            if log[place][0] == CHOICE:
+                made = made, log[place], place
+        self._gathered, self._looked_through = made, len(log)
         return made
 
     def _option(self, record: tuple[Any, ...]) -> Option:
@@ -572,10 +574,10 @@ class Game:
             decision.state = state
         made = self._made()
         if log:
-            copy.state.log = self.state.log[:]
-            copy._gathered, copy._looked_through = made, self._looked_through
+            state.log = self.state.log[:]
+            copy._before, copy._gathered, copy._looked_through = self._before, made, self._looked_through
         else:
-            copy._gathered = made and (made[0], made[1], -1)
+            copy._before = copy._gathered = made
         return copy
 
     def undo(self) -> bool:
