@@ -31,28 +31,36 @@ class _Within:
     """What is known of ways that use some of the nodes, for some lengths.
 
     Distances with one start more need only what is nearer to that start. Nodes that a rule chooses anew for each
-    question are asked about once: only the second question finds the ``trees`` of its starts.
+    question are asked about once, and so are starts where each game has lengths of its own: only the second question
+    finds the ``trees`` of a start.
     """
 
-    __slots__ = ("answers", "goals", "trees")
+    __slots__ = ("answers", "asked", "goals", "trees")
 
     def __init__(self) -> None:
         self.trees: dict[int, tuple[_Tree, ...]] = {}
         """The shortest ways from each start: one tree, or none from a node that may not be entered."""
+        self.asked: set[int] = set()
+        """The starts that were one start more before."""
         self.answers: dict[tuple[int, ...], _Distances] = {}
         self.goals: dict[int, _Goal] = {}
 
 
 class _Goal:
-    """The ways to one node. ``order`` has the nodes that have a way, those with the best first, and ``near`` the first
-    of these: nearly always one of them is a start. ``paths`` are by the node that they begin at."""
+    """The ways to one node: all of them, or where it is not ``whole`` those from the nearest nodes.
 
-    __slots__ = ("near", "order", "paths", "ways")
+    For each node that has been reached ``ways`` has the cost of the cheapest way to the goal, and the fewest links that
+    such a way has. ``order`` has these nodes, those with the best ways first, and ``near`` the first of them: nearly
+    always one of them is a start. ``paths`` are by the node that they begin at.
+    """
 
-    def __init__(self, ways: _Ways) -> None:
+    __slots__ = ("near", "order", "paths", "ways", "whole")
+
+    def __init__(self, ways: _Ways, order: list[int], whole: bool) -> None:
         self.ways = ways
-        self.order = [node for _, node in sorted((way, node) for node, way in enumerate(ways) if way is not None)]
-        self.near = self.order[:_MOST_NEAR]
+        self.order = order
+        self.whole = whole
+        self.near = order[:_MOST_NEAR]
         self.paths: dict[int, tuple[int, ...]] = {}
 
 
@@ -159,12 +167,11 @@ class Graph:
 
     def asked(
         self, lengths: tuple[int, ...]
-    ) -> tuple[Callable[..., _Distances], Callable[..., _Distances | None], Callable[..., tuple[int, ...] | None]]:
+    ) -> tuple[Callable[..., _Distances], Callable[..., _Distances], Callable[..., tuple[int, ...] | None]]:
         """For these lengths, for who asks often within the same nodes: ``distances``, distances ``with_start`` and
         ``path``.
 
-        The second is given the distances from some starts within the same nodes, and gives those with one start more;
-        none where what is nearer to that start is not known yet.
+        The second is given the distances from some starts within the same nodes, and gives those with one start more.
         """
         place: tuple[int, ...] | None = ()
         known = self._memory.within(place, lengths)
@@ -175,13 +182,16 @@ class Graph:
                 place, known = within, self._memory.within(within, lengths)
             return known.answers.get(starts) or self._answer(known, starts, within, lengths)
 
-        def with_start(found: _Distances, start: int, within: tuple[int, ...] | None) -> _Distances | None:
+        def with_start(found: _Distances, start: int, within: tuple[int, ...] | None) -> _Distances:
             nonlocal place, known
             if within is not place:
                 place, known = within, self._memory.within(within, lengths)
             trees = known.trees.get(start)
             if trees is None:
-                return None
+                if start not in known.asked:
+                    known.asked.add(start)
+                    return self._nearer(found, start, within, lengths)
+                trees = known.trees[start] = self._trees_from(start, within, lengths)
             nearer = list(found)
             _come_nearer(nearer, trees)
             return tuple(nearer)
@@ -207,8 +217,8 @@ class Graph:
         Nodes as in ``distances``. Among equally cheap ways one with the fewest links is taken; among those the one
         whose nodes, read from the start, come first in order of number.
         """
-        to = self._goal(goal, within, lengths)
         among = set(starts)
+        to = self._goal(goal, among, within, lengths)
         for node in to.order:
             if node in among:
                 if node not in to.paths:
@@ -216,13 +226,17 @@ class Graph:
                 return to.paths[node]
         return None
 
-    def _goal(self, goal: int, within: tuple[int, ...] | None, lengths: Sequence[int]) -> _Goal:
+    def _goal(self, goal: int, among: set[int], within: tuple[int, ...] | None, lengths: Sequence[int]) -> _Goal:
+        """The ways to a goal from the nearest of some nodes at least; from all nodes when that is asked for again."""
         if not isinstance(lengths, tuple):
-            return _Goal(self._ways_to(goal, within, lengths))
+            return self._ways_to(goal, among, within, lengths)
         goals = self._memory.within(within, lengths).goals
-        if goal not in goals:
-            goals[goal] = _Goal(self._ways_to(goal, within, lengths))
-        return goals[goal]
+        to = goals.get(goal)
+        if to is None:
+            to = goals[goal] = self._ways_to(goal, among, within, lengths)
+        elif not to.whole and among.isdisjoint(to.order):
+            to = goals[goal] = self._ways_to(goal, set(), within, lengths)
+        return to
 
     def _walk(self, node: int, ways: _Ways, lengths: Sequence[int]) -> tuple[int, ...]:
         """The nodes of the way from a node that has one."""
@@ -300,21 +314,46 @@ class Graph:
             trees[before].append((cost, node, tuple(trees[node])))
         return ((0, start, tuple(trees[start])),) if reached else ()
 
-    def _ways_to(self, goal: int, within: tuple[int, ...] | None, lengths: Sequence[int]) -> _Ways:
-        """For each node the cost of the cheapest way to the goal, and the fewest links that such a way has."""
+    def _ways_to(self, goal: int, among: set[int], within: tuple[int, ...] | None, lengths: Sequence[int]) -> _Goal:
+        """The ways to a goal from the nearest nodes, until one of those in ``among`` is reached.
+
+        Nodes are reached in order of their ways: whoever is behind another has more cost, or as much and more links.
+        """
         _check_lengths(lengths)
         waiting = self._allowed(within)
-        found: list[tuple[int, int] | None] = [None] * self.node_count
+        ways: _Ways = [None] * self.node_count
+        order = []
         queue = [(0, 0, goal)]
         while queue:
             cost, links, node = heappop(queue)
             if waiting[node]:
                 waiting[node] = False
-                found[node] = (cost, links)
+                ways[node] = (cost, links)
+                order.append(node)
+                if node in among:
+                    return _Goal(ways, order, whole=False)
                 for other, index in self._adjacent[node]:
                     if waiting[other]:
                         heappush(queue, (cost + lengths[index], links + 1, other))
-        return found
+        return _Goal(ways, order, whole=True)
+
+    def _nearer(
+        self, found: _Distances, start: int, within: tuple[int, ...] | None, lengths: tuple[int, ...]
+    ) -> _Distances:
+        """Distances with one start more: a search among what is nearer to it."""
+        waiting = self._allowed(within)
+        nearer = list(found)
+        queue = [(0, start)]
+        while queue:
+            cost, node = heappop(queue)
+            before = nearer[node]
+            if waiting[node] and (before is None or cost < before):
+                waiting[node] = False
+                nearer[node] = cost
+                for other, index in self._adjacent[node]:
+                    if waiting[other]:
+                        heappush(queue, (cost + lengths[index], other))
+        return tuple(nearer)
 
     def _allowed(self, within: tuple[int, ...] | None) -> list[bool]:
         if within is None:

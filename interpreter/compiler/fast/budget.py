@@ -22,7 +22,7 @@ from interpreter.compiler.plain.evaluate import MAXIMUM_ITEMS
 from interpreter.kernel import bags
 from interpreter.kernel.state import State, Value
 
-__all__ = ["DECISION", "FEW", "LITTLE", "Abandoned", "Budget"]
+__all__ = ["DECISION", "FEW", "LITTLE", "MOST_FOLLOWED", "Abandoned", "Budget"]
 
 DECISION = 4_000_000
 """So many units are left at least when a decision begins. All of them take some tenths of a second."""
@@ -41,6 +41,9 @@ SELDOM = 8
 LITTLE = 60_000
 """So many units are taken off for what the machine calls once in a decision, and no more is taken off there; and as
 many for what is done after something was paid for the last time, up to the next decision."""
+
+MOST_FOLLOWED = 8
+"""Where the plain form changes more cells nothing is remembered: what follows a change can be long."""
 
 UNITS_OF_A_STEP = 10
 """What the plain form does for the fast one is paid for too; its steps are longer."""

@@ -16,7 +16,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from interpreter.compiler.constants import MAXIMUM_NUMBER, MAXIMUM_WEIGHT, Constants
-from interpreter.compiler.fast.budget import FEW, LITTLE
+from interpreter.compiler.fast.budget import FEW, LITTLE, MOST_FOLLOWED
 from interpreter.compiler.fast.nodes import walk
 from interpreter.compiler.fast.quote import Quote, is_constant, value_of
 from interpreter.compiler.lower import Program
@@ -77,8 +77,6 @@ class Sizes:
         links = len(constants.graph.links) if constants.graph is not None else 0
         self.search = 16 * (self.nodes + links)
         """A question that looks at the whole graph."""
-        self.once = 8 * self.nodes
-        """A question that goes once through its nodes."""
         self.width = max([1, *(len(kind.members) for kind in model.kinds.values() if kind.totals is not None)])
         self.longest = max(
             SHORTEST,
@@ -701,10 +699,10 @@ class Costs:
                 each = 4 + (4 << min(width, 10))
                 node.args[0], found = self._through(node.args[0], each, node)
                 return found + (8 << min(width, 10))
-            case "distances" | "distances_dealt" | "path" | "path_dealt" | "connected":
-                return sizes.search if name != "connected" else sizes.search // 4
-            case "with_start":
-                return sizes.once
+            case "connected":
+                return sizes.search // 4
+            case "distances" | "distances_dealt" | "with_start" | "with_start_dealt" | "path" | "path_dealt":
+                return sizes.search
             case "visible_in":
                 return 8 * sizes.longest
             case "single" | "bag_sum" | "bag_difference" | "bounded":
@@ -727,7 +725,9 @@ class Costs:
                 return RECORD + sizes.longest + self._following(self._of_cards if name == "forget" else None)
             case "keep" | "pick" | "mark" | "settle" | "matched" | "stop" | "neighbours":
                 return RECORD + sizes.longest + 2 * self._following(OF_THE_MACHINE)
-            case "check_depth" | "plain_stretch" | "plain_choice" | "plain_values" | "plain_match":
+            case "plain_stretch":
+                return 200 + MOST_FOLLOWED * self._following()
+            case "check_depth" | "plain_choice" | "plain_values" | "plain_match":
                 return 200
             case "weighed":
                 return MOST // 8

@@ -95,8 +95,12 @@ class Emitter:
     def named(self, letter: str, label: str) -> str:
         """A name for something of the module: the capital letter keeps it apart from all locals."""
         self._count += 1
-        clean = "".join(char if char.isascii() and char.isalnum() else "_" for char in label)
-        return f"{letter}{self._count}_{clean}"
+        return f"{letter}{self._count}_{self.cleaned(label)}"
+
+    @staticmethod
+    def cleaned(label: str) -> str:
+        """A label as a part of a name."""
+        return "".join(char if char.isascii() and char.isalnum() else "_" for char in label)
 
     def bind(self, label: str, value: Any, made_of: Any = None) -> str:
         """The name of a value that the module is given. What is called alike need not be the same; ``made_of`` tells a

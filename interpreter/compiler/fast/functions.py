@@ -49,8 +49,9 @@ class Functions(Writer):
         """For each row the caches that hold, key by key, as long as the row does."""
         self.copies: dict[int, int] = {}
         """For some rows the one of these caches that has only a copy of the row."""
-        self.distances: dict[int, ast.expr] = {}
-        """The caches that have the distances from the nodes in such a copy, each with the nodes that ways may use."""
+        self.with_start: dict[int, tuple[str, list[ast.expr]]] = {}
+        """The caches that have the distances from the nodes in such a copy: for each the function that gives these with
+        one start more, and with what else that is asked."""
 
     def value_function(self, target: str, items: bool) -> tuple[str, tuple[int, ...]]:
         """A function of the cells that it reads and of its arguments; gives its name and the arguments it takes."""
@@ -76,7 +77,7 @@ class Functions(Writer):
             for group, index in facts.lifted:
                 owner = self.expressions.local(scope, index) if index is not None else None
                 name = f"{group}_of_{layer.parameters[index][0]}" if index is not None else group
-                cells.append(f"C_{name}")
+                cells.append(f"C_{self.emitter.cleaned(name)}")
                 assert scope.lifted is not None
                 scope.lifted[group, ast.dump(owner) if owner is not None else ""] = cells[-1]
             body = self._function_body(target, scope, items)
@@ -187,13 +188,10 @@ class Functions(Writer):
                 others.append(number)
         match value:
             case ast.Call(
-                ast.Name("distances"),
-                [
-                    ast.Call(ast.Name(copy), [ast.Name("S"), ast.Name("M"), *_]),
-                    (ast.Constant() | ast.Subscript(ast.Name("S"))) as within,
-                ],
-            ) if self.state_numbers.get(copy) in self.copies.values():
-                self.distances[number] = within
+                ast.Name("distances" | "distances_dealt" as asked),
+                [ast.Call(ast.Name(copy), [ast.Name("S"), ast.Name("M"), *_]), *further],
+            ) if self.state_numbers.get(copy) in self.copies.values() and all(map(_is_cell, further)):
+                self.with_start[number] = asked.replace("distances", "with_start"), further
             case _:
                 pass
         self.emitter.add(q.file, self._keeping(name, number, parameters, value))
@@ -435,6 +433,15 @@ def _is_long(node: ast.AST) -> bool:
     if isinstance(node, ast.Call):
         return isinstance(node.func, ast.Name) and node.func.id in LONG_CALLS
     return isinstance(node, LONG)
+
+
+def _is_cell(node: ast.expr) -> bool:
+    """Whether a value is known, or is what one known cell holds."""
+    match node:
+        case ast.Constant() | ast.Subscript(ast.Name("S"), ast.Constant()):
+            return True
+        case _:
+            return False
 
 
 def _is_glance(function: ast.FunctionDef) -> bool:

@@ -136,9 +136,7 @@ class _Follower(Writer):
                 text = (
                     "found = _0.pop(key, None)\n"
                     "if found is not None and _1 is not None and 0 < before < len(_1):\n"
-                    "    found = _2\n"
-                    "    if found is not None:\n"
-                    "        _0[key] = found"
+                    "    _0[key] = _2"
                 )
                 loop.extend(q.statements(text, cache, values, further[number]))
             elif number == copied:
@@ -153,15 +151,16 @@ class _Follower(Writer):
         It is worked out of those that were ``found``. Where a row is longer than ``before``, the only place that the
         cell can change has entered it.
         """
-        q, distances = self.quote, self.emitter.functions.distances
+        q, with_start = self.quote, self.emitter.functions.with_start
         at, alone = self._place(self._several(row))
-        if not alone or 2 * self.emitter.sizes.once > MOST_AT_A_CHANGE:
+        if not alone or self.emitter.sizes.search > MOST_AT_A_CHANGE:
             return {}
         given = [q.name("found"), q.name(at)]
         return {
-            number: q.call("with_start", [*given, copy.deepcopy(distances[number])])
+            number: q.call(name, [*given, *copy.deepcopy(others)])
             for number in through
-            if number in distances
+            if number in with_start
+            for name, others in [with_start[number]]
         }
 
     def function(self, name: str) -> ast.FunctionDef:

@@ -14,14 +14,14 @@ from operator import ne
 from typing import TYPE_CHECKING, Any
 
 from interpreter.compiler.fast import helpers
-from interpreter.compiler.fast.budget import LITTLE, Abandoned, Budget
+from interpreter.compiler.fast.budget import LITTLE, MOST_FOLLOWED, Abandoned, Budget
 from interpreter.compiler.fast.rooms import claims
 from interpreter.compiler.fast.zones import Zones
 from interpreter.compiler.plain.functions import dealt_lengths
 from interpreter.compiler.plain.machine import MAXIMUM_DEPTH, SPECIALS, Machine
 from interpreter.compiler.watches import with_matches
 from interpreter.kernel import bags
-from interpreter.kernel.effects import MARK, MAXIMUM_KEPT, MOVE, PUT, has_ended
+from interpreter.kernel.effects import MARK, MAXIMUM_KEPT, MOVE, PUT, changes, has_ended
 from interpreter.kernel.graphs import Graph
 from interpreter.kernel.state import State, Value
 
@@ -169,36 +169,30 @@ class Runtime:
         found["visible_in"] = self.machine.visible_in
         if graph is not None:
             if self.constants.model.graph is not None and self.constants.model.graph.dealt:
-                found["distances_dealt"], found["path_dealt"] = self._asked_as_dealt(graph)
+                found.update(self._asked_as_dealt(graph))
             else:
                 found["distances"], found["with_start"], found["path"] = graph.asked(lengths)
             found["connected"] = lru_cache(MOST_ANSWERS)(graph.connected)
             found["neighbours"] = graph.neighbours
         return found
 
-    def _asked_as_dealt(self, graph: Graph) -> tuple[Callable[..., Value], Callable[..., Value]]:
-        """Distances and ways where cards say how long links are; the cards of the last question are known."""
+    def _asked_as_dealt(self, graph: Graph) -> dict[str, Callable[..., Value]]:
+        """The same where cards say how long links are, which come last; those of the last question are known."""
         lengths_of = dealt_lengths(self.constants.model)
         known: tuple[int, ...] | None = None
-        distances, _, path = graph.asked((0,) * len(graph.links))
+        asked = graph.asked((0,) * len(graph.links))
 
-        def look_at(cards: tuple[int, ...]) -> None:
-            nonlocal known, distances, path
-            if cards is not known:
-                known = cards
-                distances, _, path = graph.asked(lengths_of(cards))
+        def as_dealt(number: int) -> Callable[..., Value]:
+            def ask(*arguments: Value) -> Value:
+                nonlocal known, asked
+                *given, cards = arguments
+                if cards is not known:
+                    known, asked = cards, graph.asked(lengths_of(cards))
+                return asked[number](*given)
 
-        def distances_dealt(starts: tuple[int, ...], within: tuple[int, ...] | None, cards: tuple[int, ...]) -> Value:
-            look_at(cards)
-            return distances(starts, within)
+            return ask
 
-        def path_dealt(
-            starts: tuple[int, ...], goal: int, within: tuple[int, ...] | None, cards: tuple[int, ...]
-        ) -> Value:
-            look_at(cards)
-            return path(starts, goal, within)
-
-        return distances_dealt, path_dealt
+        return {f"{name}_dealt": as_dealt(number) for number, name in enumerate(("distances", "with_start", "path"))}
 
     # --- what is remembered
 
@@ -216,14 +210,27 @@ class Runtime:
         return [{} if keyed else helpers.NOTHING for keyed in self.keyed]
 
     def aside(self, state: State, call: Callable[[], Any]) -> Any:
-        """Runs something of the plain form in between; what was remembered before it goes."""
-        caches = state.caches
+        """Runs something of the plain form in between; what depends on the cells that it changes is not remembered."""
+        caches, log, begun = state.caches, state.log, len(state.log)
         try:
-            return call()
-        finally:
+            found = call()
+        except BaseException:
             caches[:] = self._no_answers()
+            raise
+        finally:
             state.memo.clear()
             state.caches = caches
+        before: dict[int, Value] = {}
+        for record in reversed(log[begun:]):
+            for cell, old in changes(record):
+                if self.changing[cell]:
+                    before[cell] = old
+        if len(before) > MOST_FOLLOWED:
+            caches[:] = self._no_answers()
+        else:
+            for cell, old in before.items():
+                self.forget(state, cell, old)
+        return found
 
     # --- effects
 
