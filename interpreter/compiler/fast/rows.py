@@ -36,7 +36,7 @@ class Row:
     ``at``: the local that tells one of its places, and ``given`` those that it is kept by. ``change``: what brings that
     place of ``values`` up to date; nothing where more is read for it than cells and other rows. ``dear``: what that
     costs. ``part``: the part of it in which alone it reads a cell; with ``asks`` a place only tells whether that holds
-    for any cell.
+    for any cell. ``short``: it is a short list, which gets longer where a place enters it and shorter where one leaves.
     """
 
     number: int
@@ -46,6 +46,7 @@ class Row:
     dear: Callable[[], int]
     part: ast.expr | None = None
     asks: bool = False
+    short: bool = False
 
 
 def follower(emitter: Emitter, group: str) -> str:
@@ -120,7 +121,7 @@ class _Follower(Writer):
         q = self.quote
         values, rows = q.name(f"row_{row.number}"), q.expression("M[_0]", q.constant(row.number))
         copied = self.emitter.functions.copies.get(row.number) if change is not None else None
-        further = self._further(row, through) if change is not None else {}
+        further = self._further(row, through) if copied is not None and row.short else {}
         if change is None:
             loop.extend(q.statements("_0.pop(key, None)", rows))
         else:
@@ -130,26 +131,30 @@ class _Follower(Writer):
             if further:
                 change = [*q.statements("before = len(_0)", values), *change]
             loop.extend(q.statements("_0 = _1.get(key)\nif _0 is not None:\n    change", values, rows, change=change))
+        none: Block = []
+        changed: Block = []
         for number in through:  # these may be kept where the row is not
             cache = q.expression("M[_0]", q.constant(number))
-            if number in further:
-                text = (
-                    "found = _0.pop(key, None)\n"
-                    "if found is not None and _1 is not None and 0 < before < len(_1):\n"
-                    "    _0[key] = _2"
-                )
-                loop.extend(q.statements(text, cache, values, further[number]))
-            elif number == copied:
-                text = "if _1 is not None:\n    _0[key] = tuple(_1)\nelse:\n    _0.pop(key, None)"
-                loop.extend(q.statements(text, cache, values))
+            gone = q.statements("_0.pop(key, None)", cache)
+            if number == copied:
+                none.extend(gone)
+                changed.extend(q.statements("_0[key] = tuple(_1)", cache, values))
+            elif number in further:
+                text = "found = _0.pop(key, None)\nif found is not None and 0 < before < len(_1):\n    _0[key] = _2"
+                none.extend(gone)
+                changed.extend(q.statements(text, cache, values, further[number]))
             else:
-                loop.extend(q.statements("_0.pop(key, None)", cache))
+                loop.extend(gone)
+        if none:
+            otherwise = "elif before != len(_0)" if further else "else"
+            text = f"if _0 is None:\n    none\n{otherwise}:\n    changed"
+            loop.extend(q.statements(text, values, none=none, changed=changed))
 
     def _further(self, row: Row, through: list[int]) -> dict[int, ast.expr]:
         """For caches of distances from the nodes of a row: what they are where one node more has entered the row.
 
-        It is worked out of those that were ``found``. Where a row is longer than ``before``, the only place that the
-        cell can change has entered it.
+        It is worked out of those that were ``found``. Where a short list is longer than ``before``, the only place that
+        the cell can change has entered it; where it is as long, it is the same.
         """
         q, with_start = self.quote, self.emitter.functions.with_start
         at, alone = self._place(self._several(row))

@@ -145,7 +145,7 @@ class ShortLists(Writer):
         )
         alone = len(sources) == 1 and given == sources[0].given
         part = sources[0].part if alone else None
-        functions.rows[name] = Row(number, variable, given, change, lambda: A_PLACE, part)
+        functions.rows[name] = Row(number, variable, given, change, lambda: A_PLACE, part, short=True)
         look, keep = (
             ("kept = M[_0]\nif _1 in kept:\n    return kept[_1]\n", "kept[_1] = found")
             if given
