@@ -16,7 +16,7 @@ Each leaves records in the log. A record is a tuple that begins with its sort:
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import Any
 
@@ -133,14 +133,12 @@ class Effects:
         if len(cards) > 1 and self._move_together(state, cards, zone, where, site):
             return
         for card in cards if where != "top" else reversed(cards):
-            source = state.cells[self._location + card]
-            if source == zone or self.zones[source].piles or self.zones[zone].piles:
-                self._take_out(state, card, site)
-                self._lay(state, card, zone, where, site)
+            if self.zones[zone].piles:
+                self._lay_pile(state, (card,), zone, site)
                 continue
-            rest = tuple([each for each in state.cells[source] if each != card])
-            after = self._with_card(state, card, zone, where)
-            self._put_at_once(state, site, (source, rest), (zone, after), (self._location + card, zone))
+            held = self._without(state, (card,), zone)
+            held[zone] = self._with_card(state, card, zone, held[zone], where)
+            self._lie(state, (card,), zone, held, site)
 
     def _move_together(self, state: State, cards: Sequence[int], zone: int, where: str, site: Site) -> bool:
         """Different cards that lie in one other zone move at once; piles, and cards from here and there, do not."""
@@ -168,26 +166,40 @@ class Effects:
         )
         return True
 
-    def _take_out(self, state: State, card: int, site: Site) -> None:
-        zone = state.cells[self._location + card]
-        held = state.cells[zone]
-        if self.zones[zone].piles:
-            rest = [tuple(c for c in pile if c != card) for pile in held]
-            self._put_piles(state, zone, [pile for pile in rest if pile], site)
-        else:
-            self.put(state, zone, tuple(c for c in held if c != card), site)
+    def _without(self, state: State, cards: Sequence[int], zone: int) -> dict[int, tuple[Any, ...]]:
+        """What is left where these cards lie, and in the zone that they go to; a pile without a card is gone."""
+        cells = state.cells
+        held: dict[int, tuple[Any, ...]] = {}
+        for source in dict.fromkeys([cells[self._location + card] for card in cards]):
+            if self.zones[source].piles:
+                piles = [_all_but(cards, pile) for pile in cells[source]]
+                held[source] = tuple([pile for pile in piles if pile])
+            else:
+                held[source] = _all_but(cards, cells[source])
+        held.setdefault(zone, cells[zone])
+        return held
 
-    def _lay(self, state: State, card: int, zone: int, where: str, site: Site) -> None:
-        if self.zones[zone].piles:
-            self._lay_pile(state, (card,), zone, site, taken=True)
-            return
-        self.put(state, zone, self._with_card(state, card, zone, where), site)
-        self.put(state, self._location + card, zone, site)
+    def _lie(
+        self, state: State, cards: Sequence[int], zone: int, held: Mapping[int, tuple[Any, ...]], site: Site
+    ) -> None:
+        """Zones hold this now, and the cards lie in one of them. Piles are in the order of their uppermost cards where
+        that is by a rule."""
+        values: dict[int, Value] = {}
+        for each, there in held.items():
+            shape = self.zones[each]
+            if shape.piles and shape.rank is not None:
+                there = tuple([pile for _, _, pile in sorted((shape.rank(state, p[0]), p[0], p) for p in there)])
+            values[each] = there
+        values.update(dict.fromkeys([self._location + card for card in cards], zone))
+        changes = [(cell, value) for cell, value in values.items() if state.cells[cell] != value]
+        if len(changes) == 1:
+            self.put(state, *changes[0], site)
+        elif changes:
+            self._put_at_once(state, site, *changes)
 
-    def _with_card(self, state: State, card: int, zone: int, where: str) -> tuple[int, ...]:
+    def _with_card(self, state: State, card: int, zone: int, held: tuple[int, ...], where: str) -> tuple[int, ...]:
         """What a zone holds that gets one more card."""
         shape = self.zones[zone]
-        held = state.cells[zone]
         if shape.order == "kept":
             return (card, *held) if where == "top" else (*held, card)
         if shape.rank is None:
@@ -197,22 +209,12 @@ class Effects:
         insort(keyed, (rank(state, card), card))
         return tuple(c for _, c in keyed)
 
-    def _lay_pile(self, state: State, cards: Sequence[int], zone: int, site: Site, *, taken: bool = False) -> None:
+    def _lay_pile(self, state: State, cards: Sequence[int], zone: int, site: Site) -> None:
         """Cards become one more pile of a zone, behind the others where these are kept in no order."""
-        if not cards:
-            return
-        for card in () if taken else cards:
-            self._take_out(state, card, site)
-        self._put_piles(state, zone, [*state.cells[zone], tuple(cards)], site)
-        for card in cards:
-            self.put(state, self._location + card, zone, site)
-
-    def _put_piles(self, state: State, zone: int, piles: list[tuple[int, ...]], site: Site) -> None:
-        """A zone's piles, in the order of their uppermost cards where that is by a rule."""
-        order = self.zones[zone].rank
-        if order is not None:
-            piles = [pile for _, _, pile in sorted((order(state, pile[0]), pile[0], pile) for pile in piles)]
-        self.put(state, zone, tuple(piles), site)
+        if cards:
+            held = self._without(state, cards, zone)
+            held[zone] = (*held[zone], tuple(cards))
+            self._lie(state, cards, zone, held, site)
 
     def move_to_pile(self, state: State, cards: Sequence[int], pile: Sequence[int], where: str, site: Site) -> None:
         """Cards go to the top (the front) or bottom of a pile, keeping their own order."""
@@ -222,16 +224,12 @@ class Effects:
         stays = next((card for card in pile if card not in cards), None)
         if stays is None:
             return
-        for card in cards:
-            self._take_out(state, card, site)
-        piles = []
-        for held in state.cells[zone]:
-            if stays in held:
-                held = (*cards, *held) if where != "bottom" else (*held, *cards)
-            piles.append(held)
-        self._put_piles(state, zone, piles, site)
-        for card in cards:
-            self.put(state, self._location + card, zone, site)
+        held = self._without(state, cards, zone)
+        piles = list(held[zone])
+        at = next(at for at, other in enumerate(piles) if stays in other)
+        piles[at] = (*cards, *piles[at]) if where != "bottom" else (*piles[at], *cards)
+        held[zone] = tuple(piles)
+        self._lie(state, cards, zone, held, site)
 
     def move_tokens(self, state: State, amount: Value, source: int, target: int, site: Site) -> None:
         """An amount goes from one pool or track to another; totals hold."""
@@ -342,6 +340,10 @@ class Effects:
         state.log.append(tuple(record))
         if ended:
             self._change(state, changes)
+
+
+def _all_but(cards: Sequence[int], held: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple([card for card in held if card not in cards])
 
 
 def changes(record: tuple[Any, ...]) -> Iterator[tuple[int, Value]]:
