@@ -16,7 +16,7 @@ Each leaves records in the log. A record is a tuple that begins with its sort:
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import Any
 
@@ -169,14 +169,19 @@ class Effects:
     def _without(self, state: State, cards: Sequence[int], zone: int) -> dict[int, tuple[Any, ...]]:
         """What is left where these cards lie, and in the zone that they go to; a pile without a card is gone."""
         cells = state.cells
+        gone = frozenset(cards)
         held: dict[int, tuple[Any, ...]] = {}
-        for source in dict.fromkeys([cells[self._location + card] for card in cards]):
+        for card in cards:
+            source = cells[self._location + card]
+            if source in held:
+                continue
             if self.zones[source].piles:
-                piles = [_all_but(cards, pile) for pile in cells[source]]
-                held[source] = tuple([pile for pile in piles if pile])
+                piles = [pile if gone.isdisjoint(pile) else _all_but(gone, pile) for pile in cells[source]]
+                held[source] = tuple(filter(None, piles))
             else:
-                held[source] = _all_but(cards, cells[source])
-        held.setdefault(zone, cells[zone])
+                held[source] = _all_but(gone, cells[source])
+        if zone not in held:
+            held[zone] = cells[zone]
         return held
 
     def _lie(
@@ -184,14 +189,19 @@ class Effects:
     ) -> None:
         """Zones hold this now, and the cards lie in one of them. Piles are in the order of their uppermost cards where
         that is by a rule."""
-        values: dict[int, Value] = {}
+        cells = state.cells
+        changes: list[tuple[int, Value]] = []
         for each, there in held.items():
-            shape = self.zones[each]
-            if shape.piles and shape.rank is not None:
-                there = tuple([pile for _, _, pile in sorted((shape.rank(state, p[0]), p[0], p) for p in there)])
-            values[each] = there
-        values.update(dict.fromkeys([self._location + card for card in cards], zone))
-        changes = [(cell, value) for cell, value in values.items() if state.cells[cell] != value]
+            rank = self.zones[each].rank
+            if rank is not None and self.zones[each].piles:
+                there = tuple(
+                    [pile for _, _, pile in sorted([(rank(state, pile[0]), pile[0], pile) for pile in there])]
+                )
+            if there != cells[each]:
+                changes.append((each, there))
+        for card in cards:
+            if cells[self._location + card] != zone:
+                changes.append((self._location + card, zone))
         if len(changes) == 1:
             self.put(state, *changes[0], site)
         elif changes:
@@ -342,7 +352,7 @@ class Effects:
             self._change(state, changes)
 
 
-def _all_but(cards: Sequence[int], held: tuple[int, ...]) -> tuple[int, ...]:
+def _all_but(cards: Container[int], held: tuple[int, ...]) -> tuple[int, ...]:
     return tuple([card for card in held if card not in cards])
 
 
