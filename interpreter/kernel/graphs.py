@@ -41,7 +41,7 @@ class _Within:
         self.trees: dict[int, tuple[_Tree, ...]] = {}
         """The shortest ways from each start: one tree, or none from a node that may not be entered."""
         self.asked: set[int] = set()
-        """The starts that were one start more before."""
+        """The starts that somebody has asked about."""
         self.answers: dict[tuple[int, ...], _Distances] = {}
         self.goals: dict[int, _Goal] = {}
 
@@ -139,6 +139,7 @@ class Graph:
         Ways use the nodes in ``within`` only (none: all nodes), at their ends too; starts outside it are ignored.
         """
         if not isinstance(lengths, tuple):
+            _check_lengths(lengths)
             return self._search(starts, within, lengths)
         known = self._memory.within(within, lengths)
         return known.answers.get(starts) or self._answer(known, starts, within, lengths)
@@ -155,8 +156,9 @@ class Graph:
     def _distances(
         self, known: _Within, starts: tuple[int, ...], within: tuple[int, ...] | None, lengths: tuple[int, ...]
     ) -> _Distances:
-        """Start by start, as soon as the same nodes are asked about again."""
-        if not known.answers and not known.trees:
+        """Start by start, if all of them are asked about again."""
+        if not known.asked.issuperset(starts):
+            known.asked.update(starts)
             return self._search(starts, within, lengths)
         found: list[int | None] = [None] * self.node_count
         for start in starts:
@@ -229,6 +231,7 @@ class Graph:
     def _goal(self, goal: int, among: set[int], within: tuple[int, ...] | None, lengths: Sequence[int]) -> _Goal:
         """The ways to a goal from the nearest of some nodes at least; from all nodes when that is asked for again."""
         if not isinstance(lengths, tuple):
+            _check_lengths(lengths)
             return self._ways_to(goal, among, within, lengths)
         goals = self._memory.within(within, lengths).goals
         to = goals.get(goal)
@@ -281,7 +284,6 @@ class Graph:
 
     def _search(self, starts: tuple[int, ...], within: tuple[int, ...] | None, lengths: Sequence[int]) -> _Distances:
         """Dijkstra's algorithm from all starts at once."""
-        _check_lengths(lengths)
         waiting = self._allowed(within)  # may be entered and has no distance yet
         found: list[int | None] = [None] * self.node_count
         queue = [(0, start) for start in starts]
@@ -319,7 +321,6 @@ class Graph:
 
         Nodes are reached in order of their ways: whoever is behind another has more cost, or as much and more links.
         """
-        _check_lengths(lengths)
         waiting = self._allowed(within)
         ways: _Ways = [None] * self.node_count
         order = []
