@@ -701,8 +701,10 @@ class Costs:
                 return found + (8 << min(width, 10))
             case "connected":
                 return sizes.search // 4
-            case "distances" | "distances_dealt" | "with_start" | "with_start_dealt" | "path" | "path_dealt":
+            case "distances" | "distances_dealt" | "path" | "path_dealt":
                 return sizes.search
+            case "with_start" | "with_start_dealt":
+                return sizes.search // 2  # of the two values of a cell only the new one enters a row
             case "visible_in":
                 return 8 * sizes.longest
             case "single" | "bag_sum" | "bag_difference" | "bounded":
