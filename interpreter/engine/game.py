@@ -11,7 +11,7 @@ from interpreter.base.frozen import dataclass
 from interpreter.compiler.constants import RuleFailure
 from interpreter.compiler.fast.machine import FastMachine
 from interpreter.compiler.plain.machine import AskSite, OptionSite
-from interpreter.engine.refusal import IllegalMove, refuse
+from interpreter.engine.refusal import IllegalMove, because_of, refuse
 from interpreter.engine.values import Names
 from interpreter.kernel.chance import ChanceSource, Scripted, Seeded
 from interpreter.kernel.effects import CHOICE, undo
@@ -352,7 +352,7 @@ class Game:
             if setting.check is None or value is None:
                 continue
             top = self.ruleset.model.rules[setting.check].top
-            reasons = refuse(self, top.id, (value,))
+            reasons = refuse(self, top.id, (value,), because_of(self))
             if reasons:
                 raise ValueError(f"`{setting.name}`: " + "; ".join(str(reason) for reason in reasons))
 

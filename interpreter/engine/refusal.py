@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Any
 from interpreter.base.frozen import dataclass
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
-from interpreter.compiler.constants import RuleFailure
+from interpreter.compiler.constants import Env, RuleFailure
 from interpreter.compiler.plain.machine import AskSite, OptionSite
+from interpreter.engine.because import Because, text_of
 from interpreter.kernel.state import Value
 from interpreter.language import core as c
 
 if TYPE_CHECKING:
     from interpreter.engine.game import Game, Option
 
-__all__ = ["IllegalMove", "Reason", "decoded", "domain_text", "legal_choice", "refuse"]
+__all__ = ["IllegalMove", "Reason", "because_of", "decoded", "domain_text", "legal_choice", "refuse"]
 
 _MOST = 12
 """So many things that may be chosen are told one by one."""
@@ -162,17 +163,28 @@ def _failing(game: Game, node: c.Expression, env: list[Value], rule: str, cites:
     said = _below(game, node, env)
     if said:
         return said
-    text = " ".join(node.span.text.split())
-    return [Reason(f"`{text}` does not hold", rule, cites, node.span)]
+    return [Reason(f"`{text_of(node)}` does not hold", rule, cites, node.span)]
 
 
-def refuse(game: Game, verdict: str, values: tuple[Value, ...]) -> list[Reason]:
-    """The lines of a verdict that fail for these values, as far as they can be asked. None fail: it permits."""
+def because_of(game: Game) -> Because:
+    """Tells why conditions do not hold as the game stands, and what the verdicts say that they call."""
+
+    def said(node: c.Expression, env: Env) -> list[str]:
+        return [str(reason) for reason in _below(game, node, env)]
+
+    return Because(game.machine.expressions.compile, game.state, game.ruleset.names, said)
+
+
+def refuse(game: Game, verdict: str, values: tuple[Value, ...], because: Because | None = None) -> list[Reason]:
+    """The lines of a verdict that fail for these values, as far as they can be asked. None fail: it permits.
+
+    ``because`` tells the values that make a line fail, where everybody may know them.
+    """
     layer = game.ruleset.program.reach.procedures[verdict]
     compile_ = game.machine.expressions.compile
     env: list[Value] = [*values, *([None] * (layer.local_count - len(values)))]
     if layer.when is not None and layer.layer > 0 and not compile_(layer.when)(game.state, env):
-        return refuse(game, f"{layer.rule}@{layer.layer - 1}", values)
+        return refuse(game, f"{layer.rule}@{layer.layer - 1}", values, because)
     reasons: list[Reason] = []
     assert isinstance(layer.body, tuple)
     for line in layer.body:
@@ -181,19 +193,12 @@ def refuse(game: Game, verdict: str, values: tuple[Value, ...]) -> list[Reason]:
         if line.bind is not None:
             env[line.bind] = test(game.state, env)
         elif not test(game.state, env):
-            text = " ".join(line.test.span.text.split())
-            base = _below(game, line.test, env)
-            reasons.extend(
-                base
-                or [
-                    Reason(
-                        f"`{text}` does not hold",
-                        layer.rule,
-                        game.ruleset.own_cites(line.cites or layer.cites),
-                        line.span,
-                    )
-                ]
-            )
+            reasons = _below(game, line.test, env)
+            if not reasons:
+                told = ", ".join(because.why_not(line.test, env)) if because is not None else ""
+                message = f"`{text_of(line.test)}` does not hold" + (f" ({told})" if told else "")
+                cites = game.ruleset.own_cites(line.cites or layer.cites)
+                reasons = [Reason(message, layer.rule, cites, line.span)]
             break
     return reasons
 

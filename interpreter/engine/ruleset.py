@@ -14,7 +14,8 @@ from interpreter.base.cycles import no_search
 from interpreter.base.diagnostics import Diagnostic, RulesetError
 from interpreter.base.source import SourceFile
 from interpreter.base.suggest import did_you_mean
-from interpreter.compiler.constants import RuleFailure
+from interpreter.compiler.constants import Env, RuleFailure
+from interpreter.engine.because import Because
 from interpreter.engine.cache import Forms, Late, request_for
 from interpreter.engine.setup import Table, set_table
 from interpreter.engine.values import Names
@@ -117,7 +118,7 @@ def _check_laws(model: Model, reach: Reach, composition: Composition) -> list[Di
 
     program = lower(model, reach)
     found: list[Diagnostic] = []
-    defaults = default_settings(model)
+    defaults, names = default_settings(model), Names(model)
     for people in range(composition.players.low, composition.players.high + 1):
         try:
             table = set_table(program, people, defaults)
@@ -128,14 +129,17 @@ def _check_laws(model: Model, reach: Reach, composition: Composition) -> list[Di
             found.append(Diagnostic("E414", f"with {people} players: {failure.message}", failure.span))
             continue
         found.extend(_check_defaults(model, table, people))
+        because = Because(table.machine.expressions.compile, table.first, names)
         for name, law, size in model.laws:
+            env: Env = [None] * size
             try:
-                holds = table.machine.expressions.compile(law)(table.first, [None] * size)
+                if because.value(law, env):
+                    continue
+                told = ", ".join(because.why_not(law, env))
             except RuleFailure as failure:
                 found.append(Diagnostic("E414", f"this law of `{name}` fails: {failure.message}", law.span))
                 continue
-            if not holds:
-                found.append(Diagnostic("E414", f"`{name}` breaks this law", law.span))
+            found.append(Diagnostic("E414", f"`{name}` breaks this law{told and ': '}{told}", law.span))
     return found
 
 

@@ -19,12 +19,12 @@ from interpreter.base.suggest import did_you_mean
 from interpreter.compiler.constants import Env, RuleFailure
 from interpreter.compiler.lower import lower
 from interpreter.compiler.reach import reach_of
+from interpreter.engine.because import Because, text_of
 from interpreter.engine.game import Game, chance_types
-from interpreter.engine.refusal import IllegalMove, refuse
+from interpreter.engine.refusal import IllegalMove, because_of
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.engine.soundness import Examiner, Trouble, drawing, some_option
 from interpreter.kernel.chance import Scripted
-from interpreter.kernel.state import Value
 from interpreter.language import core as c
 from interpreter.language.check import check_text
 from interpreter.language.expressions import Expressions
@@ -515,71 +515,22 @@ def _holds(game: Game, line: Scalar, condition: c.Expression, size: int) -> Iter
     text = " ".join(line.text.split())
     try:
         if not game.machine.expressions.compile(condition)(game.state, env):
-            notes, compared = tuple(_shown(game, condition, env)), tuple(_compared(game, condition, env))
+            because = because_of(game)
+            notes, compared = tuple(because.why_not(condition, env)), tuple(_compared(because, condition, env))
             yield Failure(f"`{text}` does not hold", line.span, notes, compared)
     except RuleFailure as error:
         yield _cannot(f"`{text}` cannot be said", error, line.span)
 
 
-def _shown(game: Game, node: c.Expression, env: Env) -> Iterator[str]:
-    """The values that make a condition fail."""
-    match node:
-        case c.Comparison(_, left, right):
-            yield from _values(game, (left, right), env)
-        case c.MemberOf(item, items, _):
-            yield from _values(game, (item, items), env)
-        case c.Logic("and", left, right):
-            yield from _shown(game, right if _value(game, left, env) else left, env)
-        case c.Logic("or", left, right):
-            yield from _shown(game, left, env)
-            yield from _shown(game, right, env)
-        case c.Negation(value):
-            yield f"`{_text(value)}` holds"
-        case c.Loop("all", variable, items, test) if test is not None:
-            yield from _first_that_fails(game, variable, items, test, env)
-        case c.CallRule(arguments=arguments):
-            target = game.ruleset.program.target(node)
-            if game.ruleset.program.reach.procedures[target].form == "permits":
-                values = tuple(_value(game, argument, env) for argument in arguments)
-                yield from (str(reason) for reason in refuse(game, target, values))
-        case _:
-            return
-
-
-def _compared(game: Game, node: c.Expression, env: Env) -> Iterator[Compared]:
+def _compared(because: Because, node: c.Expression, env: Env) -> Iterator[Compared]:
     """The sides of the equation that does not hold: to the left what was looked at, to the right what it should be."""
     match node:
         case c.Comparison("==", left, right) if not isinstance(left, c.Const):
-            actual, expected = (game.ruleset.names.text(_value(game, side, env), side.type) for side in (left, right))
-            yield Compared(_text(left), expected, actual)
+            yield Compared(text_of(left), because.text(right, env), because.text(left, env))
         case c.Logic("and", left, right):
-            yield from _compared(game, right if _value(game, left, env) else left, env)
+            yield from _compared(because, right if because.value(left, env) else left, env)
         case _:
             return
-
-
-def _first_that_fails(game: Game, variable: int, items: c.Expression, test: c.Expression, env: Env) -> Iterator[str]:
-    of = items.type.of
-    for item in _value(game, items, env):
-        env[variable] = item
-        if of is not None and not _value(game, test, env):
-            yield f"it fails for {game.ruleset.names.text(item, of)}"
-            yield from _shown(game, test, env)
-            return
-
-
-def _values(game: Game, nodes: Iterable[c.Expression], env: Env) -> Iterator[str]:
-    for node in nodes:
-        if not isinstance(node, c.Const):
-            yield f"`{_text(node)}` is {game.ruleset.names.text(_value(game, node, env), node.type)}"
-
-
-def _value(game: Game, node: c.Expression, env: Env) -> Value:
-    return game.machine.expressions.compile(node)(game.state, env)
-
-
-def _text(node: c.Expression) -> str:
-    return " ".join(node.span.text.split())
 
 
 # --- many of them -----------------------------------------------------------------------------------------------------
