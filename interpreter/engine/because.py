@@ -14,7 +14,7 @@ from interpreter.language import core as c
 __all__ = ["Because", "text_of"]
 
 
-def text_of(node: c.Expression) -> str:
+def text_of(node: c.Core) -> str:
     """What stands in the rule, in one line."""
     return " ".join(node.span.text.split())
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from interpreter.base.frozen import dataclass
 from interpreter.compiler.constants import RuleFailure
+from interpreter.engine.because import text_of
 from interpreter.engine.explain import Quote, quote
 from interpreter.engine.game import Game
 from interpreter.engine.refusal import decoded, domain_text
@@ -65,10 +66,10 @@ class _Asker:
             yield from self._asked(test, env, layer.spoken, layer.cites)
 
     def _offered(self, choice: c.Choice, found: object, value: Value, rule: str, cites: tuple[str, ...]) -> Asked:
-        text = f"{choice.name} in {_text(choice.items)}"
+        text = f"{choice.name} in {text_of(choice.items)}"
         shown = (
             (choice.name, self._names.text(value, choice.type)),
-            (_text(choice.items), domain_text(self._game, found, choice)),
+            (text_of(choice.items), domain_text(self._game, found, choice)),
         )
         return Asked(text, value in found, shown, rule, str(choice.span), self._quotes(cites))  # type: ignore[operator]
 
@@ -80,7 +81,7 @@ class _Asker:
             return
         value = self._value(node, env)
         holds = None if value is _UNKNOWN else bool(value)
-        yield Asked(_text(node), holds, tuple(self._sides(node, env)), rule, str(node.span), self._quotes(cites))
+        yield Asked(text_of(node), holds, tuple(self._sides(node, env)), rule, str(node.span), self._quotes(cites))
 
     def _verdict(self, node: c.Expression, env: list[Value]) -> Iterator[Asked] | None:
         if not isinstance(node, c.CallBase | c.CallRule):
@@ -110,7 +111,7 @@ class _Asker:
         """What the sides of a condition are worth, as far as they are more than they say."""
         seen: set[str] = set()
         for part in _parts(node):
-            value, text = self._value(part, env), _text(part)
+            value, text = self._value(part, env), text_of(part)
             if text in seen or value is _UNKNOWN:
                 continue
             seen.add(text)
@@ -145,7 +146,3 @@ def _parts(node: c.Expression) -> Iterator[c.Expression]:
             yield from (each for each in descendants(node) if isinstance(each, c.Local))
         case c.KindTest(value):
             yield value
-
-
-def _text(node: c.Core) -> str:
-    return " ".join(node.span.text.split())
