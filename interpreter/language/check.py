@@ -119,9 +119,9 @@ def _checked_body(
         return steps.expressions.need(tree.body, signature.result)
     block = cast(n.Block, tree.body)
     found = steps.block(block)
-    if signature.result not in (NOTHING, NEVER) and not _always_returns(found):
+    if signature.result not in (NOTHING, NEVER) and (way := _way_out(found, Note("nothing is returned"))) is not None:
         message = f"not every way through this gives a value ({signature.result})"
-        report(Diagnostic("E702", message, tree.span))
+        report(Diagnostic("E702", message, tree.span, (way,)))
     return found
 
 
@@ -843,11 +843,27 @@ def _variables(frame: Frame) -> list[Variable]:
     return sorted((v for block in frame.visible for v in block.values()), key=lambda v: v.index)
 
 
-def _always_returns(steps: tuple[c.Step, ...]) -> bool:
-    """Whether every way through the steps ends in a return."""
+def _way_out(steps: tuple[c.Step, ...], whole: Note) -> Note | None:
+    """Where a way through the steps ends without a return; ``whole`` tells of steps of which there is none."""
     if not steps:
-        return False
+        return whole
     last = steps[-1]
-    if isinstance(last, c.Returns | c.Ends):
-        return True
-    return isinstance(last, c.Branch) and _always_returns(last.then) and _always_returns(last.otherwise)
+    match last:
+        case c.Returns() | c.Ends():
+            return None
+        case c.Branch():
+            fails = Note("nothing is returned where this does not hold", last.test.span)
+            then = _way_out(last.then, Note("nothing is returned where this holds", last.test.span))
+            return then or _way_out(last.otherwise, fails)
+        case c.Ask():
+            ways = (
+                _way_out(each.body or (), Note("nothing is returned after this choice", each.span))
+                for each in last.options
+            )
+            return next((way for way in ways if way is not None), None)
+        case c.Repeat():
+            return Note("nothing is returned after this `while`", last.span)
+        case c.Iterate():
+            return Note("nothing is returned after this `for each`", last.span)
+        case _:
+            return Note("nothing is returned after this", last.span)
