@@ -142,7 +142,8 @@ class _Reader:
         """No name means two things, or one that the language has given a meaning."""
         types = ("kinds", "tokens", "cards", "records", "pieces")
         self._distinct(types, "type", OWN_TYPES)
-        self._distinct(("zones", "pools", "tracks", "state", "settings", "interpretations"), "value", OWN_VALUES)
+        values = ("zones", "pools", "tracks", "state", "settings", "interpretations", "tables")
+        self._distinct(values, "value", OWN_VALUES)
         self._distinct(("records", "rules"), "call", (*FUNCTIONS, "base"))
         for section in ("zones", "pools", "tracks", "state", "has"):
             for name, layers in self.section(section):
