@@ -23,6 +23,7 @@ from interpreter.kernel.state import Value
 from interpreter.language import core as c
 from interpreter.language.model import Model
 from interpreter.language.types import BOOL, Type
+from interpreter.language.walk import descendants
 from interpreter.reading.evidence import noted
 from interpreter.reading.players import PlayerRange
 
@@ -118,6 +119,7 @@ def _check_laws(model: Model, reach: Reach, composition: Composition) -> list[Di
     program = lower(model, reach)
     found: list[Diagnostic] = []
     defaults = default_settings(model)
+    broken: set[int] = set()
     for people in range(composition.players.low, composition.players.high + 1):
         try:
             table = set_table(program, people, defaults)
@@ -128,14 +130,19 @@ def _check_laws(model: Model, reach: Reach, composition: Composition) -> list[Di
             found.append(Diagnostic("E414", f"with {people} players: {failure.message}", failure.span))
             continue
         found.extend(_check_defaults(model, table, people))
-        for name, law, size in model.laws:
+        for number, (name, law, size) in enumerate(model.laws):
+            if number in broken:
+                continue
             try:
                 holds = table.machine.expressions.compile(law)(table.first, [None] * size)
             except RuleFailure as failure:
                 found.append(Diagnostic("E414", f"this law of `{name}` fails: {failure.message}", law.span))
                 continue
             if not holds:
-                found.append(Diagnostic("E414", f"`{name}` breaks this law", law.span))
+                broken.add(number)
+                reads = any(isinstance(node, c.PlayerCount) for node in descendants(law))
+                which = f" with {table.machine.constants.counting} players" if reads else ""
+                found.append(Diagnostic("E414", f"`{name}` breaks this law{which}", law.span))
     return found
 
 
