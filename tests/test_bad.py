@@ -135,7 +135,7 @@ def _played(shelf: Shelf, overlays: Iterable[str]) -> list[Diagnostic]:
         while game.decision is not None:
             game.apply(game.decision.options[0])
     except RuleFailure as failure:
-        called = tuple(Note(f"called by `{rule}`", span) for rule, span in failure.chain[:3])
+        called = tuple(Note(str(caller), caller.span) for caller in failure.chain[:3])
         return [Diagnostic(failure.code, failure.message, failure.span, called)]
     return []
 

@@ -24,8 +24,8 @@ def tell(error: Exception) -> NoReturn:
         raise click.exceptions.Exit(1)
     if isinstance(error, RuleFailure):
         notice(render(Diagnostic(error.code, error.message, error.span)))
-        for rule, span in error.chain:
-            notice(f"   called by `{rule}` ({span})")
+        for caller in error.chain:
+            notice(f"   {caller} ({caller.span})")
         raise click.exceptions.Exit(1)
     if isinstance(error, OSError):
         raise click.ClickException(f"{error.filename or 'input or output'}: {(error.strerror or str(error)).lower()}")

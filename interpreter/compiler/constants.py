@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from interpreter.base.source import Span
 from interpreter.kernel.effects import Effects
@@ -23,6 +23,7 @@ __all__ = [
     "MAXIMUM_NUMBER",
     "MAXIMUM_PASSES",
     "MAXIMUM_STEPS",
+    "Caller",
     "Constants",
     "Env",
     "Evaluate",
@@ -57,8 +58,19 @@ MAXIMUM_STEPS = 500_000
 """So much work may be done for one decision: see :class:`Meter`."""
 
 
+class Caller(NamedTuple):
+    """What had begun when a rule failed, and the place that it had come to."""
+
+    rule: str
+    span: Span
+    how: str = "called by"
+
+    def __str__(self) -> str:
+        return f"{self.how} `{self.rule}`"
+
+
 class RuleFailure(Exception):
-    """A rule could not go on: why, at which place, and the rules that called it, the innermost first.
+    """A rule could not go on: why, at which place, and what called it or is it, the innermost first.
 
     ``code`` names a page of ``docs/errors``: R001, or R002 where rules would go on without end.
     """
@@ -68,12 +80,12 @@ class RuleFailure(Exception):
         self.code = code
         self.message = message
         self.span = span
-        self.chain: list[tuple[str, Span]] = []
+        self.chain: list[Caller] = []
 
     def __str__(self) -> str:
         where = f"{self.span}: " if self.span else ""
         lines = [f"{where}{self.message}"]
-        lines.extend(f"   called by `{rule}` ({span})" for rule, span in self.chain)
+        lines.extend(f"   {caller} ({caller.span})" for caller in self.chain)
         return "\n".join(lines)
 
 

@@ -24,6 +24,7 @@ from interpreter.kernel.state import Value
 from interpreter.language import core as c
 from interpreter.language.model import Model
 from interpreter.language.types import BOOL, Type
+from interpreter.language.walk import descendants
 from interpreter.reading.evidence import noted
 from interpreter.reading.players import PlayerRange
 
@@ -119,6 +120,7 @@ def _check_laws(model: Model, reach: Reach, composition: Composition) -> list[Di
     program = lower(model, reach)
     found: list[Diagnostic] = []
     defaults, names = default_settings(model), Names(model)
+    broken: set[int] = set()
     for people in range(composition.players.low, composition.players.high + 1):
         try:
             table = set_table(program, people, defaults)
@@ -130,7 +132,9 @@ def _check_laws(model: Model, reach: Reach, composition: Composition) -> list[Di
             continue
         found.extend(_check_defaults(model, table, people))
         because = Because(table.machine.expressions.compile, table.first, names)
-        for name, law, size in model.laws:
+        for number, (name, law, size) in enumerate(model.laws):
+            if number in broken:
+                continue
             env: Env = [None] * size
             try:
                 if because.value(law, env):
@@ -139,7 +143,10 @@ def _check_laws(model: Model, reach: Reach, composition: Composition) -> list[Di
             except RuleFailure as failure:
                 found.append(Diagnostic("E414", f"this law of `{name}` fails: {failure.message}", law.span))
                 continue
-            found.append(Diagnostic("E414", f"`{name}` breaks this law{told and ': '}{told}", law.span))
+            broken.add(number)
+            reads = any(isinstance(node, c.PlayerCount) for node in descendants(law))
+            which = f" with {table.machine.constants.counting} players" if reads else ""
+            found.append(Diagnostic("E414", f"`{name}` breaks this law{which}{told and ': '}{told}", law.span))
     return found
 
 

@@ -12,12 +12,14 @@ from interpreter.compiler.fast.machine import FastMachine
 from interpreter.compiler.lower import Program
 from interpreter.compiler.plain.machine import Machine
 from interpreter.compiler.watches import wakes, watches
+from interpreter.engine.values import Names
 from interpreter.kernel.effects import Effects, ZoneShape
 from interpreter.kernel.graphs import Graph
 from interpreter.kernel.invariants import Census, Holdings
 from interpreter.kernel.state import Layout, State, Value
 from interpreter.kernel.tracks import Track
 from interpreter.language.model import Group, Model
+from interpreter.language.types import Type
 
 __all__ = ["Table", "set_table"]
 
@@ -62,7 +64,7 @@ def set_table(program: Program, people: int, settings: dict[str, Value]) -> Tabl
             for cell, group in _cells(model, layout)
             if group.type.form == "stock"
         },
-        lambda cell: _cell_name(layout, cell),
+        lambda cell: _cell_name(model, layout, people, cell),
     )
     graph = model.graph
     constants = Constants(
@@ -111,7 +113,9 @@ def _census(model: Model, effects: Effects, first: State) -> Census:
         stocks.append(Holdings(piece, tuple(first.cells[cell] for cell in found), found))
     zones = tuple(cell for cell, group in cells if group.type.form in ("zone", "piles"))
     piled = frozenset(cell for cell, group in cells if group.type.form == "piles")
-    return Census(effects.layout, tuple(tokens), effects.unlimited, effects.tracks, zones, piled, tuple(stocks))
+    return Census(
+        effects.layout, tuple(tokens), effects.unlimited, effects.tracks, zones, piled, tuple(stocks), effects.names
+    )
 
 
 def roles_of(model: Model, people: int, settings: dict[str, Value]) -> list[str]:
@@ -153,9 +157,12 @@ def _cells(model: Model, layout: Layout) -> list[tuple[int, Group]]:
     return found
 
 
-def _cell_name(layout: Layout, cell: int) -> str:
-    group, owner = layout.owner_of(cell)
-    return f"`{group}`" if layout.count(group) == 1 else f"`{group}` of number {owner + 1}"
+def _cell_name(model: Model, layout: Layout, people: int, cell: int) -> str:
+    """The group of a cell, and whose it is as a log says it."""
+    name, owner = layout.owner_of(cell)
+    of = group.owner if (group := model.groups.get(name)) is not None else ""
+    whose = Names(model, people).text(owner, Type(of)) if of else f"number {owner + 1}"
+    return f"`{name}`" if layout.count(name) == 1 else f"`{name}` of {whose}"
 
 
 def _is_unit(model: Model, group: Group) -> bool:

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from interpreter.base.frozen import dataclass
+from interpreter.compiler.constants import Evaluate
 from interpreter.compiler.plain.machine import OptionSite
+from interpreter.engine.sight import Unseen, Veil, may_see, seen_by, veils
 from interpreter.kernel.effects import CHOICE, MARK, NOTE
-from interpreter.kernel.state import Value
+from interpreter.kernel.state import State, Value
 from interpreter.language import core as c
 from interpreter.language.model import Board, Phrase
 from interpreter.language.types import Type
@@ -110,7 +112,7 @@ def _choice(
     names = [name for name, _ in game.ruleset.model.alternatives[key]]
     given = [actor, *context, *values]
     open_ = len(context) if hidden else len(seen)  # of a sealed choice others know no more than what it is about
-    may = [True, *((_may_see(mask, player) and number < open_) or revealed for number, mask in enumerate(seen))]
+    may = [True, *((may_see(mask, player) and number < open_) or revealed for number, mask in enumerate(seen))]
     public = _public(game, names, given, types, may)
     phrase = game.ruleset.model.says.get(key)
     if hidden:
@@ -133,7 +135,7 @@ def _event(game: Game, record: tuple[Any, ...], player: int | None, language: st
     _, span, name, seen, *values = record
     event = game.ruleset.model.events[name]
     names, types = list(event.fields), list(event.fields.values())
-    may = [_may_see(mask, player) for mask in seen]
+    may = [may_see(mask, player) for mask in seen]
     public = _public(game, names, values, types, may)
     phrase = game.ruleset.model.says.get(name) or event.says
     text = _say(game, phrase, values, types, may, language)
@@ -157,10 +159,6 @@ def _mark(game: Game, record: tuple[Any, ...], language: str) -> Line:
     return Line("mark", word, text, {"number": number}, None, of if layer else "", cites)
 
 
-def _may_see(mask: tuple[int, ...] | None, player: int | None) -> bool:
-    return mask is None or player is None or player in mask
-
-
 def _public(game: Game, names: list[str], values: list[Value], types: list[Type], may: list[bool]) -> dict[str, Any]:
     return {
         name: game.ruleset.names.public(value, type_) if allowed else None
@@ -169,7 +167,13 @@ def _public(game: Game, names: list[str], values: list[Value], types: list[Type]
 
 
 def _say(
-    game: Game, says: dict[str, Phrase] | None, values: list[Value], types: list[Type], may: list[bool], language: str
+    game: Game,
+    says: dict[str, Phrase] | None,
+    values: list[Value],
+    types: list[Type],
+    may: list[bool],
+    language: str,
+    state: State | None = None,
 ) -> str:
     """A template filled in, in the language or else the first that there is."""
     if not says:
@@ -177,49 +181,49 @@ def _say(
     phrase = says.get(language) or next(iter(says.values()))
     env = [*values, *([None] * (phrase.local_count + 8))]
     hidden = {index for index, allowed in enumerate(may) if not allowed}
-    return "".join(part if isinstance(part, str) else _part(game, part, env, hidden) for part in phrase.parts)
+    at = state or game.state
+    return "".join(part if isinstance(part, str) else _part(game, part, env, hidden, at) for part in phrase.parts)
 
 
-def _part(game: Game, part: c.Expression, env: list[Value], hidden: set[int]) -> str:
+def _part(game: Game, part: c.Expression, env: list[Value], hidden: set[int], state: State) -> str:
     from interpreter.language.walk import descendants
 
     if hidden and any(isinstance(node, c.Local) and node.index in hidden for node in descendants(part)):
         return HIDDEN
     game.machine.meter.refill()
-    value = game.machine.expressions.compile(part)(game.state, env)
-    return game.ruleset.names.text(value, part.type)
+    return _shown(game, game.machine.expressions.compile(part), part.type, state, env)
 
 
 def board_of(game: Game, board: Board, language: str = "en", player: int | None = None) -> BoardTable:
     """A board as the state has it now, as the player may see it; that of the end of the game is open to all."""
-    compile_, names, state = game.machine.expressions.compile, game.ruleset.names, game.state
+    compile_ = game.machine.expressions.compile
+    state = seen_by(game, player) if board.when != "end of game" else game.state
     game.machine.meter.refill()
-    text = _say(game, board.says, [None] * board.local_count, [], [], language)
+    text = _say(game, board.says, [None] * board.local_count, [], [], language, state)
     env: list[Value] = [None] * (board.local_count + 8)
     rows = []
-    hidden = _pools_in if player is not None and board.when != "end of game" else lambda _: []
-    columns = [(compile_(value), value.type, [compile_(cell) for cell in hidden(value)]) for _, value in board.columns]
-    seen = game.machine.constants.seen_by
-    items = compile_(board.rows)(state, env) if board.rows is not None else ([None] if columns else [])
+    columns = [(compile_(value), value.type) for _, value in board.columns]
+    try:
+        items = tuple(compile_(board.rows)(state, env)) if board.rows is not None else ([None] if columns else [])
+    except Unseen:
+        return BoardTable(board.name, text, _names(board), ((HIDDEN,) * len(columns),))
     for item in items:
         if board.rows is not None:
             env[board.row_local] = item
-        rows.append(
-            tuple(
-                names.text(value(state, env), type_)
-                if all(_may_see(seen.get(cell(state, env)), player) for cell in pools)
-                else HIDDEN
-                for value, type_, pools in columns
-            )
-        )
-    return BoardTable(board.name, text, tuple(name for name, _ in board.columns), tuple(rows))
+        rows.append(tuple(_shown(game, value, type_, state, env) for value, type_ in columns))
+    return BoardTable(board.name, text, _names(board), tuple(rows))
 
 
-def _pools_in(tree: c.Expression) -> list[c.Cell]:
-    """The pools that an expression names."""
-    from interpreter.language.walk import descendants
+def _names(board: Board) -> tuple[str, ...]:
+    return tuple(name for name, _ in board.columns)
 
-    return [node for node in descendants(tree) if isinstance(node, c.Cell) and node.type.form == "pool"]
+
+def _shown(game: Game, value: Evaluate, type_: Type, state: State, env: list[Value]) -> str:
+    """A value in words, if all that it is worked out from may be seen."""
+    try:
+        return game.ruleset.names.text(value(state, env), type_)
+    except Unseen:
+        return HIDDEN
 
 
 def view_of(game: Game, player: int | None) -> dict[str, Any]:
@@ -233,21 +237,22 @@ def view_of(game: Game, player: int | None) -> dict[str, Any]:
         "decision": decision.name if decision else None,
         "actor": decision.actor if decision else None,
     }
+    veiled = veils(game, player)
     seats: list[dict[str, Any]] = [{} for _ in game.machine.constants.seats]
     for name, group in model.groups.items():
         if name == "round" or group.owner not in ("", "seat", "place", "card"):
             continue
         first = layout.base[name]
         if group.owner == "":
-            view[name] = _group_view(game, name, first, player)
+            view[name] = _group_view(game, name, first, veiled.get(first))
         elif group.owner == "seat":
             for seat in game.machine.constants.seats:
-                seats[seat][name] = _group_view(game, name, first + seat, player)
+                seats[seat][name] = _group_view(game, name, first + seat, veiled.get(first + seat))
         elif group.owner == "card":
             view[name] = [
-                {"card": names.card(card), "holds": _group_view(game, name, first + card, player)}
+                {"card": names.card(card), "holds": _group_view(game, name, first + card, None)}
                 for card in range(layout.count(name))
-                if any(_as_bag(cells[first + card])) and _may_see(game.machine.visible(game.state, card), player)
+                if any(_as_bag(cells[first + card])) and first + card not in veiled
             ]
         else:
             view["places"] = [
@@ -263,24 +268,21 @@ def _as_bag(value: Value) -> tuple[int, ...]:
     return value if isinstance(value, tuple) else (value,)
 
 
-def _group_view(game: Game, name: str, cell: int, player: int | None) -> Any:
+def _group_view(game: Game, name: str, cell: int, veil: Veil | None) -> Any:
     """What a cell holds; a zone that the player may not see shows its number of cards, and its top's back if open."""
     group = game.ruleset.model.groups[name]
     value = game.state.cells[cell]
-    seen = game.machine.constants.seen_by.get(cell)
     names = game.ruleset.names
-    if not _may_see(seen, player):
-        if group.type.form == "pool":
-            return HIDDEN
-        shown: dict[str, Any] = {"count": len(value)}
+    if veil is not None and veil.many is None:
+        return HIDDEN
+    if veil is not None:
+        shown: dict[str, Any] = {"count": veil.many}
         if group.top_shows is not None and value:
             backs = game.machine.expressions.compile(group.top_shows)
             piles = value if group.type.form == "piles" else (value,)
             tops = [names.public(backs(game.state, [pile[0]]), group.top_shows.type) for pile in piles]
             shown.update({"tops": tops} if group.type.form == "piles" else {"top": tops[0]})
         return shown
-    if not _may_see(game.machine.visible_in(game.state, value, group.type), player):
-        return HIDDEN
     if group.type.form == "zone":
         return [names.card(card) for card in value]
     if group.type.form in ("pool", "track") and isinstance(value, tuple):

@@ -328,7 +328,7 @@ def trouble_of(failure: RuleFailure, choice: Mapping[str, Any] | None = None) ->
         kind = "dead end"
     elif failure.code == "R002":
         kind = "endless"
-    chain = tuple(f"called by `{rule}` ({span})" for rule, span in failure.chain)
+    chain = tuple(f"{caller} ({caller.span})" for caller in failure.chain)
     return Trouble(kind, failure.message, failure.span, chain, choice)
 
 

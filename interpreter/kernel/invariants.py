@@ -6,7 +6,7 @@ thing that is wrong. How games are declared and what cells mean beyond that is l
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from interpreter.base.frozen import dataclass
 from interpreter.kernel.state import Layout, State, Value
@@ -38,10 +38,7 @@ class Census:
     zones: tuple[int, ...]
     piled: frozenset[int]
     stocks: tuple[Holdings, ...]
-
-    def name(self, cell: int) -> str:
-        group, owner = self.layout.owner_of(cell)
-        return f"`{group}`" if self.layout.count(group) == 1 else f"`{group}` of number {owner + 1}"
+    name: Callable[[int], str]
 
 
 def broken(census: Census, state: State) -> list[str]:

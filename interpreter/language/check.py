@@ -119,9 +119,9 @@ def _checked_body(
         return steps.expressions.need(tree.body, signature.result)
     block = cast(n.Block, tree.body)
     found = steps.block(block)
-    if signature.result not in (NOTHING, NEVER) and not _always_returns(found):
+    if signature.result not in (NOTHING, NEVER) and (way := _way_out(found, Note("nothing is returned"))) is not None:
         message = f"not every way through this gives a value ({signature.result})"
-        report(Diagnostic("E702", message, tree.span))
+        report(Diagnostic("E702", message, tree.span, (way,)))
     return found
 
 
@@ -144,6 +144,8 @@ class _Checker:
         self.model = self.declared.model
         self.signatures: Signatures = {}
         self.bodies: dict[tuple[str, int], Body | None] = {}
+        self.unread = False
+        """Whether the text of a procedure cannot be read."""
 
     def report(self, diagnostic: Diagnostic) -> None:
         self.diagnostics.append(diagnostic)
@@ -181,11 +183,20 @@ class _Checker:
             return "is", parsed(text, parse_function, self.report)
         if (text := entry.get("permits")) is not None:
             return "permits", parsed(text, parse_verdict, self.report)
-        return "does", parsed(entry.get("does"), parse_procedure, self.report)
+        return "does", self._procedure(entry.get("does"))
+
+    def _procedure(self, text: Value | None) -> n.Procedure | None:
+        tree = parsed(text, parse_procedure, self.report)
+        self.unread = self.unread or tree is None
+        return tree
 
     def _header(self, name: str, index: int, entry: Entry, form: Form, tree: Body | None) -> None:
         below = self.signatures.get(name)
         header = tree.header if tree is not None else None
+        if below is not None and below.unread:
+            if header is None:
+                return
+            below = None
         if header is None and below is not None:
             if below.form != form:
                 self._other_form(name, form, below, entry)
@@ -199,7 +210,7 @@ class _Checker:
         if form == "permits" and result != BOOL and header is not None:
             self.error("E310", "a verdict gives no value of its own", header.span)
         if below is None:
-            self.signatures[name] = Signature(name, form, parameters, result, entry.span)
+            self.signatures[name] = Signature(name, form, parameters, result, entry.span, unread=tree is None)
             return
         if below.form != form:
             self._other_form(name, form, below, entry)
@@ -268,7 +279,7 @@ class _Checker:
     def _rules(self) -> None:
         for name, layers in self.composition.sections.get("rules", {}).items():
             signature = self.signatures.get(name)
-            if signature is None:
+            if signature is None or signature.unread:
                 continue
             checked = tuple(
                 layer
@@ -416,7 +427,7 @@ class _Checker:
 
     def _handler(self, name: str, text: Value | None, frame: Frame, entry: Entry) -> str | None:
         """The text of a trigger or standing rule as a procedure whose parameters are the locals bound so far."""
-        tree = parsed(text, parse_procedure, self.report)
+        tree = self._procedure(text)
         if tree is None:
             return None
         if tree.header is not None:
@@ -574,6 +585,8 @@ class _Checker:
                 self.error("E401", f"`{name.text}` is {attributes[name.text]}, want {wanted}", name.span)
             return c.Static(f"{card.name}.{name.text}", local, type=attributes[name.text], span=name.span)
         signature = self.signatures.get(name.text)
+        if signature is not None and signature.unread:
+            return None
         if signature is None or signature.form != "is" or len(signature.parameters) != 1:
             known = [*attributes, *(s for s in self.signatures if self.signatures[s].form == "is")]
             self.error(
@@ -601,7 +614,7 @@ class _Checker:
                     f"`{setting.check}` is no verdict{did_you_mean(setting.check, self.signatures)}",
                     setting.span,
                 )
-            elif [t for _, t in signature.parameters] != [setting.type.sure]:
+            elif not signature.unread and [t for _, t in signature.parameters] != [setting.type.sure]:
                 self.error("E401", f"`{setting.check}` must take one {setting.type.sure}", setting.span)
 
     # --- what is shown
@@ -646,6 +659,8 @@ class _Checker:
             return list(self.model.events[name].fields.items())
         if name in self.model.phases or name in ("round", "game"):
             return []
+        if "." in name and self.unread:
+            return None  # a text that cannot be read may have the decision
         known = [*self.model.alternatives, *self.model.events, *self.model.phases, "round", "game"]
         self.error("E301", f"nothing is called `{name}`{did_you_mean(name, known)}", entry.span)
         return None
@@ -843,11 +858,27 @@ def _variables(frame: Frame) -> list[Variable]:
     return sorted((v for block in frame.visible for v in block.values()), key=lambda v: v.index)
 
 
-def _always_returns(steps: tuple[c.Step, ...]) -> bool:
-    """Whether every way through the steps ends in a return."""
+def _way_out(steps: tuple[c.Step, ...], whole: Note) -> Note | None:
+    """Where a way through the steps ends without a return; ``whole`` tells of steps of which there is none."""
     if not steps:
-        return False
+        return whole
     last = steps[-1]
-    if isinstance(last, c.Returns | c.Ends):
-        return True
-    return isinstance(last, c.Branch) and _always_returns(last.then) and _always_returns(last.otherwise)
+    match last:
+        case c.Returns() | c.Ends():
+            return None
+        case c.Branch():
+            fails = Note("nothing is returned where this does not hold", last.test.span)
+            then = _way_out(last.then, Note("nothing is returned where this holds", last.test.span))
+            return then or _way_out(last.otherwise, fails)
+        case c.Ask():
+            ways = (
+                _way_out(each.body or (), Note("nothing is returned after this choice", each.span))
+                for each in last.options
+            )
+            return next((way for way in ways if way is not None), None)
+        case c.Repeat():
+            return Note("nothing is returned after this `while`", last.span)
+        case c.Iterate():
+            return Note("nothing is returned after this `for each`", last.span)
+        case _:
+            return Note("nothing is returned after this", last.span)

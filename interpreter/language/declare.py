@@ -142,7 +142,8 @@ class _Reader:
         """No name means two things, or one that the language has given a meaning."""
         types = ("kinds", "tokens", "cards", "records", "pieces")
         self._distinct(types, "type", OWN_TYPES)
-        self._distinct(("zones", "pools", "tracks", "state", "settings", "interpretations"), "value", OWN_VALUES)
+        values = ("zones", "pools", "tracks", "state", "settings", "interpretations", "tables")
+        self._distinct(values, "value", OWN_VALUES)
         self._distinct(("records", "rules"), "call", (*FUNCTIONS, "base"))
         for section in ("zones", "pools", "tracks", "state", "has"):
             for name, layers in self.section(section):
@@ -316,6 +317,28 @@ class _Reader:
             if len(self.model.cards) > MAXIMUM_CARDS:
                 self.error("E313", f"more than {MAXIMUM_CARDS:,} cards in this game", entry.span)
                 return
+        for kind in self.model.card_kinds.values():
+            if kind.key is None:
+                self._alike(kind)
+
+    def _alike(self, kind: CardKind) -> None:
+        """Cards of a kind without a key bear its name alone: if they differ, nobody could say which is meant."""
+        rows = [row for row in self.model.cards if row.kind == kind.name]
+        if any(
+            row.values.get(name) is None
+            for row in rows
+            for name, type_ in kind.attributes.items()
+            if not type_.optional
+        ):
+            return  # what is wrong with the row is told
+        other = next((row for row in rows if row.values != rows[0].values), None)
+        if other is None:
+            return
+        keys = [name for name, type_ in kind.attributes.items() if type_.form in ("int", "text")]
+        own = [name for name in keys if len({row.values.get(name) for row in rows}) == len(rows)]
+        remedy = f"say `key: {own[0]}`" if own else "number them: `key: number` and `has: {number: int, …}`"
+        message = f"cards that differ need a `key` to tell one {kind.name} from another"
+        self.report(Diagnostic("E306", message, kind.span, (Note("one that differs", other.span),), remedy))
 
     def _card_rows(self) -> Iterator[tuple[str, list[Entry]]]:
         """The cards themselves: in decks, or where their kind is declared."""

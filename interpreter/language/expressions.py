@@ -443,6 +443,10 @@ class Expressions:
         if node.name == "base":
             return self._call_base(node)
         signature = self.signatures.get(node.name)
+        if signature is not None and signature.unread:
+            for argument in node.arguments:
+                self._quietly(argument)
+            return self._never(node.span)
         if signature is not None:
             if signature.form == "does" and not procedures:
                 self._error(

@@ -296,13 +296,17 @@ class CheckedRule:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What a call of a rule needs and gives. ``form`` tells functions and verdicts from procedures."""
+    """What a call of a rule needs and gives. ``form`` tells functions and verdicts from procedures.
+
+    Where the text is ``unread``, since it cannot be, nothing more is known, and nothing is said of calls.
+    """
 
     name: str
     form: str
     parameters: tuple[tuple[str, Type], ...]
     result: Type
     span: Span
+    unread: bool = False
 
 
 Signatures = dict[str, Signature]

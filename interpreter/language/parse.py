@@ -312,6 +312,11 @@ REMEDIES: tuple[tuple[str, str], ...] = (
     (r"\breturn +\S", "`return` stands only in a block, at the start of a line"),
     (r"\.([a-z_]\w*)\(", "a rule is called by its name alone: `{}(…)`"),
     (r"\blet +[a-z_]\w* *==", "`=` gives a name its value"),
+    (
+        r"^ *([a-z_]\w*) *= *pick +from\b.*",
+        "`pick` stands behind a new name: `let {0} = pick from …`, or another one where `{0}` is known already",
+    ),
+    (r"\bpick +from\b", "`pick` stands behind a new name: `let one = pick from …`"),
     (r"->", "each parameter has a type: `(name: type) -> type:`"),
     (r"\b(list|set|bag)[\[(<]", "write `{} of …`"),
     (r"\bmove +[0-9]+ +([a-z_]\w*)", "of a kind: `3 of {}`; a token without kinds: the number alone"),

@@ -122,7 +122,7 @@ def _stopped(game: Game, kept: Kept, choice: int, noted: int) -> Iterator[Use]:
             else:
                 before.apply(game.choices[choice - 1][1])
     except _Reached as reached:
-        places = [("", reached.span), *reached.chain]
+        places = [("", reached.span), *(caller[:2] for caller in reached.chain)]
         owners = [(rule_at(game, span)[0] or rule.partition("@")[0], span) for rule, span in places if span is not None]
         for name, same in groupby(owners, lambda pair: pair[0]):
             yield Use(_called(game, name), _short(str(next(same)[1])))

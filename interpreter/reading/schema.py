@@ -262,6 +262,10 @@ def _alternatives(error: _Error, place: _Place) -> Iterator[Diagnostic]:
         given = [name for name in names if name in error.value]
         if given:
             yield _together(given, place)
+        elif "dependentSchemas" in error.schema_path:
+            key = str(error.schema_path[error.schema_path.index("dependentSchemas") + 1])
+            message = f"`{key}` stands without {_named(names, 'or')}"
+            yield Diagnostic("E105", message, place.key(key), help=error.schema.get("description"))
         else:
             yield Diagnostic("E105", f"no {_named(names, 'or')} here, want one of them", place.holder)
 

@@ -467,7 +467,7 @@ def test_the_check_tells_what_is_wrong() -> None:
     game.state.cells[base["yard"]] += game.state.cells[base["shed"]][:1]
     card = game.state.cells[base["shed"]][0]
     assert game.check() == [
-        "`purse` of number 1 holds -1 of a kind of coin",
+        "`purse` of player 1 holds -1 of a kind of coin",
         "there are [45] coin, not [60]",
         f"card {card} lies in `shed`, `yard`",
     ]

@@ -125,6 +125,20 @@ ERRORS: list[tuple[Parse, str, str]] = [
         "if a:\n  f()\nelse if b:\n  g()",
         "3:1: E201 `else if` does not belong to the rule language\n^^^^^^^\nhelp: write `elif`",
     ),
+    (
+        procedure,
+        "lot = pick from seats as lots",
+        "1:12: E201 got `from`, want the end of the line\n"
+        "           ^^^^\n"
+        "help: `pick` stands behind a new name: `let lot = pick from …`, or another one where `lot` is known already",
+    ),
+    (
+        procedure,
+        "who.next = pick from seats",
+        "1:17: E201 got `from`, want the end of the line\n"
+        "                ^^^^\n"
+        "help: `pick` stands behind a new name: `let one = pick from …`",
+    ),
     (procedure, "break", "1:1: E201 there is no statement `break`\n^^^^^"),
     (procedure, "while a:\n  pass", "2:3: E201 there is no statement `pass`\n  ^^^^"),
     (procedure, "print x", "1:1: E201 `print` begins no statement\n^^^^^"),

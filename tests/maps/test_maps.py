@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 import interpreter
-from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.ruleset import Ruleset, examine, find
 from interpreter.language.model import GraphDecl
 
 FAMILY = Path(__file__).parents[2] / "rulesets" / "power-grid"
@@ -144,3 +144,41 @@ def test_the_boards_differ_where_their_files_say() -> None:
     assert (older.edges["Boise", "Cheyenne"]["weight"], older.edges["Cincinnati", "Raleigh"]["weight"]) == (24, 15)
     assert older.edges["Chicago", "Omaha"]["weight"] == 13
     assert older.edges["Houston", "Santa Fe"]["weight"] == 21
+
+
+def small_map(folder: Path, sizes: dict[str, int]) -> list[str]:
+    """What the checker says of a map of so many regions, whose cities stand in one row."""
+    regions = [region for region, size in sizes.items() for _ in range(size)]
+    nodes = [f"  C{number} | {region}" for number, region in enumerate(regions)]
+    links = [f"  C{number} | C{number + 1} | 5" for number in range(len(regions) - 1)]
+    kinds = f"kinds: {{region: [{', '.join(sizes)}]}}"
+    lines = ["language: 1", "map: power-grid/small", kinds, "nodes: |", "  name | region", *nodes]
+    lines = [*lines, "links: |", "  from | to | cost", *links]
+    (folder / "power-grid" / "maps").mkdir(parents=True)
+    (folder / "power-grid" / "maps" / "small.yaml").write_text("\n".join([*lines, ""]), encoding="utf-8")
+    shipped = (FAMILY / "germany-2018.yaml").read_text(encoding="utf-8")
+    own = folder / "power-grid" / "small.yaml"
+    own.write_text(shipped.replace("germany-2018", "small"), encoding="utf-8")
+    shelf, document, found = find(own)
+    assert document is not None
+    return [f"{each.code} {each.message}" for each in (*found, *examine(shelf, document).diagnostics)]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "said"),
+    [
+        ({"north": 8, "south": 8, "east": 8, "west": 8, "lake": 8}, []),
+        (
+            {"north": 3, "south": 3, "east": 3, "west": 3},
+            ["`regions_in_play` breaks this law with 5 players", "`end_cities` breaks this law with 2 players"],
+        ),
+        (
+            {"north": 9, "south": 9, "east": 9, "west": 9, "lake": 0},
+            ["`regions_in_play` breaks this law"],
+        ),
+    ],
+)
+def test_a_map_that_is_too_small_for_the_tables_is_refused(
+    tmp_path: Path, sizes: dict[str, int], said: list[str]
+) -> None:
+    assert sorted(small_map(tmp_path, sizes)) == sorted(f"E414 {each}" for each in said)

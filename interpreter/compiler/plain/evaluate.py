@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, assert_never
 from interpreter.base.source import Span
 from interpreter.compiler.constants import (
     MAXIMUM_NUMBER,
+    Caller,
     Env,
     Evaluate,
     RuleFailure,
@@ -257,7 +258,7 @@ class Evaluator:
             except RuleFailure as failure:
                 caller = machine.program.layer_at(span)
                 if caller is not None:
-                    failure.chain.append((caller.spoken, span))
+                    failure.chain.append(Caller(caller.spoken, span))
                 raise
 
         return call

@@ -16,6 +16,7 @@ from interpreter.compiler import lower as l
 from interpreter.compiler.constants import (
     GOES_ON,
     MAXIMUM_PASSES,
+    Caller,
     Constants,
     Env,
     Evaluate,
@@ -31,7 +32,7 @@ from interpreter.kernel.chance import ChanceSource, Seeded
 from interpreter.kernel.effects import CHOICE, take_back
 from interpreter.kernel.state import State, Value
 from interpreter.language import core as c
-from interpreter.language.model import RuleLayer
+from interpreter.language.model import RuleLayer, StandingRule
 from interpreter.language.types import Type, cards_in
 
 if TYPE_CHECKING:  # policies are checked where somebody plays by them
@@ -208,14 +209,25 @@ class Machine:
         failed = self.program.layer_at(failure.span) if failure.span is not None and not failure.chain else None
         last = failure.chain[-1][0] if failure.chain else failed.spoken if failed is not None else ""
         frame: Any = (going[0], (), going[2], -1)
+        is_first = True  # a standing rule that is looked at, or runs at once, has been named
         while frame is not None:
             index, _, frame, _ = frame
             if index < self.first_special:
                 stretch = self.program.stretches[index]
                 rule = self.program.procedures[stretch.procedure].layer.spoken
                 if rule != last:  # where it is, the rule is named with the very place of the call
-                    failure.chain.append((rule, stretch.span))
+                    failure.chain.append(Caller(rule, stretch.span))
                 last = rule
+            elif index == self.SETTLE and not is_first and last in self.constants.model.standing:
+                self._in_standing(failure, self.constants.model.standing[last])
+            is_first = False
+
+    def _in_standing(self, failure: RuleFailure, rule: StandingRule) -> None:
+        """The failure is one of a standing rule, which nobody calls, or of what it calls."""
+        if failure.chain and failure.chain[-1].rule == rule.name:
+            failure.chain[-1] = failure.chain[-1]._replace(how="called by the standing rule")
+        else:
+            failure.chain.append(Caller(rule.name, rule.span, "in the standing rule"))
 
     def visible(self, state: State, card: Value) -> tuple[int, ...] | None:
         """The seats that may know a card where it lies now; nothing: everyone."""
@@ -365,7 +377,11 @@ class Machine:
             values = match(state)
             if values is not None:
                 cells[self.pending] = with_matches(pending, number, lambda other: self._watches[other][1](state))
-                return self._enter(name, values, (self.SETTLE, (), up, -1), state)
+                try:
+                    return self._enter(name, values, (self.SETTLE, (), up, -1), state)
+                except RuleFailure as failure:
+                    self._in_standing(failure, self.constants.watches[number].rule)
+                    raise
             cells[self.pending] = pending & ~(1 << number)
 
     def _watch(self, watch: Watch) -> tuple[str, Callable[[State], tuple[Value, ...] | None]]:
@@ -380,12 +396,16 @@ class Machine:
 
         def match(state: State) -> tuple[Value, ...] | None:
             env: Env = [None] * size
-            for index, seat in given:
-                meter.charge(1 + each, rule.span)
-                env[index] = seat
-            for values in _combinations(state, env, binders):
-                if test is None or test(state, env):
-                    return (*known, *values)
+            try:
+                for index, seat in given:
+                    meter.charge(1 + each, rule.span)
+                    env[index] = seat
+                for values in _combinations(state, env, binders):
+                    if test is None or test(state, env):
+                        return (*known, *values)
+            except RuleFailure as failure:
+                self._in_standing(failure, rule)
+                raise
             return None
 
         return rule.procedure, match
