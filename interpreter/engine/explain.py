@@ -15,6 +15,7 @@ from typing import Any
 
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
+from interpreter.base.words import counted
 from interpreter.engine.coverage import Citation, citations_of
 from interpreter.engine.ruleset import Ruleset
 from interpreter.language import core as c
@@ -340,7 +341,7 @@ def cell_place(ruleset: Ruleset, name: str, keys: list[str]) -> tuple[Table, tup
     if table is None:
         raise LookupError(f"`{ruleset.id}` has no table `{name}`{did_you_mean(name, ruleset.model.tables)}")
     if len(keys) != len(table.keys):
-        raise LookupError(f"`{name}` is read by [{', '.join(table.keys)}], got {len(keys)} keys")
+        raise LookupError(f"`{name}` is read by [{', '.join(table.keys)}], got {counted(len(keys), 'key')}")
     place = tuple(_key(ruleset, table, index, text) for index, text in enumerate(keys))
     if place not in table.cells:
         raise LookupError(f"`{name}` has no cell [{', '.join(keys)}]")

@@ -8,6 +8,7 @@ from typing import Any
 
 from interpreter.base.diagnostics import RulesetError
 from interpreter.base.suggest import did_you_mean
+from interpreter.base.words import counted
 from interpreter.engine.ruleset import Ruleset
 from interpreter.language.policies import Checked, Policy, laid_over, policies_in, policies_of
 from interpreter.play.bots.base import Bot
@@ -89,7 +90,7 @@ def bots_of(spec: str, ruleset: Ruleset, players: int, persons: Mapping[int, Bot
     taken = dict(persons or {})
     free = [seat for seat in range(players) if seat not in taken]
     if len(names) > max(1, len(free)):
-        raise ValueError(f"got {len(names)} bots for {len(free)} seats")
+        raise ValueError(f"got {counted(len(names), 'bot')} for {counted(len(free), 'seat')}")
     table: list[Bot] = []
     makers = {name: _maker(name, ruleset, players) for name in names}
     for number in range(players):
