@@ -37,6 +37,7 @@ __all__ = [
     "explain",
     "part_of",
     "quote",
+    "type_in_words",
     "type_text",
     "written",
 ]
@@ -236,6 +237,15 @@ def type_text(ruleset: Ruleset, type_: Type) -> str:
     """A type in the words of the ruleset, which has its own for a node."""
     graph = ruleset.model.graph
     return re.sub(r"\bnode\b", graph.node, str(type_)) if graph is not None else str(type_)
+
+
+def type_in_words(ruleset: Ruleset, type_: Type) -> str:
+    """A type for readers who know no rule text: ``number``, ``seat or none``."""
+    named = type_text(ruleset, type_.sure)
+    return _PLAIN.get(named, named) + (" or none" if type_.optional else "")
+
+
+_PLAIN = {"bool": "yes or no", "int": "number", "list of int": "list of numbers"}
 
 
 def _place_in_game(ruleset: Ruleset, name: str) -> str:
