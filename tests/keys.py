@@ -75,8 +75,10 @@ class _Reader:
     def meaning(self, schema: Schema, file: str) -> str:
         schema, file = self.found(schema, file)
         said = str(schema.get("description", ""))
-        values = [f"`{value}`" for value in schema.get("enum", ()) if f"`{value}`" not in said]
-        return f"{said} One of {', '.join(values)}.".strip() if values else said
+        values = [f"`{value}`" for value in schema.get("enum", ())]
+        if all(value in said for value in values):
+            return said
+        return f"{said} One of {', '.join(values)}.".strip()
 
     def table(self, rows: Iterator[tuple[str, str]], section: str = "") -> str:
         known: dict[str, str] = {}

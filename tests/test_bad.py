@@ -27,6 +27,7 @@ from interpreter.engine.coverage import check_waivers, waivers_of
 from interpreter.engine.lint import compositions, lint
 from interpreter.engine.ruleset import examine, find, load
 from interpreter.engine.scenario import suite_of
+from interpreter.engine.validation import unspoken_in
 from interpreter.reading.files import Shelf, shelf_for
 
 BAD = Path(__file__).parent / "bad"
@@ -125,6 +126,7 @@ def _said(root: Path) -> list[Diagnostic]:
     for scenario, ruleset in suite.pairs:
         suite.checked(scenario, ruleset)
     found.extend(suite.diagnostics)
+    found.extend(unspoken_in(shelf, examined))
     return unique(found or _played(shelf, overlays) or lint(compositions(shelf)))
 
 

@@ -114,4 +114,5 @@ CODES: dict[str, str] = {
     "W701": "a rule without use",
     "W702": "declared, but not used",
     "W703": "a case that cannot be",
+    "W704": "a decision that a policy has no lines for",
 }

@@ -75,5 +75,5 @@ class Because:
 
     def _values(self, nodes: Iterable[c.Expression], env: Env) -> Iterator[str]:
         for node in nodes:
-            if not isinstance(node, c.Const):
+            if not isinstance(node, c.Const | c.MakeList):
                 yield f"`{text_of(node)}` is {self.text(node, env)}"

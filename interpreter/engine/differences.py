@@ -17,7 +17,7 @@ from typing import Any
 
 from interpreter.engine.applied import applied, settings_read
 from interpreter.engine.contents import can_have
-from interpreter.engine.explain import Part, part_of, type_text
+from interpreter.engine.explain import Part, part_of, type_in_words, type_text
 from interpreter.engine.graph_changes import GraphChanges, graph_changes
 from interpreter.engine.outline import Outline
 from interpreter.engine.places import Topic, below, nodes_of
@@ -506,7 +506,7 @@ class _Pair:
         """What is said of a holder or value, each with what is compared and what is shown of it."""
         group = view.model.groups[name]
         plain = {
-            "holds": type_text(view.ruleset, group.type),
+            "holds": type_in_words(view.ruleset, group.type),
             "order": group.order if group.type.form in ("zone", "piles") else "",
             "seen by": group.seen,
             "lasts": group.lasts,
@@ -700,17 +700,13 @@ def _path_of(group: Group) -> str:
 
 
 _USUAL = {"order": "kept", "seen by": "everyone", "lasts": "game", "start": "-"}
-_PLAIN = {"bool": "yes or no", "int": "number"}
 _FACTS = {"lasts": "for a {}", "start": "at first {}"}
 
 
 def _holder(facts: Facts) -> str:
     """A holder or value in words, without what is so where nothing is said."""
-    holds = facts["holds"][1]
-    sure = holds.removesuffix("?")
-    named = _PLAIN.get(sure, sure) + (" or none" if sure != holds else "")
     told = [_FACTS.get(key, f"{key} {{}}").format(value) for key, (_, value) in facts.items() if _is_told(key, value)]
-    return ", ".join([named, *told])
+    return ", ".join([facts["holds"][1], *told])
 
 
 def _is_told(key: str, value: str) -> bool:

@@ -15,6 +15,7 @@ from typing import Any
 
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
+from interpreter.base.words import counted
 from interpreter.engine.coverage import Citation, citations_of
 from interpreter.engine.ruleset import Ruleset
 from interpreter.language import core as c
@@ -36,6 +37,7 @@ __all__ = [
     "explain",
     "part_of",
     "quote",
+    "type_in_words",
     "type_text",
     "written",
 ]
@@ -237,6 +239,15 @@ def type_text(ruleset: Ruleset, type_: Type) -> str:
     return re.sub(r"\bnode\b", graph.node, str(type_)) if graph is not None else str(type_)
 
 
+def type_in_words(ruleset: Ruleset, type_: Type) -> str:
+    """A type for readers who know no rule text: ``number``, ``seat or none``."""
+    named = type_text(ruleset, type_.sure)
+    return _PLAIN.get(named, named) + (" or none" if type_.optional else "")
+
+
+_PLAIN = {"bool": "yes or no", "int": "number", "list of int": "list of numbers"}
+
+
 def _place_in_game(ruleset: Ruleset, name: str) -> str:
     model = ruleset.model
     if name in model.phases:
@@ -340,7 +351,7 @@ def cell_place(ruleset: Ruleset, name: str, keys: list[str]) -> tuple[Table, tup
     if table is None:
         raise LookupError(f"`{ruleset.id}` has no table `{name}`{did_you_mean(name, ruleset.model.tables)}")
     if len(keys) != len(table.keys):
-        raise LookupError(f"`{name}` is read by [{', '.join(table.keys)}], got {len(keys)} keys")
+        raise LookupError(f"`{name}` is read by [{', '.join(table.keys)}], got {counted(len(keys), 'key')}")
     place = tuple(_key(ruleset, table, index, text) for index, text in enumerate(keys))
     if place not in table.cells:
         raise LookupError(f"`{name}` has no cell [{', '.join(keys)}]")

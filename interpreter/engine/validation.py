@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from interpreter.base.diagnostics import Diagnostic
 from interpreter.base.suggest import did_you_mean
+from interpreter.compiler.unused import reached
 from interpreter.engine.alone import check_alone
 from interpreter.engine.contents import overlays_for, rulesets_of
 from interpreter.engine.ruleset import Examined, examine
 from interpreter.engine.scenario import Suite, read_scenarios
 from interpreter.language.parse import Trees, remembered
-from interpreter.language.policies import policies_in, policies_of
+from interpreter.language.policies import laid_over, policies_in, policies_of, unspoken
 from interpreter.reading.compose import check_references, words
 from interpreter.reading.files import KINDS, Document, Shelf, files_below, names_a_file, place_of, shelf_for
 
-__all__ = ["Validation", "validate"]
+__all__ = ["Validation", "unspoken_in", "validate"]
 
 
 @dataclass
@@ -173,6 +174,7 @@ class _Validator:
                 self.validation.saw(document)
             if examined.model is not None and not examined.errors:
                 self.report(policies_of(examined.model, examined.composition).diagnostics)
+                self.report(unspoken_in(self.shelf, examined))
             for _, taken in examined.composition.players.overlays:
                 self._examined(ruleset, [*key[1], taken])
         return examined
@@ -202,3 +204,17 @@ class _Validator:
                     absent.append(set(checked.absent))
         if absent:
             self.report(set.intersection(*absent))
+
+
+def unspoken_in(shelf: Shelf, examined: Examined) -> Iterator[Diagnostic]:
+    """Decisions of a ruleset without errors for which policies that serve it have no lines."""
+    if examined.model is None or examined.composition is None or examined.reach is None:
+        return
+    files = []
+    for id in shelf.ids("policies"):
+        if id.partition("/")[0] == examined.composition.family:
+            document = shelf.read("policies", id)[0]
+            if document is not None and not document.misfits:
+                files.append(policies_in(examined.model, document, examined.statements).policies)
+    policies = laid_over(policies_of(examined.model, examined.composition).policies, files)
+    yield from unspoken(examined.model, policies, reached(examined.model, examined.reach, policies.values()))

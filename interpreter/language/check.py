@@ -14,6 +14,7 @@ from typing import Literal, cast
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
+from interpreter.base.words import counted
 from interpreter.language import core as c
 from interpreter.language import nodes as n
 from interpreter.language.declare import Declared, declare
@@ -394,7 +395,7 @@ class _Checker:
             return None
         if len(pattern.names) != len(event.fields):
             note = Note("it is declared here", event.span)
-            message = f"`{pattern.event}` has {len(event.fields)} values, got {len(pattern.names)}"
+            message = f"`{pattern.event}` has {counted(len(event.fields), 'value')}, got {len(pattern.names)}"
             self.report(Diagnostic("E404", message, pattern.span, (note,)))
             return None
         for local, type_ in zip(pattern.names, event.fields.values(), strict=True):

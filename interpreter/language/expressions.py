@@ -12,9 +12,10 @@ from typing import assert_never
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
+from interpreter.base.words import counted
 from interpreter.language import core as c
 from interpreter.language import nodes as n
-from interpreter.language.model import Model, Signature, Signatures
+from interpreter.language.model import Group, Model, Signature, Signatures
 from interpreter.language.scope import Frame, path_of
 from interpreter.language.signatures import FUNCTIONS, Function
 from interpreter.language.types import (
@@ -414,7 +415,7 @@ class Expressions:
             return self._table_cell(node, node.of.name)
         of = self.value(node.of)
         if len(node.keys) != 1:
-            self._error("E405", f"got {len(node.keys)} keys, want 1", node.span)
+            self._error("E405", f"got {counted(len(node.keys), 'key')}, want 1", node.span)
             return self._never(node.span)
         key = node.keys[0]
         match of.type.form:
@@ -432,7 +433,7 @@ class Expressions:
         table = self.model.tables[name]
         if len(node.keys) != len(table.keys):
             wanted = ", ".join(table.keys)
-            self._error("E405", f"`{name}` is read by [{wanted}]; got {len(node.keys)} keys", node.span)
+            self._error("E405", f"`{name}` is read by [{wanted}]; got {counted(len(node.keys), 'key')}", node.span)
             return self._never(node.span)
         keys = tuple(self.need(key, type_) for key, type_ in zip(node.keys, table.key_types, strict=True))
         return c.TableCell(name, keys, type=table.gives, span=node.span)
@@ -488,7 +489,7 @@ class Expressions:
         if len(node.arguments) != len(wanted):
             asked = ", ".join(map(str, wanted))
             notes = (Note(f"it is `{node.name}({asked})`", declared),) if declared else ()
-            message = f"`{node.name}` takes {len(wanted)} values, got {len(node.arguments)}"
+            message = f"`{node.name}` takes {counted(len(wanted), 'value')}, got {len(node.arguments)}"
             self.report(Diagnostic("E404", message, node.span, notes))
             return tuple(self._never(argument.span) for argument in node.arguments)
         return tuple(self.need(argument, type_) for argument, type_ in zip(node.arguments, wanted, strict=True))
@@ -496,8 +497,13 @@ class Expressions:
     def _builtin(self, node: n.Call, function: Function, maybe: bool) -> c.Expression:
         enough = len(node.arguments) == len(function.parameters) or (function.many and len(node.arguments) >= 2)
         if not enough:
-            message = f"`{node.name}` takes {len(function.parameters)} values, got {len(node.arguments)}"
-            self.report(Diagnostic("E404", message, node.span, help=function.about))
+            many = ", …" if function.many else ""
+            form = Note(f"it is `{node.name}({', '.join(function.parameters)}{many})`")
+            wanted = (
+                f"{len(function.parameters)} or more values" if many else counted(len(function.parameters), "value")
+            )
+            message = f"`{node.name}` takes {wanted}, got {len(node.arguments)}"
+            self.report(Diagnostic("E404", message, node.span, (form,), function.about))
             return self._never(node.span)
         words = function.parameters if not function.many else ("int",) * len(node.arguments)
         arguments: list[c.Expression] = []
@@ -878,10 +884,15 @@ class Expressions:
 
     def _unknown(self, name: str, span: Span) -> None:
         model = self.model
+        group = model.groups.get(name)
+        if group is not None:
+            self._whose(group, span)
+            return
         known = [
             *self.frame.all_names(),
-            *model.groups,
+            *(each.name for each in model.groups.values() if not each.owner),
             *model.settings,
+            *model.tables,
             *model.kinds,
             *model.card_kinds,
             "players",
@@ -898,6 +909,17 @@ class Expressions:
         elif name in model.tables:
             helped = f"`{name}` is a table: read it as `{name}[…]`"
         self.report(Diagnostic("E301", f"unknown name `{name}`{did_you_mean(name, known)}", span, help=helped))
+
+    def _whose(self, group: Group, span: Span) -> None:
+        """Something that each seat or card has, without saying of which one."""
+        name, owner = group.name, group.owner
+        found = (self.frame.find(each) for each in reversed(self.frame.all_names()))
+        mine = next((each.name for each in found if each is not None and each.type.form == owner), None)
+        remedy = f"`{mine or owner}.{name}`"
+        if mine is None and owner == "seat":
+            remedy = f"`seats[0].{name}`, or `who.{name}` where `who` is one of the seats"
+        message = f"`{name}` is what each {owner} has"
+        self.report(Diagnostic("E301", message, span, help=f"say whose it is: {remedy}"))
 
     def _error(self, code: str, message: str, span: Span) -> None:
         self.report(Diagnostic(code, message, span))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import abc
 from collections.abc import Iterable, Iterator
-from dataclasses import field
+from dataclasses import field, replace
 from itertools import takewhile
 from typing import Literal
 
@@ -32,7 +32,18 @@ from interpreter.reading.compose import Composition, words
 from interpreter.reading.files import Document
 from interpreter.reading.yaml import Mapping, Scalar, Value
 
-__all__ = ["Checked", "Line", "Pattern", "Policy", "Preferences", "policies_in", "policies_of"]
+__all__ = [
+    "Checked",
+    "Line",
+    "Pattern",
+    "Policy",
+    "Preferences",
+    "how_to_choose",
+    "laid_over",
+    "policies_in",
+    "policies_of",
+    "unspoken",
+]
 
 Bound = tuple[tuple[str, Type], ...]
 Weights = abc.Mapping[str, int]
@@ -134,6 +145,44 @@ def policies_in(
             reader.policy(entry.key.text, entry.key, entry.value)
         checked.diagnostics.extend(_check_citations(written, statements))
     return checked
+
+
+def laid_over(own: abc.Mapping[str, Policy], files: Iterable[abc.Mapping[str, Policy]]) -> dict[str, Policy]:
+    """All policies by name: those of policies files, and over each of them the lines of the ruleset's own files."""
+    found: dict[str, Policy] = {}
+    for policies in files:
+        for name, policy in policies.items():
+            if name not in found:
+                found[name] = _over(own[name], policy) if name in own else policy
+    return {**own, **found}
+
+
+def _over(upper: Policy, lower: Policy) -> Policy:
+    names = dict.fromkeys((*upper.decisions, *lower.decisions))
+    layers = {name: (*upper.decisions.get(name, ()), *lower.decisions.get(name, ())) for name in names}
+    return replace(lower, decisions=layers)
+
+
+def unspoken(model: Model, policies: abc.Mapping[str, Policy], live: abc.Set[str]) -> Iterator[Diagnostic]:
+    """Decisions for which some policies have no lines: bots that play by these stop there. ``live`` are the procedures
+    that something leads to."""
+    asks: dict[str, Span] = {}
+    for layer in (layer for rule in model.rules.values() for layer in rule.layers if layer.id in live):
+        for ask in (node for node in descendants(layer.body) if isinstance(node, c.Ask)):
+            asks.setdefault(ask.name, ask.span)
+    for decision, span in asks.items():
+        silent = sorted(name for name, policy in policies.items() if decision not in policy.decisions)
+        if silent:
+            listed = ", ".join(f"`{name}`" for name in silent)
+            who = f"the policy {listed} has" if len(silent) == 1 else f"the policies {listed} have"
+            message = f"{who} no lines for `{decision}`: bots that play so stop there"
+            yield Diagnostic("W704", message, span, help=how_to_choose(silent[0], decision), severity="warning")
+
+
+def how_to_choose(policy: str, decision: str) -> str:
+    """What to write where a policy lacks lines for a decision."""
+    written = f"policies: {{{policy}: {{{decision}: {{prefer: any}}}}}}"
+    return f"say how it chooses in its own file, or in an overlay: `{written}`"
 
 
 def _check_citations(policies: Mapping, statements: dict[str, Statement]) -> Iterator[Diagnostic]:

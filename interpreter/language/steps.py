@@ -11,6 +11,7 @@ from typing import Literal, assert_never
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
+from interpreter.base.words import counted
 from interpreter.language import core as c
 from interpreter.language import nodes as n
 from interpreter.language.expressions import MAXIMUM_NESTING, Expressions
@@ -435,7 +436,7 @@ class Steps:
             self.report(Diagnostic("E301", message, node.name_span, help="declare it under `events`"))
             return c.Notes(node.event, (), span=node.span)
         if len(node.arguments) != len(event.fields):
-            message = f"`{node.event}` has {len(event.fields)} values, got {len(node.arguments)}"
+            message = f"`{node.event}` has {counted(len(event.fields), 'value')}, got {len(node.arguments)}"
             fields = ", ".join(f"{name}: {type_}" for name, type_ in event.fields.items())
             self.report(Diagnostic("E404", message, node.span, (Note(f"it is `{node.event}({fields})`", event.span),)))
             return c.Notes(node.event, (), span=node.span)

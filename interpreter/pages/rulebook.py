@@ -349,6 +349,8 @@ class _Book:
                 return ("unlimited" if group.unlimited else "the rest",)
             case "value" if group.start is not None:
                 text = " ".join(group.start.span.text.split())
+                if text in ("[]", "none"):
+                    return ("nothing",)
                 table = self.model.tables.get(text)
                 return (Link(f"table-{text}", titled(text)),) if table is not None else (Code(text),)
             case _:

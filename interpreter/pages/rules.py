@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from interpreter.base.source import Span
-from interpreter.engine.explain import cites_below, type_text, written
+from interpreter.engine.explain import cites_below, type_in_words, written
 from interpreter.engine.places import Topic, in_force, nodes_of
 from interpreter.engine.ruleset import Ruleset
 from interpreter.language import core as c
@@ -65,7 +65,7 @@ class Teller:
         return Link(f"{_IDS[section]}-{name}", titled(name))
 
     def type_text(self, type_: Type) -> str:
-        return type_text(self.ruleset, type_).replace("_", " ")
+        return type_in_words(self.ruleset, type_).replace("_", " ")
 
     def code(self, tree: Any) -> Words:
         return (Code(_text(tree.span)),)

@@ -68,3 +68,8 @@ def test_pytest_collects_scenarios_where_it_is_asked_to(pytester: pytest.Pyteste
 def test_what_is_looked_for_stands_between_the_words(run: Run, expression: str) -> None:
     result = run("test", "goofspiel", "-k", expression)
     assert (result.exit_code, f"got `{expression}`" in result.stderr) == (2, True)
+
+
+def test_where_there_are_no_scenarios(run: Run) -> None:
+    assert run("test", "pebbles").stdout == "`pebbles` has no scenarios\n"
+    assert run("test", "goofspiel", "-k", "robots").stdout == "no scenario fits\n"

@@ -181,4 +181,5 @@ def small_map(folder: Path, sizes: dict[str, int]) -> list[str]:
 def test_a_map_that_is_too_small_for_the_tables_is_refused(
     tmp_path: Path, sizes: dict[str, int], said: list[str]
 ) -> None:
-    assert sorted(small_map(tmp_path, sizes)) == sorted(f"E414 {each}" for each in said)
+    found = [each.split(": ")[0] for each in small_map(tmp_path, sizes)]
+    assert sorted(found) == sorted(f"E414 {each}" for each in said)

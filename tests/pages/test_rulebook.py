@@ -141,6 +141,13 @@ def test_markdown_has_the_same_sections_and_links() -> None:
         assert len({len(re.findall(r"(?<!\\)\|", line)) for line in table.splitlines()}) == 1, table
 
 
+def test_what_is_kept_is_told_in_words() -> None:
+    holders = markdown_of(page("germany-2018")).partition("## Where things lie")[2].partition("## Settings")[0]
+    assert "| **Discounted** | plant or none | nothing |" in holders
+    assert "| **Phased out** | yes or no |" in holders
+    assert "| **Stage** | number |" in holders
+
+
 def test_words_of_a_ruleset_cannot_break_the_page(tmp_path: Path) -> None:
     folder = tmp_path / "goofspiel"
     folder.mkdir()

@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from interpreter.base.diagnostics import RulesetError
+from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.ruleset import Ruleset, load
-from interpreter.play.bots.named import policies_for
+from interpreter.play.bots.named import bots_of, policies_for
+from interpreter.play.match import Match
 from tests.play.toy import changed
 
 FIRST = "pull kind, number where number == 1 and kind == black"
@@ -83,3 +85,48 @@ def test_context_and_choices_are_known(pebbles: Ruleset) -> None:
     line = policies_for(pebbles)["modest"].decisions["draw"][0].lines[0]
     pattern = line.patterns[0]
     assert (pattern.alternative, len(pattern.tests), pattern.local_count) == ("pull", 2, 4)
+
+
+OVERLAY = """language: 1
+overlay: pebbles/toll
+over: [pebbles]
+rules:
+  pulling:
+    wraps: pebbles
+    does: |
+      for each who in seats:
+        choose toll by who:
+          pay
+          refuse
+      base()
+policies:
+"""
+
+
+def _with_a_toll(folder: Path, policies: str) -> Ruleset:
+    root = changed(folder, "others.yaml", FIRST, FIRST)
+    overlay = root / "pebbles" / "overlays" / "toll.yaml"
+    overlay.parent.mkdir()
+    overlay.write_text(OVERLAY + policies, encoding="utf-8")
+    return load(root / "pebbles" / "pebbles.yaml", ["pebbles/toll"])
+
+
+def test_an_overlay_gives_policies_lines_for_what_it_adds(tmp_path: Path) -> None:
+    ruleset = _with_a_toll(tmp_path, "  modest: {toll: {prefer: refuse}}\n  eager: {toll: {prefer: pay}}\n")
+    match = Match(ruleset, bots_of("modest,eager", ruleset, 2), 1)
+    match.play()
+    assert [choice["do"] for _, choice in match.game.choices[:3]] == ["refuse", "pay", "pull"]
+
+
+def test_what_an_overlay_says_of_a_decision_lies_over_the_policy(tmp_path: Path) -> None:
+    ruleset = _with_a_toll(tmp_path, "  weighed: {draw: {prefer: any}, toll: {prefer: pay}}\n")
+    policy = policies_for(ruleset, {"black_worth": 5})["weighed"]
+    assert [len(each.lines) for each in policy.decisions["draw"]] == [1, 2]
+    assert policy.name == "weighed:black_worth=5"
+
+
+def test_a_policy_without_lines_says_what_to_write(tmp_path: Path) -> None:
+    ruleset = _with_a_toll(tmp_path, "  modest: {toll: {prefer: refuse}}\n")
+    match = Match(ruleset, bots_of("polite", ruleset, 2), 1)
+    with pytest.raises(RuleFailure, match=r"no lines for `toll`.*`policies: \{polite: \{toll: \{prefer: any\}\}\}`"):
+        match.play()

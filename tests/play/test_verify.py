@@ -135,7 +135,7 @@ says:
     "a board that looks for plants where there are none": Fault(
         "bsw-germany",
         "power-grid/family.yaml",
-        "      supplied: who.powered\n  outcome:",
+        "      supplied: who.supplied\n  outcome:",
         "      supplied: first(who.plants).number\n  outcome:",
         "failure",
         "`first` finds nothing here",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from interpreter.base.words import counted
 from interpreter.cli.options import (
     bots_option,
     jobs_option,
@@ -94,7 +95,7 @@ def command(
         _matrix([Compared(each) for each in family_of(names)], names, output)
         return
     if len(names) != 2:
-        raise click.UsageError(f"got {len(names)} names, want two, or --all")
+        raise click.UsageError(f"got {counted(len(names), 'name')}, want two, or --all")
     pair = names[0], names[1]
     comparison = _compared(names, overlays, players, settings)
     games = games or (USUAL_GAMES if report else None)
@@ -420,7 +421,7 @@ def _matrix(family: list[Any], names: Sequence[str], output: str) -> None:
     from interpreter.engine.differences import differences
 
     if len(family) < 2:
-        raise click.UsageError(f"got {len(family)} rulesets for {', '.join(names)}, want two or more")
+        raise click.UsageError(f"got {counted(len(family), 'ruleset')} for {', '.join(names)}, want two or more")
     pairs = {
         (x, y): differences(a, b) for x, a in enumerate(family) for y, b in enumerate(family) if x < y
     }  # fmt: skip

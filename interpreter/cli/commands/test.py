@@ -72,13 +72,14 @@ def command(targets: tuple[str, ...], text: str | None, record: bool, output: st
     if text is not None:
         _check_terms(text)
     suite = suite_of(targets)
+    known = len(suite.scenarios)
     if text is not None:
         suite.scenarios = [scenario for scenario in suite.scenarios if _fits(text, scenario.id, scenario.statements)]
     outcomes = list(suite.outcomes())
     if output == "json":
         _json(suite, outcomes)
     else:
-        _text(suite, outcomes)
+        _text(suite, outcomes, "no scenario fits" if known else _none_for(targets))
     if not outcomes or suite.told() or any(not outcome.passed for outcome in outcomes):
         raise click.exceptions.Exit(1)
 
@@ -135,7 +136,13 @@ def _fits(expression: str, id: str, statements: frozenset[str]) -> bool:
     return any(all(map(holds, some.split(" and "))) for some in expression.split(" or "))
 
 
-def _text(suite: Suite, outcomes: list[Outcome]) -> None:
+def _none_for(targets: tuple[str, ...]) -> str:
+    if not targets:
+        return "there are no scenarios"
+    return f"{' and '.join(f'`{name}`' for name in targets)} {'has' if len(targets) == 1 else 'have'} no scenarios"
+
+
+def _text(suite: Suite, outcomes: list[Outcome], nothing: str) -> None:
     from interpreter.cli.outcomes import told
 
     for line in suite.told():
@@ -147,7 +154,7 @@ def _text(suite: Suite, outcomes: list[Outcome]) -> None:
             say()
     failed = sum(not outcome.passed for outcome in outcomes)
     if not outcomes:
-        say("no scenario fits")
+        say(nothing)
     else:
         say(f"{len(outcomes) - failed} passed" + (f", {styled(f'{failed} failed', fg='red')}" if failed else ""))
 

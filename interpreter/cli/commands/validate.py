@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from interpreter.base.words import counted
 from interpreter.cli.options import output_option, overlays_option
 from interpreter.cli.output import as_json, say
 
@@ -111,12 +112,8 @@ def _text(validation: Validation, diagnostics: Iterable[Diagnostic], errors: int
         say(render(diagnostic))
     for name in validation.alone:
         say(f"{name} was checked alone: no ruleset contains it")
-    found = [_count(errors, "error") if errors else "no errors", *([_count(warnings, "warning")] if warnings else [])]
-    say(f"{_count(len(validation.files), 'file')}, {', '.join(found)}")
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number} {word}{'' if number == 1 else 's'}"
+    found = [counted(errors, "error") if errors else "no errors", *([counted(warnings, "warning")] if warnings else [])]
+    say(f"{counted(len(validation.files), 'file')}, {', '.join(found)}")
 
 
 def annotate(diagnostics: Iterable[Diagnostic], paths: Mapping[str, Path]) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from interpreter.base.words import counted
 from interpreter.cli.failures import refused
 from interpreter.cli.options import bots_option, output_option, read_log, seed_for, seed_option
 from interpreter.cli.output import aligned, as_json, notice, say, styled
@@ -92,7 +93,7 @@ def command(
     else:
         _text(fork.game, data)
     if len(pairs) < games:
-        notice(f"stopped: {len(pairs)} of {games} continuations are done")
+        notice(f"stopped: {len(pairs)} of {counted(games, 'continuation')} are done")
         raise click.exceptions.Exit(STOPPED)
 
 
@@ -168,7 +169,8 @@ def _text(game: Game, data: dict[str, Any]) -> None:
         return
     say()
     other = data["other_winner"]
-    say(f"{count} continuations by {data['bots']}, seed {data['seed']}; in {other} of them somebody else wins")
+    played = f"{counted(count, 'continuation')} by {data['bots']}, seed {data['seed']}"
+    say(f"{played}; in {other} of them somebody else wins")
     rows = [_row("rounds", data["rounds"]), _row("decisions", data["decisions"])]
     for seat, share in enumerate(data["share"]):
         rows.append(_row(f"wins of {who(seat)}, %", share, 100))

@@ -8,8 +8,9 @@ from typing import Any
 
 from interpreter.base.diagnostics import RulesetError
 from interpreter.base.suggest import did_you_mean
+from interpreter.base.words import counted
 from interpreter.engine.ruleset import Ruleset
-from interpreter.language.policies import Checked, Policy, policies_in, policies_of
+from interpreter.language.policies import Checked, Policy, laid_over, policies_in, policies_of
 from interpreter.play.bots.base import Bot
 from interpreter.play.bots.policy import PolicyBot
 from interpreter.play.bots.random import RandomBot
@@ -32,7 +33,7 @@ _known: dict[tuple[Any, ...], tuple[Any, Checked]] = {}
 
 
 def policies_for(ruleset: Ruleset, weights: Mapping[str, int] | None = None) -> dict[str, Policy]:
-    """All policies by name; those in the ruleset's own files come before those of policies files.
+    """All policies by name; what the ruleset's own files say of a decision lies over what policies files say of it.
 
     ``weights`` take the place of those that files give to names; a file without such a name is as it is.
 
@@ -41,14 +42,11 @@ def policies_for(ruleset: Ruleset, weights: Mapping[str, int] | None = None) -> 
     """
     found = policies_of(ruleset.model, ruleset.composition)
     diagnostics = list(found.diagnostics)
-    policies = dict(found.policies)
-    for checked in _from_files(ruleset, weights):
-        diagnostics.extend(checked.diagnostics)
-        for name, policy in checked.policies.items():
-            policies.setdefault(name, policy)
+    files = _from_files(ruleset, weights)
+    diagnostics.extend(diagnostic for checked in files for diagnostic in checked.diagnostics)
     if any(diagnostic.severity == "error" for diagnostic in diagnostics):
         raise RulesetError(diagnostics)
-    return policies
+    return laid_over(found.policies, (checked.policies for checked in files))
 
 
 def _from_files(ruleset: Ruleset, weights: Mapping[str, int] | None) -> list[Checked]:
@@ -92,7 +90,7 @@ def bots_of(spec: str, ruleset: Ruleset, players: int, persons: Mapping[int, Bot
     taken = dict(persons or {})
     free = [seat for seat in range(players) if seat not in taken]
     if len(names) > max(1, len(free)):
-        raise ValueError(f"got {len(names)} bots for {len(free)} seats")
+        raise ValueError(f"got {counted(len(names), 'bot')} for {counted(len(free), 'seat')}")
     table: list[Bot] = []
     makers = {name: _maker(name, ruleset, players) for name in names}
     for number in range(players):

@@ -12,7 +12,7 @@ from interpreter.compiler.plain.machine import AskSite, Machine, OptionSite
 from interpreter.engine.game import Decision, Game, Option
 from interpreter.kernel.state import State, Value
 from interpreter.language import core as c
-from interpreter.language.policies import Line, Pattern, Policy, Preferences
+from interpreter.language.policies import Line, Pattern, Policy, Preferences, how_to_choose
 from interpreter.language.walk import descendants
 from interpreter.play.bots.base import Bot, Code, Stream
 
@@ -174,8 +174,9 @@ class PolicyBot:
         for way in ways:
             if way.when is None or way.when(game.state, [decision.actor, *([None] * way.size)]):
                 return way
-        span = decision.site.ask.span
-        raise RuleFailure(f"the policy `{self.name}` ({self.policy.file}) has no lines for `{decision.name}`", span)
+        message = f"the policy `{self.name}` ({self.policy.file}) has no lines for `{decision.name}`"
+        remedy = how_to_choose(self.name.partition(":")[0], decision.name)
+        raise RuleFailure(f"{message}; {remedy}", decision.site.ask.span)
 
     def _ready(self, machine: Machine, site: AskSite) -> Iterator[_Way]:
         compile_ = machine.expressions.compile
