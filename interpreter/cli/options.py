@@ -216,7 +216,7 @@ def read_log(path: str) -> Kept:
 
     try:
         with click.open_file(path, encoding="utf-8") as file:
-            return read_kept(file.read())
+            return read_kept(file.read(), Path(path).parent if path != "-" else None)
     except (ValueError, UnicodeDecodeError) as error:
         raise click.UsageError(f"{path}: {error}") from None
 

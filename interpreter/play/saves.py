@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from interpreter.base.diagnostics import RulesetError
@@ -39,11 +40,12 @@ class Difference(Exception):
 
 @dataclass(frozen=True)
 class Kept:
-    """A kept game as read. ``end`` is its last line, where it was finished."""
+    """A kept game as read. ``end`` is its last line, where it was finished; ``folder`` is that of its file."""
 
     header: dict[str, Any]
     choices: tuple[dict[str, Any], ...]
     end: dict[str, Any] | None
+    folder: Path | None = None
 
 
 class Recorder:
@@ -90,7 +92,7 @@ def keep(game: Game, write: Callable[[str], object]) -> None:
     recorder.finish(copy)
 
 
-def read_kept(text: str) -> Kept:
+def read_kept(text: str, folder: Path | None = None) -> Kept:
     """A kept game: a log, or a save, whose choices are one. ``ValueError`` says which line is not of one."""
     lines: list[dict[str, Any]] = []
     for number, line in enumerate(text.splitlines(), 1):
@@ -112,7 +114,7 @@ def read_kept(text: str) -> Kept:
     for number, data in enumerate(lines[1:], 1):
         if not isinstance(data, dict) or not isinstance(data.get("by"), int) or not isinstance(data.get("do"), str):
             raise ValueError(f"choice {number} does not say who does what")
-    return Kept(lines[0], tuple(lines[1:]), end)
+    return Kept(lines[0], tuple(lines[1:]), end, folder)
 
 
 def _fits_header(header: dict[str, Any]) -> list[bool]:
@@ -126,17 +128,19 @@ def _fits_header(header: dict[str, Any]) -> list[bool]:
 
 
 def ruleset_of(kept: Kept, name: str | None = None) -> Ruleset:
-    """The ruleset of a kept game, or the one that is named instead. Raises :class:`RulesetError`."""
+    """The ruleset of a kept game, or the one that is named instead. What no folder of rulesets has is looked for beside
+    the log too. Raises :class:`RulesetError`."""
     chosen = name or str(kept.header["ruleset"])
-    _, document, diagnostics = find(chosen)
+    beside = [kept.folder] if kept.folder is not None else []
+    shelf, document, diagnostics = find(chosen, beside=beside)
     if document is None:
-        remedy = "a ruleset that lies elsewhere is found where REGELWERK_PATH names its folder of rulesets"
-        raise RulesetError(replace(diagnostic, help=remedy) for diagnostic in diagnostics)
+        raise RulesetError(diagnostics)
     own = [scalar.text for scalar in words(document.root.get("overlays"))]
     taken = kept.header.get("overlays", own)
     refused = [f"-{overlay}" for overlay in own if overlay not in taken]
     # a game that was kept was allowed when it was played
-    return load(chosen, [*(overlay for overlay in taken if overlay not in own), *refused, ALLOW_UNDEFINED])
+    overlays = [*(overlay for overlay in taken if overlay not in own), *refused, ALLOW_UNDEFINED]
+    return load(document.path if shelf.ahead else chosen, overlays)
 
 
 def play_again(ruleset: Ruleset, kept: Kept, until: int | None = None) -> Game:

@@ -95,6 +95,43 @@ def test_a_map_has_the_size_of_the_other_and_hangs_together(run: Run, folder: Pa
     assert run("try", "power-grid/my-town.yaml", whole).stdout.split()[0] == "true"
 
 
+def test_what_is_new_is_known_by_its_id_in_the_same_folder_and_its_games_beside_it(
+    run: Run, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert run("new", "map", "pond/other-lake", "--for", "pond", "--in", ".").exit_code == 0
+    (folder / "broken.yaml").write_text("a: [\n")
+    (folder / "deploy").mkdir()
+    (folder / "deploy" / "other-lake.yaml").write_text("a: [\n")  # unlike what is looked for, but for its name
+    assert run("run", "other-lake", "--seed", "1", "--log", "game.jsonl").exit_code == 0
+    row = next(line for line in run("list").stdout.splitlines() if line.startswith("other-lake"))
+    assert "pond/other-lake.yaml" in row
+    for arguments in (
+        ("replay", "game.jsonl"),
+        ("map", "game.jsonl@3", "board.svg"),
+        ("explain", "game.jsonl", "2.1"),
+        ("validate", "other-lake"),
+        ("show", "other-lake"),
+        ("compare", "pond", "other-lake"),
+    ):
+        result = run(*arguments)
+        assert result.exit_code == 0, (arguments, result.output)
+    monkeypatch.chdir(tmp_path)
+    assert "E031 no ruleset `other-lake`" in run("run", "other-lake").stderr  # also where it was kept between runs
+    assert "all the same" in run("replay", "mine/game.jsonl").stdout
+    (folder / "lakes").mkdir()
+    shutil.copy(folder / "pond" / "other-lake.yaml", folder / "lakes")
+    monkeypatch.chdir(folder)
+    assert "E037 several files are the ruleset `other-lake`" in run("run", "other-lake").stderr
+
+
+def test_an_id_that_is_nowhere_is_told_with_what_was_tried(run: Run, folder: Path) -> None:
+    said = run("run", "germany").stderr
+    assert "E031 no ruleset `germany`; did you mean `germany-2004`, `germany-2018` or `bsw-germany`?" in said
+    assert "looked for `*/germany.yaml` in the folders of rulesets (" in said
+    assert "shipped) and in the current folder" in said
+    assert "`regelwerk list` tells all rulesets; REGELWERK_PATH" in said
+
+
 def test_nothing_is_written_over(run: Run, folder: Path) -> None:
     assert run("new", "game", "stones", "--in", ".").exit_code == 0
     before = {path: path.read_text(encoding="utf-8") for path in files(folder)}
