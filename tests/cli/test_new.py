@@ -153,6 +153,7 @@ def test_nothing_is_written_over(run: Run, folder: Path) -> None:
         ("map goofspeil/x --for goofspiel", 1, "there is no family `goofspeil`; did you mean `goofspiel`?"),
         ("map pond/x --for goofspiel", 1, "`goofspiel` is of the family `goofspiel`, not `pond`"),
         ("map x --for goofspiel", 1, "`goofspiel` has no map, so it cannot have another one"),
+        ("map x --for outpost", 1, "a map for `outpost` must also declare tables (`labour_fields`, "),
         ("edition classic --for goofspiel", 1, "the edition `goofspiel/classic` is there already"),
         ("map pond --for pond", 1, "the ruleset `pond` is there already"),
         ("game pond", 1, "the family `pond` is there already"),
