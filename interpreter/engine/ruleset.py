@@ -384,7 +384,8 @@ def _items(text: str, of: Type) -> list[Any]:
 
 
 def load(name: str | Path, overlays: Iterable[str] = (), shelf: Shelf | None = None) -> Ruleset:
-    """The ruleset of an id or path, with overlays; with a minus before it, one that the ruleset lists is left out.
+    """The ruleset of an id or path, with overlays, those too by id or path; with a minus before it, one that it
+    lists is left out.
 
     Raises :class:`RulesetError` with everything that is wrong.
     """
@@ -427,12 +428,16 @@ def load_document(
 ) -> Ruleset:
     """The ruleset of a document, which need not stand in a file as it is. Raises :class:`RulesetError`."""
     from interpreter.compiler.lower import lower
+    from interpreter.reading.files import with_files
 
     if document.kind != "ruleset":
         raise RulesetError(
             [Diagnostic("E034", f"`{document.id}` is a {document.kind}, not a ruleset", document.root.span)]
         )
-    examined = examine(shelf, document, overlays)
+    shelf, asked, wrong = with_files(shelf, overlays)
+    if wrong:
+        raise RulesetError([*diagnostics, *wrong])
+    examined = examine(shelf, document, asked)
     if examined.errors or examined.model is None or examined.reach is None or examined.composition is None:
         raise RulesetError([*diagnostics, *examined.diagnostics])
     program = lower(examined.model, examined.reach)

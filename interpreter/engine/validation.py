@@ -25,6 +25,7 @@ from interpreter.reading.files import (
     place_of,
     resolved,
     shelf_for,
+    with_files,
 )
 
 __all__ = ["Validation", "validate"]
@@ -178,7 +179,9 @@ class _Validator:
         key = (ruleset.id, tuple(overlays))
         if key in self.examined:
             return self.examined[key]
-        examined = self.examined[key] = examine(self.shelf, ruleset, key[1])
+        shelf, asked, wrong = with_files(self.shelf, key[1])
+        examined = Examined(wrong) if wrong else examine(shelf, ruleset, asked)
+        self.examined[key] = examined
         self.report(examined.diagnostics)
         self.validation.rulesets.add(ruleset.id)
         if examined.composition is not None:

@@ -11,13 +11,16 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from interpreter.base.diagnostics import RulesetError
 from interpreter.engine.game import Decision, Game, Option
 from interpreter.engine.refusal import IllegalMove
 from interpreter.engine.ruleset import Ruleset, find, load
 from interpreter.reading.compose import ALLOW_UNDEFINED, words
+
+if TYPE_CHECKING:
+    from interpreter.reading.files import Shelf
 
 __all__ = ["Difference", "Kept", "Recorder", "keep", "play_again", "read_kept", "ruleset_of"]
 
@@ -139,8 +142,17 @@ def ruleset_of(kept: Kept, name: str | None = None) -> Ruleset:
     taken = kept.header.get("overlays", own)
     refused = [f"-{overlay}" for overlay in own if overlay not in taken]
     # a game that was kept was allowed when it was played
-    overlays = [*(overlay for overlay in taken if overlay not in own), *refused, ALLOW_UNDEFINED]
+    added = [_found(overlay, shelf, beside) for overlay in taken if overlay not in own]
+    overlays = [*added, *refused, ALLOW_UNDEFINED]
     return load(document.path if shelf.ahead else chosen, overlays)
+
+
+def _found(overlay: str, shelf: Shelf, beside: Sequence[Path]) -> str:
+    """An overlay by its id, or by its path, where it lies in no folder of rulesets but here or beside the log."""
+    from interpreter.reading.files import nearby
+
+    places = nearby(overlay, beside, "overlay") if shelf.find("overlay", overlay) is None else []
+    return str(places[0]) if places else overlay
 
 
 def play_again(ruleset: Ruleset, kept: Kept, until: int | None = None) -> Game:

@@ -37,6 +37,7 @@ __all__ = [
     "resolved",
     "several",
     "shelf_for",
+    "with_files",
 ]
 
 # Where a file of each kind lies below a folder of rulesets. The folder of a ruleset is not part of its id.
@@ -148,9 +149,7 @@ class Shelf:
         if document is None:
             return None, found
         if document.kind != kind:
-            span = _header_span(document)
-            message = f"got {_A[document.kind]}, want {_A[kind]} in the file `{name}`"
-            return None, [*found, Diagnostic("E036", message, span)]
+            return None, [*found, _another(document, kind, name)]
         return document, [*found, *_check_place(document, id)]
 
     def read_path(self, path: Path | str) -> _Read:
@@ -185,15 +184,15 @@ def shelf_for(path: Path | str | None = None) -> Shelf:
     return Shelf([own, *(root for root in roots if resolved(root) != resolved(own))], ahead=1)
 
 
-def nearby(id: str, beside: Iterable[Path] = ()) -> list[Path]:
-    """The files that call themselves the ruleset of an id, in the current folder and others and one folder below, or
-    where ``rulesets`` is such a folder. It is asked for what no folder of rulesets has."""
-    place = place_of("ruleset", id)
+def nearby(id: str, beside: Iterable[Path] = (), kind: str = "ruleset") -> list[Path]:
+    """The files that call themselves by an id and lie where it says in the current folder, in others, and where
+    ``rulesets`` is one of their folders. It is asked for what no folder of rulesets has."""
+    place = place_of(kind, id)
     found: dict[Path, Path] = {}
     for folder in (Path(), *beside):
-        for pattern in (f"{id}.yaml", place, f"rulesets/{place}") if place else ():
+        for pattern in (*([f"{id}.yaml"] if kind == "ruleset" else []), place, f"rulesets/{place}") if place else ():
             for path in files_at(folder, pattern):
-                if _headers(path).get("ruleset") == id:
+                if _headers(path).get(kind) == id:
                     found.setdefault(resolved(path), path)
     return list(found.values())
 
@@ -209,6 +208,31 @@ def several(kind: str, id: str, places: Iterable[Path], at: Span | None = None) 
     """What is said of an id that several files have."""
     notes = tuple(Note(f"one is `{_from_here(place)}`") for place in places)
     return Diagnostic("E037", f"several files are the {kind} `{id}`, want one", at, notes, "give one another id")
+
+
+def with_files(shelf: Shelf, overlays: Iterable[str]) -> tuple[Shelf, list[str], list[Diagnostic]]:
+    """Overlays by their ids, where some are named by their paths; the shelf on which they stand, and what is wrong."""
+    ids: list[str] = []
+    roots, ahead, wrong = list(shelf.roots), shelf.ahead, list[Diagnostic]()
+    for name in overlays:
+        sign, path = name[: name[:1] == "-"], Path(name.removeprefix("-"))
+        if path.suffix not in (".yaml", ".yml"):
+            ids.append(name)
+            continue
+        document, found = shelf.read_path(path)
+        if document is None or document.kind != "overlay":
+            wrong.extend(found if document is None else [_another(document, "overlay", path.as_posix())])
+            continue
+        ids.append(sign + document.id)
+        own = _own_root(Path(os.path.abspath(path)))
+        if all(resolved(root) != resolved(own) for root in roots):
+            roots.insert(ahead, own)
+            ahead += 1
+        place = Shelf([own]).find("overlay", document.id)
+        if place is None or resolved(place) != resolved(path):
+            message = f"the overlay `{document.id}` is looked for in `{place_of('overlay', document.id)}`"
+            wrong.append(Diagnostic("E031", message, _header_span(document), help="put the file there"))
+    return Shelf(roots, ahead), ids, wrong
 
 
 def names_a_file(target: str) -> bool:
@@ -281,6 +305,12 @@ def _check_place(document: Document, id: str) -> list[Diagnostic]:
         return []
     message = f"the file calls itself `{document.id}` and lies where `{id}` is looked for"
     return [Diagnostic("W001", message, _header_span(document), severity="warning")]
+
+
+def _another(document: Document, kind: str, name: str) -> Diagnostic:
+    """What is said of a file of another kind than is wanted."""
+    message = f"got {_A[document.kind]}, want {_A[kind]} in the file `{name}`"
+    return Diagnostic("E036", message, _header_span(document))
 
 
 def _header_span(document: Document) -> Span:

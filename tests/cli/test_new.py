@@ -41,9 +41,7 @@ def files(folder: Path) -> list[Path]:
 
 
 @pytest.mark.parametrize("name", MADE)
-def test_what_is_new_validates_and_runs(
-    run: Run, folder: Path, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_new_validates_and_runs(run: Run, folder: Path, name: str) -> None:
     result = run("new", *MADE[name], "--in", ".")
     assert result.exit_code == 0, result.stderr
     written = [line.split()[1] for line in result.stdout.splitlines() if line.startswith("wrote ")]
@@ -57,14 +55,10 @@ def test_what_is_new_validates_and_runs(
     commands = [line.strip() for line in result.stdout.partition("Next:\n")[2].splitlines()]
     ran = []
     for line in commands:
-        environment, _, arguments = line.rpartition("regelwerk ")
+        arguments = line.rpartition("regelwerk ")[2]
         verb = arguments.split()[0]
         if verb in ("validate", "run", "test"):
-            assert environment in ("", "REGELWERK_PATH=. ")
-            with monkeypatch.context() as patch:
-                if environment:
-                    patch.setenv("REGELWERK_PATH", f".:{tmp_path / 'others'}")
-                done = run(*arguments.split(), *(["--seed", "3"] if verb == "run" else []))
+            done = run(*arguments.split(), *(["--seed", "3"] if verb == "run" else []))
             assert done.exit_code == 0, done.output
             assert verb != "validate" or "no errors\n" in done.stdout, done.stdout
             assert verb != "run" or "  place  player" in done.stdout, done.stdout
@@ -86,6 +80,20 @@ def test_an_overlay_holds_where_it_is_put_on(run: Run, folder: Path, monkeypatch
     monkeypatch.setenv("REGELWERK_PATH", ".")
     assert "In force: A short game" in run("run", "goofspiel", "--with", "goofspiel/short", "--seed", "1").stdout
     assert "In force" not in run("run", "goofspiel", "--seed", "1").stdout
+
+
+def test_an_overlay_is_put_on_by_its_path(run: Run, folder: Path) -> None:
+    assert run("new", "overlay", "rich", "--for", "goofspiel", "--in", ".").exit_code == 0
+    rich = ("--with", "goofspiel/overlays/rich.yaml")
+    told = run("run", "goofspiel", *rich, "--seed", "1", "--log", "game.jsonl").stdout
+    assert "In force: Rich" in told
+    assert run("validate", "goofspiel", *rich).exit_code == 0
+    assert "all the same" in run("replay", "game.jsonl").stdout
+    assert "E036 got a family, want an overlay" in run("run", "pond", "--with", "../others/pond/family.yaml").stderr
+    assert "E030 no file `rich.yaml`" in run("run", "goofspiel", "--with", "rich.yaml").stderr
+    shutil.copy(folder / "goofspiel/overlays/rich.yaml", folder)
+    said = run("run", "goofspiel", "--with", "rich.yaml").stderr
+    assert "the overlay `goofspiel/rich` is looked for in `goofspiel/overlays/rich.yaml`" in said
 
 
 def test_a_map_has_the_size_of_the_other_and_hangs_together(run: Run, folder: Path) -> None:

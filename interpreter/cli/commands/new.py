@@ -253,7 +253,7 @@ def _check_runs(kind: str, files: list[NewFile], root: Path, base: Ruleset | Non
 def _commands(kind: str, files: list[NewFile], places: dict[str, str], root: Path, base: Ruleset | None) -> list[str]:
     first = _shown(root / files[0].place)
     if kind == "overlay" and base is not None:
-        run = f"{_environment(root)}regelwerk run {base.id} --with {files[0].id}"
+        run = f"regelwerk run {base.id} --with {files[0].id if _is_known(root) else first}"
         lines = [f"regelwerk validate {first}", run]
     else:
         lines = [f"regelwerk validate {places['ruleset']}", f"regelwerk run {places['ruleset']}"]
@@ -262,9 +262,8 @@ def _commands(kind: str, files: list[NewFile], places: dict[str, str], root: Pat
     return [*lines, f"edit {first}, then: regelwerk fmt {first}"]
 
 
-def _environment(root: Path) -> str:
-    """What makes the rulesets of a folder known, where they are not."""
+def _is_known(root: Path) -> bool:
+    """Whether what lies in a folder of rulesets is found by its id alone."""
     from interpreter.base.paths import ruleset_roots
 
-    known = {path.resolve() for path in ruleset_roots()}
-    return "" if root.resolve() in known else f"REGELWERK_PATH={_shown(root) or '.'} "
+    return root.resolve() in {path.resolve() for path in ruleset_roots()}
