@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import blake2b
+from operator import index
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from interpreter.base.cycles import no_search
 from interpreter.base.diagnostics import Diagnostic, RulesetError
@@ -278,10 +279,13 @@ class Ruleset:
         """A game at its first decision, with the overlay that the edition names for so many players.
 
         ``chance`` may be outcomes by name (see :class:`Scripted`); what it does not name comes from the seed. Raises
-        ``ValueError`` for players or settings that the ruleset does not allow.
+        ``ValueError`` for players, settings or outcomes that the ruleset does not allow, ``TypeError`` for others.
         """
         from interpreter.engine.game import Game
 
+        players, seed = _whole("players", players), _whole("seed", seed)
+        if settings is not None and not isinstance(settings, Mapping):
+            raise TypeError(f"settings: got {settings!r}, want values by name")
         self.check_players(players)
         ruleset = self.for_players(players)
         return Game.begin(ruleset, players, seed, ruleset.settings(settings or {}), chance)
@@ -339,6 +343,9 @@ class Ruleset:
             values[name] = self._setting(name, public)
         return values
 
+    def has_setting(self, name: str) -> bool:
+        return name in self.model.settings or name in self.model.interpretations
+
     def _setting(self, name: str, public: Any) -> Value:
         setting = self.model.settings.get(name)
         doubt = self.model.interpretations.get(name)
@@ -369,6 +376,14 @@ class Ruleset:
         from interpreter.engine.game import Game
 
         return Game.from_json(self, text)
+
+
+def _whole(what: str, number: SupportsIndex) -> int:
+    """A whole number, also one of another library."""
+    try:
+        return index(number)
+    except TypeError:
+        raise TypeError(f"{what}: got {number!r}, want a whole number") from None
 
 
 def _items(text: str, of: Type) -> list[Any]:

@@ -22,7 +22,7 @@ from interpreter.reading.compose import ALLOW_UNDEFINED, words
 if TYPE_CHECKING:
     from interpreter.reading.files import Shelf
 
-__all__ = ["Difference", "Kept", "Recorder", "keep", "play_again", "read_kept", "ruleset_of"]
+__all__ = ["Difference", "Kept", "Recorder", "keep", "play_again", "read_kept", "ruleset_of", "unknown_settings"]
 
 VERSION = 1
 EVERY = 10
@@ -155,11 +155,21 @@ def _found(overlay: str, shelf: Shelf, beside: Sequence[Path]) -> str:
     return str(places[0]) if places else overlay
 
 
+def unknown_settings(ruleset: Ruleset, kept: Kept) -> list[str]:
+    """Settings of a kept game that another ruleset, by which it is played again, does not have."""
+    if ruleset.id == kept.header["ruleset"] or kept.header["players"] not in ruleset.players:
+        return []
+    ruleset = ruleset.for_players(kept.header["players"])
+    return [name for name in kept.header.get("settings", {}) if not ruleset.has_setting(name)]
+
+
 def play_again(ruleset: Ruleset, kept: Kept, until: int | None = None) -> Game:
     """The game after its choices, or the first so many. Raises :class:`Difference` where it goes another way."""
     header = kept.header
+    lacking = unknown_settings(ruleset, kept)
+    settings = {name: value for name, value in header.get("settings", {}).items() if name not in lacking}
     try:
-        game = ruleset.new_game(header["players"], header["seed"], header.get("settings"), header.get("chance"))
+        game = ruleset.new_game(header["players"], header["seed"], settings, header.get("chance"))
     except ValueError as error:
         raise Difference(0, str(error)) from None
     for number, line in enumerate(kept.choices[:until], 1):
