@@ -71,7 +71,7 @@ def overlays_option(function: Function) -> Function:
     function = click.option("--allow", multiple=True, type=allowed, help=about)(function)
     about = "Leave out an overlay that the ruleset lists; may be given several times."
     command = click.option("--without", multiple=True, metavar="OVERLAY", help=about)(command)
-    about = "Stack an overlay on the ruleset, with so many seats of its own; may be given several times."
+    about = "Stack an overlay on the ruleset, with so many seats of its own; by its id or path, several times."
     return click.option("--with", "overlays", multiple=True, metavar="OVERLAY[:N]", help=about)(command)  # type: ignore
 
 
@@ -181,8 +181,10 @@ def settings_given(ruleset: Ruleset, given: Sequence[str]) -> dict[str, Any]:
 
 def _seats_of(ruleset: Ruleset, overlay: str) -> str:
     """The setting that says how many seats an overlay brings."""
+    files = {document.id: document.path for document in ruleset.composition.documents}
     for role in ruleset.model.roles.values():
-        if role.setting is not None and overlay in (role.file, role.file.partition("/")[2]):
+        is_path = role.file in files and Path(overlay).absolute() == files[role.file].absolute()
+        if role.setting is not None and (is_path or overlay in (role.file, role.file.partition("/")[2])):
             return role.setting
     raise click.BadParameter(f"`{overlay}` brings no seats that could be counted", param_hint="--with")
 
@@ -216,7 +218,7 @@ def read_log(path: str) -> Kept:
 
     try:
         with click.open_file(path, encoding="utf-8") as file:
-            return read_kept(file.read())
+            return read_kept(file.read(), Path(path).parent if path != "-" else None)
     except (ValueError, UnicodeDecodeError) as error:
         raise click.UsageError(f"{path}: {error}") from None
 

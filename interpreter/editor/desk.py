@@ -24,7 +24,7 @@ from interpreter.engine.ruleset import Examined, examine
 from interpreter.engine.validation import Validation, validate
 from interpreter.language.parse import Trees, remembered
 from interpreter.reading.compose import words
-from interpreter.reading.files import KINDS, Document, Shelf, shelf_for
+from interpreter.reading.files import KINDS, Document, Shelf, resolved, shelf_for
 from interpreter.reading.unsaved import unsaved
 
 __all__ = ["Desk", "Home"]
@@ -121,7 +121,7 @@ class Desk:
             document, found = shelf.read_path(path)
             if document is not None:
                 place = shelf.find(document.kind, document.id)
-                if place is not None and place.resolve() == path.resolve():  # named as in its rulesets
+                if place is not None and resolved(place) == resolved(path):  # named as in its rulesets
                     again, diagnostics = shelf.read(document.kind, document.id)
                     document, found = (again, diagnostics) if again is not None else (document, found)
                 self._saw(document)

@@ -93,7 +93,8 @@ def request_for(
     is_path = isinstance(name, Path) or text.endswith((".yaml", ".yml")) or os.path.isfile(text)
     folders = [str(root) for root in (ruleset_roots() if roots is None else roots)]
     try:
-        here = os.getcwd() if is_path or not all(map(os.path.isabs, folders)) else ""
+        is_here = is_path or any(overlay.endswith((".yaml", ".yml")) for overlay in overlays)
+        here = os.getcwd() if is_here or not all(map(os.path.isabs, folders)) else ""
     except OSError:  # the working folder is gone
         return None
     asked = [text, is_path, here, list(map(str, overlays)), roots is not None, ahead, folders]

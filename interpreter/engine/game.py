@@ -291,6 +291,17 @@ class Game:
         self.origin = origin
         self._ask()
 
+    def __repr__(self) -> str:
+        players, decision = self.origin["players"], self.decision
+        about = [f"{players} player{'s' if players != 1 else ''}"]
+        if self.result is not None:
+            about.append("over")
+        else:
+            about.append(f"round {self.state.cells[self.machine.constants.layout.base['round']]}")
+        if decision is not None:
+            about.append(f"decision {decision.name} of seat {decision.actor}")
+        return f"<game of {self.ruleset.id}: {', '.join(about)}>"
+
     @classmethod
     def begin(
         cls,
@@ -340,9 +351,11 @@ class Game:
         if chance is None:
             return Seeded(seed)
         if isinstance(chance, Mapping):
-            return Scripted(runtime_chance(ruleset, chance), Seeded(seed))
+            return scripted(ruleset, chance, Seeded(seed))
         if isinstance(chance, Scripted):
-            return Scripted(runtime_chance(ruleset, chance.outcomes), chance.then)
+            return scripted(ruleset, chance.outcomes, chance.then)
+        if not all(callable(getattr(chance, name, None)) for name in ("shuffle", "draw")):
+            raise TypeError(f"chance: got {chance!r}, want outcomes by name, or what can shuffle and draw")
         return chance
 
     def _check_settings(self) -> None:
@@ -599,16 +612,28 @@ class Game:
     # --- what may be seen
 
     def view(self, player: int | None = None) -> dict[str, Any]:
-        """The state by public names, as the player may see it (without a player: all of it)."""
+        """The state by public names, as the player may see it (without a player: all of it). ``ValueError`` where there
+        is no such seat."""
         from interpreter.engine.show import view_of
 
+        self._check_seat(player)
         return view_of(self, player)
 
     def log(self, player: int | None = None, language: str = "en") -> list[Line]:
-        """What happened, as lines that the player may read, since this object was made."""
+        """What happened, as lines that the player may read, since this object was made. ``ValueError`` as of a view."""
         from interpreter.engine.show import lines_of
 
+        self._check_seat(player)
         return lines_of(self, player, language)
+
+    def _check_seat(self, player: int | None) -> None:
+        if player is None:
+            return
+        last = len(self.machine.constants.seats) - 1
+        if isinstance(player, bool) or not isinstance(player, int):
+            raise TypeError(f"player: got {player!r}, want the number of a seat, 0 to {last}")
+        if not 0 <= player <= last:
+            raise ValueError(f"there is no seat {player}; the seats are 0 to {last}")
 
     # --- saves
 
@@ -655,13 +680,18 @@ class Game:
     def from_json(cls, ruleset: Ruleset, text: str) -> Game:
         """A saved game: its choices are made again, and lead to the state that was saved.
 
-        ``ValueError`` says what is wrong: the text is no save, or is damaged, or the ruleset has changed since, so that
-        a choice no longer fits; then the first one is named, with the rule and its reason.
+        ``ValueError`` says what is wrong: the text is no save, or is damaged, or is a game of another ruleset, or the
+        ruleset has changed since, so that a choice no longer fits; then the first one is named, with the rule and its
+        reason.
         """
         saved = _save_of(text)
         ruleset = ruleset.for_players(saved["players"])
         changed = saved["digest"] != ruleset.digest
         what = "the ruleset has changed" if changed else "this save is damaged"
+        if changed and (saved.get("ruleset"), saved.get("overlays")) != (ruleset.id, list(ruleset.overlays)):
+            what = f"this is a game of {_played(saved)}, not of `{ruleset.id}`"
+            if unknown := [name for name in saved.get("settings", {}) if not ruleset.has_setting(name)]:
+                raise ValueError(f"{what}, which has no setting `{unknown[0]}`")
         try:
             game = ruleset.new_game(saved["players"], saved["seed"], saved.get("settings"), saved.get("chance"))
             for number, choice in enumerate(saved["choices"], 1):
@@ -707,8 +737,17 @@ class _Different(Exception):
     """A choice of a save that cannot be made again."""
 
 
+def _played(saved: Mapping[str, Any]) -> str:
+    """Of what a save is, in words."""
+    overlays = saved.get("overlays")
+    listed = [f"`{overlay}`" for overlay in overlays] if isinstance(overlays, list) else []
+    return " with ".join([f"`{saved.get('ruleset')}`", *([", ".join(listed)] if listed else [])])
+
+
 def _save_of(text: str) -> dict[str, Any]:
     """What a save says, in the form that it must have."""
+    if not isinstance(text, str):
+        raise TypeError(f"got {type(text).__name__}, want the text of a saved game")
     if len(text) > MAXIMUM_SAVE:
         raise ValueError(f"this is no saved game: it has more than {MAXIMUM_SAVE:,} characters")
     try:
@@ -736,26 +775,35 @@ def _is_choice(choice: Any) -> bool:
     return isinstance(choice, dict) and isinstance(choice.get("by"), int) and isinstance(choice.get("do"), str)
 
 
-def runtime_chance(ruleset: Ruleset, outcomes: Mapping[str, Any]) -> dict[str, list[Value]]:
+def scripted(ruleset: Ruleset, outcomes: Mapping[str, Any], then: ChanceSource | None) -> Scripted:
     """Outcomes by public names as the game holds them, by the type of what each chance shuffles or picks."""
     types = chance_types(ruleset)
     found: dict[str, list[Value]] = {}
+    said: dict[tuple[str, object], str] = {}
     for name, entries in outcomes.items():
         if name not in types:
             from interpreter.base.suggest import did_you_mean
 
             raise ValueError(f"`{ruleset.id}` has no chance called `{name}`{did_you_mean(name, types)}")
         shuffle, type_ = types[name]
+        if not isinstance(entries, Sequence) or isinstance(entries, str):
+            want = "the first items in their order" if shuffle else "what comes up"
+            raise ValueError(
+                f"`{name}`: got {entries!r}, want a list with {want} for each use of it, one after another"
+            )
         values: list[Value] = []
         for entry in entries:
             if shuffle and not isinstance(entry, list | tuple):
                 raise ValueError(f"`{name}`: got {entry!r}, want the first items in their order")
-            if shuffle:
-                values.append(tuple(ruleset.names.value(item, type_) for item in entry))
-            else:
-                values.append(ruleset.names.value(entry, type_))
+            items = entry if shuffle else [entry]
+            try:
+                held = tuple(ruleset.names.value(item, type_) for item in items)
+            except ValueError as error:
+                raise ValueError(f"`{name}`: {error}") from None
+            said |= {(name, value): repr(item) for value, item in zip(held, items, strict=True)}
+            values.append(held if shuffle else held[0])
         found[name] = values
-    return found
+    return Scripted(found, then, said)
 
 
 def chance_types(ruleset: Ruleset) -> dict[str, tuple[bool, Type]]:

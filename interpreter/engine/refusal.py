@@ -71,7 +71,13 @@ def decoded(game: Game, choice: Option | Mapping[str, Any]) -> tuple[int, tuple[
     decision = game.decision
     if decision is None:
         raise IllegalMove("the game is over", [])
-    given = dict(choice) if isinstance(choice, Mapping) else choice.as_dict()
+    if isinstance(choice, Mapping):
+        given = dict(choice)
+    elif hasattr(choice, "as_dict"):
+        given = choice.as_dict()
+    else:
+        want = f'an option of the decision or a mapping, as {{"do": "{decision.site.options[0].name}", …}}'
+        raise TypeError(f"got {choice!r}, want {want}")
     game.machine.meter.refill()
     number, values = _decode(game, decision.site, given)
     return number, _offered_cards(game, decision.site.options[number], list(decision.env), values)

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import blake2b
+from operator import index
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from interpreter.base.cycles import no_search
 from interpreter.base.diagnostics import Diagnostic, RulesetError
@@ -89,15 +90,15 @@ def _check_used(model: Model, reach: Reach, policies: Checked, composition: Comp
     """What nothing uses, here or in another file of the family. Libraries are there for others to use."""
     from interpreter.compiler.unused import unused
     from interpreter.reading.evidence import looked_at
-    from interpreter.reading.files import files_below
+    from interpreter.reading.files import files_below, resolved
 
     libraries = {document.id for document in composition.documents if document.kind == "library"}
     found = [each for each in unused(model, reach, policies.policies.values()) if each[1] not in libraries]
     if not found:
         return []
-    here = {document.path.resolve() for document in composition.documents}
+    here = {resolved(document.path) for document in composition.documents}
     folders = {document.path.parent for document in composition.documents if document.kind == "family"}
-    others = [path for folder in folders for path in files_below(folder, "*.yaml") if path.resolve() not in here]
+    others = [path for folder in folders for path in files_below(folder, "*.yaml") if resolved(path) not in here]
     for path in others:
         looked_at("file", path)
         looked_at("place", path)
@@ -289,10 +290,13 @@ class Ruleset:
         """A game at its first decision, with the overlay that the edition names for so many players.
 
         ``chance`` may be outcomes by name (see :class:`Scripted`); what it does not name comes from the seed. Raises
-        ``ValueError`` for players or settings that the ruleset does not allow.
+        ``ValueError`` for players, settings or outcomes that the ruleset does not allow, ``TypeError`` for others.
         """
         from interpreter.engine.game import Game
 
+        players, seed = _whole("players", players), _whole("seed", seed)
+        if settings is not None and not isinstance(settings, Mapping):
+            raise TypeError(f"settings: got {settings!r}, want values by name")
         self.check_players(players)
         ruleset = self.for_players(players)
         return Game.begin(ruleset, players, seed, ruleset.settings(settings or {}), chance)
@@ -350,6 +354,9 @@ class Ruleset:
             values[name] = self._setting(name, public)
         return values
 
+    def has_setting(self, name: str) -> bool:
+        return name in self.model.settings or name in self.model.interpretations
+
     def _setting(self, name: str, public: Any) -> Value:
         setting = self.model.settings.get(name)
         doubt = self.model.interpretations.get(name)
@@ -382,6 +389,14 @@ class Ruleset:
         return Game.from_json(self, text)
 
 
+def _whole(what: str, number: SupportsIndex) -> int:
+    """A whole number, also one of another library."""
+    try:
+        return index(number)
+    except TypeError:
+        raise TypeError(f"{what}: got {number!r}, want a whole number") from None
+
+
 def _items(text: str, of: Type) -> list[Any]:
     """A list that is written as one text: items with commas between them; single digits need none. Of a list of lists
     the inner ones have a minus between their items, and a number alone means so many empty ones."""
@@ -395,7 +410,8 @@ def _items(text: str, of: Type) -> list[Any]:
 
 
 def load(name: str | Path, overlays: Iterable[str] = (), shelf: Shelf | None = None) -> Ruleset:
-    """The ruleset of an id or path, with overlays; with a minus before it, one that the ruleset lists is left out.
+    """The ruleset of an id or path, with overlays, those too by id or path; with a minus before it, one that it
+    lists is left out.
 
     Raises :class:`RulesetError` with everything that is wrong.
     """
@@ -408,11 +424,22 @@ def load(name: str | Path, overlays: Iterable[str] = (), shelf: Shelf | None = N
         if kept is not None:
             ruleset = Ruleset.kept(*kept[:2])
             vars(ruleset)["_looked_at"] = kept[2]
+        elif shelf is None and (place := _elsewhere(name)) is not None:
+            return load(place, overlays)
         else:
             with noted() as evidence:
                 ruleset = _load(name, overlays, shelf)
             vars(ruleset)["_looked_at"] = request.keep(*ruleset.parts(), evidence)
     return ruleset
+
+
+def _elsewhere(name: str | Path) -> Path | None:
+    """The file of an id that no folder of rulesets has. What is kept of it is kept by its path: in another folder the
+    id may mean another one."""
+    if _is_path(name):
+        return None
+    shelf, document, _ = find(name)
+    return document.path if document is not None and shelf.ahead else None
 
 
 def _load(name: str | Path, overlays: tuple[str, ...], shelf: Shelf | None) -> Ruleset:
@@ -427,12 +454,16 @@ def load_document(
 ) -> Ruleset:
     """The ruleset of a document, which need not stand in a file as it is. Raises :class:`RulesetError`."""
     from interpreter.compiler.lower import lower
+    from interpreter.reading.files import with_files
 
     if document.kind != "ruleset":
         raise RulesetError(
             [Diagnostic("E034", f"`{document.id}` is a {document.kind}, not a ruleset", document.root.span)]
         )
-    examined = examine(shelf, document, overlays)
+    shelf, asked, wrong = with_files(shelf, overlays)
+    if wrong:
+        raise RulesetError([*diagnostics, *wrong])
+    examined = examine(shelf, document, asked)
     if examined.errors or examined.model is None or examined.reach is None or examined.composition is None:
         raise RulesetError([*diagnostics, *examined.diagnostics])
     program = lower(examined.model, examined.reach)
@@ -442,15 +473,51 @@ def load_document(
     )
 
 
-def find(name: str | Path, shelf: Shelf | None = None) -> tuple[Shelf, Document | None, list[Diagnostic]]:
-    """The file of an id or a path, and the shelf on which its neighbours stand."""
-    from interpreter.reading.files import names_a_file, shelf_for
+def find(
+    name: str | Path, shelf: Shelf | None = None, beside: Iterable[Path] = ()
+) -> tuple[Shelf, Document | None, list[Diagnostic]]:
+    """The file of an id or a path, and the shelf on which its neighbours stand.
+
+    An id that no folder of rulesets has is looked for in the current folder and in those ``beside``, as if its path
+    had been named.
+    """
+    from interpreter.reading.files import nearby, several, shelf_for
 
     text = str(name)
-    if isinstance(name, Path) or "/" in text or names_a_file(text) or Path(text).is_file():
+    if _is_path(name):
         shelf = shelf or shelf_for(Path(text))
-        document, diagnostics = shelf.read_path(Path(text))
-        return shelf, document, diagnostics
-    shelf = shelf or shelf_for(None)
+        return shelf, *shelf.read_path(Path(text))
+    if shelf is not None:
+        return shelf, *shelf.read("ruleset", text, None)
+    shelf = shelf_for(None)
     document, diagnostics = shelf.read("ruleset", text, None)
-    return shelf, document, diagnostics
+    if [each.code for each in diagnostics] != ["E031"]:
+        return shelf, document, diagnostics
+    places = nearby(text, beside)
+    if len(places) == 1:
+        shelf = shelf_for(places[0])
+        return shelf, *shelf.read_path(places[0])
+    return shelf, None, [several("ruleset", text, places) if places else _nowhere(text, shelf, diagnostics[0])]
+
+
+def _is_path(name: str | Path) -> bool:
+    """Whether a path is meant, not an id."""
+    from interpreter.reading.files import names_a_file
+
+    text = str(name)
+    return isinstance(name, Path) or "/" in text or names_a_file(text) or Path(text).is_file()
+
+
+def _nowhere(id: str, shelf: Shelf, diagnostic: Diagnostic) -> Diagnostic:
+    """What is said of an id that is nowhere, with all that was looked through."""
+    from interpreter.base.paths import sources
+    from interpreter.base.suggest import did_you_mean_id
+    from interpreter.reading.files import nearby_ids
+
+    message = f"no ruleset `{id}`{did_you_mean_id(id, [*shelf.ids('ruleset'), *nearby_ids()])}"
+    folders = ", ".join(root.origin for root in sources())
+    notes = [
+        replace(note, message=f"{note.message} ({folders}) and in the current folder") for note in diagnostic.notes
+    ]
+    remedy = "`regelwerk list` tells all rulesets; REGELWERK_PATH names folders of your own; a path will do as well"
+    return replace(diagnostic, message=message, notes=tuple(notes), help=remedy)

@@ -17,13 +17,14 @@ from pathlib import Path
 from string import ascii_uppercase
 
 from interpreter.base.paths import schema_folder
+from interpreter.base.source import SourceFile
 from interpreter.engine.ruleset import Ruleset
 from interpreter.reading.compose import word
-from interpreter.reading.files import Document, place_of
+from interpreter.reading.files import Document, place_of, read_document
 from interpreter.reading.printed import PrintedTable, read_printed
 from interpreter.reading.yaml import Excerpt, Mapping, Scalar, Sequence, excerpt
 
-__all__ = ["NewFile", "Unfit", "new_edition", "new_game", "new_map", "new_overlay"]
+__all__ = ["NewFile", "Unfit", "left_out", "new_edition", "new_game", "new_map", "new_overlay"]
 
 
 class Unfit(ValueError):
@@ -100,6 +101,23 @@ def new_map(name: str, title: str, root: Path, base: Ruleset) -> list[NewFile]:
         _file(root, "map", f"{family}/{name}", "map.yaml", "made-up nodes and links: put yours in their place", known),
         _ruleset(root, family, name, title, parts, f"what is run: `{base.id}` on this map"),
     ]
+
+
+def left_out(base: Ruleset, file: NewFile) -> list[str]:
+    """What the map of a ruleset declares and the new one does not, section by section."""
+    made = {(section, name) for section, name in _declared(read_document(SourceFile("", file.text), Path())[0])}
+    found: dict[str, list[str]] = {}
+    for section, name in _declared(_part(base, file.kind)):
+        if (section, name) not in made:
+            found.setdefault(section, []).append(f"`{name}`")
+    return [f"{section} ({', '.join(names)})" for section, names in found.items()]
+
+
+def _declared(document: Document | None) -> Iterator[tuple[str, str]]:
+    """The names in the sections of a file."""
+    for entry in document.root.entries if document is not None else ():
+        if isinstance(entry.value, Mapping):
+            yield from ((entry.key.text, name) for name in entry.value.keys())  # noqa: SIM118
 
 
 # --- texts

@@ -22,7 +22,7 @@ from interpreter.compiler.reach import reach_of
 from interpreter.engine.because import Because, text_of
 from interpreter.engine.game import Game, chance_types
 from interpreter.engine.refusal import IllegalMove, because_of
-from interpreter.engine.ruleset import Ruleset, load
+from interpreter.engine.ruleset import Ruleset, find, load
 from interpreter.engine.soundness import Examiner, Trouble, drawing, some_option
 from interpreter.kernel.chance import Scripted
 from interpreter.language import core as c
@@ -637,7 +637,8 @@ def _placed_in(scenario: Scenario, ruleset: str, found: Iterable[Diagnostic]) ->
 def suite_of(named: Iterable[str] = (), shelf: Shelf | None = None) -> Suite:
     """The scenarios of files, of all files in folders and of rulesets; all that there are, where nothing is named."""
     names = list(named)
-    shelf = shelf or shelf_for(next((name for name in names if Path(name).exists()), None))
+    places = (path for name in names for path in ([Path(name)] if Path(name).exists() else _elsewhere(name)))
+    shelf = shelf or shelf_for(next(places, None))
     suite, own = Suite(shelf, []), dict[Path, Shelf]()
     shipped = _read(suite, [shelf.read("scenarios", id) for id in shelf.ids("scenarios")]) if _wants(names) else []
     found = [] if names else shipped
@@ -657,6 +658,12 @@ def suite_of(named: Iterable[str] = (), shelf: Shelf | None = None) -> Suite:
             found.extend(scenario for scenario in shipped if name in scenario.rulesets)
     suite.scenarios = list({scenario.id: scenario for scenario in found}.values())
     return suite
+
+
+def _elsewhere(name: str) -> list[Path]:
+    """The file of a ruleset that lies in no folder of rulesets."""
+    shelf, document, _ = find(name)
+    return [document.path] if document is not None and shelf.ahead else []
 
 
 def _wants(names: list[str]) -> bool:

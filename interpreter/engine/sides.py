@@ -11,7 +11,7 @@ from pathlib import Path
 
 from interpreter.base.diagnostics import Diagnostic, RulesetError
 from interpreter.base.frozen import dataclass
-from interpreter.engine.ruleset import Ruleset, load, load_document
+from interpreter.engine.ruleset import Ruleset, find, load, load_document
 from interpreter.reading.compose import word
 from interpreter.reading.files import Document, Shelf, shelf_for
 
@@ -71,7 +71,10 @@ def _named(text: str) -> _Named:
     else:
         shelf = shelf_for(None)
         kinds = [kind for kind in ("overlay", *_PARTS) if "/" in name and shelf.find(kind, name) is not None]
-        document, found = shelf.read(kinds[0] if kinds else "ruleset", name, None)
+        if kinds:
+            document, found = shelf.read(kinds[0], name, None)
+        else:
+            shelf, document, found = find(name)
     if document is None:
         raise RulesetError(found)
     if document.kind not in ("ruleset", "overlay", *_PARTS):

@@ -16,7 +16,18 @@ from interpreter.engine.scenario import Suite, read_scenarios
 from interpreter.language.parse import Trees, remembered
 from interpreter.language.policies import laid_over, policies_in, policies_of, unspoken
 from interpreter.reading.compose import check_references, words
-from interpreter.reading.files import KINDS, Document, Shelf, files_below, names_a_file, place_of, shelf_for
+from interpreter.reading.files import (
+    KINDS,
+    Document,
+    Shelf,
+    files_below,
+    names_a_file,
+    nearby,
+    place_of,
+    resolved,
+    shelf_for,
+    with_files,
+)
 
 __all__ = ["Validation", "unspoken_in", "validate"]
 
@@ -33,7 +44,7 @@ class Validation:
     """Files that are a part of rulesets, though no ruleset that was found contains them: they were checked alone."""
 
     def saw(self, document: Document) -> None:
-        self.files.add(document.path.resolve())
+        self.files.add(resolved(document.path))
         self.paths[document.file.name] = document.path
 
 
@@ -63,6 +74,9 @@ def _validated(targets: Sequence[str], overlays: Iterable[str]) -> Validation:
                 validator(shelf_for(file)).path(file, overlays)
         elif path.exists() or names_a_file(target):
             validator(shelf_for(path)).path(path, overlays)
+        elif shelf_for().find("ruleset", target) is None and (places := nearby(target)):
+            for place in places:
+                validator(shelf_for(place)).path(place, overlays)
         else:
             validator(shelf_for()).id(target, overlays)
     return validation
@@ -93,7 +107,7 @@ class _Validator:
     def path(self, path: Path, overlays: Iterable[str]) -> None:
         document, found = self.shelf.read_path(path)
         if document is None:
-            self.validation.files.add(path.resolve())
+            self.validation.files.add(resolved(path))
             self.report(found)
             return
         document, found = self._as_on_the_shelf(document, found)
@@ -105,7 +119,7 @@ class _Validator:
     def _check_place(self, path: Path, document: Document) -> Iterable[Diagnostic]:
         """A file that others find by its id lies where its id says; rulesets and scenarios are named by their paths."""
         place = self.shelf.find(document.kind, document.id)
-        if document.kind in ("ruleset", "scenarios") or (place is not None and place.resolve() == path.resolve()):
+        if document.kind in ("ruleset", "scenarios") or (place is not None and resolved(place) == resolved(path)):
             return
         message = f"`{document.id}` is looked for in `{place_of(document.kind, document.id)}` of a folder of rulesets"
         remedy = "this file lies elsewhere, so no other file finds it"
@@ -126,7 +140,7 @@ class _Validator:
     def _as_on_the_shelf(self, document: Document, found: list[Diagnostic]) -> tuple[Document, list[Diagnostic]]:
         """The same file by its id, if it lies where its id says: its places are then named as in its rulesets."""
         place = self.shelf.find(document.kind, document.id)
-        if place is None or place.resolve() != document.path.resolve():
+        if place is None or resolved(place) != resolved(document.path):
             return document, found
         again, diagnostics = self.shelf.read(document.kind, document.id)
         return (again, diagnostics) if again is not None else (document, found)
@@ -166,7 +180,9 @@ class _Validator:
         key = (ruleset.id, tuple(overlays))
         if key in self.examined:
             return self.examined[key]
-        examined = self.examined[key] = examine(self.shelf, ruleset, key[1])
+        shelf, asked, wrong = with_files(self.shelf, key[1])
+        examined = Examined(wrong) if wrong else examine(shelf, ruleset, asked)
+        self.examined[key] = examined
         self.report(examined.diagnostics)
         self.validation.rulesets.add(ruleset.id)
         if examined.composition is not None:

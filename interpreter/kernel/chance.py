@@ -11,6 +11,7 @@ Values are those of the running game (mostly ints); what a person wrote is turne
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field
 from functools import lru_cache
 from operator import mod
 from struct import Struct
@@ -228,11 +229,13 @@ class Scripted:
     For a shuffle an outcome is a sequence of the first items, or of all. The others follow in their present order, or
     as ``then`` shuffles them. For a draw an outcome is the option that comes up (the first equal one). A use beyond the
     last outcome of its name goes to ``then``. ``ChanceError`` where an outcome does not suit the game, or where none is
-    left and there is no ``then``; ``TypeError`` where the outcomes of a name are no sequence.
+    left and there is no ``then``; ``TypeError`` where the outcomes of a name are no sequence. ``said`` gives, by
+    name and item, the words of who wrote the script.
     """
 
     outcomes: Mapping[str, Sequence[object]]
     then: ChanceSource | None = None
+    said: Mapping[tuple[str, object], str] = field(default_factory=dict, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for name, outcomes in self.outcomes.items():
@@ -243,7 +246,7 @@ class Scripted:
 
     def shuffle(self, name: str, counter: int, items: tuple[int, ...]) -> tuple[int, ...]:
         if self._has(name, counter):
-            first, rest = _parted(name, counter, self.outcomes[name][counter], items)
+            first, rest = self._parted(name, counter, self.outcomes[name][counter], items)
             return first + (self.then.shuffle(name, counter, rest) if self.then is not None and rest else rest)
         return self._next(name, counter).shuffle(name, counter, items)
 
@@ -252,7 +255,7 @@ class Scripted:
             return self._next(name, counter).draw(name, counter, options)
         outcome = self.outcomes[name][counter]
         if outcome not in options:
-            raise ChanceError(name, counter, f"{outcome!r} is not among the {len(options)} options")
+            raise ChanceError(name, counter, f"{self._said(name, outcome)} is not among the {len(options)} options")
         return options.index(outcome)
 
     def unused(self, counters: Mapping[str, int]) -> list[str]:
@@ -268,22 +271,27 @@ class Scripted:
             raise ChanceError(name, counter, f"the script has no outcome left, it gives {count}")
         return self.then
 
+    def _said(self, name: str, item: object) -> str:
+        try:
+            return self.said.get((name, item), repr(item))
+        except TypeError:  # a list is no key
+            return repr(item)
 
-def _parted(
-    name: str, counter: int, outcome: object, items: tuple[int, ...]
-) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The items that a shuffle's outcome puts first, and the others in their present order."""
-    if not _is_sequence(outcome):
-        raise ChanceError(name, counter, f"got {outcome!r}, want a sequence of items")
-    rest = list(items)
-    for item in outcome:
-        if item in rest:
-            rest.remove(item)
-        elif item in items:
-            raise ChanceError(name, counter, f"{item!r} is named more often than it is there")
-        else:
-            raise ChanceError(name, counter, f"{item!r} is not among the {len(items)} items")
-    return tuple(outcome), tuple(rest)
+    def _parted(
+        self, name: str, counter: int, outcome: object, items: tuple[int, ...]
+    ) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The items that a shuffle's outcome puts first, and the others in their present order."""
+        if not _is_sequence(outcome):
+            raise ChanceError(name, counter, f"got {outcome!r}, want a sequence of items")
+        rest = list(items)
+        for item in outcome:
+            if item in rest:
+                rest.remove(item)
+            elif item in items:
+                raise ChanceError(name, counter, f"{self._said(name, item)} is named more often than it is there")
+            else:
+                raise ChanceError(name, counter, f"{self._said(name, item)} is not among the {len(items)} items")
+        return tuple(outcome), tuple(rest)
 
 
 def _is_sequence(value: object) -> TypeGuard[Sequence[int]]:

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from interpreter.base.diagnostics import RulesetError
 from interpreter.engine.game import Decision, Game, Option
@@ -18,7 +19,10 @@ from interpreter.engine.refusal import IllegalMove
 from interpreter.engine.ruleset import Ruleset, find, load
 from interpreter.reading.compose import ALLOW_UNDEFINED, words
 
-__all__ = ["Difference", "Kept", "Recorder", "keep", "play_again", "read_kept", "ruleset_of"]
+if TYPE_CHECKING:
+    from interpreter.reading.files import Shelf
+
+__all__ = ["Difference", "Kept", "Recorder", "keep", "play_again", "read_kept", "ruleset_of", "unknown_settings"]
 
 VERSION = 1
 EVERY = 10
@@ -39,11 +43,12 @@ class Difference(Exception):
 
 @dataclass(frozen=True)
 class Kept:
-    """A kept game as read. ``end`` is its last line, where it was finished."""
+    """A kept game as read. ``end`` is its last line, where it was finished; ``folder`` is that of its file."""
 
     header: dict[str, Any]
     choices: tuple[dict[str, Any], ...]
     end: dict[str, Any] | None
+    folder: Path | None = None
 
 
 class Recorder:
@@ -90,7 +95,7 @@ def keep(game: Game, write: Callable[[str], object]) -> None:
     recorder.finish(copy)
 
 
-def read_kept(text: str) -> Kept:
+def read_kept(text: str, folder: Path | None = None) -> Kept:
     """A kept game: a log, or a save, whose choices are one. ``ValueError`` says which line is not of one."""
     lines: list[dict[str, Any]] = []
     for number, line in enumerate(text.splitlines(), 1):
@@ -112,7 +117,7 @@ def read_kept(text: str) -> Kept:
     for number, data in enumerate(lines[1:], 1):
         if not isinstance(data, dict) or not isinstance(data.get("by"), int) or not isinstance(data.get("do"), str):
             raise ValueError(f"choice {number} does not say who does what")
-    return Kept(lines[0], tuple(lines[1:]), end)
+    return Kept(lines[0], tuple(lines[1:]), end, folder)
 
 
 def _fits_header(header: dict[str, Any]) -> list[bool]:
@@ -126,24 +131,45 @@ def _fits_header(header: dict[str, Any]) -> list[bool]:
 
 
 def ruleset_of(kept: Kept, name: str | None = None) -> Ruleset:
-    """The ruleset of a kept game, or the one that is named instead. Raises :class:`RulesetError`."""
+    """The ruleset of a kept game, or the one that is named instead. What no folder of rulesets has is looked for beside
+    the log too. Raises :class:`RulesetError`."""
     chosen = name or str(kept.header["ruleset"])
-    _, document, diagnostics = find(chosen)
+    beside = [kept.folder] if kept.folder is not None else []
+    shelf, document, diagnostics = find(chosen, beside=beside)
     if document is None:
-        remedy = "a ruleset that lies elsewhere is found where REGELWERK_PATH names its folder of rulesets"
-        raise RulesetError(replace(diagnostic, help=remedy) for diagnostic in diagnostics)
+        raise RulesetError(diagnostics)
     own = [scalar.text for scalar in words(document.root.get("overlays"))]
     taken = kept.header.get("overlays", own)
     refused = [f"-{overlay}" for overlay in own if overlay not in taken]
     # a game that was kept was allowed when it was played
-    return load(chosen, [*(overlay for overlay in taken if overlay not in own), *refused, ALLOW_UNDEFINED])
+    added = [_found(overlay, shelf, beside) for overlay in taken if overlay not in own]
+    overlays = [*added, *refused, ALLOW_UNDEFINED]
+    return load(document.path if shelf.ahead else chosen, overlays)
+
+
+def _found(overlay: str, shelf: Shelf, beside: Sequence[Path]) -> str:
+    """An overlay by its id, or by its path, where it lies in no folder of rulesets but here or beside the log."""
+    from interpreter.reading.files import nearby
+
+    places = nearby(overlay, beside, "overlay") if shelf.find("overlay", overlay) is None else []
+    return str(places[0]) if places else overlay
+
+
+def unknown_settings(ruleset: Ruleset, kept: Kept) -> list[str]:
+    """Settings of a kept game that another ruleset, by which it is played again, does not have."""
+    if ruleset.id == kept.header["ruleset"] or kept.header["players"] not in ruleset.players:
+        return []
+    ruleset = ruleset.for_players(kept.header["players"])
+    return [name for name in kept.header.get("settings", {}) if not ruleset.has_setting(name)]
 
 
 def play_again(ruleset: Ruleset, kept: Kept, until: int | None = None) -> Game:
     """The game after its choices, or the first so many. Raises :class:`Difference` where it goes another way."""
     header = kept.header
+    lacking = unknown_settings(ruleset, kept)
+    settings = {name: value for name, value in header.get("settings", {}).items() if name not in lacking}
     try:
-        game = ruleset.new_game(header["players"], header["seed"], header.get("settings"), header.get("chance"))
+        game = ruleset.new_game(header["players"], header["seed"], settings, header.get("chance"))
     except ValueError as error:
         raise Difference(0, str(error)) from None
     for number, line in enumerate(kept.choices[:until], 1):

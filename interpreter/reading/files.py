@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 from functools import cached_property
@@ -17,13 +17,28 @@ from pathlib import Path
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.paths import ruleset_roots
 from interpreter.base.source import SourceFile, Span
-from interpreter.base.suggest import did_you_mean
+from interpreter.base.suggest import did_you_mean, did_you_mean_id
 from interpreter.reading.evidence import digest, looked_at
 from interpreter.reading.schema import check_schema
 from interpreter.reading.unsaved import unsaved_bytes
 from interpreter.reading.yaml import MAX_BYTES, Mapping, Scalar, decode, read_yaml, too_large
 
-__all__ = ["KINDS", "Document", "Shelf", "files_at", "files_below", "place_of", "read_document", "shelf_for"]
+__all__ = [
+    "KINDS",
+    "Document",
+    "Shelf",
+    "files_at",
+    "files_below",
+    "names_a_file",
+    "nearby",
+    "nearby_ids",
+    "place_of",
+    "read_document",
+    "resolved",
+    "several",
+    "shelf_for",
+    "with_files",
+]
 
 # Where a file of each kind lies below a folder of rulesets. The folder of a ruleset is not part of its id.
 KINDS: dict[str, str] = {
@@ -123,7 +138,7 @@ class Shelf:
         if len(candidates) > 1 and (clash := self._clash(kind, id, candidates, at)) is not None:
             return None, [clash]
         if not candidates:
-            hint = did_you_mean(id, self.ids(kind))
+            hint = did_you_mean_id(id, self.ids(kind))
             note = Note(f"looked for `{place}` in the folders of rulesets")
             return None, [Diagnostic("E031", f"no {kind} `{id}`{hint}", at, (note,))]
         root, path = candidates[0]
@@ -134,9 +149,7 @@ class Shelf:
         if document is None:
             return None, found
         if document.kind != kind:
-            span = _header_span(document)
-            message = f"got {_A[document.kind]}, want {_A[kind]} in the file `{name}`"
-            return None, [*found, Diagnostic("E036", message, span)]
+            return None, [*found, _another(document, kind, name)]
         return document, [*found, *_check_place(document, id)]
 
     def read_path(self, path: Path | str) -> _Read:
@@ -149,11 +162,8 @@ class Shelf:
         first, _ = found[0]
         if first in self.roots[: self.ahead]:
             found = [each for each in found if each[0] == first]
-        places = {_resolved(path): _from_here(path) for _, path in found}
-        if len(places) < 2:
-            return None
-        notes = tuple(Note(f"one is `{place}`") for place in places.values())
-        return Diagnostic("E037", f"several files are the {kind} `{id}`, want one", at, notes, "give one another id")
+        places = list({resolved(path): path for _, path in found}.values())
+        return several(kind, id, places, at) if len(places) > 1 else None
 
     def _candidates(self, kind: str, id: str) -> Iterator[tuple[Path, Path]]:
         place = place_of(kind, id)
@@ -171,7 +181,58 @@ def shelf_for(path: Path | str | None = None) -> Shelf:
     if path is None:
         return Shelf(roots)
     own = _own_root(Path(os.path.abspath(path)))
-    return Shelf([own, *(root for root in roots if _resolved(root) != _resolved(own))], ahead=1)
+    return Shelf([own, *(root for root in roots if resolved(root) != resolved(own))], ahead=1)
+
+
+def nearby(id: str, beside: Iterable[Path] = (), kind: str = "ruleset") -> list[Path]:
+    """The files that call themselves by an id and lie where it says in the current folder, in others, and where
+    ``rulesets`` is one of their folders. It is asked for what no folder of rulesets has."""
+    place = place_of(kind, id)
+    found: dict[Path, Path] = {}
+    for folder in (Path(), *beside):
+        for pattern in (*([f"{id}.yaml"] if kind == "ruleset" else []), place, f"rulesets/{place}") if place else ():
+            for path in files_at(folder, pattern):
+                if _headers(path).get(kind) == id:
+                    found.setdefault(resolved(path), path)
+    return list(found.values())
+
+
+def nearby_ids() -> list[str]:
+    """The ids of the rulesets in the current folder that are found where no folder of rulesets has them."""
+    here, place = Path(), KINDS["ruleset"].format(name="*")
+    paths = [path for pattern in ("*.yaml", place, f"rulesets/{place}") for path in files_at(here, pattern)]
+    return sorted({id for path in paths if (id := _headers(path).get("ruleset")) == path.stem and id is not None})
+
+
+def several(kind: str, id: str, places: Iterable[Path], at: Span | None = None) -> Diagnostic:
+    """What is said of an id that several files have."""
+    notes = tuple(Note(f"one is `{_from_here(place)}`") for place in places)
+    return Diagnostic("E037", f"several files are the {kind} `{id}`, want one", at, notes, "give one another id")
+
+
+def with_files(shelf: Shelf, overlays: Iterable[str]) -> tuple[Shelf, list[str], list[Diagnostic]]:
+    """Overlays by their ids, where some are named by their paths; the shelf on which they stand, and what is wrong."""
+    ids: list[str] = []
+    roots, ahead, wrong = list(shelf.roots), shelf.ahead, list[Diagnostic]()
+    for name in overlays:
+        sign, path = name[: name[:1] == "-"], Path(name.removeprefix("-"))
+        if path.suffix not in (".yaml", ".yml"):
+            ids.append(name)
+            continue
+        document, found = shelf.read_path(path)
+        if document is None or document.kind != "overlay":
+            wrong.extend(found if document is None else [_another(document, "overlay", path.as_posix())])
+            continue
+        ids.append(sign + document.id)
+        own = _own_root(Path(os.path.abspath(path)))
+        if all(resolved(root) != resolved(own) for root in roots):
+            roots.insert(ahead, own)
+            ahead += 1
+        place = Shelf([own]).find("overlay", document.id)
+        if place is None or resolved(place) != resolved(path):
+            message = f"the overlay `{document.id}` is looked for in `{place_of('overlay', document.id)}`"
+            wrong.append(Diagnostic("E031", message, _header_span(document), help="put the file there"))
+    return Shelf(roots, ahead), ids, wrong
 
 
 def names_a_file(target: str) -> bool:
@@ -244,6 +305,12 @@ def _check_place(document: Document, id: str) -> list[Diagnostic]:
         return []
     message = f"the file calls itself `{document.id}` and lies where `{id}` is looked for"
     return [Diagnostic("W001", message, _header_span(document), severity="warning")]
+
+
+def _another(document: Document, kind: str, name: str) -> Diagnostic:
+    """What is said of a file of another kind than is wanted."""
+    message = f"got {_A[document.kind]}, want {_A[kind]} in the file `{name}`"
+    return Diagnostic("E036", message, _header_span(document))
 
 
 def _header_span(document: Document) -> Span:
@@ -336,13 +403,14 @@ def _is_below(root: Path, path: Path) -> bool:
     """Whether a path, with all links followed, stays below its root."""
     looked_at("place", root)
     looked_at("place", path)
-    return _resolved(path).is_relative_to(_resolved(root))
+    return resolved(path).is_relative_to(resolved(root))
 
 
-def _resolved(path: Path) -> Path:
+def resolved(path: Path) -> Path:
+    """Where a path leads, with all links followed; one that leads in a ring stays as it is."""
     try:
         return path.resolve()
-    except (OSError, RuntimeError):  # a loop of links
+    except (OSError, RuntimeError):
         return Path(os.path.abspath(path))
 
 

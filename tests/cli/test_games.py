@@ -83,6 +83,16 @@ def test_a_kept_game_that_differs(run: Run, tmp_path: Path) -> None:
     assert run("try", str(log), "left()").exit_code == 1
 
 
+def test_a_kept_game_by_another_ruleset(run: Run, tmp_path: Path) -> None:
+    """Its choices are made as far as they fit; what the other ruleset does not know of is told."""
+    log = tmp_path / "game.jsonl"
+    run("run", "germany-2018", "--players", "3", "--seed", "1", "--bots", "random", "--log", str(log))
+    result = run("replay", str(log), "--ruleset", "germany-2004")
+    assert "a game of `germany-2018`, played again by `germany-2004`; it has no setting `" in result.stderr
+    assert result.stdout.startswith("differs at choice ")
+    assert "has changed" not in result.stderr
+
+
 def test_a_file_that_is_no_kept_game(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("a shopping list", encoding="utf-8")

@@ -41,9 +41,7 @@ def files(folder: Path) -> list[Path]:
 
 
 @pytest.mark.parametrize("name", MADE)
-def test_what_is_new_validates_and_runs(
-    run: Run, folder: Path, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_new_validates_and_runs(run: Run, folder: Path, name: str) -> None:
     result = run("new", *MADE[name], "--in", ".")
     assert result.exit_code == 0, result.stderr
     written = [line.split()[1] for line in result.stdout.splitlines() if line.startswith("wrote ")]
@@ -57,14 +55,10 @@ def test_what_is_new_validates_and_runs(
     commands = [line.strip() for line in result.stdout.partition("Next:\n")[2].splitlines()]
     ran = []
     for line in commands:
-        environment, _, arguments = line.rpartition("regelwerk ")
+        arguments = line.rpartition("regelwerk ")[2]
         verb = arguments.split()[0]
         if verb in ("validate", "run", "test"):
-            assert environment in ("", "REGELWERK_PATH=. ")
-            with monkeypatch.context() as patch:
-                if environment:
-                    patch.setenv("REGELWERK_PATH", f".:{tmp_path / 'others'}")
-                done = run(*arguments.split(), *(["--seed", "3"] if verb == "run" else []))
+            done = run(*arguments.split(), *(["--seed", "3"] if verb == "run" else []))
             assert done.exit_code == 0, done.output
             assert verb != "validate" or "no errors\n" in done.stdout, done.stdout
             assert verb != "run" or "  place  player" in done.stdout, done.stdout
@@ -88,11 +82,62 @@ def test_an_overlay_holds_where_it_is_put_on(run: Run, folder: Path, monkeypatch
     assert "In force" not in run("run", "goofspiel", "--seed", "1").stdout
 
 
+def test_an_overlay_is_put_on_by_its_path(run: Run, folder: Path) -> None:
+    assert run("new", "overlay", "rich", "--for", "goofspiel", "--in", ".").exit_code == 0
+    rich = ("--with", "goofspiel/overlays/rich.yaml")
+    told = run("run", "goofspiel", *rich, "--seed", "1", "--log", "game.jsonl").stdout
+    assert "In force: Rich" in told
+    assert run("validate", "goofspiel", *rich).exit_code == 0
+    assert "all the same" in run("replay", "game.jsonl").stdout
+    assert "E036 got a family, want an overlay" in run("run", "pond", "--with", "../others/pond/family.yaml").stderr
+    assert "E030 no file `rich.yaml`" in run("run", "goofspiel", "--with", "rich.yaml").stderr
+    shutil.copy(folder / "goofspiel/overlays/rich.yaml", folder)
+    said = run("run", "goofspiel", "--with", "rich.yaml").stderr
+    assert "the overlay `goofspiel/rich` is looked for in `goofspiel/overlays/rich.yaml`" in said
+
+
 def test_a_map_has_the_size_of_the_other_and_hangs_together(run: Run, folder: Path) -> None:
     run("new", "map", "my-town", "--for", "usa-2018", "--in", ".")
     assert run("try", "power-grid/my-town.yaml", "count(city)").stdout.split()[0] == "42"
     whole = "connected(city) and all(r in region where connected([c in city where c.region == r]))"
     assert run("try", "power-grid/my-town.yaml", whole).stdout.split()[0] == "true"
+
+
+def test_what_is_new_is_known_by_its_id_in_the_same_folder_and_its_games_beside_it(
+    run: Run, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert run("new", "map", "pond/other-lake", "--for", "pond", "--in", ".").exit_code == 0
+    (folder / "broken.yaml").write_text("a: [\n")
+    (folder / "deploy").mkdir()
+    (folder / "deploy" / "other-lake.yaml").write_text("a: [\n")  # unlike what is looked for, but for its name
+    assert run("run", "other-lake", "--seed", "1", "--log", "game.jsonl").exit_code == 0
+    row = next(line for line in run("list").stdout.splitlines() if line.startswith("other-lake"))
+    assert "pond/other-lake.yaml" in row
+    for arguments in (
+        ("replay", "game.jsonl"),
+        ("map", "game.jsonl@3", "board.svg"),
+        ("explain", "game.jsonl", "2.1"),
+        ("validate", "other-lake"),
+        ("show", "other-lake"),
+        ("compare", "pond", "other-lake"),
+    ):
+        result = run(*arguments)
+        assert result.exit_code == 0, (arguments, result.output)
+    monkeypatch.chdir(tmp_path)
+    assert "E031 no ruleset `other-lake`" in run("run", "other-lake").stderr  # also where it was kept between runs
+    assert "all the same" in run("replay", "mine/game.jsonl").stdout
+    (folder / "lakes").mkdir()
+    shutil.copy(folder / "pond" / "other-lake.yaml", folder / "lakes")
+    monkeypatch.chdir(folder)
+    assert "E037 several files are the ruleset `other-lake`" in run("run", "other-lake").stderr
+
+
+def test_an_id_that_is_nowhere_is_told_with_what_was_tried(run: Run, folder: Path) -> None:
+    said = run("run", "germany").stderr
+    assert "E031 no ruleset `germany`; did you mean `germany-2004`, `germany-2018` or `bsw-germany`?" in said
+    assert "looked for `*/germany.yaml` in the folders of rulesets (" in said
+    assert "shipped) and in the current folder" in said
+    assert "`regelwerk list` tells all rulesets; REGELWERK_PATH" in said
 
 
 def test_nothing_is_written_over(run: Run, folder: Path) -> None:
@@ -116,6 +161,7 @@ def test_nothing_is_written_over(run: Run, folder: Path) -> None:
         ("map goofspeil/x --for goofspiel", 1, "there is no family `goofspeil`; did you mean `goofspiel`?"),
         ("map pond/x --for goofspiel", 1, "`goofspiel` is of the family `goofspiel`, not `pond`"),
         ("map x --for goofspiel", 1, "`goofspiel` has no map, so it cannot have another one"),
+        ("map x --for outpost", 1, "a map for `outpost` must also declare tables (`labour_fields`, "),
         ("edition classic --for goofspiel", 1, "the edition `goofspiel/classic` is there already"),
         ("map pond --for pond", 1, "the ruleset `pond` is there already"),
         ("game pond", 1, "the family `pond` is there already"),

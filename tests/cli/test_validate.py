@@ -67,6 +67,14 @@ def test_a_token_without_kinds_is_amended_by_its_name(run: Run, pond: Path) -> N
     assert run(*arguments, "--with", "rich").stdout == "56  (int)\n"
 
 
+@pytest.mark.parametrize("command", ["validate", "lint"])
+def test_a_link_that_leads_to_itself_is_told(run: Run, pond: Path, command: str) -> None:
+    (pond / "ring.yaml").symlink_to("ring.yaml")
+    result = run(command, "pond/ring.yaml")
+    assert result.exit_code == 1
+    assert "E030 cannot read `pond/ring.yaml`" in result.output
+
+
 @pytest.mark.fresh
 def test_what_is_watched_is_checked_again_when_it_is_saved(pond: Path) -> None:
     command = [sys.executable, "-m", "interpreter", "validate", "--watch", "pond/maps/lake.yaml", "-o", "json"]

@@ -117,3 +117,52 @@ def test_what_is_wrong_with_a_value_is_said_in_the_words_of_the_family() -> None
     names = interpreter.load("germany-2018").names
     with pytest.raises(ValueError, match="got 'Esen', want a city; did you mean `Essen`"):
         names.value("Esen", Type("node"))
+
+
+@pytest.mark.parametrize("choice", ["offer", None, 7, ["offer"]])
+def test_what_is_no_choice_at_all_is_told(choice: Any) -> None:
+    game = interpreter.load("germany-2018").new_game(players=4, seed=1)
+    before = game.digest()
+    with pytest.raises(TypeError, match='want an option of the decision or a mapping, as {"do": "offer", …}'):
+        game.apply(choice)
+    assert game.digest() == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "told"),
+    [
+        ({"players": "4"}, TypeError, "players: got '4', want a whole number"),
+        ({"seed": "a"}, TypeError, "seed: got 'a', want a whole number"),
+        ({"settings": 5}, TypeError, "settings: got 5, want values by name"),
+        ({"chance": 5}, TypeError, "chance: got 5, want outcomes by name"),
+        ({"chance": {"turn_order": 0}}, ValueError, "`turn_order`: got 0, want a list with what comes up"),
+        ({"chance": {"deck": [["x"]]}}, ValueError, "`deck`: got 'x', want a card"),
+        ({"chance": {"deck": [[3]]}}, interpreter.RuleFailure, "`deck`, use 1: 3 is not among the 29 items"),
+        ({"chance": {"deck": [[20, 20]]}}, interpreter.RuleFailure, "20 is named more often than it is there"),
+    ],
+)
+def test_what_no_game_begins_with_is_told(arguments: dict[str, Any], error: type[Exception], told: str) -> None:
+    with pytest.raises(error) as raised:
+        interpreter.load("germany-2018").new_game(**{"players": 4, "seed": 1, **arguments})
+    assert told in str(raised.value)
+
+
+def test_a_seat_that_is_not_there_sees_nothing() -> None:
+    game = interpreter.load("germany-2018").new_game(players=4, seed=1)
+    for player in (7, -1):
+        with pytest.raises(ValueError, match=f"there is no seat {player}; the seats are 0 to 3"):
+            game.view(player)
+        with pytest.raises(ValueError, match="there is no seat"):
+            game.log(player)
+    wrong: Any = "0"
+    with pytest.raises(TypeError, match="want the number of a seat"):
+        game.view(wrong)
+
+
+def test_a_game_and_the_package_tell_what_they_are() -> None:
+    game = interpreter.load("goofspiel").new_game(players=3, seed=1)
+    assert repr(game) == "<game of goofspiel: 3 players, round 1, decision bid of seat 0>"
+    while game.decision is not None:
+        game.apply(game.decision.options[0])
+    assert repr(game) == "<game of goofspiel: 3 players, over>"
+    assert {"load", "Game", "IllegalMove"} <= set(dir(interpreter))

@@ -360,3 +360,12 @@ def test_a_game_of_two_is_saved_with_the_overlay_that_it_took_in() -> None:
     assert game.ruleset.overlays == ("power-grid/konzern",)
     again = ruleset.load_game(game.to_json())
     assert again.digest() == game.digest()
+
+
+def test_a_game_of_another_ruleset_is_told_as_such() -> None:
+    text = ruleset("germany-2018").new_game(4, 1).to_json()
+    with pytest.raises(ValueError, match="this is a game of `germany-2018`, not of `goofspiel`, which has no setting"):
+        ruleset("goofspiel").load_game(text)
+    robots = load("germany-2004", ["robots"]).new_game(4, 1).to_json()
+    with pytest.raises(ValueError, match="a game of `germany-2004` with `power-grid/robots`, not of `germany-2004`"):
+        ruleset("germany-2004").load_game(robots)

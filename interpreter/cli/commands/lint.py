@@ -43,14 +43,14 @@ def command(targets: tuple[str, ...], off: tuple[str, ...], error: tuple[str, ..
     from interpreter.base.diagnostics import render, to_json
     from interpreter.cli.commands.validate import annotate
     from interpreter.engine.lint import compositions, lint
-    from interpreter.reading.files import shelf_for
+    from interpreter.reading.files import resolved, shelf_for
 
     _check_codes((*off, *error))
     named = [document for target in targets for document in _named(target)]
     rulesets = list(compositions(shelf_for(named[0].path if named else None), named))
     parts = [(ruleset, document) for ruleset in rulesets for document in ruleset.composition.documents]
-    files = {document.path.resolve() for document in named}
-    wanted = {d.file.name for ruleset, d in parts if files & {d.path.resolve(), ruleset.document.path.resolve()}}
+    files = {resolved(document.path) for document in named}
+    wanted = {d.file.name for ruleset, d in parts if files & {resolved(d.path), resolved(ruleset.document.path)}}
     findings = [finding for finding in lint(rulesets) if not targets or wanted & _files(finding)]
     findings = [finding for finding in findings if finding.code not in off]
     findings = [replace(each, severity="error") if each.code in error else each for each in findings]

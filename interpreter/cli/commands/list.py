@@ -10,7 +10,7 @@ from interpreter.cli.options import output_option
 from interpreter.cli.output import aligned, as_json, notice, say
 
 if TYPE_CHECKING:
-    from interpreter.reading.files import Shelf
+    from interpreter.reading.files import Document, Shelf
 
 __all__ = ["command"]
 
@@ -18,7 +18,8 @@ __all__ = ["command"]
 @click.command("list")
 @output_option("text", "json")
 def command(output: str) -> None:
-    """The rulesets that there are: those shipped, and those of packages and of the folders of REGELWERK_PATH.
+    """The rulesets that there are: those shipped, those of packages and of the folders of REGELWERK_PATH, and those
+    that `regelwerk new` wrote into the current folder, or that lie there in the same way.
 
     \b
     Examples:
@@ -26,13 +27,15 @@ def command(output: str) -> None:
       regelwerk list -o json
     """
     from interpreter.base.paths import sources
-    from interpreter.reading.files import shelf_for
+    from interpreter.reading.files import nearby_ids, shelf_for
 
     for root in sources():
         if not root.path.is_dir():
             notice(f"{root.origin}: there is no folder `{root.path}`")
     shelf = shelf_for()
-    rows = [row for id in shelf.ids("ruleset") if (row := _row(shelf, id)) is not None]
+    ids = shelf.ids("ruleset")
+    rows = [row for id in ids if (row := _row(shelf, id)) is not None]
+    rows.extend(row for id in nearby_ids() if id not in ids and (row := _row_here(id)) is not None)
     if output == "json":
         as_json(rows)
         return
@@ -44,21 +47,35 @@ def command(output: str) -> None:
 def _row(shelf: Shelf, id: str) -> dict[str, Any] | None:
     """A ruleset as far as its files tell; one that cannot be read is named on stderr."""
     from interpreter.base.paths import sources
-    from interpreter.engine.contents import files_of, players_of
-    from interpreter.reading.compose import word
 
     document, diagnostics = shelf.read("ruleset", id)
     if document is None:
         about = "".join(f"; {note.message}" for note in diagnostics[0].notes)
         notice(f"{id}: {diagnostics[0].message}{about}; `regelwerk validate {id}` tells more")
         return None
+    origin = next((root.origin for root in sources() if document.path.is_relative_to(root.path)), "")
+    return _about(shelf, document, origin)
+
+
+def _row_here(id: str) -> dict[str, Any] | None:
+    """One of the current folder, which need not be meant as one: where it cannot be read, nothing is said of it."""
+    from interpreter.engine.ruleset import find
+
+    shelf, document, _ = find(id)
+    return _about(shelf, document, document.path.as_posix()) if document is not None else None
+
+
+def _about(shelf: Shelf, document: Document, origin: str) -> dict[str, Any]:
+    from interpreter.engine.contents import files_of, players_of
+    from interpreter.reading.compose import word
+
     players = players_of(files_of(shelf, document))
     return {
-        "id": id,
+        "id": document.id,
         "family": word(document.root.get("family")),
         "players": [players.low, players.high],
-        "from": next((root.origin for root in sources() if document.path.is_relative_to(root.path)), ""),
-        "title": word(document.root.get("title"), id),
+        "from": origin,
+        "title": word(document.root.get("title"), document.id),
     }
 
 

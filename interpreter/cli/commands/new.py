@@ -65,15 +65,23 @@ def command(kind: str | None, name: str | None, base: str | None, title: str | N
         ruleset = _ruleset(base, family, root)
         files = _files(kind, name, title, root, ruleset)
     _check_free(files, root)
-    for file in files:
-        path = root / file.place
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("x", encoding="utf-8", newline="\n") as stream:
-            stream.write(file.text)
+    written: list[Path] = []
+    try:
+        for file in files:
+            _write(root / file.place, file.text, written)
+        _check_runs(kind, files, root, ruleset)
+    except BaseException:
+        for path in reversed(written):
+            path.rmdir() if path.is_dir() else path.unlink()
+        raise
     width = max(len(_shown(root / file.place)) for file in files)
     for file in files:
         say(f"wrote {styled(_shown(root / file.place).ljust(width), bold=True)}  {file.about}")
-    _go_on(kind, files, root, ruleset)
+    places = {file.kind: _shown(root / file.place) for file in files}
+    say()
+    say("Next:")
+    for line in _commands(kind, files, places, root, ruleset):
+        say(f"  {line}")
 
 
 # --- what is asked for
@@ -202,36 +210,50 @@ def _shown(path: Path) -> str:
     return (absolute.relative_to(Path.cwd()) if absolute.is_relative_to(Path.cwd()) else path).as_posix()
 
 
-# --- how to go on
+def _write(path: Path, text: str, written: list[Path]) -> None:
+    """Writes a new file, and notes it with the folders that it needs."""
+    lacking = [folder for folder in path.parents if not folder.exists()]
+    for folder in reversed(lacking):
+        folder.mkdir()
+        written.append(folder)
+    with path.open("x", encoding="utf-8", newline="\n") as stream:
+        written.append(path)
+        stream.write(text)
 
 
-def _go_on(kind: str, files: list[NewFile], root: Path, base: Ruleset | None) -> None:
-    """The exact commands, after a look at whether what was written runs."""
+def _check_runs(kind: str, files: list[NewFile], root: Path, base: Ruleset | None) -> None:
+    """What was written can be loaded; else it is told why, and what would have to be written by hand."""
     from interpreter.base.diagnostics import RulesetError, render
+    from interpreter.cli.failures import refused
     from interpreter.engine.ruleset import load
+    from interpreter.engine.scaffold import left_out
 
-    places = {file.kind: _shown(root / file.place) for file in files}
     try:
         if base is not None and kind == "overlay":
             load(base.id, [*base.overlays, files[0].id], _shelf(root))
         else:
-            load(Path(places["ruleset"]))
+            load(root / next(file.place for file in files if file.kind == "ruleset"))
     except RulesetError as error:
-        for diagnostic in error.diagnostics:
-            notice(render(diagnostic))
-        family = base.composition.family if base is not None else files[0].id
-        notice(f"The family `{family}` wants more than could be made up; mend this first.")
-        raise click.exceptions.Exit(1) from None
-    say()
-    say("Next:")
-    for line in _commands(kind, files, places, root, base):
-        say(f"  {line}")
+        more = left_out(base, files[0]) if base is not None and kind == "map" else []
+        if base is None or not more:
+            for diagnostic in error.diagnostics:
+                notice(render(diagnostic))
+            refused("what was made up does not suit the family; nothing was written")
+        model = base.composition.single("nodes")
+        place = f", as `{model.file}` does" if model is not None else ""
+        refused(
+            f"a map for `{base.id}` must also declare {', '.join(more)}{place}, and this cannot be made up; "
+            "nothing was written"
+        )
+
+
+# --- how to go on
 
 
 def _commands(kind: str, files: list[NewFile], places: dict[str, str], root: Path, base: Ruleset | None) -> list[str]:
     first = _shown(root / files[0].place)
     if kind == "overlay" and base is not None:
-        run = f"{_environment(root)}regelwerk run {base.id} --with {files[0].id}"
+        run = f"regelwerk run {base.id} --with {files[0].id if _is_known(root) else first}"
         lines = [f"regelwerk validate {first}", run]
     else:
         lines = [f"regelwerk validate {places['ruleset']}", f"regelwerk run {places['ruleset']}"]
@@ -240,9 +262,8 @@ def _commands(kind: str, files: list[NewFile], places: dict[str, str], root: Pat
     return [*lines, f"edit {first}, then: regelwerk fmt {first}"]
 
 
-def _environment(root: Path) -> str:
-    """What makes the rulesets of a folder known, where they are not."""
+def _is_known(root: Path) -> bool:
+    """Whether what lies in a folder of rulesets is found by its id alone."""
     from interpreter.base.paths import ruleset_roots
 
-    known = {path.resolve() for path in ruleset_roots()}
-    return "" if root.resolve() in known else f"REGELWERK_PATH={_shown(root) or '.'} "
+    return root.resolve() in {path.resolve() for path in ruleset_roots()}

@@ -33,12 +33,16 @@ def command(log: str, ruleset: str | None, numbers: bool, output: str) -> None:
       regelwerk replay game.jsonl --numbers
     """
     from interpreter.engine.show import numbered_lines
-    from interpreter.play.saves import Difference, play_again, ruleset_of
+    from interpreter.play.saves import Difference, play_again, ruleset_of, unknown_settings
 
     kept = read_log(log)
     found = ruleset_of(kept, ruleset)
     changed = kept.header.get("digest") != found.digest
-    if changed:
+    if found.id != kept.header["ruleset"]:
+        lacking = ", ".join(f"`{name}`" for name in unknown_settings(found, kept))
+        less = f"; it has no setting {lacking}, and is played without" if lacking else ""
+        notice(f"a game of `{kept.header['ruleset']}`, played again by `{found.id}`{less}")
+    elif changed:
         notice(f"`{found.id}` has changed since the game was kept: its choices are checked all the same")
     data = {"ruleset": found.id, "seed": kept.header["seed"], "choices": len(kept.choices), "changed": changed}
     try:
