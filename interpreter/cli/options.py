@@ -90,12 +90,12 @@ def settings_option(function: Function) -> Function:
     return click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help=about)(function)
 
 
-def bots_option(function: Function) -> Function:
+def bots_option(default: str = "greedy where there is one, else random") -> Callable[[Function], Function]:
     about = (
         "A bot for all seats, or several with commas: random, rare, search:200 (playouts), search:2s (seconds), or a "
-        "policy of the family, as greedy or sensible.  [default: greedy where there is one, else random]"
+        f"policy of the family, as greedy or sensible.  [default: {default}]"
     )
-    return click.option("--bots", metavar="NAMES", help=about)(function)
+    return click.option("--bots", metavar="NAMES", help=about)
 
 
 def jobs_option(function: Function) -> Function:

@@ -21,7 +21,7 @@ __all__ = ["Leaves", "Person", "TakesBack"]
 
 HELP = """\
   a number             takes the option with that number
-  do name=value …      takes an option by its words, as the list shows them; values may stand in order without names
+  WORD name=value …    takes an option by its words, as the list shows them; values may stand in order without names
   options              lists the options again
   boards               shows all boards as they are now
   view                 shows all that you may see, as JSON

@@ -17,7 +17,7 @@ from typing import Any
 
 from interpreter.engine.applied import applied, settings_read
 from interpreter.engine.contents import can_have
-from interpreter.engine.explain import Part, part_of, type_in_words, type_text
+from interpreter.engine.explain import Part, for_readers, part_of, type_in_words, type_text
 from interpreter.engine.graph_changes import GraphChanges, graph_changes
 from interpreter.engine.outline import Outline
 from interpreter.engine.places import Topic, below, nodes_of
@@ -323,7 +323,7 @@ def _lines(value: Any) -> Iterator[str]:
             yield f"{key} {' '.join(text.text.split())}:"
         elif isinstance(text, Scalar) and key in ("does", "otherwise"):
             yield from ("otherwise:",) if key == "otherwise" else ()
-            yield from (f"  {line}" for line in text.text.rstrip().splitlines())
+            yield from (f"  {line}" for line in for_readers(text.text).splitlines())
         elif isinstance(text, Sequence) and key == "cases":
             for case in text.items:
                 if isinstance(case, Mapping):

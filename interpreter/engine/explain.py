@@ -35,6 +35,7 @@ __all__ = [
     "cell_place",
     "cites_below",
     "explain",
+    "for_readers",
     "part_of",
     "quote",
     "type_in_words",
@@ -71,6 +72,7 @@ WORDS = {
 
 TEXTS = ("rules", "tables")  # sections whose declarations are told by their text alone
 _CELL = re.compile(r"([a-z][a-z0-9_]*)\[(.*)\]")
+_REMARK = re.compile(r"^[ ]*# *lint:.*\n|[ ]+# *lint:.*$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,12 +186,17 @@ def _line_cites(ruleset: Ruleset, entry: Entry) -> Iterator[Scalar]:
                     yield from (Scalar(cite, "plain", line.span, cite) for cite in line.cites)
 
 
+def for_readers(text: str) -> str:
+    """The text of a rule without what its author says to ``lint``."""
+    return _REMARK.sub("", text).rstrip()
+
+
 def written(section: str, entry: Entry) -> str:
     """The text of a rule or table; of anything else the whole declaration."""
     if section in TEXTS:
         for key in ("is", "does", "permits"):
             if isinstance(text := entry.get(key), Scalar):
-                return text.text.rstrip()
+                return for_readers(text.text)
     file, start = entry.span.file, entry.span.start
     column = entry.span.column - 1
     return dedent(" " * column + file.text[start : entry.value.span.end]).rstrip()

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from interpreter.base.source import Span
-from interpreter.engine.explain import cites_below, type_in_words, written
+from interpreter.engine.explain import cites_below, for_readers, type_in_words, written
 from interpreter.engine.places import Topic, in_force, nodes_of
 from interpreter.engine.ruleset import Ruleset
 from interpreter.language import core as c
@@ -269,10 +269,10 @@ def _written(section: str, entry: Entry) -> Iterator[str]:
         for case in cases.items:
             if isinstance(case, Mapping) and isinstance(text := case.get("does"), Scalar):
                 phases = ", ".join(each.text for each in words(case.get("in")))
-                yield f"# {phases}\n{text.text.rstrip()}"
+                yield f"# {phases}\n{for_readers(text.text)}"
     for each in texts:
         if isinstance(each, Scalar):
-            yield each.text.rstrip()
+            yield for_readers(each.text)
 
 
 def _with_reading(quoted: Quoted) -> str:

@@ -184,7 +184,7 @@ def test_what_is_shipped_can_be_played(run: Run, ruleset: str) -> None:
 def test_play(run: Run) -> None:
     result = run("play", *GAME, "--bots", "modest", input="pull white 3\n1\npull kind=black number=1\nquit\n")
     assert result.exit_code == 0
-    assert result.stdout.startswith("Pebbles: 2 players, seed 3; you are player 1\n")
+    assert result.stdout.startswith("Pebbles: 2 players, seed 3; you are player 1, against modest\n")
     assert "player 1: draw (on heap 1" in result.stdout
     for line in ("> pull white 3", "player 1 pulls 3 white", "player 1 pulls 1 white", "player 1 pulls 1 black"):
         assert f"{line}\n" in result.stdout

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from interpreter.cli.main import cli
-from interpreter.engine.explain import Explanation, explain
+from interpreter.engine.explain import Explanation, explain, for_readers
 from interpreter.engine.ruleset import Ruleset, load
 
 
@@ -44,6 +44,11 @@ def test_the_lines_of_a_verdict_cite_too() -> None:
 def test_a_phase_and_the_set_up_say_so() -> None:
     assert dict(one("building").facts)["is"] == "phase 4 of the round"
     assert dict(one("prepare").facts)["is"] == "the set-up"
+
+
+def test_what_is_said_to_lint_is_not_for_readers() -> None:
+    text = "a  # lint: L007 it says so\n# lint: L006 it does\nb  # lint is not meant\n"
+    assert for_readers(text) == "a\nb  # lint is not meant"
 
 
 def test_a_table_and_one_of_its_cells() -> None:

@@ -62,7 +62,7 @@ def kind_of_block(block: str) -> tuple[str, str]:
         return "map", HEADERS["map"] + block
     if "number | burns" in block:
         return "deck", "deck: x/a\n" + block
-    for kind in ("policies", "scenarios", "waivers"):
+    for kind in ("overlay", "policies", "scenarios", "waivers"):
         if block.startswith(f"{kind}: "):
             return kind, block
     return "overlay", HEADERS["overlay"] + block

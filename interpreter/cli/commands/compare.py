@@ -43,7 +43,7 @@ __all__ = ["command"]
 @click.option("--all", "matrix", is_flag=True, help="Each with each: of rulesets, or of a whole family.")
 @click.option("--games", "-n", type=click.IntRange(min=2), metavar="N", help="Play so many games of both as well.")
 @click.option("--each", is_flag=True, help="Play every difference by itself as well, put into A alone.")
-@bots_option
+@bots_option("sensible where both have it, else greedy or random")
 @seed_option
 @jobs_option
 @click.option("--report", type=click.Path(path_type=Path, dir_okay=False), help="Write all of it as a page (HTML).")

@@ -39,7 +39,7 @@ __all__ = ["command"]
 @click.option("--seat", type=click.IntRange(min=1), default=1, metavar="N", help="Which player you are.  [default: 1]")
 @seed_option
 @settings_option
-@bots_option
+@bots_option()
 @click.option("-v", "--verbose", is_flag=True, help="With each line the rule and the statements that it cites.")
 @language_option
 def command(
@@ -78,7 +78,9 @@ def command(
     start = kept.origin["seed"] if kept is not None else seed_for(seed)
     given = {} if kept is not None else settings_for(found, number, settings)
     table = bots_for(found, number, bots, {seat - 1: Person(seat - 1, sys.stdin, language)})
-    say(styled(f"{found.title}: {number} players, seed {start}; you are player {seat}", bold=True))
+    others = ", ".join(dict.fromkeys(bot.name for at, bot in enumerate(table) if at != seat - 1))
+    against = f", against {others}" if others else ""
+    say(styled(f"{found.title}: {number} players, seed {start}; you are player {seat}{against}", bold=True))
     narrator = Narrator(lambda entry: print_entry(entry, "text", verbose=verbose), language, seat - 1)
     _play(Match(found, table, start, given, watchers=[narrator], game=kept), narrator, seat - 1)
 

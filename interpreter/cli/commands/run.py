@@ -43,7 +43,7 @@ __all__ = ["as_data", "command", "print_entry", "print_result"]
 @players_option
 @seed_option
 @settings_option
-@bots_option
+@bots_option()
 @click.option(
     "--log", type=click.Path(path_type=Path, dir_okay=False, allow_dash=True), help="Keep the game in a file."
 )

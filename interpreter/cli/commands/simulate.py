@@ -49,7 +49,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @players_option
 @seed_option
 @settings_option
-@bots_option
+@bots_option()
 @jobs_option
 @click.option("--cluster", metavar="ADDRESS", help="Play on a Dask cluster; `local` for one of this machine.")
 @click.option("--rows", type=_FILE, metavar="FILE", help="A row for each game (.csv, .parquet, .duckdb, .jsonl).")

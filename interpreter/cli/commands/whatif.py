@@ -39,7 +39,7 @@ __all__ = ["command"]
     "-n", "--games", type=click.IntRange(min=1), default=100, show_default=True, help="How many continuations."
 )
 @seed_option
-@bots_option
+@bots_option("those of the log")
 @output_option("text", "json")
 def command(
     log: str, at: int, texts: tuple[str, ...], games: int, seed: int | None, bots: str | None, output: str
@@ -54,7 +54,7 @@ def command(
     Examples:
       regelwerk run germany-2018 --players 4 --seed 7 --log game.jsonl
       regelwerk whatif game.jsonl --at 60 --change 'stage_2_cities[4]=6'
-      regelwerk whatif game.jsonl --at 60 --change market_update=update -n 500 --bots bench
+      regelwerk whatif game.jsonl --at 60 --change update_after_stage_3=update -n 500 --bots bench
       regelwerk whatif game.jsonl --at 0 --change 'offer plant=5 bid=5' -o json
     """
     from interpreter.cli.progress import STOPPED, counting, interruptible
