@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -18,7 +20,7 @@ from interpreter.reading.files import KINDS
 from interpreter.reading.schema import check_schema
 from interpreter.reading.yaml import read_yaml
 from tests import keys
-from tests.samples import samples
+from tests.samples import matches, samples
 
 DOCS = Path(__file__).parents[1] / "docs"
 ANNOTATED = {
@@ -38,6 +40,20 @@ IDS = re.compile(r"\s*\[((?:GU|KZ|IT|BW|RB|F|A|OP|OK)-[^\]]*)\]$")
 
 def blocks(text: str) -> list[str]:
     return [line for block in re.findall(r"```text\n(.*?)```", text, re.DOTALL) for line in block.splitlines()]
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/python.md"])
+def test_what_is_shown_of_python_is_what_it_does(page: str) -> None:
+    names: dict[str, object] = {}
+    told, asked = "", 0
+    for sample in samples((DOCS.parent / page).read_text(encoding="utf-8")):
+        if sample.kind == "python":
+            with redirect_stdout(StringIO()) as output:
+                exec(sample.text, names)
+            told, asked = output.getvalue(), asked + 1
+        elif asked and sample.kind == "text":
+            assert matches(sample.text, told), f"{page}:{sample.line}"
+    assert asked
 
 
 @pytest.mark.parametrize("name", ANNOTATED)
