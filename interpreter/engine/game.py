@@ -251,15 +251,30 @@ class Result:
         return [seat for seat, place in enumerate(self.places) if place == 1]
 
 
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """What a game and all of its copies have in common: one object, since a search makes more copies than choices."""
+
+    ruleset: Ruleset
+    table: Table
+    machine: FastMachine
+    named: dict[int, Named]
+    """For decisions that were met at this table, their options by public names."""
+    settings: dict[str, Value]
+    origin: dict[str, Any]
+
+
 _new = object.__new__
 
 
 class Game:
     """One game of a ruleset. Made by :meth:`Ruleset.new_game`."""
 
+    chance: ChanceSource
+    """Where shuffles and draws come from."""
     decision: Decision | None
     """What is asked now; nothing once the game is over. The same object until a choice is made or taken back."""
-    chosen: Option | None
+    chosen: Option | None = None
     """What the machine chose for the decision by a policy, if it did: it is legal, and need not be looked at again."""
     _before: Any = None
     """The last choice before this object was, as below."""
@@ -281,15 +296,33 @@ class Game:
         settings: dict[str, Value],
         origin: dict[str, Any],
     ) -> None:
-        self.ruleset = ruleset
-        self.table = table
-        self.machine = table.machine
-        self._known = table.options
+        self._begun = _Begun(ruleset, table, table.machine, table.options, settings, origin)
         self.state = state
         self.chance = chance
-        self.settings = settings
-        self.origin = origin
         self._ask()
+
+    @property
+    def ruleset(self) -> Ruleset:
+        return self._begun.ruleset
+
+    @property
+    def table(self) -> Table:
+        """The machine and the first state, for so many players and these settings."""
+        return self._begun.table
+
+    @property
+    def machine(self) -> FastMachine:
+        return self._begun.machine
+
+    @property
+    def settings(self) -> dict[str, Value]:
+        """The values of the settings with which it is played."""
+        return self._begun.settings
+
+    @property
+    def origin(self) -> dict[str, Any]:
+        """What it was begun with, beside settings: players, seed, and outcomes of chance that were given."""
+        return self._begun.origin
 
     def __repr__(self) -> str:
         players, decision = self.origin["players"], self.decision
@@ -384,7 +417,7 @@ class Game:
             self.decision = None
             return
         try:
-            named = self._known[frame[0]]
+            named = self._begun.named[frame[0]]
         except KeyError:
             named = self._named(frame[0])
         seat = named.seat
@@ -403,9 +436,10 @@ class Game:
 
     def _named(self, index: int) -> Named:
         """The options of the decision at a stretch, all of them still without a name."""
-        named = self.table.options.get(index)
+        begun = self._begun
+        named = begun.named.get(index)
         if named is None:
-            named = self.table.options[index] = Named(self.machine, self.machine.asks[index], self.ruleset.names)
+            named = begun.named[index] = Named(begun.machine, begun.machine.asks[index], begun.ruleset.names)
         return named
 
     def accepts(self, choice: Option | Mapping[str, Any]) -> bool:
@@ -425,9 +459,9 @@ class Game:
     def apply(self, choice: Option | Mapping[str, Any]) -> None:
         """Makes a choice and goes on to the next decision. Raises :class:`IllegalMove`, which changes nothing, or
         :class:`RuleFailure`, after which the state is as before the choice."""
-        state, paid = self.state, self._paid
+        begun, state, paid = self._begun, self.state, self._paid
         if choice is self.chosen and paid and not state.memo:  # else the plain form remembers something
-            machine = self.machine
+            machine = begun.machine
             frame: Any = state.frame
             self._paid = paid - 1
             machine.chance = self.chance
@@ -438,13 +472,13 @@ class Game:
                     self._paid = 0
             except Exception:
                 self._paid = 0
-                begun, count = self._paid_at
-                machine.take_again(state, self.chance, frame, (number, values), begun, count - paid)
+                length, count = self._paid_at
+                machine.take_again(state, self.chance, frame, (number, values), length, count - paid)
         else:
             self._take(choice)
         try:  # as `_ask` does, without a call: there is one for every choice
             frame = state.frame
-            named = self._known[frame[0]]
+            named = begun.named[frame[0]]
             actor = frame[1][named.seat]
         except (KeyError, TypeError):  # over, or met for the first time, or no local says whose it is
             pass
@@ -567,15 +601,9 @@ class Game:
     def clone(self, *, log: bool = False) -> Game:
         """The same game at the same decision, with the log or without; both can be played on."""
         copy = _new(Game)  # filled here, in the order of `__init__`, and nobody has to find out again what is asked
-        copy.ruleset = self.ruleset
-        copy.table = self.table
-        copy.machine = self.machine
-        copy._known = self._known
+        copy._begun = self._begun
         copy.state = state = self.state.clone()
         copy.chance = self.chance
-        copy.settings = self.settings
-        copy.origin = self.origin
-        copy.chosen = None
         asked = self.decision
         if asked is None:
             copy.decision = None
