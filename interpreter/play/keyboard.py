@@ -16,6 +16,7 @@ from interpreter.kernel.state import Value
 from interpreter.language.core import Choice
 from interpreter.language.types import Type
 from interpreter.play.bots.base import Code
+from interpreter.play.foresight import Foresight
 from interpreter.play.narrate import words_of
 
 __all__ = ["numbered", "understood"]
@@ -23,31 +24,51 @@ __all__ = ["numbered", "understood"]
 MOST_LINES = 20
 MOST_OF_ONE = 8
 MOST_VALUES = 12
+MOST_FORESEEN = 80
+"""So many options of an alternative have a line each where what they do is told beside them."""
 
 
 # --- options as lines
 
 
 def numbered(game: Game, decision: Decision, codes: Sequence[Code], language: str = "en") -> list[str]:
-    """The options in words, each with its number. Of a long list, options that differ in their last value share a
-    line, which shows how to type one of them."""
+    """The options in words, each with its number. Where the log leaves it to events to tell what was done, an option
+    stands as it is typed, and beside it what the first event will say. Of a long list, options that differ in their
+    last value share a line, which shows how to type one of them."""
     entries = list(enumerate(codes, 1))
-    if len(entries) <= MOST_LINES:
-        return [_single(game, decision, entry, language) for entry in entries]
     lines: list[str] = []
     for number, group in groupby(entries, key=lambda entry: entry[1][0]):
-        options = list(group)
-        if len(options) <= MOST_OF_ONE:
-            lines.extend(_single(game, decision, entry, language) for entry in options)
+        options, site = list(group), decision.site.options[number]
+        foresight = Foresight(game, decision, language) if _is_told_later(game, decision, site) else None
+        most = MOST_FORESEEN if foresight and not _ends_in_number(site) else MOST_OF_ONE
+        if len(entries) <= MOST_LINES or len(options) <= most:
+            lines.extend(_single(game, decision, options, foresight, language))
         else:
-            lines.extend(_shared(game.ruleset.names, decision.site.options[number], options))
+            lines.extend(_shared(game.ruleset.names, site, options, foresight))
     return lines
 
 
-def _single(game: Game, decision: Decision, entry: tuple[int, Code], language: str) -> str:
-    number, code = entry
-    words = words_of(game, decision, code, language)
-    return f"{number:>9}  {words or _as_typed(game.ruleset.names, decision.site.options[code[0]], code[1])}"
+def _is_told_later(game: Game, decision: Decision, option: OptionSite) -> bool:
+    """Whether the ruleset has no words for a choice of this alternative, since events follow that tell of it."""
+    phrases = game.ruleset.model.says.get(f"{decision.name}.{option.name}")
+    return phrases is not None and not any(phrase.parts for phrase in phrases.values())
+
+
+def _ends_in_number(option: OptionSite) -> bool:
+    return bool(option.core.choices) and option.core.choices[-1].type.form == "int"
+
+
+def _single(
+    game: Game, decision: Decision, entries: list[tuple[int, Code]], foresight: Foresight | None, language: str
+) -> Iterator[str]:
+    """A line for each option of one alternative."""
+    option = decision.site.options[entries[0][1][0]]
+    ways = [_as_typed(game.ruleset.names, option, values) for _, (_, values) in entries]
+    width = max(map(len, ways))
+    for (number, code), way in zip(entries, ways, strict=True):
+        words = words_of(game, decision, code, language)
+        then = foresight.first(code) if foresight else ""
+        yield f"{number:>9}  {words or (f'{way:<{width}}  {then}' if then else way)}"
 
 
 def _as_typed(names: Names, option: OptionSite, values: Sequence[Value]) -> str:
@@ -56,7 +77,9 @@ def _as_typed(names: Names, option: OptionSite, values: Sequence[Value]) -> str:
     return " ".join([option.name, *(f"{choice.name}={_typed(names, choice.type, value)}" for choice, value in pairs)])
 
 
-def _shared(names: Names, option: OptionSite, entries: list[tuple[int, Code]]) -> Iterator[str]:
+def _shared(
+    names: Names, option: OptionSite, entries: list[tuple[int, Code]], foresight: Foresight | None
+) -> Iterator[str]:
     """Lines for many options of one alternative: one for each beginning, or a single one where these are many too."""
     groups = [list(group) for _, group in groupby(entries, key=lambda entry: entry[1][1][:-1])]
     if len(groups) > MOST_VALUES:
@@ -68,7 +91,9 @@ def _shared(names: Names, option: OptionSite, entries: list[tuple[int, Code]]) -
             for choice, column in zip(option.core.choices, columns, strict=True)
         ]
         numbers = f"{group[0][0]}–{group[-1][0]}" if len(group) > 1 else str(group[0][0])
-        yield f"{numbers:>9}  {' '.join([option.name, *typed])}"
+        ends = dict.fromkeys(foresight.first(code) for _, code in (group[0], group[-1])) if foresight else {}
+        then = "  " + " … ".join(ends) if all(ends) and ends else ""
+        yield f"{numbers:>9}  {' '.join([option.name, *typed])}{then}"
 
 
 def _values(names: Names, type_: Type, values: Iterable[Value]) -> str:

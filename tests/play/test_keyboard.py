@@ -40,6 +40,15 @@ def test_many_options_share_lines(tmp_path: Path) -> None:
     ]
 
 
+def test_a_line_for_many_tells_of_the_first_and_the_last(tmp_path: Path) -> None:
+    changed(tmp_path, "family.yaml", '"{who} pulls {number} {kind}"', '""')
+    path = tmp_path / "pebbles" / "family.yaml"
+    path.write_text(path.read_text(encoding="utf-8").replace("white: 9", "white: 30"), encoding="utf-8")
+    game = load(tmp_path / "pebbles" / "pebbles.yaml").new_game(2, settings={"most": 25})
+    assert listed(game)[0] == "1–25  pull kind=white number=1..25  has 1 more … has 25 more"
+    assert listed(game)[1] == "26–31  pull kind=black number=1..6  has 1 more … has 6 more"
+
+
 @pytest.mark.parametrize(
     "text",
     ["pull white 2", "pull kind=white number=2", "pull number=2 kind=White", "p white number=2", "PULL white 2"],

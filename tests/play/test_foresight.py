@@ -1,0 +1,86 @@
+"""What an option does first, for who thinks of it: no more than is sure, and what then comes."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from interpreter.engine.game import Decision, Game
+from interpreter.engine.ruleset import load
+from interpreter.engine.show import lines_since
+from interpreter.play.bots.named import bots_of
+from interpreter.play.foresight import Foresight
+from interpreter.play.keyboard import MOST_LINES, numbered
+from interpreter.play.match import Match
+from tests.test_hostile import loaded, write
+
+SILENT = 'says:\n  act.go: ""\n'
+
+
+def asked(game: Game) -> Decision:
+    assert game.decision is not None
+    return game.decision
+
+
+@pytest.mark.parametrize(
+    ("does", "told"),
+    [
+        ("note said(amount)", "1"),
+        ("amount += 3\nnote said(amount)\nnote said(7)", "4"),
+        ("move take(1, deck) to pile\nnote said(count(pile))", ""),
+        ("let lot = pick from seats as lots\nnote said(amount)", ""),
+        ("shuffle deck as cards\nnote said(amount)", ""),
+        ("row = [row[9]]\nnote said(amount)", ""),
+        ("amount += 1", ""),
+    ],
+)
+def test_neither_chance_nor_what_is_hidden_comes_before_it(does: str, told: str, tmp_path: Path) -> None:
+    body = "\n".join(f"    {line}" for line in does.splitlines())
+    game = loaded(write(tmp_path, f"choose act by seats[0]:\n  go:\n{body}\n", sections=SILENT)).new_game(2, 1)
+    assert Foresight(game, asked(game)).first((0, ())) == told
+
+
+@pytest.mark.parametrize(("seat", "told"), [(0, "2"), (1, "")])
+def test_what_follows_an_own_turn_is_not_told(seat: int, told: str, tmp_path: Path) -> None:
+    turn = "for each turn who in seats:\n  choose act by who:\n    go:\n      amount += 1\n"
+    act = f"{turn}      if who == seats[0]:\n        note said(amount)\nnote said(amount)\n"
+    game = loaded(write(tmp_path, act, sections=SILENT)).new_game(2, 1)
+    for _ in range(seat):
+        game.apply({"do": "go"})
+    assert Foresight(game, asked(game)).first((0, ())) == told
+
+
+@pytest.mark.parametrize("ruleset", ["germany-2018", "bsw-france", "outpost", "goofspiel"])
+def test_it_comes_true(ruleset: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng, told = random.Random(3), 0
+    game = load(ruleset).new_game(3, 3)
+    monkeypatch.setattr(game.machine, "plain", True)
+    while game.decision is not None:
+        decision, option = game.decision, rng.choice(game.decision.options)
+        at, words = len(game.state.log), Foresight(game, decision).first(option.code)
+        game.apply(option)
+        if words:
+            lines = [line.text for line in lines_since(game, at, decision.actor) if line.kind == "event"]
+            assert lines[0].endswith(words)
+            told += 1
+    assert told > 5 or ruleset == "goofspiel"
+
+
+def test_prices_stand_beside_what_is_typed() -> None:
+    ruleset = load("germany-2018")
+    match = Match(ruleset, bots_of("sensible", ruleset, 4), 7)
+    shown: dict[str, list[str]] = {}
+    while len(shown.get("build", ())) <= MOST_LINES or "buy" not in shown:
+        decision = asked(match.game)
+        codes = [option.code for option in decision.options]
+        shown[decision.name] = numbered(match.game, decision, codes)
+        match.step()
+    first, *_, last = shown["build"]
+    assert first.split(maxsplit=1) == [
+        "1",
+        "connect city=Flensburg      connects Flensburg for 10 (place 10, links 0: Flensburg)",
+    ]
+    assert last.split() == [str(len(shown["build"])), "stop"]
+    assert shown["buy"][1].split(maxsplit=1) == ["2", "take kind=coal number=2  buys 2 coal for 6"]
