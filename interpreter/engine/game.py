@@ -621,6 +621,15 @@ class Game:
             copy._before = copy._gathered = made
         return copy
 
+    def __copy__(self) -> Game:
+        return self.clone(log=True)
+
+    def __deepcopy__(self, memo: object) -> Game:
+        return self.clone(log=True)
+
+    def __reduce__(self) -> str:
+        raise TypeError("a game cannot be pickled; send its `to_json()`, which the same ruleset's `load_game` takes")
+
     def undo(self) -> bool:
         """Back to the last decision of this object; false where there is none."""
         if undo(self.state) is None:

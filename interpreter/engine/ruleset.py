@@ -227,6 +227,15 @@ class Ruleset:
             vars(self).update(zip(_LATE, late.read(), strict=True))
             return vars(self)[name]
 
+    def __copy__(self) -> Ruleset:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Ruleset:
+        return self  # nothing of it changes
+
+    def __reduce__(self) -> str:
+        raise TypeError("a ruleset cannot be pickled; send its id and overlays, and load it there")
+
     @cached_property
     def names(self) -> Names:
         low, high = self.players.low, self.players.high

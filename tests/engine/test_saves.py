@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import os
+import pickle
 import random
 import re
 import shutil
@@ -369,3 +370,19 @@ def test_a_game_of_another_ruleset_is_told_as_such() -> None:
     robots = load("germany-2004", ["robots"]).new_game(4, 1).to_json()
     with pytest.raises(ValueError, match="a game of `germany-2004` with `power-grid/robots`, not of `germany-2004`"):
         ruleset("germany-2004").load_game(robots)
+
+
+def test_copies_are_clones_and_nothing_is_pickled() -> None:
+    ruleset = load("goofspiel")
+    game = ruleset.new_game(2, seed=1)
+    game.apply(game.decision.options[0])  # type: ignore[union-attr]
+    before = game.digest()
+    for made in (copy.copy(game), copy.deepcopy(game)):
+        assert made.digest() == before
+        assert (made.ruleset, len(made.log())) == (ruleset, len(game.log()))
+        made.apply(made.decision.options[0])  # type: ignore[union-attr]
+        assert game.digest() == before
+    assert copy.deepcopy(ruleset) is copy.copy(ruleset) is ruleset
+    for what, way in ((game, "to_json"), (ruleset, "load it there")):
+        with pytest.raises(TypeError, match=way):
+            pickle.dumps(what)
