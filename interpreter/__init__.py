@@ -42,3 +42,10 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """What ``%load_ext interpreter`` does in a notebook: games and rulesets are shown with their boards."""
+    from interpreter.pages.notebook import register
+
+    register(shell)

@@ -31,7 +31,7 @@ from interpreter.pages.page import (
     Words,
 )
 
-__all__ = ["document", "element", "html_of", "inline", "prose"]
+__all__ = ["document", "element", "fragment", "html_of", "inline", "prose"]
 
 _CODE = re.compile(r"`([^`]+)`")
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
@@ -74,6 +74,11 @@ def document(title: str, body: Iterable[str], *, script: str = "", language: str
 @cache
 def _style() -> str:
     return files("interpreter.pages").joinpath("style.css").read_text(encoding="utf-8")
+
+
+def fragment(blocks: Iterable[Block]) -> str:
+    """Blocks as a piece of somebody else's page."""
+    return "".join(map(_block, blocks))
 
 
 def element(name: str, /, *inside: str, **attributes: object) -> str:

@@ -1,0 +1,82 @@
+"""Games and rulesets as cells of a notebook: after ``%load_ext interpreter`` IPython shows them so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from interpreter.drawing.board import drawn
+from interpreter.drawing.picture import picture_of, unplayed
+from interpreter.engine.game import Game
+from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.show import BoardTable, board_of
+from interpreter.language.types import Type
+from interpreter.pages.html import element, fragment
+from interpreter.pages.page import Block, Drawing, Facts, Folded, Grid, Paragraph, Source, Strong
+from interpreter.play.keyboard import numbered
+
+__all__ = ["game_cell", "register", "ruleset_cell"]
+
+WIDTH = "60em"
+
+
+def register(shell: Any) -> None:
+    """Tells an IPython shell how its notebooks show games and rulesets."""
+    html = shell.display_formatter.formatters["text/html"]
+    html.for_type(Game, game_cell)
+    html.for_type(Ruleset, ruleset_cell)
+
+
+def game_cell(game: Game, player: int | None = None) -> str:
+    """A game as it stands, as a seat may see it or all of it: boards, the graph with its pieces, what is asked."""
+    return _cell([*_state(game, player), *_asked(game, player)])
+
+
+def ruleset_cell(ruleset: Ruleset) -> str:
+    """What a ruleset is, and its graph."""
+    players = ruleset.players
+    many = f"{players.low} to {players.high}" if players.low < players.high else str(players.low)
+    facts = [("id", f"`{ruleset.id}`"), ("players", many), ("overlays", ", ".join(ruleset.overlays))]
+    pairs = tuple(((name,), (value,)) for name, value in facts if value)
+    return _cell([Paragraph((Strong(ruleset.title),)), Facts(pairs), *_graph(unplayed(ruleset))])
+
+
+def _cell(blocks: list[Block]) -> str:
+    return element("div", fragment(blocks), style=f"max-width: {WIDTH}")
+
+
+def _state(game: Game, player: int | None) -> Iterator[Block]:
+    yield Paragraph((Strong(game.ruleset.title),))
+    for board in game.ruleset.model.boards:
+        if (board.when == "end of game") == game.is_over:
+            yield from _board(board_of(game, board, "en", player))
+    yield from _graph(game)
+
+
+def _board(board: BoardTable) -> Iterator[Block]:
+    if board.text:
+        yield Paragraph((board.text,))
+    if board.columns and board.rows:
+        columns = tuple(name.replace("_", " ") for name in board.columns)
+        yield Grid(columns, tuple(tuple((cell,) for cell in row) for row in board.rows))
+
+
+def _graph(game: Game) -> Iterator[Block]:
+    graph = game.ruleset.model.graph
+    if graph is not None and graph.nodes:
+        yield Folded(("The board",), (Drawing(drawn(picture_of(game)), ""),))
+
+
+def _asked(game: Game, player: int | None) -> Iterator[Block]:
+    decision = game.decision
+    if decision is None:
+        return
+    who = game.ruleset.names.text(decision.actor, Type("seat"))
+    asked = f"{who}: {decision.name.replace('_', ' ')}"
+    if player not in (None, decision.actor):
+        yield Paragraph((asked,))
+        return
+    codes = list(game.machine.options(game.state, decision.env, decision.site))
+    lines = [line.split(maxsplit=1)[1] for line in numbered(game, decision, codes)]
+    about = f"{asked}: {len(codes)} option{'s' if len(codes) != 1 else ''}"
+    yield Folded((about,), (Source("\n".join(lines)),), unfolded=True)

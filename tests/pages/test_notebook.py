@@ -1,0 +1,54 @@
+"""What a notebook shows of games and rulesets."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import interpreter
+from interpreter.engine.game import Game
+from interpreter.pages.notebook import game_cell, ruleset_cell
+from interpreter.play.bots.named import bots_of
+from interpreter.play.match import Match
+from tests.pages.reading import Read
+
+
+def after(ruleset: str, choices: int) -> Game:
+    loaded = interpreter.load(ruleset)
+    match = Match(loaded, bots_of("sensible", loaded, 3), 4)
+    for _ in range(choices):
+        match.step()
+    return match.game
+
+
+def test_an_extension_tells_ipython_how_games_and_rulesets_are_shown() -> None:
+    shown: dict[type, Any] = {}
+    html = SimpleNamespace(for_type=shown.__setitem__)
+    interpreter.load_ipython_extension(
+        SimpleNamespace(display_formatter=SimpleNamespace(formatters={"text/html": html}))
+    )
+    game = after("germany-2018", 100)
+    assert set(shown) == {type(game), type(game.ruleset)}
+    words = Read(shown[type(game)](game)).words
+    assert {"Germany (2018 edition)", "next costs", "player 3", "Hamburg"} <= set(words)
+    assert {"germany-2018", "2 to 6", "Hamburg"} <= set(Read(shown[type(game.ruleset)](game.ruleset)).words)
+
+
+def test_a_seat_sees_no_more_than_it_may() -> None:
+    game = after("bsw-germany", 60)
+    assert game.decision is not None
+    seat, money = game.decision.actor, [seat["money"] for seat in game.view()["seats"]]
+    for player in (None, *range(3)):
+        read = Read(game_cell(game, player))
+        assert read.words.count("…") == (0 if player is None else 2)
+        assert all((str(money[other]) in read.words) for other in range(3) if player in (None, other))
+        asked = next(words for words in read.words if words.startswith(f"player {seat + 1}: {game.decision.name}"))
+        assert ("options" in asked) == (player in (None, seat))
+
+
+def test_a_game_without_a_graph_and_one_that_is_over_are_shown_too() -> None:
+    game = after("goofspiel", 500)
+    assert game.is_over
+    assert "svg" not in game_cell(game)
+    assert "Goofspiel" in Read(game_cell(game)).words
+    assert "Goofspiel" in Read(ruleset_cell(game.ruleset)).words
