@@ -14,6 +14,7 @@ from interpreter.engine.refusal import IllegalMove, legal_choice
 from interpreter.engine.show import board_of
 from interpreter.language.types import Type
 from interpreter.play.bots.base import Code, Stream
+from interpreter.play.bots.named import adviser, bots_of
 from interpreter.play.keyboard import numbered, understood
 from interpreter.play.saves import keep
 
@@ -25,6 +26,7 @@ HELP = """\
   options              lists the options again
   boards               shows all boards as they are now
   view                 shows all that you may see, as JSON
+  hint [BOT]           tells what a bot would choose here, as `hint search:500`
   undo                 takes back your last choice, and all that came after it
   save FILE            keeps the game: `replay FILE` checks it, `play FILE` goes on with it
   quit                 leaves the game"""
@@ -135,6 +137,8 @@ class Person:
                 self._boards(game)
             case "view":
                 say(json.dumps(game.view(player=self.seat), ensure_ascii=False, indent=2))
+            case "hint":
+                self._hint(game, decision, codes, rest.strip())
             case "undo":
                 raise TakesBack
             case "quit":
@@ -144,6 +148,20 @@ class Person:
             case _:
                 return False
         return True
+
+    def _hint(self, game: Game, decision: Decision, codes: Sequence[Code], spec: str) -> None:
+        """What a bot would choose, without another name the best that there is for the ruleset."""
+        copy = game.clone(log=True)  # a bot may leave its mark on the game that it looks at
+        asked = copy.decision
+        assert asked is not None
+        try:
+            bot = bots_of(spec or adviser(game.ruleset), game.ruleset, game.table.seats)[decision.actor]
+        except ValueError as error:
+            say(str(error))
+            return
+        code = bot.choose(copy, asked, Stream(game.origin["seed"], "hint")).code
+        line = numbered(game, decision, [code], self.language)[0].split(maxsplit=1)[1]
+        say(f"{bot.name} would choose {codes.index(code) + 1}  {line}")
 
     def _refused(self, game: Game, refusal: IllegalMove) -> None:
         """Why not: each condition that fails, with its rule and the sentences of the rulebook."""

@@ -222,6 +222,18 @@ def test_play_takes_back_and_keeps(run: Run, tmp_path: Path) -> None:
     assert "player 1 pulls 1 white\n" in again.stdout
 
 
+def test_play_gives_hints_that_change_nothing(run: Run, tmp_path: Path) -> None:
+    told, logs = [], [tmp_path / "with.jsonl", tmp_path / "without.jsonl"]
+    for log, asked in zip(logs, ("hint\nhint eager\nhint random\nhint eagre\nhint\n", ""), strict=True):
+        told.append(run("play", *GAME, "--bots", "modest", input=f"{asked}2\n1\nsave {log}\n").stdout)
+    assert logs[0].read_text(encoding="utf-8") == logs[1].read_text(encoding="utf-8")
+    assert "eager would choose 3  pulls 3 white\n" in told[0]
+    assert "random would choose " in told[0]
+    assert "no bot is called `eagre`; did you mean `eager`?" in told[0]
+    advice = [line for line in told[0].splitlines() if line.startswith("search would choose ")]
+    assert len(advice) == 2 == len(set(advice)) + 1  # the same each time
+
+
 def test_play_at_a_seat_that_is_not_there(run: Run) -> None:
     assert run("play", *GAME, "--seat", "3").exit_code == 2
 

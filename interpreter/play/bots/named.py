@@ -18,7 +18,7 @@ from interpreter.play.bots.rare import RareBot
 from interpreter.play.bots.search import SearchBot
 from interpreter.reading.files import Document
 
-__all__ = ["RANDOM", "bots_of", "default_bots", "policies_for"]
+__all__ = ["RANDOM", "adviser", "bots_of", "default_bots", "policies_for"]
 
 RANDOM = "random"
 SEARCH = "search"
@@ -76,6 +76,12 @@ def _read(ruleset: Ruleset, document: Document, weights: tuple[tuple[str, int], 
 def default_bots(ruleset: Ruleset) -> str:
     """What plays where nothing is said: ``greedy`` where the family has it, else ``random``."""
     return "greedy" if "greedy" in policies_for(ruleset) else RANDOM
+
+
+def adviser(ruleset: Ruleset) -> str:
+    """The bot whose advice is worth most at no length: the best policy by name, or where there is none a search."""
+    policies = policies_for(ruleset)
+    return next((name for name in _QUICK if name in policies), SEARCH)
 
 
 def bots_of(spec: str, ruleset: Ruleset, players: int, persons: Mapping[int, Bot] | None = None) -> list[Bot]:
