@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 
 from interpreter.compiler import lower as l
-from interpreter.compiler.fast.expressions import Hoister, Scope, Unsupported
 from interpreter.compiler.fast.quote import is_constant, value_of
 from interpreter.compiler.fast.reads import gathered
+from interpreter.compiler.fast.scope import Hoister, Scope, Unsupported
 from interpreter.compiler.fast.statements import Block, no_loop_in_iterable
 from interpreter.compiler.fast.writer import Writer
 from interpreter.language import core as c
@@ -90,7 +90,7 @@ class Decisions(Writer):
             return q.statements("if _0:\n    yield _1", test, values)
         choice = option.choices[position]
         q.at(choice.span)
-        short = x.short(choice.items, scope)
+        short = x.loops.known_items(choice.items, scope)
         if short is not None:
             written: Block = []
             for item in short:

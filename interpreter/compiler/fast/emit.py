@@ -20,7 +20,7 @@ from interpreter.compiler.fast.calm import asked_once
 from interpreter.compiler.fast.cost import Costs, Sizes
 from interpreter.compiler.fast.decisions import Decisions
 from interpreter.compiler.fast.emitted import Emitted
-from interpreter.compiler.fast.expressions import Expressions, Unsupported
+from interpreter.compiler.fast.expressions import Expressions
 from interpreter.compiler.fast.functions import Functions
 from interpreter.compiler.fast.knowledge import Knowledge
 from interpreter.compiler.fast.nodes import walk
@@ -31,6 +31,7 @@ from interpreter.compiler.fast.quote import Quote
 from interpreter.compiler.fast.reads import gathered
 from interpreter.compiler.fast.repeats import told_once
 from interpreter.compiler.fast.rows import emptied, follower
+from interpreter.compiler.fast.scope import Unsupported
 from interpreter.compiler.fast.shortlists import ShortLists
 from interpreter.compiler.fast.simplify import Library, going_back, over, simplified
 from interpreter.compiler.fast.standing import Standing

@@ -11,12 +11,14 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING
 
-from interpreter.compiler.fast.expressions import Hoister, RowOf, Scope, in_place
+from interpreter.compiler.fast.calls import RowOf
 from interpreter.compiler.fast.motion import out_of_loops
 from interpreter.compiler.fast.quote import is_constant, value_of
 from interpreter.compiler.fast.reads import asks_for_any, part_of_one_cell
 from interpreter.compiler.fast.rows import Row
+from interpreter.compiler.fast.scope import Hoister, Scope
 from interpreter.compiler.fast.statements import Block
+from interpreter.compiler.fast.terms import in_place
 from interpreter.compiler.fast.writer import Writer
 from interpreter.language import core as c
 from interpreter.language.model import RuleLayer
@@ -355,9 +357,9 @@ class Functions(Writer):
             given = [x.local(scope, index) for index in range(len(layer.parameters))]
             holds = x.expression(layer.when, scope)
             if is_constant(holds) and not value_of(holds):
-                return [q.placed(ast.Return(x.call_with(below, given, [True] * len(given), scope, items)))]
+                return [q.placed(ast.Return(x.calls.call_with(below, given, [True] * len(given), scope, items)))]
             if not is_constant(holds):
-                other = x.call_with(below, given, [True] * len(given), scope, items)
+                other = x.calls.call_with(below, given, [True] * len(given), scope, items)
                 found.extend(q.statements("if not _0:\n    return _1", holds, other))
         if layer.form == "permits":
             found.extend(self._verdict(layer, scope))
@@ -378,7 +380,7 @@ class Functions(Writer):
             return None
         if tree.operation == "first" and not tree.or_none:
             return None
-        few = x.few_are_there(tree, scope, passing=tree.operation == "any") if tree.operation != "first" else None
+        few = x.loops.few_are_there(tree, scope, passing=tree.operation == "any") if tree.operation != "first" else None
         if few is not None:
             return [q.placed(ast.Return(few if tree.operation == "any" else x.negated(few)))]
         hoister = Hoister({scope.label(tree.variable)})

@@ -313,8 +313,8 @@ class FastMachine(Machine):
     def _policy_code(self, policy: Policy, what: str) -> tuple[dict[str, CodeType], Emitted, dict[int, str]]:
         """The code of a policy, what it names, and the function of each decision."""
         from interpreter.compiler.fast.emitted import Emitted
-        from interpreter.compiler.fast.expressions import TooLarge
         from interpreter.compiler.fast.load import code_of
+        from interpreter.compiler.fast.scope import TooLarge
 
         kept = self.keeper.kept(what) if self.keeper is not None else None
         if kept is not None:

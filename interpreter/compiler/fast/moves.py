@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from interpreter.compiler.fast.expressions import Scope, cheap
 from interpreter.compiler.fast.knowledge import MOST_UNROLLED
 from interpreter.compiler.fast.parts import part_of
 from interpreter.compiler.fast.quote import is_constant, value_of
+from interpreter.compiler.fast.scope import Scope
+from interpreter.compiler.fast.terms import cheap
 from interpreter.language import core as c
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ class Moves:
             change.extend(q.statements("if _0 < 0:\n    give_up()", left))
         track = self.constants.effects.tracks.get(self.base[target[0]])
         if track is not None:
-            limit = x.capacity(self.base[target[0]], kind)
+            limit = x.builtins.capacity(self.base[target[0]], kind)
             change.extend(q.statements("if _0 > _1:\n    give_up()", more, limit))
         crowded = self.emitter.standing.crowds(target[0], self._owner(*target), number, kind)
         if crowded is not None:

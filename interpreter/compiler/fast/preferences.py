@@ -12,9 +12,9 @@ import copy
 from typing import TYPE_CHECKING, Any
 
 from interpreter.compiler import lower as l
-from interpreter.compiler.fast.expressions import Hoister, Scope, Unsupported
 from interpreter.compiler.fast.pins import pinned
 from interpreter.compiler.fast.quote import Quote, is_constant, value_of
+from interpreter.compiler.fast.scope import Hoister, Scope, Unsupported
 from interpreter.compiler.fast.statements import Block
 from interpreter.compiler.fast.truths import asks_for_some
 from interpreter.kernel.chance import AHEAD, FEW
@@ -227,7 +227,7 @@ class PreferenceWriter:
             if not isinstance(pin, ast.Name):
                 inside, body = pinned(inside, variable, pin), [pinned(each, variable, pin) for each in body]
             return [q.assign(variable, pin), *self._if(inside, body)]
-        short = x.short(choice.items, self.scope)
+        short = x.loops.known_items(choice.items, self.scope)
         if short is not None:
             written: Block = []
             for item in short:

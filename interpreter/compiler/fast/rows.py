@@ -13,9 +13,9 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from interpreter.compiler.fast.expressions import in_place
 from interpreter.compiler.fast.quote import Quote
 from interpreter.compiler.fast.statements import Block
+from interpreter.compiler.fast.terms import in_place
 from interpreter.compiler.fast.writer import Writer
 
 if TYPE_CHECKING:

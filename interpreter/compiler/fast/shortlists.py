@@ -12,9 +12,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from interpreter.compiler.fast.expressions import in_place
 from interpreter.compiler.fast.rows import Row
 from interpreter.compiler.fast.statements import Block
+from interpreter.compiler.fast.terms import in_place
 from interpreter.compiler.fast.writer import Writer
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Literal
 
-from interpreter.compiler.fast.expressions import Hoister, Scope, Unsupported
 from interpreter.compiler.fast.reads import gathered
+from interpreter.compiler.fast.scope import Hoister, Scope, Unsupported
 from interpreter.compiler.fast.statements import Block
 from interpreter.compiler.fast.writer import Writer
 from interpreter.language import core as c
@@ -201,7 +201,7 @@ class Standing(Writer):
             holds = x.expression(test, scope) if test is not None else q.constant(True)
             return q.statements("if _0:\n    return _1", holds, values)
         index, items_ = binders[position]
-        short = x.short(items_, scope)
+        short = x.loops.known_items(items_, scope)
         if short is not None:
             written: Block = []
             for item in short:

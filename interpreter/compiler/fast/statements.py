@@ -7,11 +7,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from interpreter.compiler.constants import MAXIMUM_NUMBER, MAXIMUM_PASSES
-from interpreter.compiler.fast.expressions import Expressions, Scope, Unsupported, cheap
+from interpreter.compiler.fast.expressions import Expressions
 from interpreter.compiler.fast.moves import Moves, Zone
 from interpreter.compiler.fast.nodes import walk
 from interpreter.compiler.fast.parts import is_part
 from interpreter.compiler.fast.quote import is_constant, value_of
+from interpreter.compiler.fast.scope import Scope, Unsupported
+from interpreter.compiler.fast.terms import cheap
 from interpreter.compiler.fast.truths import asks_for_items
 from interpreter.kernel.effects import MARK, NOTE, has_ended
 from interpreter.language import core as c
@@ -147,7 +149,7 @@ class Statements:
 
     def _iterate(self, step: c.Iterate, scope: Scope) -> Block:
         q, x = self.quote, self.expressions
-        short = x.short(step.items, scope) if not scope.leaky and size(step.body) <= MOST_REPEATED else None
+        short = x.loops.known_items(step.items, scope) if not scope.leaky and size(step.body) <= MOST_REPEATED else None
         if short is not None:
             found: Block = []
             for item in short:

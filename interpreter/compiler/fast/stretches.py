@@ -6,8 +6,8 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from interpreter.compiler import lower as l
-from interpreter.compiler.fast.expressions import Scope, Unsupported
 from interpreter.compiler.fast.quote import is_constant, value_of
+from interpreter.compiler.fast.scope import Scope, Unsupported
 from interpreter.compiler.fast.simplify import LEAVE, over
 from interpreter.compiler.fast.statements import Block, no_loop_in_iterable
 from interpreter.compiler.fast.writer import Writer
