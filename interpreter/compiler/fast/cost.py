@@ -5,30 +5,26 @@ nodes, with loops multiplied out: all that is looked through is no longer than t
 ranges. What a function costs in all is part of what its callers cost, so a tree of calls needs no counting either,
 until a loop or a function comes to more than :data:`MOST`: from there on it pays when it is run, and its callers see a
 small cost. What runs by itself (a stretch, a decision's options, a watch, …) always pays at its head.
-
-:class:`Sizes` answers for the types and numbers of checked trees what is too large to be kept unseen.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Any
 
-from interpreter.compiler.constants import MAXIMUM_NUMBER, MAXIMUM_WEIGHT, Constants
-from interpreter.compiler.fast.budget import FEW, LITTLE, MOST_FOLLOWED
+from interpreter.compiler.fast import letters
+from interpreter.compiler.fast.budget import LITTLE, MOST_FOLLOWED
+from interpreter.compiler.fast.letters import is_of, letters_of
 from interpreter.compiler.fast.nodes import walk
 from interpreter.compiler.fast.quote import Quote, is_constant, value_of
-from interpreter.compiler.lower import Program
-from interpreter.language import core as c
-from interpreter.language.types import Type
-from interpreter.language.walk import descendants
+from interpreter.compiler.fast.sizes import Sizes, longest_in
 
 if TYPE_CHECKING:
     from interpreter.compiler.fast.emit import Emitter
     from interpreter.compiler.fast.emitted import Emitted
 
-__all__ = ["MOST", "Costs", "Sizes"]
+__all__ = ["MOST", "Costs"]
 
 MOST = 32_000
 """What costs no more than this need not pay by itself."""
@@ -41,9 +37,6 @@ MOST_OF_A_ROW = 6_000
 MOST_OF_STANDING = 2_000
 """For all watches together."""
 
-SHORTEST = 256
-"""Lists may be so long in every game."""
-
 FEW_ITEMS = 4
 """What is looked through and has no more items is paid for as if it had so many."""
 
@@ -51,201 +44,16 @@ CALL = 6
 RECORD = 40
 """What is kept in the log of a game."""
 OPTION = 20
-LATER = "RB"
-"""The first letters of functions that go on with a game; the machine looks at what is left before they can go round."""
-ONCE = "GTDOA"
-"""The first letters of functions that the machine calls, each about once for a decision: see :data:`LITTLE`."""
+LATER = letters.STRETCH + letters.BACK
+"""Functions that go on with a game; the machine looks at what is left before they can go round."""
+ONCE = letters.GOES_ON + letters.TAKES + letters.PREFERS + letters.LISTS + letters.ACCEPTS
+"""Functions that the machine calls, each about once for a decision: see :data:`LITTLE`."""
 
 
 PAYING = frozenset(("LEFT", "spent", "numbers"))
 """What of a function pays when it is run."""
 OF_THE_MACHINE = frozenset(("round", "phase", "turn", "kept", "chance", "over"))
 """Groups of cells that the machine itself changes."""
-
-
-class Sizes:
-    """How long, heavy or large the values of checked trees can be."""
-
-    def __init__(self, program: Program, constants: Constants) -> None:
-        model = self.model = constants.model
-        self.program, self.constants = program, constants
-        self._gives: dict[str, int] = {}
-        self._priced = max(
-            [0, *(price * 100_000 for track in constants.tracks.values() for row in track.spaces for price, _ in row)]
-        )
-        self.cards, self.nodes = len(model.cards), constants.graph.node_count if constants.graph is not None else 0
-        links = len(constants.graph.links) if constants.graph is not None else 0
-        self.search = 16 * (self.nodes + links)
-        """A question that looks at the whole graph."""
-        self.width = max([1, *(len(kind.members) for kind in model.kinds.values() if kind.totals is not None)])
-        self.longest = max(
-            SHORTEST,
-            self.cards,
-            self.nodes,
-            constants.layout.count("piece") if "piece" in constants.layout.base else 0,
-            len(constants.seats),
-            self.width,
-            *(_longest(values) for values in constants.statics.values()),
-            *(_longest(table.cells.values()) for table in model.tables.values()),
-            _longest(constants.settings.values()),
-            _longest(_written(program)),
-        )
-
-    def weight(self, type_: Type | None) -> int:
-        """How many numbers a value of a type holds at most, with all that is in it; 0 for what is one number."""
-        if type_ is None:
-            return 0
-        match type_.form:
-            case "list" | "set":
-                return min(self.longest * (1 + self.weight(type_.of)), 10**9)
-            case "record":
-                return min(sum(1 + self.weight(each) for each in self.model.records[type_.name].values()), 10**9)
-            case "bag":
-                return self.width
-            case "room":
-                return 2 + self.width
-            case "pile":
-                return self.cards
-            case "zone" | "piles":
-                return 2 * self.cards
-            case _:
-                return 0
-
-    def most_in(self, group: str) -> int | None:
-        """How many things a cell of a group holds at most, if that is fewer than anything may hold."""
-        kept = self.model.groups.get(group)
-        return self.cards if kept is not None and kept.type.form in ("zone", "piles") else None
-
-    @property
-    def sets(self) -> int:
-        """A question about rooms, where all kinds share them."""
-        return 8 << min(self.width, 10)
-
-    def claims(self, width: int) -> int:
-        """What can be claimed of the rooms of some cards, over so many kinds."""
-        return (4 + (4 << min(width, 10))) * self.cards + (8 << min(width, 10))
-
-    @property
-    def mixes(self) -> int:
-        """A question about mixes of tokens, of which there are few."""
-        return 4 * FEW * self.width
-
-    def is_heavy(self, node: c.Expression) -> bool:
-        """Whether a value that is put together here may hold more than may be kept."""
-        if isinstance(node, c.MakeList | c.MakeRecord):
-            parts = node.items if isinstance(node, c.MakeList) else node.fields
-            return sum(1 + self.weight(part.type) for part in parts) > MAXIMUM_WEIGHT
-        of = node.type.of
-        return of is not None and self.weight(of) > 0 and self.weight(node.type) > MAXIMUM_WEIGHT
-
-    def is_large(self, node: c.Expression, *, own: bool = False) -> bool:
-        """Whether a number, or one in a bag, may have more digits than may be kept.
-
-        Numbers in cells, lists and records have no more than that, and locals of procedures (``own``) neither;
-        parameters of functions may have.
-        """
-        if node.type.form == "bag":
-            match node:
-                case c.Const() | c.Read() | c.FieldOf() | c.Element() | c.SettingValue() | c.Static() | c.TableCell():
-                    return False
-                case c.Local():
-                    return not own
-                case c.AmountOf(number):
-                    return self.is_large(number, own=own)
-                case _:
-                    return True
-        if node.type.form != "int":
-            return False
-        return self._magnitude(node, own) >= MAXIMUM_NUMBER
-
-    def is_never_below_0(self, node: c.Expression) -> bool:
-        """Whether that can be told of a number by what the game is made of."""
-        match node:
-            case c.Const(value):
-                numbers: Iterable[Any] = [value]
-            case c.Static(attribute, _):
-                numbers = self.constants.statics[attribute]
-            case c.TableCell(table, _):
-                numbers = self.model.tables[table].cells.values()
-            case _:
-                return False
-        return all(number is None or number >= 0 for number in numbers)
-
-    def _given(self, target: str) -> int:
-        """What a function gives, of which the body is one expression."""
-        found = self._gives.get(target)
-        if found is None:
-            layer = self.program.reach.procedures[target]
-            found = MAXIMUM_NUMBER
-            if layer.form == "is" and not isinstance(layer.body, tuple):
-                found = self._magnitude(layer.body, False)
-                if layer.when is not None and layer.layer > 0:
-                    found = max(found, self._given(f"{layer.rule}@{layer.layer - 1}"))
-            self._gives[target] = found
-        return found
-
-    def _magnitude(self, node: c.Expression, own: bool) -> int:
-        """A number is at most so far from 0."""
-        match node:
-            case c.Const(value):
-                return abs(value) if value is not None else 0
-            case c.PlayerCount():
-                return self.constants.counting
-            case c.SettingValue(name):
-                return _furthest([self.constants.settings[name]])
-            case c.Static(attribute, _):
-                return _furthest(self.constants.statics[attribute])
-            case c.TableCell(table, _):
-                return _furthest(self.model.tables[table].cells.values())
-            case c.Read() | c.FieldOf() | c.Element() | c.BagItem():
-                return MAXIMUM_NUMBER - 1
-            case c.Local():
-                return MAXIMUM_NUMBER - 1 if own else MAXIMUM_NUMBER
-            case c.Negate(value):
-                return self._magnitude(value, own)
-            case c.Arithmetic(operator, left, right):
-                a, b = self._magnitude(left, own), self._magnitude(right, own)
-                return {"+": a + b, "-": a + b, "*": a * b, "div": a, "mod": b}[operator]
-            case c.Condition(then, _, otherwise):
-                return max(self._magnitude(then, own), self._magnitude(otherwise, own))
-            case c.Default(value, default):
-                return max(self._magnitude(value, own), self._magnitude(default, own))
-            case c.Builtin("min" | "max", (_, _, *_) as several):
-                return max([self._magnitude(each, own) for each in several])
-            case c.Builtin("count", (counted,)) if counted.type.form not in ("int", "bag"):
-                return MAXIMUM_WEIGHT
-            case c.Loop("count"):
-                return MAXIMUM_WEIGHT
-            case c.Builtin("distance"):
-                return sum(self.constants.lengths)
-            case c.Builtin("price" | "vacancy"):
-                return self._priced
-            case c.CallRule() | c.CallBase():
-                return self._given(self.program.target(node))
-            case _:
-                return MAXIMUM_NUMBER
-
-
-def _longest(values: Iterable[Any]) -> int:
-    found = 0
-    for value in values:
-        if type(value) is tuple:
-            found = max(found, len(value), _longest(value))
-    return found
-
-
-def _furthest(values: Iterable[Any]) -> int:
-    return max((abs(value) for value in values if value is not None), default=0)
-
-
-def _written(program: Program) -> Iterable[Any]:
-    """The lists that stand in the text of rules."""
-    for layer in program.reach.procedures.values():
-        for node in descendants((layer.body, layer.when)):
-            if isinstance(node, c.Const):
-                yield node.value
-            elif isinstance(node, c.MakeList):
-                yield (None,) * len(node.items)
 
 
 class Costs:
@@ -321,12 +129,14 @@ class Costs:
         self._locals = _assigned(function)
         found = CALL + self._hashed.get(name, 0)
         inside = self._block(function.body)
-        stops = name[0] == "R" and inside <= LITTLE and not any(True for _ in self._going_on(function.body))
+        stops = (
+            is_of(name, letters.STRETCH) and inside <= LITTLE and not any(True for _ in self._going_on(function.body))
+        )
         if stops:
             self._stopping.add(name)
         if stops or (name not in self._recursive and inside <= self._most(function)):
             found += inside
-        elif name[0] in LATER and inside <= LITTLE:
+        elif is_of(name, LATER) and inside <= LITTLE:
             for block, place in list(self._going_on(function.body)):
                 # Whoever goes on looks at what is left.
                 block[place:place] = self._pays(block[place], inside)[: 1 if inside <= MOST_OF_A_STRETCH else 2]
@@ -343,16 +153,16 @@ class Costs:
         Stretches follow on each other; where they can come back to where they were, one of them is among the recursive
         ones, and the machine looks at what is left whenever it goes on itself.
         """
-        match function.name[0]:
-            case "R":
+        match letters_of(function.name):
+            case letters.STRETCH:
                 return MOST_OF_A_STRETCH
-            case "W":
+            case letters.WATCH:
                 return MOST_OF_STANDING // len(self.sizes.constants.watches)
             case letter if letter in ONCE:
                 return LITTLE
-            case "E":
+            case letters.ROW:
                 return MOST_OF_A_ROW
-            case "S":
+            case letters.OF_STATE:
                 return MOST_REMEMBERED
             case _ if function.decorator_list:
                 return MOST_REMEMBERED
@@ -517,7 +327,9 @@ class Costs:
     def _is_set(self, node: ast.expr) -> bool:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             kept = self._functions.get(node.func.id)
-            found = _assigned(kept).get("found", []) if kept is not None and node.func.id[0] == "S" else []
+            found = (
+                _assigned(kept).get("found", []) if kept is not None and is_of(node.func.id, letters.OF_STATE) else []
+            )
             return node.func.id in ("frozenset", "set") or (bool(found) and all(self._is_set(each) for each in found))
         if isinstance(node, ast.Name) and node.id not in self._values:
             found = self._locals.get(node.id, [])
@@ -536,10 +348,10 @@ class Costs:
             return items, own + CALL
         if isinstance(items, ast.ListComp | ast.GeneratorExp) and each <= 2:
             return items, own
-        if isinstance(items, ast.Call) and isinstance(items.func, ast.Name) and items.func.id[0] == "O":
+        if isinstance(items, ast.Call) and isinstance(items.func, ast.Name) and is_of(items.func.id, letters.LISTS):
             return items, own + each
         length = self._length(items)
-        most = 2 * MOST if self._open[-1][0] in ONCE else MOST
+        most = 2 * MOST if is_of(self._open[-1], ONCE) else MOST
         if length is not None and length * each <= most:
             return items, own + length * each
         q = self._quote
@@ -588,7 +400,7 @@ class Costs:
                 return self._length(value)
             case ast.Subscript(ast.Name(name), index) if not isinstance(index, ast.Slice):
                 value = self._values.get(name)
-                return max(_longest(value), 1) if type(value) is tuple else longest
+                return max(longest_in(value), 1) if type(value) is tuple else longest
             case ast.Subscript(value, ast.Slice()):
                 return self._length(value)
             case ast.Name(name):
@@ -624,7 +436,7 @@ class Costs:
         name = node.func.id
         if name in self._functions:
             found = self.cost(name) + sum(self._expression(argument) for argument in node.args)
-            if name[0] == "R" and name not in self._stopping:
+            if is_of(name, letters.STRETCH) and name not in self._stopping:
                 found += sum(self._goes_on(argument) for argument in node.args)
             return found
         match name:

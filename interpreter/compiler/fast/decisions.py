@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from interpreter.compiler import lower as l
+from interpreter.compiler.fast.letters import ACCEPTS, LISTS, TAKES
 from interpreter.compiler.fast.quote import is_constant, value_of
 from interpreter.compiler.fast.reads import gathered
 from interpreter.compiler.fast.scope import Hoister, Scope, Unsupported
@@ -29,7 +30,7 @@ class Decisions(Writer):
         key = (index, number)
         if key not in self.emitter.done.options:
             stretch = self.program.stretches[index]
-            self.emitter.done.options[key] = self.emitter.named("O", stretch.procedure.split("@")[0])
+            self.emitter.done.options[key] = self.emitter.named(LISTS, stretch.procedure.split("@")[0])
         return self.emitter.done.options[key]
 
     def _option(self, index: int, stretch: l.Stretch, ask: c.Ask, number: int) -> None:
@@ -38,7 +39,7 @@ class Decisions(Writer):
         name = self.listing(index, number)
         q, x = self.quote, self.expressions
         try:
-            with self.emitter.write(option.span, "O", "") as writing:
+            with self.emitter.write(option.span, LISTS, "") as writing:
                 scope = Scope(self.emitter.stretches.labels(stretch.procedure))
                 found = self.emitter.stretches.unpack(stretch.procedure, scope)
                 if option.guard is not None:
@@ -48,7 +49,7 @@ class Decisions(Writer):
                     found.extend(q.statements("yield from ()"))
                 writing.add(gathered(q.function(name, ["state", "env"], found), q))
         except Unsupported:
-            with self.emitter.write(option.span, "O", "") as writing:
+            with self.emitter.write(option.span, LISTS, "") as writing:
                 body = q.statements(
                     "yield from plain_values(_0, _1, state, env)", q.constant(index), q.constant(number)
                 )
@@ -57,10 +58,10 @@ class Decisions(Writer):
     def _accepts(self, index: int, stretch: l.Stretch, ask: c.Ask, number: int) -> None:
         """Whether some values of an alternative are legal; nothing is listed for it."""
         option = ask.options[number]
-        name = self.emitter.done.accepts[index, number] = self.emitter.named("A", option.name)
+        name = self.emitter.done.accepts[index, number] = self.emitter.named(ACCEPTS, option.name)
         q, x = self.quote, self.expressions
         try:
-            with self.emitter.write(option.span, "A", "") as writing:
+            with self.emitter.write(option.span, ACCEPTS, "") as writing:
                 scope = Scope(self.emitter.stretches.labels(stretch.procedure))
                 found = self.emitter.stretches.unpack(stretch.procedure, scope)
                 tests = [x.expression(option.guard, scope)] if option.guard is not None else []
@@ -75,7 +76,7 @@ class Decisions(Writer):
                 found.append(q.placed(ast.Return(holds)))
                 writing.add(q.function(name, ["state", "env", "values"], found))
         except Unsupported:
-            with self.emitter.write(option.span, "A", "") as writing:
+            with self.emitter.write(option.span, ACCEPTS, "") as writing:
                 listed = q.call(self.listing(index, number), [q.name("state"), q.name("env")])
                 found = q.statements("return values in list(_0)", listed)
                 writing.add(q.function(name, ["state", "env", "values"], found))
@@ -110,11 +111,11 @@ class Decisions(Writer):
     def _take(self, index: int, stretch: l.Stretch, ask: c.Ask, number: int) -> None:
         """Records that an option was chosen, and goes on."""
         option = ask.options[number]
-        name = self.emitter.named("T", option.name)
+        name = self.emitter.named(TAKES, option.name)
         self.emitter.done.takes[index, number] = name
         self.emitter.asking[name] = index
         q, x = self.quote, self.expressions
-        with self.emitter.write(option.span, "T", "") as writing:
+        with self.emitter.write(option.span, TAKES, "") as writing:
             scope = Scope(self.emitter.stretches.labels(stretch.procedure))
             found = q.statements("env = frame[1]")
             found.extend(self.emitter.stretches.unpack(stretch.procedure, scope))

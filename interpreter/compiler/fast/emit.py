@@ -17,12 +17,13 @@ from interpreter.base.source import Span
 from interpreter.compiler import lower as l
 from interpreter.compiler.constants import Constants
 from interpreter.compiler.fast.calm import asked_once
-from interpreter.compiler.fast.cost import Costs, Sizes
+from interpreter.compiler.fast.cost import Costs
 from interpreter.compiler.fast.decisions import Decisions
 from interpreter.compiler.fast.emitted import Emitted
 from interpreter.compiler.fast.expressions import Expressions
 from interpreter.compiler.fast.functions import Functions
 from interpreter.compiler.fast.knowledge import Knowledge
+from interpreter.compiler.fast.letters import BACK, GOES_ON, KNOWN, SITE, TAKES, is_of
 from interpreter.compiler.fast.nodes import walk
 from interpreter.compiler.fast.parts import taken_apart
 from interpreter.compiler.fast.phases import Phases
@@ -34,6 +35,7 @@ from interpreter.compiler.fast.rows import emptied, follower
 from interpreter.compiler.fast.scope import Unsupported
 from interpreter.compiler.fast.shortlists import ShortLists
 from interpreter.compiler.fast.simplify import Library, going_back, over, simplified
+from interpreter.compiler.fast.sizes import Sizes
 from interpreter.compiler.fast.standing import Standing
 from interpreter.compiler.fast.statements import Block, Statements
 from interpreter.compiler.fast.stretches import Stretches
@@ -50,8 +52,8 @@ if TYPE_CHECKING:
 __all__ = ["Emitter"]
 
 DROP = "drop_what_is_remembered"
-AT_A_DECISION = "GT"
-"""The first letters of functions that go on from a decision, which is not made while rules wait to be looked at."""
+AT_A_DECISION = GOES_ON + TAKES
+"""Functions that go on from a decision, which is not made while rules wait to be looked at."""
 
 
 class Emitter:
@@ -94,7 +96,7 @@ class Emitter:
     # --- names
 
     def named(self, letter: str, label: str) -> str:
-        """A name for something of the module: the capital letter keeps it apart from all locals."""
+        """A name for something of the module: see :mod:`interpreter.compiler.fast.letters`."""
         self._count += 1
         return f"{letter}{self._count}_{self.cleaned(label)}"
 
@@ -109,7 +111,7 @@ class Emitter:
         known = self.known.setdefault(("bind", label), {})
         shown = repr(getattr(value, "__self__", value) if made_of is None else made_of)
         if shown not in known:
-            known[shown] = self.named("K", label)
+            known[shown] = self.named(KNOWN, label)
             self.done.values[known[shown]] = value
         return known[shown]  # type: ignore[no-any-return]
 
@@ -118,7 +120,7 @@ class Emitter:
             return ""
         key = ("site", span.file.name, span.start, span.end)
         if key not in self.known:
-            self.known[key] = self.named("AT", str(span.line))
+            self.known[key] = self.named(SITE, str(span.line))
             self.done.values[self.known[key]] = span
         return self.known[key]  # type: ignore[no-any-return]
 
@@ -291,9 +293,9 @@ class Emitter:
         for index, into in places.items():
             if len(into) == 1:
                 stretch = self.program.stretches[index]
-                name = self.done.backs[index] = self.named("B", stretch.procedure.split("@")[0])
+                name = self.done.backs[index] = self.named(BACK, stretch.procedure.split("@")[0])
                 self.library.backs[index] = name
-                with self.write(stretch.span, "B", "") as writing:
+                with self.write(stretch.span, BACK, "") as writing:
                     q = self.quote
                     frame, value = q.name("frame"), q.name("value")
                     body = going_back(q, *self.library.stretches[index], min(into), frame, value)
@@ -305,7 +307,7 @@ class Emitter:
             for function in body:
                 assert isinstance(function, ast.FunctionDef)
                 simplified(function, self.library, back=back)
-                calm = function.name[0] in AT_A_DECISION or function.name in self.done.ends
+                calm = is_of(function.name, AT_A_DECISION) or function.name in self.done.ends
                 asked_once(function, base["pending"], base["settling"], base["kept"], calm=calm)
                 told_once(function, self._group_of, self.functions.state_numbers)
                 used_in_place(taken_apart(simplified(function, Library())))

@@ -7,11 +7,11 @@ is given the state: its answers are remembered in the state, until a change of w
 from __future__ import annotations
 
 import ast
-import re
 from functools import partial
 from typing import TYPE_CHECKING
 
 from interpreter.compiler.fast.calls import RowOf
+from interpreter.compiler.fast.letters import OF_STATE, PART, PROCEDURE, ROW, VALUE, is_of
 from interpreter.compiler.fast.motion import out_of_loops
 from interpreter.compiler.fast.quote import is_constant, value_of
 from interpreter.compiler.fast.reads import asks_for_any, part_of_one_cell
@@ -32,7 +32,7 @@ __all__ = ["Functions"]
 LONG = (ast.ListComp, ast.GeneratorExp, ast.For, ast.While, ast.Lambda)
 LONG_CALLS = frozenset(("claims",))
 """What makes a function long enough to be remembered."""
-STATEFUL = re.compile("[SE][0-9]+_")
+STATEFUL = OF_STATE + ROW
 
 
 class Functions(Writer):
@@ -73,7 +73,7 @@ class Functions(Writer):
         facts = self.knowledge.facts(target)
         layer = facts.layer
         assert facts.lifted is not None
-        with self.emitter.write(layer.span, "V", layer.rule) as writing:
+        with self.emitter.write(layer.span, VALUE, layer.rule) as writing:
             scope = Scope(layer.local_names, lifted={}, items=items)
             cells = []
             for group, index in facts.lifted:
@@ -108,7 +108,7 @@ class Functions(Writer):
         key = ("outlined", label, tuple(parameters), ast.dump(value))
         if key not in self.emitter.known:
             q = self.quote
-            name = self.emitter.known[key] = self.emitter.named("Y", label)
+            name = self.emitter.known[key] = self.emitter.named(PART, label)
             function = q.function(name, parameters, [q.placed(ast.Return(value))])
             self._remember(function)
             self.emitter.add(q.file, function)
@@ -127,7 +127,7 @@ class Functions(Writer):
         number = len(self.emitter.cached)
         if not self.emitter.sealed:
             self.emitter.cache(target, frozenset(self.program.reach.all[target].reads), layer.parameters)
-        with self.emitter.write(layer.span, "S", layer.rule) as writing:
+        with self.emitter.write(layer.span, OF_STATE, layer.rule) as writing:
             if not self.emitter.sealed:
                 self.state_numbers[writing.name] = number
             scope = Scope(layer.local_names, items=items)
@@ -182,7 +182,7 @@ class Functions(Writer):
         if len(below) != 1:
             return None
         q = self.quote
-        name = self.emitter.named("S", label)
+        name = self.emitter.named(OF_STATE, label)
         number = self.emitter.cache(label, self.emitter.cached[below[0]][1] | groups, parameters)
         self.state_numbers[name] = number
         for others in self.through.values():
@@ -221,7 +221,7 @@ class Functions(Writer):
                     case ast.Call(ast.Name(name)) if name in self.rows:
                         calls[ast.dump(node)] = node
                         inner.update(id(each) for each in node.args)
-                    case ast.Call(ast.Name(name)) if STATEFUL.match(name):
+                    case ast.Call(ast.Name(name)) if is_of(name, STATEFUL):
                         return
                     case ast.Subscript(ast.Name("S") as state, ast.Constant(int(cell))):
                         cells.add(cell)
@@ -280,7 +280,7 @@ class Functions(Writer):
         total = of.total and of.type is not None and of.type.form != "card"  # a row has all cards, of whatever kind
         self.emitter.done.whole[number] = tuple(sorted(whole))
         self.emitter.done.rows[number] = {cell: tuple(values) for cell, values in cells.items()}
-        with self.emitter.write(of.span, "E", of.label) as writing:
+        with self.emitter.write(of.span, ROW, of.label) as writing:
             scope = Scope(of.labels)
             at, given = scope.label(index), [scope.label(other) for other in of.others]
             one = f"{writing.name}_one"
@@ -296,7 +296,7 @@ class Functions(Writer):
                 case _:
                     found = q.call(one, [q.name(name) for name in ("S", "M", at, *given)])
             looked_up = {name for name in _called(q.statements("_0", found)) if name in self.rows}
-            fine = all(name in looked_up for name in _called(body) if STATEFUL.match(name))
+            fine = all(name in looked_up for name in _called(body) if is_of(name, STATEFUL))
             change = q.statements("values[_0] = _1", q.name(at), found) if fine else None
             anew = q.call(
                 "row_anew" if total else "partial_row_anew",
@@ -421,7 +421,7 @@ class Functions(Writer):
         if key not in self.emitter.known:
             lowered = self.program.procedures[target]
             layer = lowered.layer
-            with self.emitter.write(layer.span, "P", layer.rule) as writing:
+            with self.emitter.write(layer.span, PROCEDURE, layer.rule) as writing:
                 self.emitter.known[key] = self.emitter.done.procedures[target] = writing.name
                 assert lowered.steps is not None
                 scope = Scope(layer.local_names)

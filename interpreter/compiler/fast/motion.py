@@ -7,15 +7,14 @@ may fail stays where it stands, so that it is not worked out where a condition k
 from __future__ import annotations
 
 import ast
-import re
 from typing import Any
 
+from interpreter.compiler.fast.letters import ROW, is_of
 from interpreter.compiler.fast.quote import Quote
 
 __all__ = ["out_of_loops"]
 
 _SAFE_OPERATORS = (ast.Add, ast.Sub)
-ROW = re.compile("E[0-9]+_")
 _ORDERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 
 
@@ -165,7 +164,7 @@ class _Taker(ast.NodeTransformer):
 
 def _is_row(call: ast.Call) -> bool:
     """Whether it gives a list that the state keeps."""
-    return isinstance(call.func, ast.Name) and ROW.match(call.func.id) is not None
+    return isinstance(call.func, ast.Name) and is_of(call.func.id, ROW)
 
 
 def _stored(*nodes: ast.AST) -> set[str]:

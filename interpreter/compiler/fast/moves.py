@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from interpreter.compiler.fast.knowledge import MOST_UNROLLED
+from interpreter.compiler.fast.letters import PROCEDURE
 from interpreter.compiler.fast.parts import part_of
 from interpreter.compiler.fast.quote import is_constant, value_of
 from interpreter.compiler.fast.scope import Scope
@@ -270,7 +271,7 @@ class Moves:
         known = self.emitter.known
         if key not in known:
             assert step.span is not None
-            with self.emitter.write(step.span, "P", f"to {target.group}") as writing:
+            with self.emitter.write(step.span, PROCEDURE, f"to {target.group}") as writing:
                 known[key] = writing.name
                 owners = [zone.owner.id for zone in named if isinstance(zone.owner, ast.Name)]
                 body = self._card(named[0], named[1] if source is not None else None, step.where)

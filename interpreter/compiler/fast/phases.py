@@ -9,6 +9,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from interpreter.compiler import lower as l
+from interpreter.compiler.fast.letters import BACK, STRETCH
 from interpreter.compiler.fast.statements import Block
 from interpreter.compiler.fast.writer import Writer
 
@@ -30,20 +31,20 @@ class Phases(Writer):
 
     def write(self) -> None:
         machine, done = self.emitter.machine, self.emitter.done
-        over = done.stretches[machine.PHASE_OVER] = self.emitter.named("R", "phase_over")
-        start = done.stretches[machine.ROUND_START] = self.emitter.named("R", "round_start")
-        done.ends.extend(self.emitter.named("R", f"after_{phase}") for phase in self.phases)
-        with self.emitter.write(self._procedure(0).layer.span, "R", "") as writing:
+        over = done.stretches[machine.PHASE_OVER] = self.emitter.named(STRETCH, "phase_over")
+        start = done.stretches[machine.ROUND_START] = self.emitter.named(STRETCH, "round_start")
+        done.ends.extend(self.emitter.named(STRETCH, f"after_{phase}") for phase in self.phases)
+        with self.emitter.write(self._procedure(0).layer.span, STRETCH, "") as writing:
             for number, name in enumerate(done.ends):
                 writing.add(self.quote.function(name, ["state"], self._after(number)))
             writing.add(self.quote.function(over, ["state", "env", "up"], self._over()))
             writing.add(self.quote.function(start, ["state", "env", "up"], self._start()))
-            back = done.backs[machine.PHASE_OVER] = self.emitter.named("B", "phase_over")
+            back = done.backs[machine.PHASE_OVER] = self.emitter.named(BACK, "phase_over")
             writing.add(self.quote.function(back, ["state", "frame", "value"], self._over()))
 
     def over(self, number: int) -> ast.FunctionDef:
         """The end of one phase, to be put in place where it is known that it is that."""
-        with self.emitter.write(self._procedure(number).layer.span, "R", f"{self.phases[number]} over") as writing:
+        with self.emitter.write(self._procedure(number).layer.span, STRETCH, f"{self.phases[number]} over") as writing:
             return self.quote.function(writing.name, ["state", "env", "up"], self._over(number))
 
     def _procedure(self, number: int) -> l.Lowered:

@@ -12,6 +12,7 @@ import copy
 from typing import TYPE_CHECKING, Any
 
 from interpreter.compiler import lower as l
+from interpreter.compiler.fast.letters import GOES_ON, PREFERS
 from interpreter.compiler.fast.pins import pinned
 from interpreter.compiler.fast.quote import Quote, is_constant, value_of
 from interpreter.compiler.fast.scope import Hoister, Scope, Unsupported
@@ -30,7 +31,7 @@ __all__ = ["PreferenceWriter"]
 
 def going_on(name: str) -> str:
     """The name of the function that goes on with what another one chooses."""
-    return f"G{name[1:]}"
+    return f"{GOES_ON}{name.removeprefix(PREFERS)}"
 
 
 class _Takes(ast.NodeTransformer):
@@ -85,8 +86,8 @@ class PreferenceWriter:
     def write(self, preferences: Preferences) -> str:
         """Gives the function's name. ``preferences`` has no guard."""
         q, emitter = self.quote, self.emitter
-        name = emitter.named("D", self.ask.name)
-        with emitter.write(self.stretch.span, "D", "") as writing:
+        name = emitter.named(PREFERS, self.ask.name)
+        with emitter.write(self.stretch.span, PREFERS, "") as writing:
             self.scope = Scope(emitter.stretches.labels(self.stretch.procedure))
             body = emitter.stretches.unpack(self.stretch.procedure, self.scope)
             self.around = self._around(body)

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import ast
 import copy
-import re
 from collections.abc import Sequence
 from typing import Any
 
+from interpreter.compiler.fast.letters import KNOWN, PART, is_of
 from interpreter.compiler.fast.motion import out_of_loops
 from interpreter.compiler.fast.quote import Quote
 from interpreter.compiler.fast.statements import Block
 
 __all__ = ["asks_for_any", "gathered", "part_of_one_cell"]
-
-OUTLINED = re.compile("Y[0-9]+_")
-CONSTANT = re.compile("K[0-9]+_")
 
 
 def gathered(function: ast.FunctionDef, quote: Quote) -> ast.FunctionDef:
@@ -70,7 +67,7 @@ def part_of_one_cell(body: Block, given: set[str]) -> ast.expr | None:
         return None
     found = _InPlace(wanted).visit(copy.deepcopy(part, {id(node): node for node in reads}))
     free = {node.id for node in ast.walk(found) if isinstance(node, ast.Name)}
-    fine = all(name in given or name == "value" or CONSTANT.match(name) for name in free)
+    fine = all(name in given or name == "value" or is_of(name, KNOWN) for name in free)
     return found if fine and not any(isinstance(n, ast.Call | ast.NamedExpr) for n in ast.walk(found)) else None
 
 
@@ -153,7 +150,7 @@ class _Reads(ast.NodeVisitor):
 
     def visit_Call(self, node: ast.Call) -> None:
         """What is remembered is asked for once, too."""
-        steady = isinstance(node.func, ast.Name) and OUTLINED.match(node.func.id)
+        steady = isinstance(node.func, ast.Name) and is_of(node.func.id, PART)
         if steady and all(self._known(each) or self._is_read(each) for each in node.args):
             self._found(node)
         else:
@@ -171,7 +168,7 @@ class _Reads(ast.NodeVisitor):
         """What something remembered tells of a cell."""
         match node.value:
             case ast.Attribute(ast.Call(ast.Name(name), arguments)):
-                told = OUTLINED.match(name) and all(self._known(each) or self._is_read(each) for each in arguments)
+                told = is_of(name, PART) and all(self._known(each) or self._is_read(each) for each in arguments)
                 return bool(told) and (self._known(node.slice) or self._is_read(node.slice))
             case _:
                 return False

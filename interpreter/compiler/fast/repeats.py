@@ -9,11 +9,11 @@ it. A cell that was given something known is not read.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any
 
+from interpreter.compiler.fast.letters import FOLLOWS, KNOWN, OF_STATE, PART, ROW, VALUE, is_of
 from interpreter.compiler.fast.nodes import walk
 
 __all__ = ["is_following", "is_harmless", "told_once"]
@@ -26,10 +26,11 @@ ANY = "*"
 MEMO = "M"
 """In the place of a group: what is remembered of the state."""
 
-PURE = re.compile("[ESVYK][0-9]+_")
-OF_STATE = re.compile("[ES][0-9]+_")
-TABLE = re.compile("[VYK][0-9]+_")
-FOLLOWING = re.compile("X[0-9]+_")
+OF_CELLS = OF_STATE + ROW
+"""What depends on what is remembered, or on any cell."""
+TABLE = VALUE + PART + KNOWN
+"""What depends on nothing but what it is given."""
+PURE = OF_CELLS + TABLE
 HARMLESS = frozenset(
     (
         *("min", "max", "len", "sorted", "tuple", "list", "frozenset", "set", "any", "all", "sum", "next", "range"),
@@ -359,10 +360,10 @@ class _Follower:
                 return self._joined("[]", 1, value, index)
             case ast.Attribute(value, name):
                 return self._joined(f".{name}", 1, value) if self._is_table(value) else None
-            case ast.Call(ast.Name(name), [ast.Name("S"), ast.Name("M"), *given], []) if OF_STATE.match(name):
-                kept = name in self.remembered or name[0] == "E"
+            case ast.Call(ast.Name(name), [ast.Name("S"), ast.Name("M"), *given], []) if is_of(name, OF_CELLS):
+                kept = name in self.remembered or is_of(name, ROW)
                 return self._joined(name, CALL + LONG_CALL, *given, groups=frozenset((MEMO if kept else ANY,)))
-            case ast.Call(ast.Name(name), given, []) if PURE.match(name) and not OF_STATE.match(name):
+            case ast.Call(ast.Name(name), given, []) if is_of(name, TABLE):
                 return self._joined(name, CALL + LONG_CALL, *given)
             case ast.BoolOp(
                 ast.Or(),
@@ -377,13 +378,13 @@ class _Follower:
         """Whether what is looked up in it depends on nothing else."""
         match node:
             case ast.Name(name):
-                return TABLE.match(name) is not None
+                return is_of(name, TABLE)
             case ast.Subscript(value, _) | ast.Attribute(value, _):
                 return self._is_table(value)
             case ast.BoolOp():
                 return self.kind(node) is not None
             case ast.Call(ast.Name(name)):
-                return PURE.match(name) is not None
+                return is_of(name, PURE)
             case _:
                 return False
 
@@ -409,7 +410,7 @@ def is_harmless(function: ast.expr) -> bool:
     """Whether a call changes no cell and nothing that is remembered of cells."""
     match function:
         case ast.Name(name):
-            return name in HARMLESS or PURE.match(name) is not None
+            return name in HARMLESS or is_of(name, PURE)
         case ast.Attribute(_, "get" | "append" | "index"):
             return True
         case _:
@@ -418,7 +419,7 @@ def is_harmless(function: ast.expr) -> bool:
 
 def is_following(function: ast.expr) -> bool:
     """Whether a call brings up to date what is remembered of cells, and changes none."""
-    return isinstance(function, ast.Name) and FOLLOWING.match(function.id) is not None
+    return isinstance(function, ast.Name) and is_of(function.id, FOLLOWS)
 
 
 def _changes(node: ast.AST) -> bool:

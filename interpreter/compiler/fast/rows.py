@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from interpreter.compiler.fast.letters import FOLLOWS
 from interpreter.compiler.fast.quote import Quote
 from interpreter.compiler.fast.statements import Block
 from interpreter.compiler.fast.terms import in_place
@@ -51,7 +52,7 @@ class Row:
 
 def follower(emitter: Emitter, group: str) -> str:
     """A function that is given a cell of a group that has changed: rows that read it follow."""
-    name = emitter.named("X", group)
+    name = emitter.named(FOLLOWS, group)
     layout, first = emitter.constants.layout, emitter.constants.layout.base[group]
     writer = _Follower(emitter, range(first, first + layout.count(group)))
     for row in emitter.functions.rows.values():

@@ -8,10 +8,10 @@ again.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from interpreter.compiler.fast.letters import KNOWN, ROW, is_of
 from interpreter.compiler.fast.rows import Row
 from interpreter.compiler.fast.statements import Block
 from interpreter.compiler.fast.terms import in_place
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ShortLists"]
 
-TABLE = re.compile("K[0-9]+_")
 A_PLACE = 60
 """In units: what it costs to look at a place again; to put it where it belongs is paid for by itself."""
 SURE = (ast.boolop, ast.BoolOp, ast.UnaryOp, ast.Not, ast.Compare, ast.Eq, ast.NotEq, ast.Is, ast.IsNot, ast.Constant)
@@ -100,7 +99,7 @@ class ShortLists(Writer):
         match node:
             case ast.Subscript(ast.Name(name), ast.Name(at)) if at == variable:
                 partial = name in rows and _row(rows[name]) in self.emitter.functions.firsts
-                return TABLE.match(name) is not None or (name in rows and not partial)
+                return is_of(name, KNOWN) or (name in rows and not partial)
             case _:
                 told = all(self._is_told(child, variable, rows) for child in ast.iter_child_nodes(node))
                 return isinstance(node, SURE) and told
@@ -121,7 +120,7 @@ class ShortLists(Writer):
         Where something stands twice in the list that it goes through, none is kept: all of it is looked at each time.
         """
         q, emitter, functions = self.quote, self.emitter, self.emitter.functions
-        name, given = emitter.named("E", "passing"), _given(calls)
+        name, given = emitter.named(ROW, "passing"), _given(calls)
         sources = [functions.rows[_row(call)] for call in calls.values()]
         groups = {self.constants.layout.owner_of(cell)[0]}.union(
             *(emitter.cached[source.number][1] for source in sources)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Literal
 
+from interpreter.compiler.fast.letters import SETTLES, WATCH
 from interpreter.compiler.fast.reads import gathered
 from interpreter.compiler.fast.scope import Hoister, Scope, Unsupported
 from interpreter.compiler.fast.statements import Block
@@ -36,9 +37,9 @@ class Standing(Writer):
         q = self.quote
         for number, watch in enumerate(self.constants.watches):
             rule = watch.rule
-            name = self.emitter.named("W", rule.name)
+            name = self.emitter.named(WATCH, rule.name)
             try:
-                with self.emitter.write(rule.span, "W", "") as writing:
+                with self.emitter.write(rule.span, WATCH, "") as writing:
                     layer = self.program.reach.procedures[rule.procedure]
                     scope = Scope(layer.local_names)
                     if watch.seat is not None:
@@ -48,7 +49,7 @@ class Standing(Writer):
                     writing.add(gathered(function, q))
                     self.written[name] = function
             except Unsupported:
-                with self.emitter.write(rule.span, "W", "") as writing:
+                with self.emitter.write(rule.span, WATCH, "") as writing:
                     body = q.statements("return plain_match(_0, state)", q.constant(number))
                     self.written[name] = q.function(name, ["state"], body)
                     writing.add(self.written[name])
@@ -162,7 +163,7 @@ class Standing(Writer):
         """Looks at those watches that are pending, each in place if that is a single test."""
         q = self.quote
         watches = self.constants.watches
-        with self.emitter.write(watches[0].rule.span, "Z", "settle") as writing:
+        with self.emitter.write(watches[0].rule.span, SETTLES, "settle") as writing:
             self.emitter.done.settles = writing.name
             place = q.constant(self.constants.layout.base["pending"])
             found = q.statements("pending = S[_0]", place)

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from interpreter.compiler import lower as l
+from interpreter.compiler.fast.letters import STRETCH
 from interpreter.compiler.fast.quote import is_constant, value_of
 from interpreter.compiler.fast.scope import Scope, Unsupported
 from interpreter.compiler.fast.simplify import LEAVE, over
@@ -45,7 +46,7 @@ class Stretches(Writer):
     def stretch(self, index: int) -> str:
         found = self.emitter.done.stretches.get(index)
         if found is None:
-            found = self.emitter.named("R", self.program.stretches[index].procedure.split("@")[0])
+            found = self.emitter.named(STRETCH, self.program.stretches[index].procedure.split("@")[0])
             self.emitter.done.stretches[index] = found
             self._waiting.append(index)
         return found
@@ -80,7 +81,7 @@ class Stretches(Writer):
         stretch = self.program.stretches[index]
         name = self.emitter.done.stretches[index]
         try:
-            with self.emitter.write(stretch.span, "R", "") as writing:
+            with self.emitter.write(stretch.span, STRETCH, "") as writing:
                 scope = self.scope(stretch.procedure)
                 self.stack = []
                 body = [*self.unpack(stretch.procedure, scope), *self._inline(index, scope)]
@@ -92,7 +93,7 @@ class Stretches(Writer):
 
     def _as_plain(self, index: int, name: str) -> None:
         """What is not written here runs in the plain form."""
-        with self.emitter.write(self.program.stretches[index].span, "R", "") as writing:
+        with self.emitter.write(self.program.stretches[index].span, STRETCH, "") as writing:
             body = self.quote.statements("return plain_stretch(_0, state, env, up)", self.quote.constant(index))
             writing.add(self.quote.function(name, ["state", "env", "up"], body))
 

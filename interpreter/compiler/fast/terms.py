@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import ast
 import copy
-import re
+
+from interpreter.compiler.fast.letters import letters_of
 
 __all__ = ["CALLED", "CellsAsNames", "cheap", "free_names", "harmless", "in_place", "rename", "shown", "unsure"]
 
-MODULE = re.compile("[A-Z]+[0-9]+_")
-"""How names of the emitted module begin."""
 CALLED = frozenset(("claims", "connected", "distances", "distances_dealt", "joined")) | frozenset(
     ("all", "any", "frozenset", "len", "list", "max", "min", "next", "set", "sorted", "sum", "tuple")
 )
@@ -46,7 +45,7 @@ def harmless(node: ast.expr) -> bool:
         case ast.Subscript(ast.Name("S"), index):
             return isinstance(index, ast.Constant)
         case ast.Subscript(ast.Name(name), ast.Constant()):
-            return not MODULE.match(name)  # a part of a bag or record
+            return not letters_of(name)  # a part of a bag or record
         case ast.Tuple(items):
             return all(harmless(item) for item in items)
         case _:
@@ -68,7 +67,7 @@ def free_names(node: ast.expr) -> set[str]:
     """The names that an expression reads, but for those of the module: locals, and what is in :data:`CALLED`."""
     bound = {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
     used = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
-    return {name for name in used - bound if not MODULE.match(name)}
+    return {name for name in used - bound if not letters_of(name)}
 
 
 def rename(body: ast.expr, names: dict[str, str]) -> None:
