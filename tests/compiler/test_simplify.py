@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from interpreter.compiler.fast.simplify import Library, simplified
+from interpreter.compiler.fast.library import Library
+from interpreter.compiler.fast.simplify import simplified
 
 PARTS = {
     "a call at the end": """

@@ -24,6 +24,7 @@ from interpreter.compiler.fast.expressions import Expressions
 from interpreter.compiler.fast.functions import Functions
 from interpreter.compiler.fast.knowledge import Knowledge
 from interpreter.compiler.fast.letters import BACK, GOES_ON, KNOWN, SITE, TAKES, is_of
+from interpreter.compiler.fast.library import Library, over
 from interpreter.compiler.fast.nodes import walk
 from interpreter.compiler.fast.parts import taken_apart
 from interpreter.compiler.fast.phases import Phases
@@ -34,7 +35,7 @@ from interpreter.compiler.fast.repeats import told_once
 from interpreter.compiler.fast.rows import emptied, follower
 from interpreter.compiler.fast.scope import Unsupported
 from interpreter.compiler.fast.shortlists import ShortLists
-from interpreter.compiler.fast.simplify import Library, going_back, over, simplified
+from interpreter.compiler.fast.simplify import going_back, simplified
 from interpreter.compiler.fast.sizes import Sizes
 from interpreter.compiler.fast.standing import Standing
 from interpreter.compiler.fast.statements import Block, Statements

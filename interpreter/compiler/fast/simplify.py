@@ -11,115 +11,33 @@ Nothing here knows the rules: in come trees and out come trees, and what they do
 from __future__ import annotations
 
 import ast
-import re
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from interpreter.compiler.fast.library import LEAVE, SHARED, Library
 from interpreter.compiler.fast.nodes import walk
-from interpreter.compiler.fast.parts import part_of
 from interpreter.compiler.fast.quote import Quote
+from interpreter.compiler.fast.trees import (
+    copied,
+    is_frame,
+    is_simple,
+    leaves,
+    names_in,
+    placed,
+    quote_at,
+    stored_in,
+    takes_state,
+)
+from interpreter.compiler.fast.unread import without_unread
 
-__all__ = ["LEAVE", "Library", "going_back", "over", "simplified"]
+__all__ = ["going_back", "simplified"]
 
-LEAVE = "leave"
-"""What a stretch calls that goes back to its caller: ``leave(state, up, value)``; or, where only one place calls it,
-``leave(state, up, value, stretch, into)``: what goes on there, and which of its locals gets the value (-1: none)."""
-
-MOST_OF_ONE = 600
-"""A function with more nodes is called."""
-MOST_OF_SEVERAL = 160
-"""A function with more nodes is called, if it is called from several places."""
-MOST_OF_MANY = 90
-"""A function with more nodes is called, if it is called from more than :data:`SEVERAL` places."""
-SEVERAL = 4
 MOST_IN_ALL = 2_600
 """Nothing more is put in place in a function that has so many nodes."""
 DEEPEST = 10
-
-SHARED = frozenset({"state", "S", "L", "M"})
-"""Names that are the same in all functions."""
-FRAMES = re.compile("(asked|env|frame|up|values|back|given_N[0-9]+)(_I[0-9]+)?")
-"""Names of tuples whose parts can be read without a failure; a local of a rule has a number at its end."""
+"""Nor is anything put in place within so many functions that were put in place of each other's calls."""
 
 _Parts = tuple["ast.expr | None", ...]
-
-
-def over(phase: int) -> int:
-    """The end of a phase, in the place of a stretch."""
-    return -1 - phase
-
-
-@dataclass
-class Library:
-    """What may be put in place: functions by name; of stretches what their functions are called and how many locals
-    they have, and which others go on there with what a call gave."""
-
-    functions: dict[str, ast.FunctionDef] = field(default_factory=dict)
-    stretches: dict[int, tuple[str, int]] = field(default_factory=dict)
-    backs: dict[int, str] = field(default_factory=dict)
-    _sizes: dict[str, int] = field(default_factory=dict)
-    _straight: dict[str, bool] = field(default_factory=dict)
-    _locals: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    _calls: Counter[str] = field(default_factory=Counter)
-
-    def add(self, functions: list[ast.stmt]) -> None:
-        """Copies are kept: what is handed in may be changed afterwards."""
-        for function in functions:
-            if isinstance(function, ast.FunctionDef) and not function.decorator_list and _takes_state(function):
-                self.functions[function.name] = _copied(function, {})
-                for node in walk(function):
-                    match node:
-                        case ast.Call(ast.Name(name), [_, _, _, ast.Constant(int(stretch)), _]) if name == LEAVE:
-                            self._calls[self.stretches[stretch][0]] += 1
-                        case ast.Call(ast.Name(name)):
-                            self._calls[name] += 1
-
-    def size(self, name: str) -> int:
-        if name not in self._sizes:
-            self._sizes[name] = sum(1 for _ in walk(self.functions[name]))
-        return self._sizes[name]
-
-    def is_worth_it(self, name: str, given: Sequence[ast.expr]) -> bool:
-        """Whether a function may stand in place: it is short, there is hardly another place for it, or most of it goes
-        by what it is given."""
-        calls = self._calls[name]
-        if calls <= SEVERAL and any(self._is_told_apart(name, at) for at in _constants(given)):
-            return self.size(name) <= MOST_OF_ONE
-        most = MOST_OF_ONE if calls == 1 else MOST_OF_SEVERAL if calls <= SEVERAL else MOST_OF_MANY
-        return self.size(name) <= most
-
-    def _is_told_apart(self, name: str, place: int) -> bool:
-        """Whether a function has several cases by one of its parameters."""
-        function = self.functions[name]
-        parameter = function.args.args[place].arg
-        cases = 0
-        for node in walk(function):
-            match node:
-                case ast.If(ast.Compare(ast.Name(asked), [ast.Eq()], [ast.Constant()])) if asked == parameter:
-                    cases += 1
-        return cases > 1
-
-    def locals(self, name: str) -> tuple[str, ...]:
-        """The names that belong to a function."""
-        if name not in self._locals:
-            function = self.functions[name]
-            own = {parameter.arg for parameter in function.args.args} | _stored(function)
-            self._locals[name] = tuple(sorted(own - SHARED))
-        return self._locals[name]
-
-    def is_straight(self, name: str) -> bool:
-        """Whether a function is done when its last statement is, and gives nothing."""
-        if name not in self._straight:
-            *first, last = self.functions[name].body
-            inner = [node for each in first for node in walk(each)]
-            if not isinstance(last, ast.Return):
-                inner.extend(walk(last))
-            leaves = any(isinstance(node, ast.Return | ast.Yield | ast.YieldFrom | ast.Try) for node in inner)
-            gives = isinstance(last, ast.Return) and not (last.value is None or _is_none(last.value))
-            self._straight[name] = not leaves and not gives
-        return self._straight[name]
 
 
 def simplified(function: ast.FunctionDef, library: Library, *, back: bool = False) -> ast.FunctionDef:
@@ -127,20 +45,14 @@ def simplified(function: ast.FunctionDef, library: Library, *, back: bool = Fals
 
     ``back``: what goes on at the only caller may stand in place, too.
     """
-    if not _takes_state(function) or function.decorator_list:
+    if not takes_state(function) or function.decorator_list:
         return function
     if any(isinstance(node, ast.Yield | ast.YieldFrom | ast.Try) for node in walk(function)):
         return function
-    writer = _Writer(function, library, back)
-    facts = _Facts()
-    function.body = writer.block(function.body, facts) or [_at(ast.Pass(), function)]
-    live: set[str] = set()
-    function.body = _Unread().block(function.body, live) or [_at(ast.Pass(), function)]
+    forwards = _Forwards(function, library, back)
+    function.body = forwards.block(function.body, _Facts()) or [placed(ast.Pass(), function)]
+    function.body = without_unread(function.body) or [placed(ast.Pass(), function)]
     return function
-
-
-def _takes_state(function: ast.FunctionDef) -> bool:
-    return bool(function.args.args) and function.args.args[0].arg == "state"
 
 
 class _Facts:
@@ -148,10 +60,13 @@ class _Facts:
 
     def __init__(self, values: dict[str, ast.expr] | None = None, parts: dict[str, _Parts] | None = None) -> None:
         self.values = values if values is not None else {}
+        """Names that are a constant, or another name."""
         self.parts = parts if parts is not None else {}
+        """Names of tuples with their parts, as far as these are known."""
         self.read: dict[tuple[str, int], str] = {}
         """Names that hold a part of a tuple whose other parts are not known."""
         self.heads: set[str] = set()
+        """Names of :data:`SHARED` that have been given what they hold."""
 
     def copy(self) -> _Facts:
         found = _Facts(dict(self.values), dict(self.parts))
@@ -195,12 +110,12 @@ class _Facts:
         return None
 
 
-class _Writer:
-    """Goes through a function from its first statement to its last."""
+class _Forwards:
+    """Goes through a function from its first statement to its last, with what is known of names there."""
 
     def __init__(self, function: ast.FunctionDef, library: Library, back: bool) -> None:
         self.library, self.back = library, back
-        self.used = _names(function)
+        self.used = names_in(function)
         self.size = sum(1 for _ in walk(function))
         self.stack = [function.name]
 
@@ -211,7 +126,7 @@ class _Writer:
         for statement in body:
             done = self.statement(statement, facts)
             found.extend(done)
-            if done and _ends(done):
+            if done and leaves(done):
                 break
         return found
 
@@ -226,9 +141,9 @@ class _Writer:
                 statement.targets = [self.expression(target, facts)]
                 return [statement]
             case ast.AugAssign(ast.Name(name), ast.Add(), ast.Constant(more)) if _is_number(facts.values.get(name)):
-                found = _at(ast.Constant(facts.values[name].value + more), statement)  # type: ignore[attr-defined]
-                target = _at(ast.Name(name, ast.Store()), statement)
-                return self._assign(_at(ast.Assign([target], found), statement), name, found, facts)
+                found = placed(ast.Constant(facts.values[name].value + more), statement)  # type: ignore[attr-defined]
+                target = placed(ast.Name(name, ast.Store()), statement)
+                return self._assign(placed(ast.Assign([target], found), statement), name, found, facts)
             case ast.AugAssign(target, _, value):
                 statement.value = self.expression(value, facts)
                 if isinstance(target, ast.Name):
@@ -238,19 +153,19 @@ class _Writer:
                 return [statement]
             case ast.If():
                 return self._if(statement, facts)
-            case ast.While(test, body) if _ends(body):  # it is gone through once at most
-                return self._if(_at(ast.If(test, body, []), statement), facts)
+            case ast.While(test, body) if leaves(body):  # it is gone through once at most
+                return self._if(placed(ast.If(test, body, []), statement), facts)
             case ast.While():
                 self._forget_stored(statement, facts)
                 inner = facts.copy()
                 statement.test = self.expression(statement.test, inner)
-                statement.body = self.block(statement.body, inner) or [_at(ast.Pass(), statement)]
+                statement.body = self.block(statement.body, inner) or [placed(ast.Pass(), statement)]
                 return [statement]
             case ast.For():
                 statement.iter = self.expression(statement.iter, facts)
                 self._forget_stored(statement, facts)
                 inner = facts.copy()
-                statement.body = self.block(statement.body, inner) or [_at(ast.Pass(), statement)]
+                statement.body = self.block(statement.body, inner) or [placed(ast.Pass(), statement)]
                 return [statement]
             case ast.Return(value) if value is not None:
                 return self._return(statement, value, facts)
@@ -273,7 +188,7 @@ class _Writer:
             return [statement]
         value = statement.value = self.expression(value, facts)
         before: list[ast.stmt] = []
-        if isinstance(value, ast.Tuple) and _is_frame(name) and not _stored(value):
+        if isinstance(value, ast.Tuple) and is_frame(name) and not stored_in(value):
             before = self._inner_first(value, facts)
         facts.forget(name)
         match value:
@@ -284,14 +199,14 @@ class _Writer:
                 if isinstance(value, ast.Name) and value.id in facts.parts:
                     facts.parts[name] = facts.parts[value.id]
             case ast.Tuple(items) if not any(isinstance(item, ast.Starred) for item in items):
-                mine = [_names(item) for item in items]
+                mine = [names_in(item) for item in items]
                 facts.parts[name] = tuple(
                     [
-                        item if _is_simple(item) and name not in names else None
+                        item if is_simple(item) and name not in names else None
                         for item, names in zip(items, mine, strict=True)
                     ]
                 )
-            case ast.Subscript(ast.Name(base), ast.Constant(int(place))) if base != name and _is_frame(base):
+            case ast.Subscript(ast.Name(base), ast.Constant(int(place))) if base != name and is_frame(base):
                 facts.read[base, place] = name
         return [*before, statement]
 
@@ -299,11 +214,11 @@ class _Writer:
         """What is more than a name gets one before it is put into a frame, so that it need not be read out of it."""
         found: list[ast.stmt] = []
         for place, item in enumerate(value.elts):
-            if not _is_simple(item) and not isinstance(item, ast.Starred):
+            if not is_simple(item) and not isinstance(item, ast.Starred):
                 name = self._fresh("env" if isinstance(item, ast.Tuple) else "part")
-                each = _at(ast.Assign([_at(ast.Name(name, ast.Store()), item)], item), item)
+                each = placed(ast.Assign([placed(ast.Name(name, ast.Store()), item)], item), item)
                 found.extend(self._assign(each, name, item, facts))
-                value.elts[place] = _at(ast.Name(name, ast.Load()), item)
+                value.elts[place] = placed(ast.Name(name, ast.Load()), item)
         return found
 
     def _unpack(self, statement: ast.Assign, names: list[str], value: ast.expr, facts: _Facts) -> list[ast.stmt]:
@@ -317,21 +232,21 @@ class _Writer:
             case ast.Tuple(items) if len(items) == len(names):
                 parts = tuple(items)
             case ast.Constant(tuple() as items) if len(items) == len(names):
-                parts = tuple([_at(ast.Constant(item), statement) for item in items])
+                parts = tuple([placed(ast.Constant(item), statement) for item in items])
         statement.value = value
         if parts is not None and self._in_order(names, parts):
             found: list[ast.stmt] = []
             for place, (name, part) in enumerate(zip(names, parts, strict=True)):
                 if part is None:
                     part = _part(value, place)
-                target = _at(ast.Name(name, ast.Store()), statement)
-                each = _at(ast.Assign([target], _copied(part, {})), statement)
+                target = placed(ast.Name(name, ast.Store()), statement)
+                each = placed(ast.Assign([target], copied(part)), statement)
                 found.extend(self._assign(each, name, each.value, facts))
             return found
         for name in names:
             facts.forget(name)
         if isinstance(value, ast.Name) and value.id not in names and len(set(names)) == len(names):
-            facts.parts[value.id] = tuple([_at(ast.Name(name, ast.Load()), statement) for name in names])
+            facts.parts[value.id] = tuple([placed(ast.Name(name, ast.Load()), statement) for name in names])
         return [statement]
 
     @staticmethod
@@ -339,7 +254,7 @@ class _Writer:
         """Whether names may be given their parts one after another."""
         given: set[str] = set()
         for name, part in zip(names, parts, strict=True):
-            if part is not None and given & _names(part):
+            if part is not None and given & names_in(part):
                 return False
             given.add(name)
         return len(given) == len(names)
@@ -349,18 +264,18 @@ class _Writer:
         if isinstance(test, ast.Constant):
             return self.block(statement.body if test.value else statement.orelse, facts)
         yes, no = facts.copy(), facts.copy()
-        statement.body = self.block(statement.body, yes) or [_at(ast.Pass(), statement)]
+        statement.body = self.block(statement.body, yes) or [placed(ast.Pass(), statement)]
         statement.orelse = self.block(statement.orelse, no)
-        if _ends(statement.body):
+        if leaves(statement.body):
             facts.take(no)
-        elif statement.orelse and _ends(statement.orelse):
+        elif statement.orelse and leaves(statement.orelse):
             facts.take(yes)
         else:
             facts.meet(yes, no)
         return [statement]
 
     def _forget_stored(self, statement: ast.stmt, facts: _Facts) -> None:
-        for name in _stored(statement):
+        for name in stored_in(statement):
             facts.forget(name)
             facts.heads.discard(name)
 
@@ -379,7 +294,7 @@ class _Writer:
     def _leave(
         self, statement: ast.Return, up: ast.expr, given: ast.expr, caller: list[ast.expr], facts: _Facts
     ) -> list[ast.stmt]:
-        q, known = _quote(statement), [_known(_part(up, place), facts) for place in (0, 3)]
+        q, known = quote_at(statement), [_known(_part(up, place), facts) for place in (0, 3)]
         is_known = all(isinstance(each, ast.Constant) for each in known)
         back = None
         match known if is_known else caller:
@@ -434,9 +349,9 @@ class _Writer:
         found: list[ast.stmt] = []
         for parameter, argument in zip(function.args.args, arguments, strict=True):
             if parameter.arg not in SHARED:
-                target = _at(ast.Name(names[parameter.arg], ast.Store()), at)
-                found.append(_at(ast.Assign([target], argument), at))
-        found.extend(_copied(each, names) for each in function.body)
+                target = placed(ast.Name(names[parameter.arg], ast.Store()), at)
+                found.append(placed(ast.Assign([target], argument), at))
+        found.extend(copied(each, names) for each in function.body)
         return found
 
     def _fresh(self, name: str) -> str:
@@ -454,7 +369,7 @@ class _Writer:
         match node:
             case ast.Name(name, ast.Load()):
                 value = facts.values.get(name)
-                return _copied(value, {}) if value is not None else node
+                return copied(value) if value is not None else node
             case ast.Constant() | ast.Name():
                 return node
             case ast.ListComp() | ast.GeneratorExp() | ast.SetComp() | ast.DictComp() | ast.Lambda():
@@ -464,7 +379,7 @@ class _Writer:
                 facts.forget(name)
                 return node
             case ast.BoolOp() | ast.IfExp():
-                for name in _stored(node):
+                for name in stored_in(node):
                     facts.forget(name)
         for name, value in ast.iter_fields(node):
             if isinstance(value, list):
@@ -475,7 +390,7 @@ class _Writer:
 
     def _scope(self, node: Any, facts: _Facts) -> Any:
         """Inside, other things may be called by the same names."""
-        stored = _stored(node)
+        stored = stored_in(node)
         for name in stored:
             facts.forget(name)
         inner = facts.copy()
@@ -508,33 +423,33 @@ def _known(node: Any, facts: _Facts) -> Any:
         case ast.Subscript(ast.Name(name), ast.Constant(int(place)), ast.Load()):
             part = facts.part(name, place)
             if part is not None:
-                return _copied(part, {})
+                return copied(part)
             kept = facts.read.get((name, place))
-            return _at(ast.Name(kept, ast.Load()), node) if kept is not None else node
+            return placed(ast.Name(kept, ast.Load()), node) if kept is not None else node
         case ast.Subscript(ast.Constant(tuple() as items), ast.Constant(int(place))) if 0 <= place < len(items):
-            return _at(ast.Constant(items[place]), node)
+            return placed(ast.Constant(items[place]), node)
         case ast.Tuple(items, ast.Load()):
             if all(isinstance(item, ast.Constant) for item in items):
-                return _quote(node).tuple(items)
+                return quote_at(node).tuple(items)
             return node
         case ast.Compare(ast.Constant(left), [operator], [ast.Constant(right)]):
             match operator:
                 case ast.Is() if left is None or right is None:
-                    return _at(ast.Constant(left is right), node)
+                    return placed(ast.Constant(left is right), node)
                 case ast.IsNot() if left is None or right is None:
-                    return _at(ast.Constant(left is not right), node)
+                    return placed(ast.Constant(left is not right), node)
                 case ast.Eq():
-                    return _at(ast.Constant(left == right), node)
+                    return placed(ast.Constant(left == right), node)
                 case ast.NotEq():
-                    return _at(ast.Constant(left != right), node)
+                    return placed(ast.Constant(left != right), node)
             return node
         case ast.UnaryOp(ast.Not(), ast.Constant(value)):
-            return _at(ast.Constant(not value), node)
+            return placed(ast.Constant(not value), node)
         case ast.IfExp(ast.Constant(value), then, otherwise):
             return then if value else otherwise
         case ast.IfExp(ast.BoolOp(ast.And(), [*before, ast.Constant(bool(last))]) as test, _, otherwise):
             if not last:
-                return otherwise if all(_is_simple(each) or _is_cell(each) for each in before) else node
+                return otherwise if all(is_simple(each) or _is_cell(each) for each in before) else node
             test.values = before
             node.test = test if len(before) > 1 else before[0]
             return node
@@ -542,150 +457,12 @@ def _known(node: Any, facts: _Facts) -> Any:
             return node
 
 
-class _Unread:
-    """Goes through a function from its last statement to its first, and leaves out what nobody reads."""
-
-    def block(self, body: list[ast.stmt], live: set[str]) -> list[ast.stmt]:
-        found: list[ast.stmt] = []
-        for statement in reversed(body):
-            found.extend(reversed(self.statement(statement, live)))
-        found.reverse()
-        return found
-
-    def statement(self, statement: ast.stmt, live: set[str]) -> list[ast.stmt]:
-        match statement:
-            case ast.Return() | ast.Raise():
-                live.clear()
-                live |= _loaded(statement)
-                return [statement]
-            case ast.Assign([ast.Name(name)], value):
-                if name not in live and _is_pure(value):
-                    return []
-                live.discard(name)
-                live |= _loaded(value)
-                return [statement]
-            case ast.Assign([ast.Tuple(targets)], value) if all(isinstance(t, ast.Name) for t in targets):
-                return self._unpacks(statement, [t.id for t in targets], value, live)  # type: ignore[attr-defined]
-            case ast.If():
-                other = set(live)
-                statement.body = self.block(statement.body, live)
-                statement.orelse = self.block(statement.orelse, other)
-                live |= other
-                if not statement.body and not statement.orelse:
-                    if _is_pure(statement.test):
-                        return []
-                    live |= _loaded(statement.test)
-                    return [_at(ast.Expr(statement.test), statement)]
-                if not statement.body:
-                    statement.body = [_at(ast.Pass(), statement)]
-                live |= _loaded(statement.test)
-                return [statement]
-            case ast.While() | ast.For():
-                live |= _loaded(statement)
-                inner = set(live)
-                statement.body = self.block(statement.body, inner) or [_at(ast.Pass(), statement)]
-                live |= inner
-                return [statement]
-            case _:
-                live |= _loaded(statement)
-                return [statement]
-
-    def _unpacks(self, statement: ast.Assign, names: list[str], value: ast.expr, live: set[str]) -> list[ast.stmt]:
-        wanted = [place for place, name in enumerate(names) if name in live]
-        if not wanted and _is_pure(value):
-            return []
-        live -= set(names)
-        live |= _loaded(value)
-        if isinstance(value, ast.Name) and _is_frame(value.id) and len(wanted) * 3 <= len(names):
-            q = _quote(statement)
-            return [q.assign(names[p], q.expression("_0[_1]", _copied(value, {}), q.constant(p))) for p in wanted]
-        return [statement]
-
-
-# --- trees
-
-
-def _copied(node: Any, names: Mapping[str, str]) -> Any:
-    """A tree of its own, in which some names are others."""
-    kind = type(node)
-    if kind is ast.Name:
-        made: Any = ast.Name(names.get(node.id, node.id), node.ctx)
-    elif kind is ast.Constant:
-        made = ast.Constant(node.value)
-    elif kind is ast.arg:
-        made = ast.arg(names.get(node.arg, node.arg), None)
-    else:
-        made = kind()
-        for name in kind._fields:
-            value = getattr(node, name, None)
-            if isinstance(value, list):
-                value = [_copied(each, names) if isinstance(each, ast.AST) else each for each in value]
-            elif isinstance(value, ast.AST) and not isinstance(value, ast.expr_context | ast.operator | ast.cmpop):
-                value = _copied(value, names)
-            setattr(made, name, value)
-        if kind is ast.Subscript and hasattr(node, "width"):
-            part_of(made, node.width)
-    return ast.copy_location(made, node)
-
-
-def _at(node: Any, place: ast.AST) -> Any:
-    return ast.copy_location(node, place)
-
-
 def _part(frame: ast.expr, place: int) -> ast.expr:
-    return _quote(frame).expression("_0[_1]", _copied(frame, {}), _at(ast.Constant(place), frame))
-
-
-def _quote(place: ast.stmt | ast.expr) -> Quote:
-    found = Quote()
-    found.stay(place)
-    return found
-
-
-def _names(node: ast.AST) -> set[str]:
-    return {each for inner in walk(node) if (each := _named(inner)) is not None}
-
-
-def _named(node: ast.AST) -> str | None:
-    return node.id if isinstance(node, ast.Name) else node.arg if isinstance(node, ast.arg) else None
-
-
-def _stored(node: ast.AST) -> set[str]:
-    """Names that are given something anywhere in a tree, those of inner scopes too."""
-    found = set()
-    for each in walk(node):
-        if (isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load)) or (
-            isinstance(each, ast.arg) and not isinstance(node, ast.FunctionDef)
-        ):
-            found.add(_named(each) or "")
-    return found
-
-
-def _loaded(node: ast.AST) -> set[str]:
-    """Names that are read; what is changed in place is read, too."""
-    found = {each.id for each in walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)}
-    changed = (each.target for each in walk(node) if isinstance(each, ast.AugAssign))
-    return found | {target.id for target in changed if isinstance(target, ast.Name)}
-
-
-def _ends(body: list[ast.stmt]) -> bool:
-    """Whether a block surely leaves its function."""
-    last = body[-1]
-    if isinstance(last, ast.If):
-        return bool(last.orelse) and _ends(last.body) and _ends(last.orelse)
-    return isinstance(last, ast.Return)
-
-
-def _is_none(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
+    return quote_at(frame).expression("_0[_1]", copied(frame), placed(ast.Constant(place), frame))
 
 
 def _is_number(node: ast.expr | None) -> bool:
     return isinstance(node, ast.Constant) and type(node.value) is int
-
-
-def _is_simple(node: ast.expr) -> bool:
-    return isinstance(node, ast.Name | ast.Constant)
 
 
 def _is_cell(node: ast.expr) -> bool:
@@ -695,27 +472,6 @@ def _is_cell(node: ast.expr) -> bool:
             return True
         case _:
             return False
-
-
-def _constants(given: Sequence[ast.expr]) -> list[int]:
-    return [place for place, each in enumerate(given) if isinstance(each, ast.Constant)]
-
-
-def _is_pure(node: ast.expr) -> bool:
-    """Whether something can be left out if nobody reads it: it changes nothing and cannot fail."""
-    match node:
-        case ast.Name() | ast.Constant():
-            return True
-        case ast.Tuple(items):
-            return all(_is_pure(item) for item in items)
-        case ast.Subscript(ast.Name(name), ast.Constant()):
-            return _is_frame(name)
-        case _:
-            return False
-
-
-def _is_frame(name: str) -> bool:
-    return FRAMES.fullmatch(name) is not None
 
 
 def _same(one: ast.expr, other: ast.expr) -> bool:

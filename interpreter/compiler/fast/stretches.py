@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from interpreter.compiler import lower as l
 from interpreter.compiler.fast.letters import STRETCH
+from interpreter.compiler.fast.library import LEAVE, over
 from interpreter.compiler.fast.quote import is_constant, value_of
 from interpreter.compiler.fast.scope import Scope, Unsupported
-from interpreter.compiler.fast.simplify import LEAVE, over
 from interpreter.compiler.fast.statements import Block, no_loop_in_iterable
 from interpreter.compiler.fast.writer import Writer
 from interpreter.compiler.plain.machine import MAXIMUM_DEPTH

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 from interpreter.compiler.fast.nodes import walk
+from interpreter.compiler.fast.trees import copied
 
 __all__ = ["kept_as_it_was", "used_in_place"]
 
@@ -133,9 +134,9 @@ class _Names:
             return False
         for parent, field, number, _ in found:
             if number is None:
-                setattr(parent, field, _copied(value))
+                setattr(parent, field, copied(value))
             else:
-                getattr(parent, field)[number] = _copied(value)
+                getattr(parent, field)[number] = copied(value)
         self.loaded.update({each: len(found) - 1 for each in read})
         return True
 
@@ -178,18 +179,3 @@ def _is_steady(value: ast.expr) -> bool:
             return name.partition("_I")[0] in FRAMES
         case _:
             return False
-
-
-def _copied(value: ast.expr) -> ast.expr:
-    match value:
-        case ast.Name(name):
-            made: ast.expr = ast.Name(name, ast.Load())
-        case ast.Constant(given):
-            made = ast.Constant(given)
-        case ast.Tuple(items):
-            made = ast.Tuple([_copied(item) for item in items], ast.Load())
-        case ast.Subscript(of, place):
-            made = ast.Subscript(_copied(of), _copied(place), ast.Load())
-        case _:
-            raise AssertionError(value)
-    return ast.copy_location(made, value)
