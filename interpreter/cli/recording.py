@@ -11,7 +11,8 @@ from interpreter.cli.failures import refused
 from interpreter.cli.output import say, styled
 from interpreter.cli.session import Leaves, Person, TakesBack
 from interpreter.compiler.constants import RuleFailure
-from interpreter.engine.game import Decision, Game
+from interpreter.engine.decision import Decision
+from interpreter.engine.game import Game
 from interpreter.engine.refusal import IllegalMove, legal_choice
 from interpreter.engine.typed import literal, value_of
 from interpreter.play.bots.base import Code

@@ -9,7 +9,8 @@ from typing import TextIO
 import click
 
 from interpreter.cli.output import board, notice, say, styled
-from interpreter.engine.game import Decision, Game, Option
+from interpreter.engine.decision import Decision, Option
+from interpreter.engine.game import Game
 from interpreter.engine.refusal import IllegalMove, legal_choice
 from interpreter.engine.show import board_of
 from interpreter.language.types import Type

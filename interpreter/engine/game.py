@@ -1,239 +1,33 @@
-"""A game being played: decisions, choices, undo, clones, views, logs and saves."""
+"""A game being played: choices, undo, clones; views, logs and saves are made elsewhere, when they are asked for."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field
-from typing import TYPE_CHECKING, Any, overload
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from interpreter.base.frozen import dataclass
 from interpreter.compiler.constants import RuleFailure
 from interpreter.compiler.fast.machine import FastMachine
-from interpreter.compiler.plain.machine import AskSite, OptionSite
+from interpreter.compiler.plain.machine import AskSite
+from interpreter.engine.decision import Code, Decision, Named, Option
 from interpreter.engine.refusal import IllegalMove, because_of, refuse
-from interpreter.engine.values import Names
+from interpreter.engine.script import scripted
 from interpreter.kernel.chance import ChanceSource, Scripted, Seeded
 from interpreter.kernel.effects import CHOICE, undo
 from interpreter.kernel.invariants import broken
-from interpreter.kernel.state import State, Value, as_json
-from interpreter.language import core as c
-from interpreter.language.types import Type, has_cards
-from interpreter.language.walk import descendants
+from interpreter.kernel.state import State, Value
 
 if TYPE_CHECKING:
     from interpreter.engine.ruleset import Ruleset
     from interpreter.engine.setup import Table
     from interpreter.engine.show import Line
-    from interpreter.language.policies import Policy
 
-__all__ = ["Decision", "Game", "Option", "Options", "Result"]
+__all__ = ["Game", "Result"]
 
-SAVE_VERSION = 1
-MAXIMUM_SAVE = 50_000_000
 MAXIMUM_RECORDS = 1_000_000
 """So many changes, events and choices may the log of one game hold."""
 FEW_RECORDS = MAXIMUM_RECORDS // 2
 """As long as there are fewer records, they are not looked at before each choice of the machine's own."""
-MAXIMUM_OPTIONS = 4_000
-"""So many options of one decision are known by their public names before they are made anew."""
-MAXIMUM_POLICIES = 64
-"""So many policies are known to one decision by what they are."""
-
-Code = tuple[int, tuple[Value, ...]]
-"""An option as the machine lists it: the alternative's number at its decision, and its values."""
-
-Prefer = Callable[[State, Sequence[Value], Callable[[], int]], Code]
-"""What chooses at a decision from the state, the locals of the rule that asks, and random numbers."""
-
-
-@dataclass(frozen=True, slots=True)
-class Option:
-    """One concrete choice: the alternative and its values, by their public names."""
-
-    do: str
-    values: tuple[tuple[str, Any], ...]
-    code: Code
-    site: OptionSite | None = field(default=None, repr=False, compare=False)
-    """Where the game itself made it: there its code is surely what its names say."""
-
-    def as_dict(self) -> dict[str, Any]:
-        return {"do": self.do, **dict(self.values)}
-
-    def __getitem__(self, name: str) -> Any:
-        return self.as_dict()[name]
-
-    def __str__(self) -> str:
-        return " ".join([self.do, *(f"{name}={value}" for name, value in self.values)])
-
-
-class Named:
-    """The options of one decision of a table, each made when it is first looked up.
-
-    ``options`` are those that were, by their codes: equal ones are one object, as long as few are known. ``seat`` is
-    the local that says who decides, if one does.
-    """
-
-    __slots__ = ("_policies", "machine", "names", "options", "preferred", "seat", "site")
-
-    def __init__(self, machine: FastMachine, site: AskSite, names: Names) -> None:
-        self.machine, self.site, self.names = machine, site, names
-        self.options: dict[Code, Option] = {}
-        self.seat = site.ask.seat.index if type(site.ask.seat) is c.Local else None
-        self.preferred: dict[int, Prefer] = {}
-        """By the identity of a policy the function that chooses here by it."""
-        self._policies: list[Policy] = []
-
-    def learn(self, policy: Policy, prefer: Prefer) -> None:
-        """Remembers what chooses by a policy, which is kept: else another could get its identity."""
-        if len(self._policies) >= MAXIMUM_POLICIES:
-            self._policies.clear()
-            self.preferred.clear()
-        self._policies.append(policy)
-        self.preferred[id(policy)] = prefer
-
-    def option(self, code: Code) -> Option:
-        """The option of an alternative's number and values."""
-        known = self.options.get(code)
-        if known is not None:
-            return known
-        number, values = code
-        option, names = self.site.options[number], self.names
-        choices = option.core.choices
-        pairs = zip(choices, values, strict=True)
-        public = tuple((choice.name, names.public(value, choice.type)) for choice, value in pairs)
-        sure = all(self._is_named(value, choice.type) for choice, value in zip(choices, values, strict=True))
-        if len(self.options) >= MAXIMUM_OPTIONS:
-            self.options.clear()
-        found = self.options[code] = Option(option.name, public, code, option if sure else None)
-        return found
-
-    def _is_named(self, value: Value, type_: Type) -> bool:
-        """Whether a value has a public name of its own: cards without a key share that of their kind."""
-        model = self.names.model
-        if type_.form == "card":
-            return value is None or model.cards[value].key is not None
-        return not has_cards(type_, model.records)
-
-
-class Options(Sequence[Option]):
-    """The legal choices of a decision: behaves as the full list, found as far as it is read."""
-
-    __slots__ = ("_found", "_more", "_named")
-
-    def __init__(self, state: State, env: list[Value], named: Named) -> None:
-        self._named = named
-        self._found: list[Option] = []
-        self._more: Iterator[Code] | None = named.machine.options(state, env, named.site)
-
-    def _all(self) -> list[Option]:
-        if self._more is not None:
-            self._found.extend(map(self._named.option, self._more))
-            self._more = None
-        return self._found
-
-    def _up_to(self, number: int) -> list[Option]:
-        """As many as there are up to one."""
-        while self._more is not None and len(self._found) <= number:
-            code = next(self._more, None)
-            if code is None:
-                self._more = None
-            else:
-                self._found.append(self._named.option(code))
-        return self._found
-
-    def gave(self, option: Option) -> bool:
-        """Whether this very object was among those that have been read."""
-        return any(each is option for each in self._found)
-
-    @overload
-    def __getitem__(self, index: int) -> Option: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[Option]: ...
-
-    def __getitem__(self, index: int | slice) -> Option | list[Option]:
-        if isinstance(index, slice) or index < 0:
-            return self._all()[index]
-        return self._up_to(index)[index]
-
-    def __iter__(self) -> Iterator[Option]:
-        return self._one_by_one() if self._more is not None else iter(self._found)
-
-    def _one_by_one(self) -> Iterator[Option]:
-        number = 0
-        while number < len(self._up_to(number)):
-            yield self._found[number]
-            number += 1
-
-    def __len__(self) -> int:
-        return len(self._all())
-
-    def __repr__(self) -> str:
-        return f"<{len(self)} options>"
-
-
-class Decision:
-    """A named point where a seat must choose.
-
-    ``actor`` is the seat (from 0), ``context`` the values shown with the decision, ``options`` all legal choices.
-    """
-
-    __slots__ = ("_context", "_options", "actor", "frame", "named", "state")
-
-    actor: int
-    frame: tuple[Any, ...]
-    named: Named
-    """Its options, by their codes."""
-    state: State
-    """That of the game. No game stands here: with it every game would be part of a cycle."""
-    _context: dict[str, Any]
-    _options: Options
-
-    @property
-    def site(self) -> AskSite:
-        return self.named.site
-
-    @property
-    def name(self) -> str:
-        return self.site.ask.name
-
-    @property
-    def env(self) -> list[Value]:
-        """The locals of the rule that asks: a copy, which may be worked with."""
-        return list(self.frame[1])
-
-    @property
-    def context(self) -> dict[str, Any]:
-        try:
-            return self._context
-        except AttributeError:  # nobody has asked yet
-            names, state, env = self.named.names, self.state, self.env
-            self.named.machine.meter.refill()
-        types = {name: value.type for name, value in self.site.ask.context}
-        values = ((name, value(state, env)) for name, value in self.site.context)
-        self._context = {name: names.public(value, types[name]) for name, value in values}
-        return self._context
-
-    @property
-    def options(self) -> Options:
-        try:
-            return self._options
-        except AttributeError:
-            self.named.machine.meter.refill()
-            self._options = found = Options(self.state, self.env, self.named)
-        return found
-
-    def option(self, code: Code) -> Option:
-        """The option of an alternative's number and values."""
-        return self.named.option(code)
-
-    def gave(self, option: Option) -> bool:
-        """Whether this very object was read among the options."""
-        return hasattr(self, "_options") and self._options.gave(option)
-
-    def __repr__(self) -> str:
-        return f"<decision {self.name} of seat {self.actor}>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -676,42 +470,9 @@ class Game:
 
     def to_json(self) -> str:
         """The whole game as text: where it comes from, its choices, its state."""
-        decision = self.decision
-        saved = {
-            "save": SAVE_VERSION,
-            "ruleset": self.ruleset.id,
-            "overlays": [d.id for d in self.ruleset.composition.documents if d.kind == "overlay"],
-            "digest": self.ruleset.digest,
-            **self.origin,
-            "settings": self._public_settings(),
-            "choices": [{"by": actor, **choice} for actor, choice in self.choices],
-            "decision": decision.name if decision else None,
-            "state": self._state_json(),
-        }
-        return json.dumps(saved, ensure_ascii=False, separators=(",", ":"))
+        from interpreter.engine.saved import text_of
 
-    def _public_settings(self) -> dict[str, Any]:
-        model, names = self.ruleset.model, self.ruleset.names
-        found: dict[str, Any] = {}
-        for name, setting in model.settings.items():
-            if self.settings[name] is not None:
-                found[name] = names.public(self.settings[name], setting.type)
-        for name, doubt in model.interpretations.items():
-            found[name] = list(doubt.readings)[self.settings[name]]
-        return found
-
-    def _state_json(self) -> dict[str, Any]:
-        return {"cells": as_json(tuple(self.state.cells)), "frame": self._frame_json(self.state.frame)}
-
-    def _frame_json(self, frame: Any) -> Any:
-        if frame is None:
-            return None
-        index, locals_, up, into = frame
-        return [self._stretch_id(index), as_json(tuple(locals_)), self._frame_json(up), into]
-
-    def _stretch_id(self, index: int) -> str:
-        stretches = self.ruleset.program.stretches
-        return stretches[index].id if index < len(stretches) else f"!{index - len(stretches)}"
+        return text_of(self)
 
     @classmethod
     def from_json(cls, ruleset: Ruleset, text: str) -> Game:
@@ -721,135 +482,6 @@ class Game:
         ruleset has changed since, so that a choice no longer fits; then the first one is named, with the rule and its
         reason.
         """
-        saved = _save_of(text)
-        ruleset = ruleset.for_players(saved["players"])
-        changed = saved["digest"] != ruleset.digest
-        what = "the ruleset has changed" if changed else "this save is damaged"
-        if changed and (saved.get("ruleset"), saved.get("overlays")) != (ruleset.id, list(ruleset.overlays)):
-            what = f"this is a game of {_played(saved)}, not of `{ruleset.id}`"
-            if unknown := [name for name in saved.get("settings", {}) if not ruleset.has_setting(name)]:
-                raise ValueError(f"{what}, which has no setting `{unknown[0]}`")
-        try:
-            game = ruleset.new_game(saved["players"], saved["seed"], saved.get("settings"), saved.get("chance"))
-            for number, choice in enumerate(saved["choices"], 1):
-                game._again(number, choice)
-        except RuleFailure as failure:
-            raise ValueError(f"{what}: {failure}") from None
-        except _Different as different:
-            raise ValueError(f"{what}: {different}") from None
-        if not changed:
-            game._check_saved(saved.get("state"))
-        return game.clone()
+        from interpreter.engine.saved import game_of
 
-    def _again(self, number: int, choice: dict[str, Any]) -> None:
-        """Makes a choice of a save."""
-        decision = self.decision
-        if decision is None:
-            raise _Different(f"the game is over before choice {number} of the save")
-        if decision.actor != choice["by"]:
-            rule = decision.site.procedure.split("@")[0]
-            now = f"seat {decision.actor} decides `{decision.name}` (rule `{rule}`)"
-            raise _Different(f"at choice {number} {now}, not seat {choice['by']}")
-        try:
-            self.apply({name: value for name, value in choice.items() if name != "by"})
-        except IllegalMove as error:
-            raise _Different(f"choice {number} is refused: {error}") from None
-
-    def _check_saved(self, state: Any) -> None:
-        """The state of a save is the one that its choices lead to."""
-        mine = self._state_json()
-        if state == mine:
-            return
-        cells = state.get("cells") if isinstance(state, dict) else None
-        if not isinstance(cells, list) or len(cells) != len(mine["cells"]):
-            raise ValueError("this save is damaged: its state has not the form of this ruleset")
-        for cell, (theirs, own) in enumerate(zip(cells, mine["cells"], strict=True)):
-            if theirs != own:
-                where = self.table.census.name(cell)
-                raise ValueError(f"this save is damaged: {where} is not what the choices lead to")
-        raise ValueError("this save is damaged: it waits for another decision than the choices lead to")
-
-
-class _Different(Exception):
-    """A choice of a save that cannot be made again."""
-
-
-def _played(saved: Mapping[str, Any]) -> str:
-    """Of what a save is, in words."""
-    overlays = saved.get("overlays")
-    listed = [f"`{overlay}`" for overlay in overlays] if isinstance(overlays, list) else []
-    return " with ".join([f"`{saved.get('ruleset')}`", *([", ".join(listed)] if listed else [])])
-
-
-def _save_of(text: str) -> dict[str, Any]:
-    """What a save says, in the form that it must have."""
-    if not isinstance(text, str):
-        raise TypeError(f"got {type(text).__name__}, want the text of a saved game")
-    if len(text) > MAXIMUM_SAVE:
-        raise ValueError(f"this is no saved game: it has more than {MAXIMUM_SAVE:,} characters")
-    try:
-        saved = json.loads(text)
-    except (ValueError, RecursionError):
-        saved = None
-    if not isinstance(saved, dict) or "save" not in saved:
-        raise ValueError("this is no saved game")
-    if saved["save"] != SAVE_VERSION:
-        shown = saved["save"] if isinstance(saved["save"], int) else "?"
-        raise ValueError(f"a save of version {shown}; this reads version {SAVE_VERSION}")
-    number = saved.get("players"), saved.get("seed")
-    right = all(isinstance(each, int) and not isinstance(each, bool) for each in number)
-    right &= isinstance(saved.get("digest"), str) and isinstance(saved.get("settings", {}), dict)
-    right &= isinstance(saved.get("choices"), list)
-    if not right or not all(_is_choice(choice) for choice in saved["choices"]):
-        raise ValueError("this save is damaged: players, seed, settings or choices are not as they should be")
-    chance = saved.get("chance", {})
-    if not isinstance(chance, dict) or not all(isinstance(outcomes, list) for outcomes in chance.values()):
-        raise ValueError("this save is damaged: `chance` is not outcomes by name")
-    return saved
-
-
-def _is_choice(choice: Any) -> bool:
-    return isinstance(choice, dict) and isinstance(choice.get("by"), int) and isinstance(choice.get("do"), str)
-
-
-def scripted(ruleset: Ruleset, outcomes: Mapping[str, Any], then: ChanceSource | None) -> Scripted:
-    """Outcomes by public names as the game holds them, by the type of what each chance shuffles or picks."""
-    types = chance_types(ruleset)
-    found: dict[str, list[Value]] = {}
-    said: dict[tuple[str, object], str] = {}
-    for name, entries in outcomes.items():
-        if name not in types:
-            from interpreter.base.suggest import did_you_mean
-
-            raise ValueError(f"`{ruleset.id}` has no chance called `{name}`{did_you_mean(name, types)}")
-        shuffle, type_ = types[name]
-        if not isinstance(entries, Sequence) or isinstance(entries, str):
-            want = "the first items in their order" if shuffle else "what comes up"
-            raise ValueError(
-                f"`{name}`: got {entries!r}, want a list with {want} for each use of it, one after another"
-            )
-        values: list[Value] = []
-        for entry in entries:
-            if shuffle and not isinstance(entry, list | tuple):
-                raise ValueError(f"`{name}`: got {entry!r}, want the first items in their order")
-            items = entry if shuffle else [entry]
-            try:
-                held = tuple(ruleset.names.value(item, type_) for item in items)
-            except ValueError as error:
-                raise ValueError(f"`{name}`: {error}") from None
-            said |= {(name, value): repr(item) for value, item in zip(held, items, strict=True)}
-            values.append(held if shuffle else held[0])
-        found[name] = values
-    return Scripted(found, then, said)
-
-
-def chance_types(ruleset: Ruleset) -> dict[str, tuple[bool, Type]]:
-    """Each named chance: whether it shuffles (else it picks), and the type of an item."""
-    found: dict[str, tuple[bool, Type]] = {}
-    for layer in ruleset.program.reach.procedures.values():
-        for node in descendants(layer.body):
-            if isinstance(node, c.Shuffles):
-                found[node.chance] = (True, Type("card", node.zone.type.name))
-            elif isinstance(node, c.Picks) and node.items.type.of is not None:
-                found[node.chance] = (False, node.items.type.of)
-    return found
+        return game_of(ruleset, text)

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
-from interpreter.engine.game import Decision, Game
+from interpreter.engine.decision import Decision
+from interpreter.engine.game import Game
 from interpreter.engine.show import board_of, lines_since
 from interpreter.kernel.state import Value
 

@@ -15,7 +15,8 @@ from interpreter.kernel.state import Value
 from interpreter.language import core as c
 
 if TYPE_CHECKING:
-    from interpreter.engine.game import Game, Option
+    from interpreter.engine.decision import Option
+    from interpreter.engine.game import Game
 
 __all__ = ["IllegalMove", "Reason", "because_of", "decoded", "domain_text", "legal_choice", "refuse"]
 

@@ -20,9 +20,10 @@ from interpreter.compiler.constants import Env, RuleFailure
 from interpreter.compiler.lower import lower
 from interpreter.compiler.reach import reach_of
 from interpreter.engine.because import Because, text_of
-from interpreter.engine.game import Game, chance_types
+from interpreter.engine.game import Game
 from interpreter.engine.refusal import IllegalMove, because_of
 from interpreter.engine.ruleset import Ruleset, find, load
+from interpreter.engine.script import chance_types
 from interpreter.engine.soundness import Examiner, Trouble, drawing, some_option
 from interpreter.kernel.chance import Scripted
 from interpreter.language import core as c

@@ -37,7 +37,7 @@ class Table:
     seats: int
     census: Census
     options: dict[int, Any] = field(default_factory=dict, repr=False, compare=False)
-    """For decisions that were met, options by their public names: :class:`~interpreter.engine.game.Named`."""
+    """For decisions that were met, options by their public names: :class:`~interpreter.engine.decision.Named`."""
 
 
 def set_table(program: Program, people: int, settings: dict[str, Value]) -> Table:

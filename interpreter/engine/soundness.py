@@ -15,7 +15,8 @@ from typing import Any
 
 from interpreter.base.source import Span
 from interpreter.compiler.constants import RuleFailure
-from interpreter.engine.game import Decision, Game, Option
+from interpreter.engine.decision import Decision, Option
+from interpreter.engine.game import Game
 from interpreter.engine.hidden import Draw, known, otherwise
 from interpreter.engine.refusal import IllegalMove
 from interpreter.engine.show import lines_since

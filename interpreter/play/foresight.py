@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from interpreter.compiler.constants import RuleFailure
-from interpreter.engine.game import Decision, Game
+from interpreter.engine.decision import Decision
+from interpreter.engine.game import Game
 from interpreter.engine.hidden import hidden_from
 from interpreter.engine.show import lines_since
 from interpreter.kernel.effects import CHOICE, MARK, NOTE, changes

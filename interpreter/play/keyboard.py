@@ -10,7 +10,8 @@ from typing import Any
 
 from interpreter.base.suggest import did_you_mean
 from interpreter.compiler.plain.machine import OptionSite
-from interpreter.engine.game import Decision, Game
+from interpreter.engine.decision import Decision
+from interpreter.engine.game import Game
 from interpreter.engine.values import Names
 from interpreter.kernel.state import Value
 from interpreter.language.core import Choice

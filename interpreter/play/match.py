@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from interpreter.compiler.constants import RuleFailure
-from interpreter.engine.game import Decision, Game, Option, Result
+from interpreter.engine.decision import Decision, Option
+from interpreter.engine.game import Game, Result
 from interpreter.engine.ruleset import Ruleset
 from interpreter.kernel.chance import ChanceSource
 from interpreter.kernel.listening import listen

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from interpreter.engine.game import Decision, Game, Option
+from interpreter.engine.decision import Decision, Option
+from interpreter.engine.game import Game
 from interpreter.engine.show import BoardTable, Line, board_of, lines_since
 from interpreter.kernel.effects import CHOICE, MARK
 from interpreter.kernel.state import Value

@@ -14,8 +14,9 @@ from typing import Any
 from interpreter.base.cycles import no_search
 from interpreter.base.frozen import dataclass
 from interpreter.engine.coverage import Citation
+from interpreter.engine.decision import Decision, Option
 from interpreter.engine.differences import Comparison, Difference
-from interpreter.engine.game import Decision, Game, Option
+from interpreter.engine.game import Game
 from interpreter.engine.refusal import IllegalMove
 from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.watching import key_of, watched

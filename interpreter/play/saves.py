@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from interpreter.base.diagnostics import RulesetError
-from interpreter.engine.game import Decision, Game, Option
+from interpreter.engine.decision import Decision, Option
+from interpreter.engine.game import Game
 from interpreter.engine.refusal import IllegalMove
 from interpreter.engine.ruleset import Ruleset, find, load
 from interpreter.reading.compose import ALLOW_UNDEFINED, words

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 import interpreter
-from interpreter.engine.game import Game, Option
+from interpreter.engine.decision import Option
+from interpreter.engine.game import Game
 from interpreter.engine.refusal import IllegalMove
 from interpreter.language.types import Type
 from interpreter.play.bots.named import bots_of

@@ -9,7 +9,8 @@ import pytest
 
 from interpreter.compiler.constants import RuleFailure
 from interpreter.compiler.fast import expressions
-from interpreter.engine.game import Decision, Game, Option
+from interpreter.engine.decision import Decision, Option
+from interpreter.engine.game import Game
 from interpreter.engine.refusal import IllegalMove
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.play.bots.base import Code, Stream

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from interpreter.engine.game import Decision, Game
+from interpreter.engine.decision import Decision
+from interpreter.engine.game import Game
 from interpreter.engine.ruleset import load
 from interpreter.engine.show import lines_since
 from interpreter.play.bots.named import bots_of

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from interpreter.engine.game import Decision, Game, Option
+from interpreter.engine.decision import Decision, Option
+from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.typed import value_of
 from interpreter.play.bots.named import bots_of

@@ -257,7 +257,7 @@ def _tell_interpretations(data: list[dict[str, Any]]) -> None:
 
 
 def _chance(ruleset: Ruleset) -> list[dict[str, Any]]:
-    from interpreter.engine.game import chance_types
+    from interpreter.engine.script import chance_types
 
     return [
         {"name": name, "does": "shuffles" if shuffles else "picks", "of": str(type_)}

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from interpreter.engine.game import Decision, Game, Option
+from interpreter.engine.decision import Decision, Option
+from interpreter.engine.game import Game
 from interpreter.kernel.chance import Draws
 from interpreter.kernel.state import Value
 

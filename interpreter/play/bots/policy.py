@@ -9,7 +9,8 @@ from typing import Any
 
 from interpreter.compiler.constants import Env, Evaluate, RuleFailure
 from interpreter.compiler.plain.machine import AskSite, Machine, OptionSite
-from interpreter.engine.game import Decision, Game, Option
+from interpreter.engine.decision import Decision, Option
+from interpreter.engine.game import Game
 from interpreter.kernel.state import State, Value
 from interpreter.language import core as c
 from interpreter.language.policies import Line, Pattern, Policy, Preferences, how_to_choose

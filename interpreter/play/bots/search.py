@@ -20,7 +20,8 @@ from math import ceil, exp, log, sqrt
 from time import monotonic
 
 from interpreter.compiler.constants import RuleFailure
-from interpreter.engine.game import Decision, Game, Option
+from interpreter.engine.decision import Decision, Option
+from interpreter.engine.game import Game
 from interpreter.kernel.state import Value
 from interpreter.language.policies import Policy
 from interpreter.play.bots.base import Bot, Code, Stream

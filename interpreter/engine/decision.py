@@ -1,0 +1,220 @@
+"""Decisions: who must choose, what is shown with that, and the options, each with its public names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import field
+from typing import TYPE_CHECKING, Any, overload
+
+from interpreter.base.frozen import dataclass
+from interpreter.compiler.fast.machine import FastMachine
+from interpreter.compiler.plain.machine import AskSite, OptionSite
+from interpreter.engine.values import Names
+from interpreter.kernel.state import State, Value
+from interpreter.language import core as c
+from interpreter.language.types import Type, has_cards
+
+if TYPE_CHECKING:
+    from interpreter.language.policies import Policy
+
+__all__ = ["Code", "Decision", "Named", "Option", "Options"]
+
+MAXIMUM_OPTIONS = 4_000
+"""So many options of one decision are known by their public names before they are made anew."""
+MAXIMUM_POLICIES = 64
+"""So many policies are known to one decision by what they are."""
+
+Code = tuple[int, tuple[Value, ...]]
+"""An option as the machine lists it: the alternative's number at its decision, and its values."""
+
+Prefer = Callable[[State, Sequence[Value], Callable[[], int]], Code]
+"""What chooses at a decision from the state, the locals of the rule that asks, and random numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One concrete choice: the alternative and its values, by their public names."""
+
+    do: str
+    values: tuple[tuple[str, Any], ...]
+    code: Code
+    site: OptionSite | None = field(default=None, repr=False, compare=False)
+    """Where the game itself made it: there its code is surely what its names say."""
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"do": self.do, **dict(self.values)}
+
+    def __getitem__(self, name: str) -> Any:
+        return self.as_dict()[name]
+
+    def __str__(self) -> str:
+        return " ".join([self.do, *(f"{name}={value}" for name, value in self.values)])
+
+
+class Named:
+    """The options of one decision of a table, each made when it is first looked up.
+
+    ``options`` are those that were, by their codes: equal ones are one object, as long as few are known. ``seat`` is
+    the local that says who decides, if one does.
+    """
+
+    __slots__ = ("_policies", "machine", "names", "options", "preferred", "seat", "site")
+
+    def __init__(self, machine: FastMachine, site: AskSite, names: Names) -> None:
+        self.machine, self.site, self.names = machine, site, names
+        self.options: dict[Code, Option] = {}
+        self.seat = site.ask.seat.index if type(site.ask.seat) is c.Local else None
+        self.preferred: dict[int, Prefer] = {}
+        """By the identity of a policy the function that chooses here by it."""
+        self._policies: list[Policy] = []
+
+    def learn(self, policy: Policy, prefer: Prefer) -> None:
+        """Remembers what chooses by a policy, which is kept: else another could get its identity."""
+        if len(self._policies) >= MAXIMUM_POLICIES:
+            self._policies.clear()
+            self.preferred.clear()
+        self._policies.append(policy)
+        self.preferred[id(policy)] = prefer
+
+    def option(self, code: Code) -> Option:
+        """The option of an alternative's number and values."""
+        known = self.options.get(code)
+        if known is not None:
+            return known
+        number, values = code
+        option, names = self.site.options[number], self.names
+        choices = option.core.choices
+        pairs = zip(choices, values, strict=True)
+        public = tuple((choice.name, names.public(value, choice.type)) for choice, value in pairs)
+        sure = all(self._is_named(value, choice.type) for choice, value in zip(choices, values, strict=True))
+        if len(self.options) >= MAXIMUM_OPTIONS:
+            self.options.clear()
+        found = self.options[code] = Option(option.name, public, code, option if sure else None)
+        return found
+
+    def _is_named(self, value: Value, type_: Type) -> bool:
+        """Whether a value has a public name of its own: cards without a key share that of their kind."""
+        model = self.names.model
+        if type_.form == "card":
+            return value is None or model.cards[value].key is not None
+        return not has_cards(type_, model.records)
+
+
+class Options(Sequence[Option]):
+    """The legal choices of a decision: behaves as the full list, found as far as it is read."""
+
+    __slots__ = ("_found", "_more", "_named")
+
+    def __init__(self, state: State, env: list[Value], named: Named) -> None:
+        self._named = named
+        self._found: list[Option] = []
+        self._more: Iterator[Code] | None = named.machine.options(state, env, named.site)
+
+    def _all(self) -> list[Option]:
+        if self._more is not None:
+            self._found.extend(map(self._named.option, self._more))
+            self._more = None
+        return self._found
+
+    def _up_to(self, number: int) -> list[Option]:
+        """As many as there are up to one."""
+        while self._more is not None and len(self._found) <= number:
+            code = next(self._more, None)
+            if code is None:
+                self._more = None
+            else:
+                self._found.append(self._named.option(code))
+        return self._found
+
+    def gave(self, option: Option) -> bool:
+        """Whether this very object was among those that have been read."""
+        return any(each is option for each in self._found)
+
+    @overload
+    def __getitem__(self, index: int) -> Option: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Option]: ...
+
+    def __getitem__(self, index: int | slice) -> Option | list[Option]:
+        if isinstance(index, slice) or index < 0:
+            return self._all()[index]
+        return self._up_to(index)[index]
+
+    def __iter__(self) -> Iterator[Option]:
+        return self._one_by_one() if self._more is not None else iter(self._found)
+
+    def _one_by_one(self) -> Iterator[Option]:
+        number = 0
+        while number < len(self._up_to(number)):
+            yield self._found[number]
+            number += 1
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} options>"
+
+
+class Decision:
+    """A named point where a seat must choose.
+
+    ``actor`` is the seat (from 0), ``context`` the values shown with the decision, ``options`` all legal choices.
+    """
+
+    __slots__ = ("_context", "_options", "actor", "frame", "named", "state")
+
+    actor: int
+    frame: tuple[Any, ...]
+    named: Named
+    """Its options, by their codes."""
+    state: State
+    """That of the game. No game stands here: with it every game would be part of a cycle."""
+    _context: dict[str, Any]
+    _options: Options
+
+    @property
+    def site(self) -> AskSite:
+        return self.named.site
+
+    @property
+    def name(self) -> str:
+        return self.site.ask.name
+
+    @property
+    def env(self) -> list[Value]:
+        """The locals of the rule that asks: a copy, which may be worked with."""
+        return list(self.frame[1])
+
+    @property
+    def context(self) -> dict[str, Any]:
+        try:
+            return self._context
+        except AttributeError:  # nobody has asked yet
+            names, state, env = self.named.names, self.state, self.env
+            self.named.machine.meter.refill()
+        types = {name: value.type for name, value in self.site.ask.context}
+        values = ((name, value(state, env)) for name, value in self.site.context)
+        self._context = {name: names.public(value, types[name]) for name, value in values}
+        return self._context
+
+    @property
+    def options(self) -> Options:
+        try:
+            return self._options
+        except AttributeError:
+            self.named.machine.meter.refill()
+            self._options = found = Options(self.state, self.env, self.named)
+        return found
+
+    def option(self, code: Code) -> Option:
+        """The option of an alternative's number and values."""
+        return self.named.option(code)
+
+    def gave(self, option: Option) -> bool:
+        """Whether this very object was read among the options."""
+        return hasattr(self, "_options") and self._options.gave(option)
+
+    def __repr__(self) -> str:
+        return f"<decision {self.name} of seat {self.actor}>"
