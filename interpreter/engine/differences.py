@@ -1,62 +1,32 @@
 """What differs between two rulesets: typed, by path, and by the phase of the round in which it first matters.
 
 In go two rulesets; out come differences, each with what either side has there. Only what can ever apply is compared
-(:mod:`interpreter.engine.applied`), and that by what it does: where it stands, in how many layers it was put together,
-what its locals are called and which statements it cites makes no difference. What is told of a game and how bots choose
-(:mod:`interpreter.engine.told`) is no rule, and stands in a chapter of its own.
+(:mod:`interpreter.engine.applied`), and that by what it does (:mod:`interpreter.engine.compared`). What is told of a
+game and how bots choose (:mod:`interpreter.engine.told`) is no rule, and stands in a chapter of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
-from collections.abc import Mapping as Dict
-from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain
 from typing import Any
 
-from interpreter.engine.applied import applied, settings_read
-from interpreter.engine.contents import can_have
-from interpreter.engine.explain import Part, for_readers, part_of, type_in_words, type_text
+from interpreter.engine.applied import settings_read
+from interpreter.engine.compared import CHAPTERS, Compared, Side, Text, View
+from interpreter.engine.explain import type_in_words, type_text
 from interpreter.engine.graph_changes import GraphChanges, graph_changes
-from interpreter.engine.outline import Outline
-from interpreter.engine.places import Topic, below, nodes_of
+from interpreter.engine.places import Topic
 from interpreter.engine.ruleset import Ruleset, default_settings
 from interpreter.engine.told import Facts, Told, own_policies, policy_files, policy_of, told
 from interpreter.kernel.state import Value
-from interpreter.language import core as c
-from interpreter.language.model import CardRow, Group, Model, Role, RuleLayer, Table
-from interpreter.language.types import Type
-from interpreter.language.walk import descendants
-from interpreter.reading.compose import Entry, word, words
-from interpreter.reading.yaml import Mapping, Scalar, Sequence
+from interpreter.language.model import CardRow, Group, Role, Table
 
-__all__ = ["CHAPTERS", "Compared", "Comparison", "Difference", "Side", "differences"]
-
-CHAPTERS = {
-    "players": "Who plays",
-    "box": "What the box holds",
-    "board": "The board",
-    "start": "Where things lie at first",
-    "settings": "Settings and doubts",
-    "round": "The course of a round",
-    "standing": "At any time",
-    "result": "Who wins",
-    "others": "Elsewhere",
-    "told": "Said and shown",
-}
-"""What chapters are called that are no phase and not the set-up; those bear the names of their rules."""
+__all__ = ["Comparison", "Difference", "differences"]
 
 _BEFORE = ("players", "box", "board", "start", "settings", "round")
 _ASIDE = (*_BEFORE, "told")
-
-
-@dataclass(frozen=True, slots=True)
-class Side:
-    """What one ruleset has at a path: in short, and for texts each layer that takes part, the lowest first."""
-
-    value: str
-    parts: tuple[Part, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,239 +83,20 @@ class Comparison:
 
 
 def differences(
-    a: Compared, b: Compared, settings: Dict[str, Value] | None = None, players: int | None = None
+    a: Compared, b: Compared, settings: Mapping[str, Value] | None = None, players: int | None = None
 ) -> Comparison:
     """Compares two rulesets as they are played with these settings. Where it is known how many ``players`` there are,
     cells of tables for other numbers are left out."""
     return _Pair(a, b, settings or {}, players).comparison()
 
 
-# --- one side ---------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class _Text:
-    """A text as it is compared: its outline, and the constants in it as others name them."""
-
-    shape: Hashable
-    constants: tuple[str, ...]
-
-
-class Compared:
-    """A ruleset that is compared, perhaps with several others."""
-
-    def __init__(self, ruleset: Ruleset) -> None:
-        self.ruleset = ruleset
-        self._views: dict[Hashable, _View] = {}
-
-    @cached_property
-    def whole(self) -> _View:
-        return _View(self.ruleset, self.ruleset.model)
-
-    @cached_property
-    def taken(self) -> frozenset[str]:
-        """The overlays that it holds, or that some numbers of players take in."""
-        return frozenset([*self.ruleset.overlays, *dict(self.ruleset.players.overlays).values()])
-
-    @cached_property
-    def optional(self) -> dict[str, str]:
-        """The overlays that it can have and does not, with their titles."""
-        shelf = self.ruleset.shelf
-        read = (shelf.read("overlay", id)[0] for id in shelf.ids("overlay"))
-        return {
-            overlay.id: word(overlay.root.get("title"), overlay.id)
-            for overlay in read
-            if overlay is not None and overlay.id not in self.taken
-            if can_have(self.ruleset.composition.documents, overlay)
-        }
-
-    def view(self, settings: Dict[str, Value], open_: frozenset[str]) -> _View:
-        """What applies of it, where settings are known and some names are not taken for constants."""
-        key = (tuple(sorted(settings.items())), open_)
-        if key not in self._views:
-            self._views[key] = _View(self.ruleset, applied(self.ruleset.model, settings, open_))
-        return self._views[key]
-
-
-class _View:
-    """A model of a ruleset, with its texts in a form that can be compared."""
-
-    def __init__(self, ruleset: Ruleset, model: Model) -> None:
-        self.ruleset, self.model = ruleset, model
-        self._layers: dict[str, list[RuleLayer]] = {}
-        self._texts: dict[tuple[str, str], list[_Text]] = {}
-
-    def text(self, tree: Any) -> _Text:
-        outline = Outline(self.model)
-        shape = outline.of(tree)
-        return _Text(shape, tuple(self._constant(each.value, each.type) for each in outline.constants))
-
-    def _constant(self, value: Any, type_: Type) -> str:
-        """A constant as it is compared: all things of a sort are that, whatever they are called."""
-        of = type_.of
-        if of is not None and isinstance(value, tuple) and len(value) > 1 and value == self._all(of):
-            return f"every {type_text(self.ruleset, of)}"
-        return self.shown(value, type_)
-
-    def _all(self, of: Type) -> tuple[int, ...] | None:
-        match of.form:
-            case "node" if self.model.graph is not None:
-                return tuple(range(len(self.model.graph.nodes)))
-            case "kind" if of.name in self.model.kinds:
-                return tuple(range(len(self.model.kinds[of.name].members)))
-            case "card":
-                return tuple(n for n, row in enumerate(self.model.cards) if of.name in ("", row.kind))
-            case _:
-                return None
-
-    def shown(self, value: Any, type_: Type) -> str:
-        return "-" if value is None or value == () else self.ruleset.names.text(value, type_)
-
-    def written(self, tree: Any) -> str:
-        """An expression as it stands in a file; a constant as its value."""
-        return self.shown(tree.value, tree.type) if isinstance(tree, c.Const) else " ".join(tree.span.text.split())
-
-    # --- rules, triggers and standing rules
-
-    def layers(self, name: str) -> list[RuleLayer]:
-        """The layers of a rule down to the first that always answers and asks none below."""
-        if name not in self._layers:
-            layers = list(self.model.rules[name].layers)
-            whole = [place for place, each in enumerate(layers) if each.when is None and not _asks_below(each.body)]
-            self._layers[name] = layers[whole[-1] if whole else 0 :]
-        return self._layers[name]
-
-    def texts(self, topic: Topic) -> list[_Text]:
-        """The texts of a topic, one for each layer."""
-        key = (topic.section, topic.name)
-        if key not in self._texts:
-            self._texts[key] = [self.text(tree) for tree in self._trees(topic)]
-        return self._texts[key]
-
-    def _trees(self, topic: Topic) -> Iterator[Any]:
-        model, name = self.model, topic.name
-        match topic.section:
-            case "rules":
-                rule = model.rules[name]
-                types = tuple(type_ for _, type_ in rule.parameters)
-                yield from ((types, rule.result, each.when, _plain(each)) for each in self.layers(name))
-            case "triggers":
-                each = model.triggers[name]
-                cases = tuple((case.phases, self._block(case.procedure)) for case in each.cases)
-                yield each.event, each.test, cases
-            case _:
-                standing = model.standing[name]
-                yield standing.binders, standing.test, self._block(standing.procedure)
-
-    def _block(self, procedure: str | None) -> Any:
-        return _plain(self.model.blocks[procedure]) if procedure is not None else None
-
-    def entries(self, topic: Topic) -> list[Entry]:
-        """The declaration of each text."""
-        entries = self.ruleset.composition.layers(topic.section, topic.name)
-        if topic.section == "rules":
-            return [entries[layer.layer] for layer in self.layers(topic.name)]
-        return entries[-1:]
-
-    def side(self, topic: Topic, texts: Iterable[int]) -> Side:
-        """Some of the texts of a topic, with what their authors say of them."""
-        entries = self.entries(topic)
-        parts = tuple(self._part(topic.section, entries[place]) for place in texts)
-        return Side("\n".join(f"where {part.when}:\n{part.text}" if part.when else part.text for part in parts), parts)
-
-    def _part(self, section: str, entry: Entry) -> Part:
-        part = part_of(self.ruleset, section, entry)
-        own = set(self.ruleset.own_cites(tuple(quote.id for quote in part.cites)))
-        text = part.text if section == "rules" else "\n".join(_lines(entry.value))
-        about = word(entry.get("about"))
-        return replace(part, text=text, about=about, cites=tuple(quote for quote in part.cites if quote.id in own))
-
-    # --- where in the order of play
-
-    @cached_property
-    def chapters(self) -> dict[Topic, str]:
-        """The chapter of every topic: the moment at which it first comes into play."""
-        model, facts = self.model, self.ruleset.program.reach.phase_facts
-        play = [*([model.setup] if model.setup else []), *model.phases]
-        firsts = {Topic("rules", name) for name in play if name in model.rules}
-        seen = set(firsts)
-        found: dict[Topic, str] = {}
-        heads: list[tuple[str, list[Topic]]] = [(name, [Topic("rules", name)]) for name in play if name in model.rules]
-        for name in play:
-            events = facts[name].events if name in facts else ()
-            heard = [Topic("triggers", each.name) for each in model.triggers.values() if each.event in events]
-            heads.append((name, heard))
-        checks = [each.check for each in model.settings.values() if each.check in model.rules]
-        heads += [
-            ("standing", [Topic("standing", name) for name in model.standing]),
-            ("result", [Topic("rules", each.rule) for each in _calls(model.ranking)]),
-            ("settings", [Topic("rules", name) for name in checks if name]),
-            ("others", [Topic(of, name) for of in ("triggers", "rules") for name in getattr(model, of)]),
-        ]
-        for chapter, topics in heads:
-            if topics == [Topic("rules", chapter)]:
-                seen.difference_update(topics)
-            found.update(dict.fromkeys(below(model, topics, seen), chapter))
-        return found
-
-    @cached_property
-    def tables(self) -> dict[str, str]:
-        """The chapter of every table: of what reads it first."""
-        order = ["start", *self.phases, *CHAPTERS]
-        found = {group.spaces: "start" for group in self.model.groups.values() if group.spaces}
-        starts = (group.start for group in self.model.groups.values() if group.start is not None)
-        found |= {node.table: "start" for node in descendants(tuple(starts)) if isinstance(node, c.TableCell)}
-        for topic, chapter in sorted(self.chapters.items(), key=lambda item: order.index(item[1])):
-            for node in nodes_of(self.model, topic):
-                if isinstance(node, c.TableCell):
-                    found.setdefault(node.table, chapter)
-        return found
-
-    @property
-    def phases(self) -> list[str]:
-        return [*([self.model.setup] if self.model.setup else []), *self.model.phases]
-
-
-def _plain(layer: RuleLayer) -> Any:
-    """A text, of which a function in one line says the same as one that only returns a value."""
-    match layer.body:
-        case (c.Returns(value),) if layer.form == "is":
-            return value
-        case body:
-            return body
-
-
-def _lines(value: Any) -> Iterator[str]:
-    """What a trigger or standing rule says, line by line, without what is said about it."""
-    for entry in value.entries if isinstance(value, Mapping) else ():
-        key, text = entry.key.text, entry.value
-        if isinstance(text, Scalar) and key in ("on", "for", "whenever"):
-            yield f"{key} {' '.join(text.text.split())}:"
-        elif isinstance(text, Scalar) and key in ("does", "otherwise"):
-            yield from ("otherwise:",) if key == "otherwise" else ()
-            yield from (f"  {line}" for line in for_readers(text.text).splitlines())
-        elif isinstance(text, Sequence) and key == "cases":
-            for case in text.items:
-                if isinstance(case, Mapping):
-                    yield f"in {', '.join(each.text for each in words(case.get('in')))}:"
-                    yield from _lines(case)
-
-
-def _asks_below(body: Any) -> bool:
-    return any(isinstance(node, c.CallBase) for node in descendants(body))
-
-
-def _calls(tree: Any) -> Iterator[c.CallRule]:
-    return (node for node in descendants(tree) if isinstance(node, c.CallRule))
-
-
-# --- both -------------------------------------------------------------------------------------------------------------
-
 _Found = Iterator[Difference]
 
 
 class _Pair:
-    def __init__(self, a: Compared, b: Compared, settings: Dict[str, Value], players: int | None) -> None:
+    """Two sides under the same settings; each method but the first few finds the differences of one kind of thing."""
+
+    def __init__(self, a: Compared, b: Compared, settings: Mapping[str, Value], players: int | None) -> None:
         self.players = players
         self.a, self.b = a.whole, b.whole
         self._sides = a, b
@@ -362,7 +113,7 @@ class _Pair:
             if self._group(self.a, name) != self._group(self.b, name):
                 yield name
 
-    def _known(self, own: Ruleset, other: Ruleset, settings: Dict[str, Value]) -> dict[str, Value]:
+    def _known(self, own: Ruleset, other: Ruleset, settings: Mapping[str, Value]) -> dict[str, Value]:
         """What is set: what was given, and what the other ruleset does not have in the same form."""
         defaults, found = default_settings(own.model), {}
         for name, value in defaults.items():
@@ -433,14 +184,14 @@ class _Pair:
             yield from _one(path, "overlay", name, mine.get(number), its.get(number), "players")
 
     def _kinds(self) -> _Found:
-        def kinds(view: _View) -> dict[str, str]:
+        def kinds(view: View) -> dict[str, str]:
             return {
                 kind.name: f"{kind.range[0]} to {kind.range[1]}" if kind.range else ", ".join(sorted(kind.members))
                 for kind in view.model.kinds.values()
                 if kind.totals is None and kind.name not in view.model.interpretations
             }
 
-        def tokens(view: _View) -> dict[str, str]:
+        def tokens(view: View) -> dict[str, str]:
             return {
                 name if kind.unit else f"{name}.{member}": str(total)
                 for name, kind in view.model.kinds.items()
@@ -448,7 +199,7 @@ class _Pair:
                 for member, total in zip(kind.members, kind.totals, strict=True)
             }
 
-        def records(view: _View) -> dict[str, str]:
+        def records(view: View) -> dict[str, str]:
             return {
                 name: ", ".join(f"{key}: {type_text(view.ruleset, of)}" for key, of in fields.items())
                 for name, fields in view.model.records.items()
@@ -459,10 +210,10 @@ class _Pair:
         yield from _each("records", "record", "box", records(self.a), records(self.b))
 
     def _cards(self) -> _Found:
-        def cards(view: _View) -> dict[str, CardRow]:
+        def cards(view: View) -> dict[str, CardRow]:
             return {f"{row.kind}[{row.key}]": row for row in view.model.cards if row.key is not None}
 
-        def alike(view: _View) -> dict[str, str]:
+        def alike(view: View) -> dict[str, str]:
             kinds = [row.kind for row in view.model.cards if row.key is None]
             return {kind: str(kinds.count(kind)) for kind in kinds}
 
@@ -476,21 +227,21 @@ class _Pair:
                 yield from _one(f"cards.{name}", "card", name, one, other, "box")
         yield from _each("cards", "number of cards", "box", alike(self.a), alike(self.b))
 
-    def _card(self, view: _View, row: CardRow | None) -> dict[str, str]:
+    def _card(self, view: View, row: CardRow | None) -> dict[str, str]:
         if row is None:
             return {}
         attributes = view.model.card_kinds[row.kind].attributes
         return {name: view.shown(row.values.get(name), attributes[name]) for name in attributes}
 
     def _components(self) -> _Found:
-        def parts(view: _View) -> dict[str, str]:
+        def parts(view: View) -> dict[str, str]:
             found = view.model.components.values()
             return {each.name: f"{each.count}: {each.about}" if each.count else each.about for each in found}
 
         yield from _each("components", "component", "box", parts(self.a), parts(self.b))
 
     def _places(self) -> _Found:
-        def places(view: _View) -> dict[str, str]:
+        def places(view: View) -> dict[str, str]:
             graph = view.model.graph
             return {
                 f"{name}[{number}].{key}": view.shown(value, graph.place[key])
@@ -502,7 +253,7 @@ class _Pair:
 
         yield from _each("graph.places", "place", "board", places(self.a), places(self.b))
 
-    def _group(self, view: _View, name: str) -> Facts:
+    def _group(self, view: View, name: str) -> Facts:
         """What is said of a holder or value, each with what is compared and what is shown of it."""
         group = view.model.groups[name]
         plain = {
@@ -534,7 +285,7 @@ class _Pair:
             )
 
     def _roles(self) -> _Found:
-        def roles(view: _View) -> dict[str, str]:
+        def roles(view: View) -> dict[str, str]:
             return {
                 role.name: f"{'counts' if role.counts else 'does not count'}, {_many(role)}"
                 for role in view.model.roles.values()
@@ -543,7 +294,7 @@ class _Pair:
         yield from _each("seats.roles", "role", "players", roles(self.a), roles(self.b))
 
     def _settings(self) -> _Found:
-        def settings(view: _View) -> dict[str, str]:
+        def settings(view: View) -> dict[str, str]:
             found = view.ruleset.model.settings.values()
             return {each.name: f"{type_text(view.ruleset, each.type)}: {each.about}" for each in found}
 
@@ -592,7 +343,7 @@ class _Pair:
             one, other = ((each.whole, each.facts) if each is not None else None for each in (a, b))
             yield from _facts(path, thing.kind, thing.name, "told", one, other)
 
-    def _telling(self, view: _View) -> dict[str, Told]:
+    def _telling(self, view: View) -> dict[str, Told]:
         """What a side tells and shows by its paths, without files of policies that both have."""
         of, other = (policy_files(each.ruleset) for each in (view, self.b if view is self.a else self.a))
         files = (policy_of(view.ruleset, id) for id, path in of.items() if other.get(id) != path)
@@ -620,14 +371,14 @@ class _Pair:
                 y = self._whole(its[name], b) if b is not None else None
                 yield from _one(path, "table", name, x, y, chapter)
 
-    def _whole(self, table: Table, cells: Dict[str, str]) -> str:
+    def _whole(self, table: Table, cells: Mapping[str, str]) -> str:
         keys = ", ".join(key.replace("_", " ") for key in table.keys)
         return f"by {keys} – " + "; ".join(f"{keys}: {value}" for keys, value in cells.items())
 
-    def _keys(self, view: _View, table: Table) -> tuple[str, ...]:
+    def _keys(self, view: View, table: Table) -> tuple[str, ...]:
         return (*table.keys, type_text(view.ruleset, table.gives))
 
-    def _cells(self, view: _View, table: Table) -> dict[str, str]:
+    def _cells(self, view: View, table: Table) -> dict[str, str]:
         """The cells by their keys as rules write them: those for so many players, where it is known how many play."""
         of = [place for place, key in enumerate(table.keys) if key == "players"]
         return {
@@ -636,10 +387,10 @@ class _Pair:
             if self.players is None or all(keys[place] == self.players for place in of)
         }
 
-    def _key(self, view: _View, table: Table, keys: tuple[int, ...]) -> list[str]:
+    def _key(self, view: View, table: Table, keys: tuple[int, ...]) -> list[str]:
         return [str(view.shown(key, type_)) for key, type_ in zip(keys, table.key_types, strict=True)]
 
-    def _key_words(self, view: _View, table: Table) -> dict[str, str]:
+    def _key_words(self, view: View, table: Table) -> dict[str, str]:
         """The keys of every cell in words: a number says what it is the number of."""
         of = [
             f"{name.replace('_', ' ')} " if type_.form == "int" else ""
@@ -668,7 +419,7 @@ class _Pair:
 _KINDS = {"rules": "rule", "triggers": "trigger", "standing": "standing rule"}
 
 
-def _apart(a: list[_Text], b: list[_Text]) -> tuple[list[int], list[int]]:
+def _apart(a: list[Text], b: list[Text]) -> tuple[list[int], list[int]]:
     """The layers that only one side has. Where a side has no other, what the other side's layers lie on or replace."""
     left = [place for place, text in enumerate(a) if text not in b]
     right = [place for place, text in enumerate(b) if text not in a]
@@ -677,11 +428,11 @@ def _apart(a: list[_Text], b: list[_Text]) -> tuple[list[int], list[int]]:
     return left or _last(a), right or _last(b)
 
 
-def _last(texts: list[_Text]) -> list[int]:
+def _last(texts: list[Text]) -> list[int]:
     return [len(texts) - 1] if texts else []
 
 
-def _constants(a: list[_Text], b: list[_Text]) -> tuple[tuple[str, str], ...]:
+def _constants(a: list[Text], b: list[Text]) -> tuple[tuple[str, str], ...]:
     """What stands in the place of each other, where texts differ in nothing else."""
     if not a or [text.shape for text in a] != [text.shape for text in b]:
         return ()
@@ -733,7 +484,7 @@ def _either(a: Iterable[str], b: Iterable[str]) -> list[str]:
     return list(dict.fromkeys([*a, *b]))
 
 
-def _shared(a: Dict[str, Any], b: Dict[str, Any]) -> list[str]:
+def _shared(a: Mapping[str, Any], b: Mapping[str, Any]) -> list[str]:
     return [name for name in a if name in b]
 
 
@@ -757,7 +508,7 @@ def _facts(
             )
 
 
-def _each(path: str, kind: str, chapter: str, a: Dict[str, str], b: Dict[str, str]) -> _Found:
+def _each(path: str, kind: str, chapter: str, a: Mapping[str, str], b: Mapping[str, str]) -> _Found:
     """A difference for each name that is not the same on both sides."""
     for name in _either(a, b):
         yield from _one(f"{path}.{name}", kind, name, a.get(name), b.get(name), chapter)

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from interpreter.engine.differences import Comparison, Difference, Side
+from interpreter.engine.compared import Side
+from interpreter.engine.differences import Comparison, Difference
 from interpreter.engine.explain import Part
 from interpreter.pages.effect_charts import effect_sizes, two_histograms
 from interpreter.pages.page import (

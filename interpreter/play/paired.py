@@ -12,7 +12,8 @@ from typing import Any
 
 from interpreter.base.diagnostics import RulesetError
 from interpreter.base.frozen import dataclass
-from interpreter.engine.differences import Compared, Comparison, differences
+from interpreter.engine.compared import Compared
+from interpreter.engine.differences import Comparison, differences
 from interpreter.engine.sides import sides_of
 from interpreter.kernel.state import Value
 from interpreter.play.bots.named import bots_of

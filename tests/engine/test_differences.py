@@ -13,7 +13,8 @@ from click.testing import CliRunner
 
 from interpreter.base.diagnostics import RulesetError
 from interpreter.cli.main import cli
-from interpreter.engine.differences import Compared, Comparison, Side, differences
+from interpreter.engine.compared import Compared, Side
+from interpreter.engine.differences import Comparison, differences
 from interpreter.engine.ruleset import load
 from interpreter.engine.sides import sides_of
 from tests.play.toy import ROOT, changed

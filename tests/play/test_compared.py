@@ -14,7 +14,8 @@ from click.testing import CliRunner
 
 from interpreter.base.source import NOWHERE
 from interpreter.cli.main import cli
-from interpreter.engine.differences import Compared, Comparison, differences
+from interpreter.engine.compared import Compared
+from interpreter.engine.differences import Comparison, differences
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.language import core as c
 from interpreter.language.model import Measure, MeasureKey

@@ -25,7 +25,8 @@ from interpreter.cli.output import aligned, as_json, notice, say, styled
 from interpreter.cli.progress import STOPPED, counting, interruptible
 
 if TYPE_CHECKING:
-    from interpreter.engine.differences import Comparison, Difference, Side
+    from interpreter.engine.compared import Side
+    from interpreter.engine.differences import Comparison, Difference
     from interpreter.engine.ruleset import Ruleset
     from interpreter.pages.comparison import Played
     from interpreter.play.one_at_a_time import Alone
@@ -85,7 +86,7 @@ def command(
       regelwerk compare germany-2004 germany-2018 --games 20 --each
       regelwerk compare germany-2004 germany-2018 --report report.html
     """
-    from interpreter.engine.differences import Compared
+    from interpreter.engine.compared import Compared
 
     if matrix:
         from interpreter.engine.sides import family_of
@@ -128,7 +129,8 @@ def _compared(
     names: Sequence[str], overlays: tuple[str, ...], players: int | None, settings: tuple[str, ...]
 ) -> Comparison:
     from interpreter.cli.options import players_for
-    from interpreter.engine.differences import Compared, differences
+    from interpreter.engine.compared import Compared
+    from interpreter.engine.differences import differences
     from interpreter.engine.sides import sides_of
 
     a, b = sides_of(names[0], names[1], overlays)
@@ -168,7 +170,8 @@ def _played(
     """Games of both, as many as are wanted or as were played when somebody pressed Ctrl-C."""
     from interpreter.cli.failures import refused
     from interpreter.cli.options import alone_for, bots_for, crew_for, players_for, seed_for, settings_given
-    from interpreter.engine.differences import Compared, differences
+    from interpreter.engine.compared import Compared
+    from interpreter.engine.differences import differences
     from interpreter.pages.comparison import Played
     from interpreter.play.effects import bots_for_both, effects
     from interpreter.play.jobs import WorkersLost

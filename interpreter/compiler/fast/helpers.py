@@ -33,6 +33,7 @@ and whoever looks for something in it fails."""
 
 
 def give_up() -> None:
+    """The plain form does the decision again."""
     raise Abandoned
 
 
@@ -45,6 +46,7 @@ def product(left: int, right: int) -> int:
 
 
 def item_of(items: Value, at: int) -> Value:
+    """An item by its place, which does not count from the end."""
     if at < 0:
         raise Abandoned
     return items[at]
@@ -52,20 +54,24 @@ def item_of(items: Value, at: int) -> Value:
 
 @lru_cache(4096)
 def single(number: int, kind: int, size: int) -> Value:
+    """The bag that holds so many of one kind."""
     bag = [0] * size
     bag[kind] = number
     return tuple(bag)
 
 
 def otherwise(found: Value, other: Value) -> Value:
+    """What was found, or, where that is none, something else."""
     return other if found is None else found
 
 
 def is_of(truths: tuple[bool, ...], card: Value, negated: bool) -> bool:
+    """Whether a card that may be none is of a kind, for which ``truths`` tells; ``negated``: whether it is not."""
     return truths[card] if card is not None else negated
 
 
 def is_piece(truths: tuple[bool, ...], piece: Value, negated: bool) -> bool:
+    """The same of a piece, whose number tells its owner too."""
     return truths[piece % len(truths)] if piece is not None else negated
 
 
@@ -78,6 +84,7 @@ def last_or_none(items: Value) -> Value:
 
 
 def sure(found: Value) -> Value:
+    """What must not be none."""
     if found is None:
         raise Abandoned
     return found
@@ -88,9 +95,11 @@ def position_or_none(item: Value, items: Value) -> Value:
 
 
 def once_each(codes: list[Value]) -> list[Value]:
+    """A list in its order, without what was in it before."""
     return list(dict.fromkeys(codes))
 
 
 def without(items: Value, item: Value) -> Value:
+    """A list without the first item that is this one."""
     at = items.index(item)
     return items[:at] + items[at + 1 :]

@@ -132,11 +132,7 @@ class FastMachine(Machine):
         if kept is None and self.keeper is not None:
             self.keeper.keep("rules", code, replace(emitted, modules={}))
         layout = self.constants.layout
-        readers: list[tuple[int, ...]] = [()] * layout.size
-        for group, caches in emitted.readers.items():
-            for i in range(layout.count(group)):
-                readers[layout.base[group] + i] = tuple(caches)
-        runtime = Runtime(self, readers, emitted.caches, emitted.single, emitted.rows, emitted.whole, emitted.longest)
+        runtime = Runtime(self, emitted)
         space = functions_of(code, {**emitted.values, **runtime.names()})
         stretches: list[Any] = [space.get(emitted.stretches.get(i, "")) for i in range(len(self.program.stretches))]
         for index, function in enumerate(stretches):

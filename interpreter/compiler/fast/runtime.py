@@ -26,6 +26,7 @@ from interpreter.kernel.graphs import Graph
 from interpreter.kernel.state import State, Value
 
 if TYPE_CHECKING:
+    from interpreter.compiler.fast.emitted import Emitted
     from interpreter.compiler.fast.machine import FastMachine
 
 __all__ = ["Abandoned", "Runtime"]
@@ -33,32 +34,34 @@ __all__ = ["Abandoned", "Runtime"]
 ENTERED = 1_000
 """The units that it costs when the machine begins a procedure."""
 
+HELPERS = (
+    *("forget", "row_anew", "partial_row_anew", "room_on", "price_on", "put", "move_tokens", "place_piece"),
+    *("take_piece", "move_card", "move_cards", "move_to_pile", "shuffle", "pick", "keep", "mark", "visible"),
+    *("settle", "matched", "stop", "fall_due", "plain_stretch", "plain_values", "plain_choice", "plain_match"),
+    "check_depth",
+)
+"""Methods that emitted code calls, by the same names."""
+
 Going = tuple[int, tuple[Value, ...], Any]
 Special = Callable[[State, tuple[Value, ...], Any], "Going | None"]
 
 
 MOST_TEMPLATES = 64
+"""So many answers of one row are known as they last were."""
 
 MOST_ANSWERS = 1_024
 """So many questions about a map are remembered."""
 
 
 class Runtime:
-    """The helpers of one machine. ``readers``: for each cell the caches that a change of it empties."""
+    """The helpers of one machine, for what was written of its program."""
 
-    def __init__(
-        self,
-        machine: FastMachine,
-        readers: list[tuple[int, ...]],
-        caches: int,
-        single: set[int],
-        rows: dict[int, dict[int, tuple[int, ...]]],
-        whole: dict[int, tuple[str, ...]],
-        longest: int,
-    ) -> None:
+    def __init__(self, machine: FastMachine, emitted: Emitted) -> None:
         self.machine = machine
-        base_of = machine.constants.layout.base
-        self.budget = Budget(machine.constants, longest)
+        self.constants = machine.constants
+        layout, rows, whole = self.constants.layout, emitted.rows, emitted.whole
+        base = self.base = layout.base
+        self.budget = Budget(self.constants, emitted.longest)
         self.rows = rows
         self.templates: dict[int, dict[Any, tuple[list[Value], list[Value]]]] = {number: {} for number in whole}
         """Rows as they last were, by what they are given and what all of a row depends on: cells and values."""
@@ -66,22 +69,24 @@ class Runtime:
             number: (
                 min(rows[number], default=0),
                 max(rows[number], default=-1) + 1,
-                tuple(base_of[name] for name in groups),
+                tuple(base[name] for name in groups),
             )
             for number, groups in whole.items()
         }
-        self.followers: list[Callable[..., None] | None] = [None] * machine.constants.layout.size
+        self.followers: list[Callable[..., None] | None] = [None] * layout.size
         """For each cell that rows read what brings these up to date."""
         read = {cell for places in rows.values() for cell in places}
-        self.changing = [bool(caches) or cell in read for cell, caches in enumerate(readers)]
-        self.constants = machine.constants
+        self.readers: list[tuple[int, ...]] = [()] * layout.size
+        """For each cell the caches that a change of it empties."""
+        for group, caches in emitted.readers.items():
+            first, count = layout.base[group], layout.count(group)
+            self.readers[first : first + count] = [tuple(caches)] * count
+        self.changing = [bool(caches) or cell in read for cell, caches in enumerate(self.readers)]
+        """For each cell whether anything is remembered that hangs on it."""
         model = self.constants.model
-        self.effects = machine.constants.effects
-        self.readers = readers
-        self.keyed = [number not in single for number in range(caches)]
+        self.effects = self.constants.effects
+        self.keyed = [number not in emitted.single for number in range(emitted.caches)]
         """For each cache whether its answers are kept by what is given; else it is one answer, or ``NOTHING``."""
-        base = self.constants.layout.base
-        self.base = base
         self.wakes = self.effects.wakes
         self.zones = self.effects.zones
         self.location, self.piece = base["location"], base.get("piece", 0)
@@ -94,7 +99,7 @@ class Runtime:
         self.phases = [model.rules[name].top.id for name in model.phases]
         """The procedure of each phase."""
         self.names_of_phases = tuple(model.phases)
-        self.owners = [self.constants.layout.owner_of(cell)[1] for cell in range(self.constants.layout.size)]
+        self.owners = [layout.owner_of(cell)[1] for cell in range(layout.size)]
         zones = Zones(machine.program, machine.constants)
         self.order, self.odd = zones.order, zones.odd
         self.full = {cell: track.capacities() for cell, track in self.constants.tracks.items()}
@@ -135,37 +140,10 @@ class Runtime:
             "remembered_order": helpers.once_each,
             "insort": insort,
         }
-        for name in (
-            *(
-                "forget",
-                "row_anew",
-                "partial_row_anew",
-                "room_on",
-                "price_on",
-                "put",
-                "move_tokens",
-                "place_piece",
-                "take_piece",
-                "move_card",
-            ),
-            *(
-                "move_cards",
-                "move_to_pile",
-                "shuffle",
-                "pick",
-                "keep",
-                "mark",
-                "visible",
-                "settle",
-                "matched",
-                "stop",
-                "fall_due",
-            ),
-            *("plain_stretch", "plain_values", "plain_choice", "plain_match", "check_depth"),
-        ):
-            found[name] = getattr(self, name)
-        for name in ("round_over", "next_phase", "phase_begin", "phase_over"):
-            found[name] = getattr(self, f"_{name}")
+        found.update((name, getattr(self, name)) for name in HELPERS)
+        found.update(
+            (name, getattr(self, f"_{name}")) for name in ("round_over", "next_phase", "phase_begin", "phase_over")
+        )
         found["visible_in"] = self.machine.visible_in
         if graph is not None:
             if self.constants.model.graph is not None and self.constants.model.graph.dealt:
