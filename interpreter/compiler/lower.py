@@ -7,8 +7,9 @@ are told here in simpler terms, once, for whoever runs them.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 from functools import cached_property
+from typing import Any
 
 from interpreter.base.frozen import dataclass
 from interpreter.base.source import Span
@@ -22,6 +23,7 @@ __all__ = [
     "Advances",
     "Asks",
     "Calls",
+    "Counts",
     "End",
     "Forks",
     "Jumps",
@@ -178,6 +180,7 @@ class Program:
 
 
 def lower(model: Model, reach: Reach) -> Program:
+    """The program of a model."""
     lowering = Lowering(model, reach)
     for name, layer in reach.procedures.items():
         if layer.form == "does":
@@ -186,15 +189,19 @@ def lower(model: Model, reach: Reach) -> Program:
 
 
 class Lowering:
+    """Lowers procedures, one after another; ``done`` and ``stretches`` are what came of those so far."""
+
     def __init__(self, model: Model, reach: Reach) -> None:
         self.model = model
         self.reach = reach
         self.done: dict[str, Lowered] = {}
         self.stretches: list[Stretch | None] = []
         self._name = ""
+        """The procedure at hand; ``_first`` is the number of its first stretch, ``_locals`` how many locals it has."""
         self._first = 0
         self._locals = 0
         self._turns = 0
+        """How many loops over turns are around the step at hand."""
 
     def procedure(self, name: str, layer: RuleLayer) -> None:
         self._name, self._first, self._locals = name, len(self.stretches), layer.local_count
@@ -279,6 +286,7 @@ class Lowering:
         return c.Branch(c.Test(c.Const(True, type=BOOL)), (*bind, whole), (), span=span)
 
     def _hidden(self) -> int:
+        """A local that the text does not name."""
         self._locals += 1
         return self._locals - 1
 
@@ -294,6 +302,7 @@ class Lowering:
         self.stretches[index] = Stretch(f"{self._name}#{index - self._first}", self._name, steps, end, span)
 
     def _reserve(self) -> int:
+        """The number of a stretch that is set later: others must name it before."""
         self.stretches.append(None)
         return len(self.stretches) - 1
 
@@ -331,6 +340,7 @@ class Lowering:
         return layer is not None and layer.form == "does" and self.reach.suspends(target)
 
     def _suspending(self, step: c.Step, after: int) -> int:
+        """The stretch at which such a step begins; ``after`` is where it goes on."""
         span = step.span
         match step:
             case c.Ask():
@@ -409,8 +419,6 @@ class Lowering:
 
 def renumbered(tree: c.Expression, locals_: list[int]) -> c.Expression:
     """An expression whose locals have other places."""
-    from dataclasses import fields, is_dataclass
-    from typing import Any
 
     def change(node: Any) -> Any:
         if isinstance(node, tuple):

@@ -29,6 +29,7 @@ def procedures_of(model: Model) -> dict[str, RuleLayer]:
 
 
 def reach_of(model: Model) -> Reach:
+    """What every procedure of a model does, by itself and with all that it calls."""
     procedures = procedures_of(model)
     own = {name: _own_facts(model, layer) for name, layer in procedures.items()}
     for name, layer in procedures.items():

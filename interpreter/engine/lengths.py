@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from interpreter.compiler.plain.functions import dealt_lengths
+from interpreter.compiler.plain.builtins import dealt_lengths
 from interpreter.language.model import GraphDecl
 
 if TYPE_CHECKING:

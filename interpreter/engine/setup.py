@@ -268,7 +268,7 @@ def _first_state(machine: Machine, layout: Layout, model: Model) -> State:
             cells[cell] = tuple(start) if isinstance(start, range) else start
         if group.lasts != "game":
             resets.setdefault(group.lasts, []).append((cell, cells[cell]))
-    machine.set_resets(resets)
+    machine.resets.update(resets)
     _rest(model, layout, state, machine.constants.tracks)
     _lay_cards(model, layout, state)
     return state

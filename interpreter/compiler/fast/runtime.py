@@ -17,7 +17,7 @@ from interpreter.compiler.fast import helpers
 from interpreter.compiler.fast.budget import LITTLE, MOST_FOLLOWED, Abandoned, Budget
 from interpreter.compiler.fast.rooms import claims
 from interpreter.compiler.fast.zones import Zones
-from interpreter.compiler.plain.functions import dealt_lengths
+from interpreter.compiler.plain.builtins import dealt_lengths
 from interpreter.compiler.plain.machine import MAXIMUM_DEPTH, SPECIALS, Machine
 from interpreter.compiler.watches import with_matches
 from interpreter.kernel import bags

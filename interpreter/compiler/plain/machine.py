@@ -88,6 +88,8 @@ class Machine:
     program: l.Program
     constants: Constants
     asks: dict[int, AskSite] = field(default_factory=dict)
+    resets: dict[str, list[tuple[int, Value]]] = field(default_factory=dict)
+    """For a turn, phase and round the cells that go back to a value at its end."""
     _functions: dict[str, Evaluate] = field(default_factory=dict)
     _procedures: dict[str, Callable[[State, tuple[Value, ...]], Value]] = field(default_factory=dict)
     _stretches: list[tuple[tuple[Run, ...], Callable[[State, Env, Any], Going | None], Span]] = field(
@@ -343,14 +345,6 @@ class Machine:
     def _reset(self, state: State, lasts: str) -> None:
         for cell, start in self.resets.get(lasts, ()):
             self.constants.effects.put(state, cell, start, None)
-
-    @property
-    def resets(self) -> dict[str, list[tuple[int, Value]]]:
-        return self._resets
-
-    def set_resets(self, resets: dict[str, list[tuple[int, Value]]]) -> None:
-        """Cells that go back to a value at the end of a turn, phase or round."""
-        self._resets = resets
 
     # --- settling
 

@@ -16,10 +16,10 @@ from interpreter.language.model import Model
 if TYPE_CHECKING:
     from interpreter.compiler.plain.evaluate import Evaluator
 
-__all__ = ["Functions"]
+__all__ = ["Builtins"]
 
 
-class Functions:
+class Builtins:
     """Closures of the language's own functions."""
 
     def __init__(self, constants: Constants, expressions: Evaluator) -> None:
