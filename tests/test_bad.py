@@ -26,7 +26,7 @@ from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.coverage import check_waivers, waivers_of
 from interpreter.engine.lint import compositions, lint
 from interpreter.engine.ruleset import examine, find, load
-from interpreter.engine.scenario import suite_of
+from interpreter.engine.suite import suite_of
 from interpreter.engine.validation import unspoken_in
 from interpreter.reading.files import Shelf, shelf_for
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from interpreter.base.diagnostics import excerpt
 from interpreter.cli.output import styled
-from interpreter.engine.scenario import Failure, Outcome
+from interpreter.engine.running import Failure, Outcome
 from interpreter.reading.citations import Statement
 
 __all__ = ["told"]

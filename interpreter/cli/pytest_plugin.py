@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from interpreter.engine.scenario import Scenario, Suite
+    from interpreter.engine.scenario import Scenario
+    from interpreter.engine.suite import Suite
 
 __all__ = ["pytest_addoption", "pytest_collect_file"]
 
@@ -37,7 +38,7 @@ class ScenarioFile(pytest.File):
     """A file of scenarios: a test for each of them with each ruleset of which it speaks."""
 
     def collect(self) -> Iterable[pytest.Item]:
-        from interpreter.engine.scenario import suite_of
+        from interpreter.engine.suite import suite_of
 
         suite = suite_of([str(self.path)])
         if suite.diagnostics:

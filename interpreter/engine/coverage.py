@@ -198,7 +198,7 @@ def rulebooks_of(shelf: Shelf, rulesets: Iterable[Ruleset] | None = None) -> dic
 
     A ruleset that has errors raises :class:`RulesetError`.
     """
-    from interpreter.engine.scenario import suite_of
+    from interpreter.engine.suite import suite_of
 
     books: dict[str, list[Ruleset]] = {}
     suite = suite_of(shelf=shelf)
@@ -210,7 +210,7 @@ def rulebooks_of(shelf: Shelf, rulesets: Iterable[Ruleset] | None = None) -> dic
 
 def cover(rulebook: str, rulesets: list[Ruleset], shelf: Shelf, *, mutate: bool = False) -> Coverage:
     """What rulesets follow of a rulebook. ``mutate``: also what scenarios prove, which takes its time."""
-    from interpreter.engine.scenario import suite_of
+    from interpreter.engine.suite import suite_of
 
     statements = statements_of(shelf)
     counted = tuple(s for s in statements.values() if s.book == rulebook and is_counted(s))

@@ -405,7 +405,7 @@ def _number_word(type_: Type) -> str:
 
 def _statement(ruleset: Ruleset, id: str) -> Explanation:
     """A statement: its words, what cites it, and the scenarios that show it."""
-    from interpreter.engine.scenario import suite_of
+    from interpreter.engine.suite import suite_of
 
     statement = ruleset.statements[id]
     facts = (

@@ -12,7 +12,8 @@ from interpreter.compiler.unused import reached
 from interpreter.engine.alone import check_alone
 from interpreter.engine.contents import overlays_for, rulesets_of
 from interpreter.engine.ruleset import Examined, examine
-from interpreter.engine.scenario import Suite, read_scenarios
+from interpreter.engine.scenario import read_scenarios
+from interpreter.engine.suite import Suite
 from interpreter.language.parse import Trees, remembered
 from interpreter.language.policies import laid_over, policies_in, policies_of, unspoken
 from interpreter.reading.compose import check_references, words

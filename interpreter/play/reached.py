@@ -15,7 +15,8 @@ from interpreter.base.cycles import no_search
 from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.coverage import Citation, citations_of
 from interpreter.engine.ruleset import Ruleset
-from interpreter.engine.scenario import Suite, run_scenario
+from interpreter.engine.running import run_scenario
+from interpreter.engine.suite import Suite
 from interpreter.engine.watching import is_watched, key_of, watched
 from interpreter.play.bots.base import Bot
 from interpreter.play.bots.named import RANDOM, bots_of, default_bots

@@ -14,7 +14,9 @@ from interpreter.base.source import SourceFile
 from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.game import Game
 from interpreter.engine.refusal import IllegalMove
-from interpreter.engine.scenario import Failure, Suite, read_scenarios
+from interpreter.engine.running import Failure
+from interpreter.engine.scenario import read_scenarios
+from interpreter.engine.suite import Suite
 from interpreter.engine.typed import literal, value_of
 from interpreter.reading.files import read_document
 

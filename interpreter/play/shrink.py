@@ -22,7 +22,8 @@ from interpreter.engine.game import Game
 from interpreter.engine.given import joined, lines_to
 from interpreter.engine.refusal import IllegalMove
 from interpreter.engine.ruleset import Ruleset
-from interpreter.engine.scenario import Scenario, begun, check_scenario, read_scenarios, run_scenario
+from interpreter.engine.running import begun, run_scenario
+from interpreter.engine.scenario import Scenario, check_scenario, read_scenarios
 from interpreter.engine.soundness import PHASE
 from interpreter.play.verify import Finding, Moment
 from interpreter.reading.files import read_document

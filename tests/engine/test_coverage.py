@@ -20,7 +20,7 @@ from interpreter.engine.coverage import (
 )
 from interpreter.engine.mutation import mutants_of, prove
 from interpreter.engine.ruleset import Ruleset, load
-from interpreter.engine.scenario import suite_of
+from interpreter.engine.suite import suite_of
 from interpreter.reading.citations import Statement, statements_of
 from interpreter.reading.files import shelf_for
 

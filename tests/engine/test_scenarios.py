@@ -8,7 +8,9 @@ from textwrap import dedent, indent
 
 import pytest
 
-from interpreter.engine.scenario import Outcome, Scenario, Suite, suite_of
+from interpreter.engine.running import Outcome
+from interpreter.engine.scenario import Scenario
+from interpreter.engine.suite import Suite, suite_of
 from interpreter.reading.files import Shelf
 
 SUITE = suite_of()

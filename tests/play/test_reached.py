@@ -11,7 +11,7 @@ import interpreter
 from interpreter.cli.main import cli
 from interpreter.engine.coverage import citations_of
 from interpreter.engine.ruleset import Ruleset
-from interpreter.engine.scenario import Suite, suite_of
+from interpreter.engine.suite import Suite, suite_of
 from interpreter.engine.watching import is_watched, key_of, watched
 from interpreter.play.bots.named import bots_of
 from interpreter.play.match import Match

@@ -10,7 +10,8 @@ import pytest
 
 from interpreter.base.source import SourceFile
 from interpreter.engine.ruleset import Ruleset, load
-from interpreter.engine.scenario import Outcome, check_scenario, read_scenarios, run_scenario
+from interpreter.engine.running import Outcome, run_scenario
+from interpreter.engine.scenario import check_scenario, read_scenarios
 from interpreter.play.shrink import file_of, shrink
 from interpreter.play.verify import Finding, verify
 from interpreter.reading.files import Shelf, read_document

@@ -7,7 +7,8 @@ from functools import cache
 
 import pytest
 
-from interpreter.engine.scenario import Suite, run_scenario, suite_of
+from interpreter.engine.running import run_scenario
+from interpreter.engine.suite import Suite, suite_of
 
 
 @cache

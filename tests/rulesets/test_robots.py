@@ -10,7 +10,7 @@ from click.testing import CliRunner
 import interpreter
 from interpreter.base.diagnostics import RulesetError
 from interpreter.cli.main import cli
-from interpreter.engine.scenario import suite_of
+from interpreter.engine.suite import suite_of
 from interpreter.play.bench import Subject
 from interpreter.play.bots.named import bots_of
 from interpreter.play.match import Match

@@ -89,7 +89,7 @@ def command(
 
 
 def _reached(book: str, rulesets: list[Ruleset], shelf: Shelf, games: int) -> Reached:
-    from interpreter.engine.scenario import suite_of
+    from interpreter.engine.suite import suite_of
     from interpreter.play.reached import reached
 
     return reached(book, rulesets, suite_of(shelf=shelf), games, lambda numbers: counted(numbers, games, book))

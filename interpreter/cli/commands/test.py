@@ -24,7 +24,8 @@ from interpreter.cli.options import (
 from interpreter.cli.output import as_json, notice, say, styled
 
 if TYPE_CHECKING:
-    from interpreter.engine.scenario import Failure, Outcome, Suite
+    from interpreter.engine.running import Failure, Outcome
+    from interpreter.engine.suite import Suite
 
 __all__ = ["command"]
 
@@ -67,7 +68,7 @@ def command(targets: tuple[str, ...], text: str | None, record: bool, output: st
     for name, value in recording.items():
         if value not in (None, ()):
             raise click.UsageError(f"--{_SHOWN.get(name, name)} goes with --record")
-    from interpreter.engine.scenario import suite_of
+    from interpreter.engine.suite import suite_of
 
     if text is not None:
         _check_terms(text)
