@@ -19,7 +19,7 @@ from interpreter.base.words import counted
 from interpreter.engine.coverage import Citation, citations_of
 from interpreter.engine.ruleset import Ruleset
 from interpreter.language import core as c
-from interpreter.language.model import RuleLayer, Table
+from interpreter.language.model import RuleLayer, Table, spoken_name
 from interpreter.language.types import NOTHING, Type
 from interpreter.language.walk import descendants
 from interpreter.reading.compose import Entry, word, words
@@ -330,7 +330,7 @@ def _trees(ruleset: Ruleset) -> Iterator[tuple[str, Any]]:
 
 
 def _owner(ruleset: Ruleset, procedure: str, layer: RuleLayer) -> str:
-    name = re.split(r"[@!?/]", procedure)[0]
+    name = spoken_name(procedure)
     if name in ruleset.model.rules:
         return f"rule `{name}` ({layer.file})"
     return f"trigger `{name}`" if name in ruleset.model.triggers else f"standing rule `{name}`"

@@ -5,7 +5,6 @@ In go scenarios that are bound to a ruleset; out come outcomes, with each failur
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
@@ -22,7 +21,7 @@ from interpreter.engine.scenario import GIVEN, Checked, Move, Refusal, Scenario
 from interpreter.engine.soundness import Examiner, Trouble, drawing, some_option
 from interpreter.kernel.chance import Scripted
 from interpreter.language import core as c
-from interpreter.language.model import RuleLayer
+from interpreter.language.model import RuleLayer, spoken_name
 from interpreter.reading.yaml import Scalar
 
 __all__ = ["Equation", "Failure", "Outcome", "begun", "run_scenario"]
@@ -207,18 +206,13 @@ def _rightly(error: IllegalMove, refusal: Refusal, ruleset: Ruleset, waits: tupl
     if not error.reasons:
         yield Failure(f"this is refused by no rule: {error}", refusal.move.span, waits)
         return
-    if refusal.rule and all(_named(reason.rule) != refusal.rule for reason in error.reasons):
+    if refusal.rule and all(spoken_name(reason.rule) != refusal.rule for reason in error.reasons):
         yield Failure(f"it is not `{refusal.rule}` that refuses this: {error}", refusal.move.span)
     cited = {cite for reason in error.reasons for cite in reason.cites}
     others = set(refusal.cites) & ruleset.statements.keys() - set(ruleset.own_cites(refusal.cites))  # of other books
     missing = [cite for cite in refusal.cites if cite not in cited and cite not in others]
     if missing:
         yield Failure(f"the refusal does not cite {', '.join(missing)}: {error}", refusal.move.span)
-
-
-def _named(procedure: str) -> str:
-    """The rule, trigger or standing rule that a block belongs to."""
-    return re.split(r"[@!?/]", procedure)[0]
 
 
 def _unused(game: Game, scenario: Scenario) -> Iterator[Failure]:

@@ -38,6 +38,7 @@ __all__ = [
     "StandingRule",
     "Table",
     "TriggerCase",
+    "spoken_name",
 ]
 
 
@@ -242,6 +243,11 @@ class Component:
     file: str
 
 
+def spoken_name(procedure: str) -> str:
+    """The name that its author gave: of the rule, or of the trigger or standing rule that a procedure is a text of."""
+    return re.split("[@!?/]", procedure, maxsplit=1)[0]
+
+
 @dataclass(frozen=True, slots=True)
 class RuleLayer:
     """One layer of a rule, checked. ``body`` is an expression (`is` in one line), steps, or requirements.
@@ -271,8 +277,8 @@ class RuleLayer:
 
     @property
     def spoken(self) -> str:
-        """The name that its author gave: of the rule, or of the trigger or standing rule that it is a text of."""
-        return re.split("[@!?/]", self.rule, maxsplit=1)[0]
+        """The name that its author gave: see :func:`spoken_name`."""
+        return spoken_name(self.rule)
 
 
 @dataclass(frozen=True, slots=True)

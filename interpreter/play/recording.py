@@ -18,6 +18,7 @@ from interpreter.engine.running import Failure
 from interpreter.engine.scenario import read_scenarios
 from interpreter.engine.suite import Suite
 from interpreter.engine.typed import literal, value_of
+from interpreter.language.model import spoken_name
 from interpreter.reading.files import read_document
 
 __all__ = ["Recording", "checked", "file_with"]
@@ -71,7 +72,7 @@ class Recording:
         if self.refusal is not None:
             by, choice, error = self.refusal
             cites = {"cites": list(error.cites)} if error.cites else {}
-            rule = re.split(r"[@!?/]", error.rule)[0]
+            rule = spoken_name(error.rule)
             lines.append(f"refused: {_flow({'by': by, **choice, 'rule': rule, **cites})}")
         return "".join(f"{'  - ' if not number else '    '}{line}\n" for number, line in enumerate(lines))
 
