@@ -24,8 +24,9 @@ from interpreter.base.codes import CODES
 from interpreter.base.diagnostics import Diagnostic, Note, render, unique
 from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.coverage import check_waivers, waivers_of
+from interpreter.engine.examine import examine
 from interpreter.engine.lint import compositions, lint
-from interpreter.engine.ruleset import examine, find, load
+from interpreter.engine.ruleset import find, load
 from interpreter.engine.suite import suite_of
 from interpreter.engine.validation import unspoken_in
 from interpreter.reading.files import Shelf, shelf_for

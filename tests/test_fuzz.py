@@ -25,8 +25,9 @@ from interpreter.base.paths import ruleset_roots
 from interpreter.base.source import SourceFile
 from interpreter.compiler import constants
 from interpreter.compiler.constants import RuleFailure
-from interpreter.engine.ruleset import Ruleset, default_settings, examine, find, load
-from interpreter.engine.setup import set_table
+from interpreter.engine.examine import examine
+from interpreter.engine.ruleset import Ruleset, find, load
+from interpreter.engine.setup import default_settings, set_table
 from interpreter.kernel.chance import Seeded
 from interpreter.language import nodes as n
 from interpreter.language.format import format_node

@@ -20,8 +20,9 @@ import pytest
 from interpreter.base.diagnostics import Diagnostic, RulesetError, render, to_json
 from interpreter.compiler.constants import RuleFailure
 from interpreter.compiler.fast.machine import FastMachine
+from interpreter.engine.examine import Examined, examine
 from interpreter.engine.game import Game
-from interpreter.engine.ruleset import Examined, Ruleset, examine, find, load
+from interpreter.engine.ruleset import Ruleset, find, load
 from interpreter.engine.show import board_of
 from interpreter.language import build, parse
 from interpreter.play.bench import calibration

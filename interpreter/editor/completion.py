@@ -13,7 +13,7 @@ from pathlib import Path
 
 from interpreter.base.source import SourceFile, Span
 from interpreter.editor.desk import Desk
-from interpreter.engine.ruleset import Examined
+from interpreter.engine.examine import Examined
 from interpreter.engine.values import type_text
 from interpreter.language.expressions import Expressions
 from interpreter.language.model import Model

@@ -20,7 +20,7 @@ from interpreter.base.diagnostics import Diagnostic, unique
 from interpreter.base.source import SourceFile, Span
 from interpreter.engine.alone import check_alone
 from interpreter.engine.contents import overlays_for, rulesets_of
-from interpreter.engine.ruleset import Examined, examine
+from interpreter.engine.examine import Examined, examine
 from interpreter.engine.validation import Validation, validate
 from interpreter.language.parse import Trees, remembered
 from interpreter.reading.compose import words

@@ -15,7 +15,7 @@ from typing import Any
 
 from interpreter.base.diagnostics import Diagnostic
 from interpreter.base.source import Span
-from interpreter.engine.ruleset import Examined
+from interpreter.engine.examine import Examined
 from interpreter.language import core as c
 from interpreter.language import nodes as n
 from interpreter.language.model import Model

@@ -18,7 +18,8 @@ from interpreter.engine.compared import CHAPTERS, Compared, Side, Text, View
 from interpreter.engine.explain import type_in_words, type_text
 from interpreter.engine.graph_changes import GraphChanges, graph_changes
 from interpreter.engine.places import Topic
-from interpreter.engine.ruleset import Ruleset, default_settings
+from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.setup import default_settings
 from interpreter.engine.told import Facts, Told, own_policies, policy_files, policy_of, told
 from interpreter.kernel.state import Value
 from interpreter.language.model import CardRow, Group, Role, Table

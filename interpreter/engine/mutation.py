@@ -14,10 +14,10 @@ from typing import Any, TypeVar
 from interpreter.base.diagnostics import RulesetError
 from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.coverage import Citation, citations_of
-from interpreter.engine.ruleset import Ruleset, default_settings
+from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.running import run_scenario
 from interpreter.engine.scenario import Checked
-from interpreter.engine.setup import set_table
+from interpreter.engine.setup import default_settings, set_table
 from interpreter.engine.suite import Suite
 from interpreter.language import core as c
 from interpreter.language.model import GraphDecl, Group, Model, RuleLayer, Table

@@ -21,7 +21,7 @@ from interpreter.kernel.tracks import Track
 from interpreter.language.model import Group, Model
 from interpreter.language.types import Type
 
-__all__ = ["Table", "set_table"]
+__all__ = ["Table", "default_settings", "set_table"]
 
 MAXIMUM_SEATS = 20
 MAXIMUM_SPACES = 500
@@ -38,6 +38,14 @@ class Table:
     census: Census
     options: dict[int, Any] = field(default_factory=dict, repr=False, compare=False)
     """For decisions that were met, options by their public names: :class:`~interpreter.engine.decision.Named`."""
+
+
+def default_settings(model: Model) -> dict[str, Value]:
+    """Every setting and interpretation as it is where nothing else is said."""
+    values: dict[str, Value] = {name: setting.default for name, setting in model.settings.items()}
+    for name, doubt in model.interpretations.items():
+        values[name] = list(doubt.readings).index(doubt.default)
+    return values
 
 
 def set_table(program: Program, people: int, settings: dict[str, Value]) -> Table:

@@ -11,7 +11,7 @@ from interpreter.base.suggest import did_you_mean
 from interpreter.compiler.unused import reached
 from interpreter.engine.alone import check_alone
 from interpreter.engine.contents import overlays_for, rulesets_of
-from interpreter.engine.ruleset import Examined, examine
+from interpreter.engine.examine import Examined, examine
 from interpreter.engine.scenario import read_scenarios
 from interpreter.engine.suite import Suite
 from interpreter.language.parse import Trees, remembered

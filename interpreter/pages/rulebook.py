@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from interpreter.engine.game import Game
 from interpreter.engine.places import Topic, nodes_of, places_of
-from interpreter.engine.ruleset import Ruleset, default_settings
+from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.setup import default_settings
 from interpreter.kernel.state import Value
 from interpreter.language import core as c
 from interpreter.language.model import Group, Phrase, Table

@@ -21,9 +21,10 @@ import yaml
 
 from interpreter.base.diagnostics import RulesetError, render
 from interpreter.compiler.constants import RuleFailure
+from interpreter.engine.examine import examine
 from interpreter.engine.game import Game
 from interpreter.engine.refusal import IllegalMove
-from interpreter.engine.ruleset import Ruleset, examine, find, load
+from interpreter.engine.ruleset import Ruleset, find, load
 from interpreter.engine.show import board_of
 from interpreter.kernel.state import State
 from interpreter.language.expressions import Expressions

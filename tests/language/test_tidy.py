@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from interpreter.base.paths import ruleset_roots
 from interpreter.base.source import SourceFile
-from interpreter.engine.ruleset import examine, find
+from interpreter.engine.examine import examine
+from interpreter.engine.ruleset import find
 from interpreter.language.spacing import space_out
 from interpreter.language.tidy import tidy
 from interpreter.reading.files import Shelf

@@ -11,7 +11,8 @@ import pytest
 import yaml
 
 import interpreter
-from interpreter.engine.ruleset import Ruleset, examine, find
+from interpreter.engine.examine import examine
+from interpreter.engine.ruleset import Ruleset, find
 from interpreter.language.model import GraphDecl
 
 FAMILY = Path(__file__).parents[2] / "rulesets" / "power-grid"

@@ -1,0 +1,147 @@
+"""What is wrong with a ruleset: all passes up to the lowering, in their order, and what tables of it must fulfil.
+
+Only a load that the cache knows nothing of comes here, and whoever wants diagnostics.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from interpreter.base.diagnostics import Diagnostic, RulesetError
+from interpreter.compiler.constants import Env, RuleFailure
+from interpreter.compiler.facts import Reach
+from interpreter.compiler.lower import lower
+from interpreter.compiler.reach import check_reach, reach_of
+from interpreter.compiler.unused import unused
+from interpreter.engine.because import Because
+from interpreter.engine.setup import Table, default_settings, set_table
+from interpreter.engine.values import Names
+from interpreter.language import core as c
+from interpreter.language.check import check
+from interpreter.language.model import Model
+from interpreter.language.policies import Checked, policies_of
+from interpreter.language.types import BOOL
+from interpreter.language.walk import descendants
+from interpreter.reading.citations import Statement, check_statements, statements_of
+from interpreter.reading.compose import Composition, compose
+from interpreter.reading.evidence import looked_at
+from interpreter.reading.files import Document, Shelf, files_below, resolved
+from interpreter.reading.yaml import MAX_BYTES
+
+__all__ = ["Examined", "examine"]
+
+
+@dataclass(frozen=True)
+class Examined:
+    """What the passes found: diagnostics, and as much of the ruleset as stands."""
+
+    diagnostics: list[Diagnostic]
+    composition: Composition | None = None
+    model: Model | None = None
+    reach: Reach | None = None
+    statements: dict[str, Statement] = field(default_factory=dict)
+
+    @property
+    def errors(self) -> list[Diagnostic]:
+        return [diagnostic for diagnostic in self.diagnostics if diagnostic.severity == "error"]
+
+
+def examine(shelf: Shelf, document: Document, overlays: Iterable[str] = (), *, tables: bool = True) -> Examined:
+    """All passes up to the lowering, without raising: compose, check, reach, laws.
+
+    Without ``tables`` none is set, which takes most of the time: names, types and phases are checked, no laws.
+    """
+    statements = statements_of(shelf)
+    composition, diagnostics = compose(shelf, document, overlays)
+    diagnostics.extend(check_statements(shelf))
+    if composition is None:
+        return Examined(diagnostics, statements=statements)
+    model, found = check(composition, statements)
+    policies = policies_of(model, composition)
+    diagnostics = [*diagnostics, *found, *policies.diagnostics]
+    if any(diagnostic.severity == "error" for diagnostic in diagnostics):
+        return Examined(diagnostics, composition, model, None, statements)
+    reach = reach_of(model)
+    diagnostics.extend(check_reach(model, reach))
+    if tables and not any(diagnostic.severity == "error" for diagnostic in diagnostics):
+        diagnostics.extend(_check_laws(model, reach, composition))
+    if not any(diagnostic.severity == "error" for diagnostic in diagnostics):
+        diagnostics.extend(_check_used(model, reach, policies, composition))
+    return Examined(diagnostics, composition, model, reach, statements)
+
+
+def _check_used(model: Model, reach: Reach, policies: Checked, composition: Composition) -> list[Diagnostic]:
+    """What nothing uses, here or in another file of the family. Libraries are there for others to use."""
+    libraries = {document.id for document in composition.documents if document.kind == "library"}
+    found = [each for each in unused(model, reach, policies.policies.values()) if each[1] not in libraries]
+    if not found:
+        return []
+    here = {resolved(document.path) for document in composition.documents}
+    folders = {document.path.parent for document in composition.documents if document.kind == "family"}
+    others = [path for folder in folders for path in files_below(folder, "*.yaml") if resolved(path) not in here]
+    for path in others:
+        looked_at("file", path)
+        looked_at("place", path)
+    elsewhere = " ".join(path.read_text(encoding="utf-8", errors="replace") for path in others if _is_readable(path))
+    spoken_of = set(re.findall(r"\w+", elsewhere))
+    return [diagnostic for name, _, diagnostic in found if name not in spoken_of]
+
+
+def _is_readable(path: Path) -> bool:
+    """Whether it is a file in its own folder that is no larger than files may be."""
+    return path.is_file() and not path.is_symlink() and path.stat().st_size <= MAX_BYTES
+
+
+def _check_laws(model: Model, reach: Reach, composition: Composition) -> list[Diagnostic]:
+    """The laws of tables hold, and a table can be set for every number of players."""
+    program = lower(model, reach)
+    found: list[Diagnostic] = []
+    defaults, names = default_settings(model), Names(model)
+    broken: set[int] = set()
+    for people in range(composition.players.low, composition.players.high + 1):
+        try:
+            table = set_table(program, people, defaults)
+        except RulesetError as error:
+            found.extend(error.diagnostics)
+            continue
+        except RuleFailure as failure:
+            found.append(Diagnostic("E414", f"with {people} players: {failure.message}", failure.span))
+            continue
+        found.extend(_check_defaults(model, table, people))
+        because = Because(table.machine.expressions.compile, table.first, names)
+        for number, (name, law, size) in enumerate(model.laws):
+            if number in broken:
+                continue
+            env: Env = [None] * size
+            try:
+                if because.value(law, env):
+                    continue
+                told = ", ".join(because.why_not(law, env))
+            except RuleFailure as failure:
+                found.append(Diagnostic("E414", f"this law of `{name}` fails: {failure.message}", law.span))
+                continue
+            broken.add(number)
+            reads = any(isinstance(node, c.PlayerCount) for node in descendants(law))
+            which = f" with {table.machine.constants.counting} players" if reads else ""
+            found.append(Diagnostic("E414", f"`{name}` breaks this law{which}{told and ': '}{told}", law.span))
+    return found
+
+
+def _check_defaults(model: Model, table: Table, people: int) -> Iterator[Diagnostic]:
+    """What a setting is where nobody sets it must pass the setting's own check."""
+    for setting in model.settings.values():
+        rule = model.rules.get(setting.check or "")
+        if rule is None or setting.default is None:
+            continue
+        default = c.Const(setting.default, type=setting.type)
+        passes = table.machine.expressions.compile(c.CallRule(rule.name, (default,), type=BOOL))
+        try:
+            if passes(table.first, []):
+                continue
+            why = f"`{rule.name}` refuses it"
+        except RuleFailure as failure:
+            why = f"`{rule.name}` fails: {failure.message}"
+        yield Diagnostic("E414", f"the default of `{setting.name}` with {people} players: {why}", setting.span)
