@@ -16,7 +16,8 @@ from interpreter.editor.answers import Answers, Place
 from interpreter.editor.desk import Desk
 from interpreter.editor.names import CELLS, Meaning, Mention
 from interpreter.engine.explain import WORDS
-from interpreter.language.declare import LITERALS, OWN_CELLS, OWN_TYPES, OWN_VALUES
+from interpreter.language.declare import OWN_CELLS, OWN_TYPES, OWN_VALUES
+from interpreter.language.declared import LITERALS
 from interpreter.language.parse import STATEMENTS
 from interpreter.language.signatures import FUNCTIONS
 

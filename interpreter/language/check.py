@@ -17,7 +17,8 @@ from interpreter.base.suggest import did_you_mean
 from interpreter.base.words import counted
 from interpreter.language import core as c
 from interpreter.language import nodes as n
-from interpreter.language.declare import Declared, declare
+from interpreter.language.declare import declare
+from interpreter.language.declared import Declared
 from interpreter.language.expressions import Expressions
 from interpreter.language.model import (
     Board,

@@ -1,0 +1,182 @@
+"""What declarations are read into, and what reading any of them needs: types, printed cells, and words for mistakes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from interpreter.base.diagnostics import Diagnostic
+from interpreter.base.source import Span
+from interpreter.base.suggest import did_you_mean
+from interpreter.language.model import Model
+from interpreter.language.steps import resolve_type
+from interpreter.language.texts import Report, type_of
+from interpreter.language.types import NEVER, Type
+from interpreter.reading.compose import Composition, Entry, words
+from interpreter.reading.printed import Cell, PrintedTable
+from interpreter.reading.yaml import Mapping, Scalar, Value
+
+__all__ = ["LITERALS", "REMARKS", "Declared", "Reader", "cites_of", "listed", "merged"]
+
+MOST_LISTED = 12
+"""No more names are listed for an author to choose from."""
+LITERALS = ("yes", "no", "none", "not", "and", "or")
+"""Words of the language that are no names."""
+REMARKS = ("cites", "about", "provenance")
+"""Keys of any declaration that are no part of what it declares."""
+_NUMBER = re.compile(r"-?[0-9]{1,18}")
+
+
+@dataclass
+class Declared:
+    """The model, and the texts that wait for the rules to be known."""
+
+    model: Model
+    starts: dict[str, Value] = field(default_factory=dict)
+    ranks: dict[str, Scalar] = field(default_factory=dict)
+    tops: dict[str, Scalar] = field(default_factory=dict)
+    laws: list[tuple[str, Scalar]] = field(default_factory=list)
+
+
+def merged(layers: list[Entry]) -> dict[str, Value]:
+    """The keys of a declaration, later ones over earlier ones; `amends` itself is left out."""
+    keys: dict[str, Value] = {}
+    for layer in layers:
+        if isinstance(layer.value, Mapping):
+            for entry in layer.value.entries:
+                if entry.key.text != "amends":
+                    keys[entry.key.text] = entry.value
+    return keys
+
+
+def listed(names: list[str] | tuple[str, ...]) -> str:
+    """Names for an author to choose from, not more than one wants to read."""
+    shown = ", ".join(f"`{name}`" for name in names[:MOST_LISTED])
+    return f"{shown}, …" if len(names) > MOST_LISTED else shown
+
+
+def cites_of(value: Value | None) -> tuple[str, ...]:
+    """The statements that are named somewhere."""
+    return tuple(scalar.text for scalar in words(value))
+
+
+class Reader:
+    """Reads declarations of a composition into a model; what is wrong is reported."""
+
+    def __init__(self, composition: Composition, report: Report, declared: Declared) -> None:
+        self.composition, self.report = composition, report
+        self.declared, self.model = declared, declared.model
+
+    def error(self, code: str, message: str, span: Span, help: str | None = None) -> None:
+        self.report(Diagnostic(code, message, span, help=help))
+
+    def section(self, name: str) -> Iterator[tuple[str, list[Entry]]]:
+        """The declarations of a section, each with its layers."""
+        yield from self.composition.sections.get(name, {}).items()
+
+    def type(self, value: Value | None) -> Type:
+        """The type that is written somewhere."""
+        tree = type_of(value, self.report)
+        return resolve_type(self.model, tree, self.report) if tree is not None else NEVER
+
+    def types(self, value: Value | None) -> dict[str, Type]:
+        """Names with their types."""
+        if not isinstance(value, Mapping):
+            return {}
+        return {entry.key.text: self.type(entry.value) for entry in value.entries if entry.key.text not in REMARKS}
+
+    def taken(self, name: str, span: Span) -> None:
+        """Reports a name that the language has taken."""
+        self.error("E312", f"`{name}` has a meaning of its own in the language", span, "take another name")
+
+    def top(self) -> Span:
+        """The place for what is said nowhere."""
+        document = self.composition.documents[0]
+        return document.root.entries[0].key.span if document.root.entries else document.root.span
+
+    def columns(
+        self, table: PrintedTable, attributes: dict[str, Type], what: str, extra: tuple[str, ...] = ()
+    ) -> list[tuple[str, Type] | None]:
+        """The attribute and type of each column of a table; nothing for what is no column.
+
+        ``what`` is what a row is, ``extra`` the columns that are no attributes of it.
+        """
+        columns: list[tuple[str, Type] | None] = []
+        for cell in table.header:
+            if cell.text in attributes:
+                columns.append((cell.text, attributes[cell.text]))
+            elif cell.text in (*extra, "provenance"):  # a remark on each row
+                columns.append((cell.text, NEVER))
+            else:
+                known = [*attributes, *extra]
+                remedy = f"columns here: {listed(known)}; `provenance` is a remark on each row"
+                message = f"{what} has no `{cell.text}`{did_you_mean(cell.text, known)}"
+                self.error("E304", message, cell.span, remedy)
+                columns.append(None)
+        names = {cell.text for cell in table.header}
+        for attribute in attributes:
+            if attribute not in names:
+                self.error("E306", f"{what} has `{attribute}`, but this table has no such column", table.header[0].span)
+        return columns
+
+    def row(self, columns: list[tuple[str, Type] | None], row: tuple[Cell, ...]) -> dict[str, Any]:
+        """The attributes of a row."""
+        values: dict[str, Any] = {}
+        for column, cell in zip(columns, row, strict=False):
+            if column is not None and column[1] != NEVER:
+                values[column[0]] = self.cell_value(cell, column[1])
+        return values
+
+    def cell_value(self, cell: Cell, type_: Type) -> Any:
+        """What a printed cell means for a type."""
+        text = cell.text
+        match type_.form:
+            case "int" if _NUMBER.fullmatch(text):
+                return int(text)
+            case "bool" if text in ("yes", "no"):
+                return text == "yes"
+            case "kind":
+                members = self.members(type_.name)
+                if text in members:
+                    return members.index(text)
+                if not (type_.optional and text == "-"):
+                    self._no_member(text, type_.name, members, cell.span)
+                return None
+            case "set" | "list" if type_.of is not None and type_.of.form == "kind":
+                members = self.members(type_.of.name)
+                names = [] if text == "-" else text.split()
+                for name in names:
+                    if name not in members:
+                        self._no_member(name, type_.of.name, members, cell.span)
+                found = [members.index(name) for name in names if name in members]
+                return tuple(sorted(set(found))) if type_.form == "set" else tuple(found)
+            case "text":
+                return text
+            case "never":
+                return None
+            case _:
+                pass
+        if type_.optional and text == "-":
+            return None
+        found_text = f"`{text}`" if text else "nothing"
+        remedy = "numbers are whole, and stand without a unit" if type_.form == "int" and text[:1].isdigit() else None
+        self.error("E401", f"got {found_text}, want {type_}", cell.span, remedy)
+        return None
+
+    def _no_member(self, text: str, kind: str, members: tuple[str, ...], span: Span) -> None:
+        """A cell that names no member of a kind; nothing is said of a kind without members, as that is told already."""
+        if not members:
+            return
+        found = f"`{text}` is no {kind}" if text else f"the cell is empty, want a {kind}"
+        near = did_you_mean(text, members)
+        remedy = None if near or len(members) > MOST_LISTED else f"it is one of {listed(members)}"
+        if "#" in text:
+            remedy = "in a table, a comment stands on a line of its own"
+        self.error("E302", f"{found}{near}", span, remedy)
+
+    def members(self, kind: str) -> tuple[str, ...]:
+        """The members of a kind by their names."""
+        found = self.model.kinds.get(kind)
+        return found.members if found else ()

@@ -1,0 +1,116 @@
+"""Cards as they are declared: kinds of them with their attributes, and each card with what is printed on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from interpreter.base.diagnostics import Diagnostic, Note
+from interpreter.base.source import Span
+from interpreter.base.suggest import did_you_mean
+from interpreter.language.declared import Reader, merged
+from interpreter.language.model import CardKind, CardRow
+from interpreter.language.texts import printed
+from interpreter.reading.compose import Entry, word
+from interpreter.reading.printed import PrintedTable
+from interpreter.reading.yaml import Mapping, Scalar
+
+__all__ = ["Cards"]
+
+MAXIMUM_CARDS = 5_000
+
+
+class Cards(Reader):
+    """Reads kinds of cards, and later the cards."""
+
+    def cards(self) -> None:
+        """The kinds of cards, whose attributes may be of each other's types."""
+        for name, layers in self.section("cards"):
+            keys = merged(layers)
+            carried = keys.get("carries")
+            carries = {e.key.text: word(e.value) for e in carried.entries} if isinstance(carried, Mapping) else {}
+            self.model.card_kinds[name] = CardKind(name, {}, word(keys.get("key")) or None, carries, layers[0].span)
+        for name, layers in self.section("cards"):
+            keys = merged(layers)
+            kind = self.model.card_kinds[name]
+            kind.attributes.update(self.types(keys.get("has")))
+            if kind.key is not None and kind.key not in kind.attributes:
+                span = value.span if isinstance(value := keys.get("key"), Scalar) else kind.span
+                self.error("E304", f"a {name} has no `{kind.key}`{did_you_mean(kind.key, kind.attributes)}", span)
+
+    def card_rows(self) -> None:
+        """The cards; types of their attributes, nodes and members are known by now."""
+        if self.model.card_kinds and not any(True for _ in self._card_rows()):
+            kinds = ", ".join(f"`{name}`" for name in self.model.card_kinds)
+            self.error("E306", f"no file of this ruleset gives the cards ({kinds}): is a deck missing", self.top())
+        for name, layers in self._card_rows():
+            kind = self.model.card_kinds.get(name)
+            if kind is None:
+                message = f"the family declares no cards called `{name}`{did_you_mean(name, self.model.card_kinds)}"
+                self.error("E301", message, layers[-1].span)
+                continue
+            entry = layers[-1]
+            value = entry.get("is") if isinstance(entry.value, Mapping) else entry.value
+            if isinstance(value, Scalar) and isinstance(value.value, int):
+                if value.value > MAXIMUM_CARDS:
+                    self.error("E313", f"got {value.text} cards, want at most {MAXIMUM_CARDS:,}", value.span)
+                    continue
+                self.model.cards.extend(CardRow(name, None, {}, entry.span) for _ in range(value.value))
+                if len(self.model.cards) > MAXIMUM_CARDS:
+                    self.error("E313", f"more than {MAXIMUM_CARDS:,} cards in this game", entry.span)
+                    return
+                if kind.attributes:
+                    missing = ", ".join(f"`{attribute}`" for attribute in kind.attributes)
+                    self.error("E306", f"a {name} has {missing}: give the cards as a table", value.span)
+                continue
+            table = printed(value, self.report)
+            if table is not None:
+                self._card_table(kind, table)
+            if len(self.model.cards) > MAXIMUM_CARDS:
+                self.error("E313", f"more than {MAXIMUM_CARDS:,} cards in this game", entry.span)
+                return
+        for kind in self.model.card_kinds.values():
+            if kind.key is None:
+                self._alike(kind)
+
+    def _alike(self, kind: CardKind) -> None:
+        """Cards of a kind without a key bear its name alone: if they differ, nobody could say which is meant."""
+        rows = [row for row in self.model.cards if row.kind == kind.name]
+        if any(
+            row.values.get(name) is None
+            for row in rows
+            for name, type_ in kind.attributes.items()
+            if not type_.optional
+        ):
+            return  # what is wrong with the row is told
+        other = next((row for row in rows if row.values != rows[0].values), None)
+        if other is None:
+            return
+        keys = [name for name, type_ in kind.attributes.items() if type_.form in ("int", "text")]
+        own = [name for name in keys if len({row.values.get(name) for row in rows}) == len(rows)]
+        remedy = f"say `key: {own[0]}`" if own else "number them: `key: number` and `has: {number: int, …}`"
+        message = f"cards that differ need a `key` to tell one {kind.name} from another"
+        self.report(Diagnostic("E306", message, kind.span, (Note("one that differs", other.span),), remedy))
+
+    def _card_rows(self) -> Iterator[tuple[str, list[Entry]]]:
+        """The cards themselves: in decks, or where their kind is declared."""
+        for name, layers in self.section("cards"):
+            given = [layer for layer in layers if isinstance(layer.value, Scalar) or layer.get("is") is not None]
+            if given:
+                yield name, given
+        yield from self.section("card_rows")
+
+    def _card_table(self, kind: CardKind, table: PrintedTable) -> None:
+        columns = self.columns(table, kind.attributes, f"a {kind.name}")
+        seen: dict[Any, Span] = {row.key: row.span for row in self.model.cards if row.kind == kind.name}
+        for row in table.rows:
+            values = self.row(columns, row)
+            key = values.get(kind.key) if kind.key else None
+            if key is not None and key in seen:
+                self.report(
+                    Diagnostic(
+                        "E501", f"{kind.name} {key} stands here twice", row[0].span, (Note("the first", seen[key]),)
+                    )
+                )
+            seen.setdefault(key, row[0].span)
+            self.model.cards.append(CardRow(kind.name, key, values, row[0].span))

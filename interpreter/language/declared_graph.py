@@ -1,0 +1,171 @@
+"""The graph as it is declared: what nodes, links and places have, and a table of each."""
+
+from __future__ import annotations
+
+from interpreter.base.diagnostics import Diagnostic, Note
+from interpreter.base.source import Span
+from interpreter.base.suggest import did_you_mean
+from interpreter.language.declared import Reader, merged
+from interpreter.language.model import GraphDecl, LinkRow, NodeRow, PlaceRow
+from interpreter.language.texts import printed
+from interpreter.language.types import INT
+from interpreter.reading.compose import word
+from interpreter.reading.yaml import Mapping
+
+__all__ = ["Graphs"]
+
+MAXIMUM_NODES = 1_000
+MAXIMUM_PLACES = 10_000
+
+
+class Graphs(Reader):
+    """Reads the graph."""
+
+    def graph(self) -> None:
+        layers = self.composition.layers("graph", "graph")
+        if not layers:
+            for section in ("nodes", "links"):
+                stray = self.composition.single(section)
+                if stray is not None:
+                    self.error("E301", "the family declares no graph", stray.span)
+            return
+        keys = merged(layers)
+        graph = GraphDecl(
+            word(keys.get("node"), "node"),
+            {},
+            self.types(keys.get("link")),
+            word(keys.get("length")) or None,
+            self.types(keys.get("place")),
+            {},
+            layers[0].span,
+            word(keys.get("dealt")) or None,
+        )
+        self.model.graph = graph
+        graph.attributes.update(self.types(keys.get("has")))
+        zone, owner, has = None, "link", graph.link
+        if graph.dealt is not None:
+            zones = dict(self.section("zones"))
+            of = word(merged(zones[graph.dealt]).get("of")) if graph.dealt in zones else ""
+            zone, owner = self.model.card_kinds.get(of), of or graph.dealt
+            has = zone.attributes if zone is not None else {}
+        if (graph.length is not None or graph.dealt) and has.get(graph.length or "") != INT:
+            self.error("E304", f"a {owner} has no number `{graph.length}`", layers[-1].span)
+        for sets in [layer.get("places") for layer in layers]:  # a later file has sets of its own beside these
+            for entry in sets.entries if isinstance(sets, Mapping) else ():
+                table = printed(entry.value, self.report)
+                if table is not None:
+                    columns = self.columns(table, graph.place, "a place")
+                    graph.sets[entry.key.text] = [self.row(columns, row) for row in table.rows]
+        self._nodes(graph)
+        linked = self._links(graph)
+        if self.composition.single("nodes") is None:
+            self.error(
+                "E306", f"no file of this ruleset gives each {graph.node} as `nodes`: is a map missing", self.top()
+            )
+        if linked:
+            self._check_connected(graph)
+
+    def _nodes(self, graph: GraphDecl) -> None:
+        entry = self.composition.single("nodes")
+        table = printed(entry.value, self.report) if entry else None
+        if table is None:
+            return
+        extra = ("name", "x", "y", "places")
+        columns = self.columns(table, graph.attributes, f"a {graph.node}", extra)
+        heads = [cell.text for cell in table.header]
+        if "name" not in heads:
+            self.error(
+                "E306", f"a {graph.node} needs a `name`, but this table has no such column", table.header[0].span
+            )
+            return
+        if len(table.rows) > MAXIMUM_NODES:
+            self.error("E313", f"got {len(table.rows):,} nodes, want at most {MAXIMUM_NODES:,}", table.rows[0][0].span)
+            return
+        seen: dict[str, Span] = {}
+        for row in table.rows:
+            cells = dict(zip(heads, row, strict=False))
+            name = cells["name"]
+            if name.text in seen:
+                self.report(
+                    Diagnostic(
+                        "E501", f"`{name.text}` stands here twice", name.span, (Note("the first", seen[name.text]),)
+                    )
+                )
+                continue
+            seen[name.text] = name.span
+            places = cells["places"].text if "places" in cells else next(iter(graph.sets), "")
+            if places not in graph.sets and (graph.sets or "places" in cells):
+                self.error(
+                    "E302", f"`{places}` is no set of places{did_you_mean(places, graph.sets)}", cells["places"].span
+                )
+            at = None
+            if "x" in cells and "y" in cells:
+                at = (self.cell_value(cells["x"], INT) or 0, self.cell_value(cells["y"], INT) or 0)
+            index = len(graph.nodes)
+            graph.nodes.append(NodeRow(name.text, self.row(columns, row), places, at, name.span))
+            for number, values in enumerate(graph.sets.get(places, []), 1):
+                graph.places.append(PlaceRow(index, number, values))
+            if len(graph.places) > MAXIMUM_PLACES:
+                self.error("E313", f"more than {MAXIMUM_PLACES:,} places on this graph", name.span)
+                return
+
+    def _links(self, graph: GraphDecl) -> bool:
+        """Whether the links could be read, so that something can be said about ways."""
+        entry = self.composition.single("links")
+        table = printed(entry.value, self.report) if entry else None
+        if table is None:
+            return entry is None
+        columns = self.columns(table, graph.link, "a link", ("from", "to"))
+        heads = [cell.text for cell in table.header]
+        if "from" not in heads or "to" not in heads:
+            self.error("E306", "a link needs the columns `from` and `to`", table.header[0].span)
+            return False
+        numbers = {row.name: index for index, row in enumerate(graph.nodes)}
+        seen: dict[tuple[int, int], Span] = {}
+        whole = bool(graph.nodes)
+        for row in table.rows:
+            cells = dict(zip(heads, row, strict=False))
+            ends = []
+            for head in ("from", "to") if graph.nodes else ():  # without nodes, what is wrong is told already
+                cell = cells[head]
+                if cell.text not in numbers:
+                    self.error(
+                        "E302", f"no {graph.node} is called `{cell.text}`{did_you_mean(cell.text, numbers)}", cell.span
+                    )
+                else:
+                    ends.append(numbers[cell.text])
+            values = self.row(columns, row)
+            if graph.length is not None and graph.dealt is None and (values.get(graph.length) or 0) < 0:
+                self.error("E413", f"a link's `{graph.length}` is below 0", row[0].span)
+            if len(ends) != 2:
+                whole = False
+                continue
+            pair = (min(ends), max(ends))
+            if pair[0] == pair[1]:
+                self.error("E413", "this link joins a node to itself", row[0].span)
+            elif pair in seen:
+                self.report(
+                    Diagnostic("E501", "this link stands here twice", row[0].span, (Note("the first", seen[pair]),))
+                )
+            else:
+                seen[pair] = row[0].span
+                graph.links.append(LinkRow(ends[0], ends[1], values, row[0].span))
+        return whole
+
+    def _check_connected(self, graph: GraphDecl) -> None:
+        if not graph.nodes:
+            return
+        beside: dict[int, list[int]] = {index: [] for index in range(len(graph.nodes))}
+        for link in graph.links:
+            beside[link.a].append(link.b)
+            beside[link.b].append(link.a)
+        reached, front = {0}, [0]
+        while front:
+            for other in beside[front.pop()]:
+                if other not in reached:
+                    reached.add(other)
+                    front.append(other)
+        lost = [row for index, row in enumerate(graph.nodes) if index not in reached]
+        if lost:
+            names = ", ".join(f"`{row.name}`" for row in lost[:5]) + (", …" if len(lost) > 5 else "")
+            self.error("E412", f"no way leads from `{graph.nodes[0].name}` to {names}", lost[0].span)

@@ -1,0 +1,180 @@
+"""Tables as they are declared: what stands in each cell, and whether a cell is missing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import islice, product
+from typing import Any, cast
+
+from interpreter.base.diagnostics import Diagnostic, Note
+from interpreter.base.source import Span
+from interpreter.base.suggest import did_you_mean
+from interpreter.language.declared import Reader, cites_of, listed, merged
+from interpreter.language.model import Table
+from interpreter.language.texts import printed
+from interpreter.language.types import INT, NODE, Type
+from interpreter.reading.compose import Entry, words
+from interpreter.reading.printed import Cell, PrintedTable
+from interpreter.reading.yaml import Mapping, Scalar, Value
+
+__all__ = ["Tables"]
+
+
+class Tables(Reader):
+    """Reads tables."""
+
+    def tables(self) -> None:
+        for name, layers in self.section("tables"):
+            whole = [layer for layer in layers if layer.get("is") is not None]
+            if not whole:
+                self.error("E306", f"table `{name}` has no cells: give them as `is`", layers[0].span)
+                continue
+            entry = whole[-1]
+            keys = merged(layers[: layers.index(entry) + 1])
+            table = self._table(name, entry, keys)
+            if table is None:
+                continue
+            for layer in layers[layers.index(entry) + 1 :]:
+                table = self._with_cells(table, layer)
+            self.model.tables[name] = replace(table, files=tuple(layer.file for layer in layers))
+            for law in words(keys.get("laws")):
+                self.declared.laws.append((name, law))
+
+    def _table(self, name: str, entry: Entry, keys: dict[str, Value]) -> Table | None:
+        table = printed(entry.get("is"), self.report)
+        names = words(keys.get("keys"))
+        if not names:
+            return None
+        if table is None:  # what is wrong is told; the table is known by its name and types
+            table = PrintedTable((), ())
+        types = [self.key_type(key) for key in names]
+        gives = self.type(keys.get("gives"))
+        width = max(1, len(names) - 1)
+        cells: dict[tuple[int, ...], Any] = {}
+        places: dict[tuple[int, ...], Span] = {}
+        above: list[Cell] = []
+        if len(names) == 1 and len(table.rows) != 1 and table.header:
+            remedy = f"write all values of `{names[0].text}` in the first line, and below each what the table gives"
+            self.error("E309", "a table with one key has one line of values", entry.span, remedy)
+            table = PrintedTable((), ())
+        columns = [self.key_value(cell, types[-1]) for cell in table.header[width:]]
+        for row in table.rows:
+            above = [
+                cell if cell.text else (above[i] if i < len(above) else cell) for i, cell in enumerate(row[:width])
+            ]
+            left = (
+                [self.key_value(cell, type_) for cell, type_ in zip(above, types[:-1], strict=False)]
+                if len(names) > 1
+                else []
+            )
+            for column, cell in zip(columns, row[width:], strict=False):
+                key = (*left, column)
+                if any(part is None for part in key):
+                    continue
+                place = cast("tuple[int, ...]", key)
+                if place in cells:
+                    self.error("E501", f"this cell of `{name}` stands here twice", cell.span)
+                cells[place] = self.cell_value(cell, gives)
+                places[place] = cell.span
+        axes = self._axes(names, types, cells)
+        found = Table(
+            name,
+            tuple(key.text for key in names),
+            axes,
+            tuple(types),
+            gives,
+            cells,
+            places,
+            cites_of(keys.get("cites")),
+            entry.span,
+            entry.file,
+        )
+        if table.header:
+            self._check_holes(found, table.header[0].span)
+        return found
+
+    def key_type(self, key: Scalar) -> Type:
+        kind = self.model.kinds.get(key.text)
+        if kind is not None and kind.range is None and not kind.unit:
+            return Type("kind", key.text)
+        graph = self.model.graph
+        return NODE if graph is not None and key.text == graph.node else INT
+
+    def key_value(self, cell: Cell, type_: Type) -> int | None:
+        if type_.form == "node" and self.model.graph is not None:
+            names = [row.name for row in self.model.graph.nodes]
+            if cell.text in names:
+                return names.index(cell.text)
+            self.error("E302", f"nothing is called `{cell.text}`{did_you_mean(cell.text, names)}", cell.span)
+            return None
+        value = self.cell_value(cell, type_)
+        return value if isinstance(value, int) else None
+
+    def _axes(
+        self, names: list[Scalar], types: list[Type], cells: dict[tuple[int, ...], Any]
+    ) -> tuple[tuple[int, ...], ...]:
+        """The values that each key takes: all of a kind or range, the players allowed, else those that stand there."""
+        axes = []
+        for position, (key, type_) in enumerate(zip(names, types, strict=True)):
+            kind = self.model.kinds.get(key.text)
+            if kind is not None and kind.range is not None:
+                axes.append(tuple(range(kind.range[0], kind.range[1] + 1)))
+            elif type_.form == "kind":
+                axes.append(tuple(range(len(self.members(type_.name)))))
+            elif key.text == "players":
+                allowed = self.composition.players
+                roles = [role for role in self.model.roles.values() if role.counts]
+                beside = sum(role.seats + (role.setting is not None) for role in roles)
+                given = {cell[position] for cell in cells}
+                axes.append(tuple(sorted(given | set(range(allowed.low + beside, allowed.high + beside + 1)))))
+            else:
+                axes.append(tuple(sorted({cell[position] for cell in cells})))
+        return tuple(axes)
+
+    def _check_holes(self, table: Table, span: Span) -> None:
+        missing = list(islice((key for key in product(*table.axes) if key not in table.cells), 5))
+        if not missing:
+            return
+        shown = "; ".join(self._key_text(table, key) for key in missing[:4]) + ("; …" if len(missing) > 4 else "")
+        players = self.composition.players
+        many = Note(f"this ruleset is for {players.low} to {players.high} players")
+        notes = (many,) if "players" in table.keys else ()
+        remedy = None
+        if notes and not any(document.root.get("players") for document in self.composition.documents):
+            remedy = "no file says how many may play: an edition does, with `players: 2..6`; is it missing"
+        self.report(Diagnostic("E308", f"`{table.name}` has no cell for {shown}", span, notes, remedy))
+
+    def _key_text(self, table: Table, key: tuple[int, ...]) -> str:
+        texts = []
+        for name, type_, value in zip(table.keys, table.key_types, key, strict=True):
+            part = self._key_part(type_, value)
+            texts.append(f"{name} {value}" if part == str(value) else part)
+        return ", ".join(texts)
+
+    def _key_part(self, type_: Type, value: int) -> str:
+        members = self.members(type_.name) if type_.form == "kind" else ()
+        return members[value] if members else str(value)
+
+    def _with_cells(self, table: Table, layer: Entry) -> Table:
+        """A table with single cells changed by a later file."""
+        changes = layer.get("cells")
+        if not isinstance(changes, Mapping):
+            return table
+        cells, places = dict(table.cells), dict(table.places)
+        for entry in changes.entries:
+            texts = [part.strip() for part in entry.key.text.split(",")]
+            key = tuple(
+                self.key_value(Cell(text, entry.key.span), type_)
+                for text, type_ in zip(texts, table.key_types, strict=False)
+            )
+            if len(texts) != len(table.keys) or key not in cells:
+                cells_here = [", ".join(map(self._key_part, table.key_types, each)) for each in table.cells]
+                note = Note(f"it has {listed([f'[{each}]' for each in cells_here])}")
+                message = f"`{table.name}` has no cell [{entry.key.text}]"
+                self.report(Diagnostic("E502", message, entry.key.span, (note,)))
+                continue
+            place = cast("tuple[int, ...]", key)
+            if isinstance(entry.value, Scalar):
+                cells[place] = self.cell_value(Cell(entry.value.text, entry.value.span), table.gives)
+                places[place] = entry.value.span
+        return replace(table, cells=cells, places=places, cites=(*table.cites, *cites_of(layer.get("cites"))))
