@@ -22,9 +22,9 @@ from interpreter.language import core as c
 from interpreter.language.model import RuleLayer, Table, spoken_name
 from interpreter.language.types import NOTHING, Type
 from interpreter.language.walk import descendants
-from interpreter.reading.compose import Entry, word, words
+from interpreter.reading.compose import Entry, cites_below, word
 from interpreter.reading.printed import read_printed
-from interpreter.reading.yaml import Excerpt, Mapping, Scalar, Sequence, Value, excerpt
+from interpreter.reading.yaml import Excerpt, Mapping, Scalar, excerpt
 
 __all__ = [
     "WORDS",
@@ -33,7 +33,6 @@ __all__ = [
     "Quote",
     "Use",
     "cell_place",
-    "cites_below",
     "explain",
     "for_readers",
     "part_of",
@@ -164,16 +163,6 @@ def part_of(ruleset: Ruleset, section: str, entry: Entry) -> Part:
         text=written(section, entry),
         cites=tuple(quote(ruleset, id) for id in dict.fromkeys(cite.text for cite in cites)),
     )
-
-
-def cites_below(value: Value) -> Iterator[Scalar]:
-    """All statements that a declaration names, those of its cases with them."""
-    if isinstance(value, Mapping):
-        for entry in value.entries:
-            yield from words(entry.value) if entry.key.text in ("cites", "answers") else cites_below(entry.value)
-    elif isinstance(value, Sequence):
-        for item in value.items:
-            yield from cites_below(item)
 
 
 def _line_cites(ruleset: Ruleset, entry: Entry) -> Iterator[Scalar]:

@@ -67,7 +67,7 @@ class Expressions:
         found = self._any(node, wanted, wanted.optional)
         if not wanted.is_holder and wanted.form != "place":
             found = self._read(found)
-        return self._fit(found, wanted, node.span, what)
+        return self.fit(found, wanted, node.span, what)
 
     def knows(self, node: n.Name) -> bool:
         """Whether a name means anything here; nothing is said where it does not."""
@@ -209,7 +209,7 @@ class Expressions:
                 found = self.value(value, wanted.maybe if wanted else None, maybe=True)
                 if not found.type.optional and found.type.form != "never":
                     self._error("E416", "this is never none, so `otherwise` is never used", default.span)
-                second = self._fit(self.value(default, found.type.sure), found.type, default.span, "")
+                second = self.fit(self.value(default, found.type.sure), found.type, default.span, "")
                 type_ = found.type.sure if not second.type.optional else found.type
                 return c.Default(found, second, type=type_, span=span)
             case n.Amount(number, kind):
@@ -855,7 +855,8 @@ class Expressions:
         type_ = read_type(found.type, unit=bool(token and token.unit))
         return c.Read(found, type=type_, span=found.span)
 
-    def _fit(self, found: c.Expression, wanted: Type, span: Span, what: str) -> c.Expression:
+    def fit(self, found: c.Expression, wanted: Type, span: Span, what: str) -> c.Expression:
+        """An expression where a type is wanted; what does not fit is reported. ``what`` says more of what is wanted."""
         if wanted.form == "never" or accepts(wanted, found.type):
             return found
         if (

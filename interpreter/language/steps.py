@@ -162,7 +162,7 @@ class Steps:
         """The right side of a `let` or assignment, or a returned value: procedures may be called here."""
         if isinstance(node, n.Call) and not self.pure:
             found = self.expressions.call(node)
-            return self.expressions._fit(found, wanted, node.span, "") if wanted else found
+            return self.expressions.fit(found, wanted, node.span, "") if wanted else found
         return self.expressions.need(node, wanted) if wanted else self.expressions.value(node)
 
     def _assign(self, node: n.Assign) -> c.Step:

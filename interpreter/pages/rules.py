@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from interpreter.base.source import Span
-from interpreter.engine.explain import cites_below, for_readers, type_in_words, written
+from interpreter.engine.explain import for_readers, type_in_words, written
 from interpreter.engine.places import Topic, in_force, nodes_of
 from interpreter.engine.ruleset import Ruleset
 from interpreter.language import core as c
@@ -34,7 +34,7 @@ from interpreter.pages.page import (
     joined,
     titled,
 )
-from interpreter.reading.compose import Entry, amended, word, words
+from interpreter.reading.compose import Entry, amended, cites_below, word, words
 from interpreter.reading.yaml import Mapping, Scalar, Sequence
 
 __all__ = ["Teller"]

@@ -27,6 +27,7 @@ __all__ = [
     "PlayerRange",
     "amended",
     "check_references",
+    "cites_below",
     "compose",
     "player_range",
     "undefined_with",
@@ -144,6 +145,16 @@ def words(value: Value | None) -> list[Scalar]:
     if isinstance(value, Sequence):
         return [item for item in value.items if isinstance(item, Scalar)]
     return []
+
+
+def cites_below(value: Value) -> Iterator[Scalar]:
+    """All statements that a declaration names, those of its cases with them."""
+    if isinstance(value, Mapping):
+        for entry in value.entries:
+            yield from words(entry.value) if entry.key.text in ("cites", "answers") else cites_below(entry.value)
+    elif isinstance(value, Sequence):
+        for item in value.items:
+            yield from cites_below(item)
 
 
 def amended(layers: list[Entry]) -> Entry:

@@ -1,0 +1,211 @@
+"""What is told of a game and shown of it: phrases, boards, measures and the picture."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from interpreter.base.suggest import did_you_mean
+from interpreter.language import core as c
+from interpreter.language import nodes as n
+from interpreter.language.checker import Checker
+from interpreter.language.declared import Declared
+from interpreter.language.expressions import Expressions
+from interpreter.language.model import Board, Event, Look, Measure, MeasureKey, Phrase, Signatures
+from interpreter.language.parse import parse_event_pattern, parse_match
+from interpreter.language.scope import Frame
+from interpreter.language.texts import Report, expression_of, parsed, template_parts
+from interpreter.language.types import NODE, PLACE, SEAT, Type
+from interpreter.language.walk import descendants
+from interpreter.reading.compose import Composition, Entry, amended, word, words
+from interpreter.reading.yaml import Mapping, Scalar, Sequence, Value
+
+__all__ = ["Shown"]
+
+MOMENTS = ("start of game", "end of game", "start of round", "end of round")
+
+
+class Shown(Checker):
+    """Checks what is told and shown. ``unread``: the text of a procedure cannot be read, which may have decisions."""
+
+    def __init__(
+        self, composition: Composition, declared: Declared, signatures: Signatures, report: Report, *, unread: bool
+    ) -> None:
+        super().__init__(composition, declared, signatures, report)
+        self.unread = unread
+
+    def check(self) -> None:
+        for name, layers in self.composition.sections.get("events", {}).items():
+            event = self.model.events.get(name)
+            for layer in layers:
+                said = layer.get("says")
+                if said is not None and event is not None:
+                    event.says.update(self._says(said, list(event.fields.items())))
+        self._alternatives()
+        for name, layers in self.composition.sections.get("says", {}).items():
+            bound = self._bound_by(name, layers[-1])
+            if bound is not None:
+                self.model.says[name] = self._says(layers[-1].value, bound)
+        for name, layers in self.composition.sections.get("boards", {}).items():
+            self._board(name, amended(layers))
+        for name, layers in self.composition.sections.get("measures", {}).items():
+            self._measure(name, amended(layers))
+        picture = self.composition.single("picture")
+        if picture is not None:
+            self._picture(picture)
+
+    def _alternatives(self) -> None:
+        """Of every decision: what stands around it and what its alternatives bind."""
+        procedures = [layer for rule in self.model.rules.values() for layer in rule.layers]
+        for layer in (*procedures, *self.model.blocks.values()):
+            for ask in (node for node in descendants(layer.body) if isinstance(node, c.Ask)):
+                context = [(name, value.type) for name, value in ask.context]
+                for option in ask.options:
+                    bound = [("who", SEAT), *context, *((choice.name, choice.type) for choice in option.choices)]
+                    key = f"{ask.name}.{option.name}"
+                    self.model.alternatives.setdefault(key, bound)
+                    if self.model.alternatives[key] != bound:
+                        self.error("E511", f"`{key}` stands elsewhere with other values", option.span)
+
+    def _bound_by(self, name: str, entry: Entry) -> list[tuple[str, Type]] | None:
+        if name in self.model.alternatives:
+            return self.model.alternatives[name]
+        if name in self.model.events:
+            return list(self.model.events[name].fields.items())
+        if name in self.model.phases or name in ("round", "game"):
+            return []
+        if "." in name and self.unread:
+            return None  # a text that cannot be read may have the decision
+        known = [*self.model.alternatives, *self.model.events, *self.model.phases, "round", "game"]
+        self.error("E301", f"nothing is called `{name}`{did_you_mean(name, known)}", entry.span)
+        return None
+
+    def _says(self, value: Value, bound: list[tuple[str, Type]]) -> dict[str, Phrase]:
+        if isinstance(value, Scalar):
+            return {"en": self._phrase(value, bound)}
+        if isinstance(value, Mapping):
+            return {e.key.text: self._phrase(e.value, bound) for e in value.entries if isinstance(e.value, Scalar)}
+        return {}
+
+    def _phrase(self, value: Scalar, bound: list[tuple[str, Type]]) -> Phrase:
+        frame = Frame()
+        for name, type_ in bound:
+            frame.add(name, type_)
+        parts: list[str | c.Expression] = []
+        for part in template_parts(value, self.report):
+            parts.append(part if isinstance(part, str) else self.expressions(frame).value(part, maybe=True))
+        return Phrase(tuple(parts), frame.size)
+
+    def _moment(self, value: Value | None) -> str:
+        text = word(value)
+        edge, _, phase = text.partition(" of ")
+        if text in MOMENTS or (edge in ("start", "end") and phase in self.model.phases):
+            return text
+        if value is not None:
+            known = [*MOMENTS, *(f"{edge} of {phase}" for edge in ("start", "end") for phase in self.model.phases)]
+            self.error("E302", f"`{text}` is no moment of the game{did_you_mean(text, known)}", value.span)
+        return ""
+
+    def _picture(self, entry: Entry) -> None:
+        """How nodes, links and places look: expressions over the one that is drawn."""
+        if self.model.graph is None:
+            self.error("E301", "the family declares no graph that could be drawn", entry.span)
+            return
+        for word_, type_ in (("node", NODE), ("link", Type("link")), ("place", PLACE)):
+            looks = entry.get(word_)
+            for look in looks.entries if isinstance(looks, Mapping) else ():
+                frame = Frame()
+                frame.add(word_, type_)
+                tree = expression_of(look.value, self.report)
+                if tree is not None:
+                    name = f"{word_}.{look.key.text}"
+                    self.model.picture[name] = Look(self._look(name, self.expressions(frame), tree), frame.size)
+
+    def _look(self, name: str, expressions: Expressions, tree: n.Expr) -> c.Expression:
+        """Most looks are any value, shown in words; a place shows a piece, and a node is pale or is not."""
+        if name == "node.pale":
+            return expressions.condition(tree)
+        value = expressions.value(tree, maybe=True)
+        if name == "place.piece" and value.type.form not in ("piece", "never"):
+            self.error("E401", f"got {value.type}, want a piece", tree.span)
+        return value
+
+    def _board(self, name: str, entry: Entry) -> None:
+        if not isinstance(entry.value, Mapping):
+            return
+        frame = Frame()
+        expressions = self.expressions(frame)
+        rows, row_local = None, 0
+        if (text := entry.get("rows")) is not None:
+            match = parsed(text, parse_match, self.report)
+            if match is not None:
+                rows, of = expressions.items(match.binders[0].items)
+                row_local = frame.add(match.binders[0].name, of).index
+        columns: list[tuple[str, c.Expression]] = []
+        written = entry.get("columns")
+        if isinstance(written, Mapping):
+            for column in written.entries:
+                tree = expression_of(column.value, self.report)
+                if tree is not None:
+                    columns.append((column.key.text, expressions.value(tree, maybe=True)))
+        says = self._says(said, []) if (said := entry.get("says")) is not None else {}
+        self.model.boards.append(
+            Board(name, self._moment(entry.get("when")), says, rows, row_local, tuple(columns), frame.size, entry.span)
+        )
+
+    def _measure(self, name: str, entry: Entry) -> None:
+        frame = Frame()
+        keys: list[MeasureKey] = []
+        event, test = None, None
+        expressions = self.expressions(frame)
+        if (on := entry.get("on")) is not None:
+            pattern = parsed(on, parse_event_pattern, self.report)
+            event = self.heard(pattern, frame) if pattern is not None else None
+            if pattern is None or event is None:
+                return
+            keys.extend(self._told_apart(words(entry.get("by")), pattern.names, event))
+            test = self.narrowed(test, pattern.test, expressions)
+        each: list[tuple[int, c.Expression]] = []
+        if isinstance(text := entry.get("each"), Scalar):
+            local = frame.add(text.text, SEAT)
+            each.append((local.index, c.AllSeats(type=Type("list", of=SEAT), span=text.span)))
+            keys.append(MeasureKey(text.text, local.index, SEAT))
+        if (found := entry.get("for")) is not None:
+            match = parsed(found, parse_match, self.report)
+            for binder in match.binders if match is not None else ():
+                items, of = expressions.items(binder.items)
+                local = frame.add(binder.name, of)
+                each.append((local.index, items))
+                keys.append(MeasureKey(binder.name, local.index, of))
+            test = self.narrowed(test, match.test if match is not None else None, expressions)
+        tree = expression_of(entry.get("value"), self.report)
+        if tree is None:
+            return
+        value = expressions.value(tree, maybe=True)
+        if value.type.form not in ("int", "bool", "never"):
+            self.error("E401", f"got {value.type}, want a number or a condition", tree.span)
+        written = entry.get("when")
+        moments = written.items if isinstance(written, Sequence) else (written,) if written is not None else ()
+        self.model.measures.append(
+            Measure(
+                name,
+                tuple(self._moment(moment) for moment in moments),
+                event.name if event is not None else None,
+                tuple(each),
+                test,
+                tuple(keys),
+                value,
+                word(entry.get("sums")) == "yes",
+                frame.size,
+                entry.span,
+            )
+        )
+
+    def _told_apart(self, by: Iterable[Scalar], names: tuple[str, ...], event: Event) -> Iterator[MeasureKey]:
+        """The values of an event that tell those of a measure apart."""
+        for scalar in by:
+            if scalar.text in names:
+                place = names.index(scalar.text)
+                yield MeasureKey(scalar.text, place, list(event.fields.values())[place])
+            else:
+                message = f"unknown name `{scalar.text}`{did_you_mean(scalar.text, names)}"
+                self.error("E301", message, scalar.span)

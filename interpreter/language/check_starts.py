@@ -1,0 +1,145 @@
+"""How holders and values begin, in which order a zone lies and what its top shows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from interpreter.base.source import Span
+from interpreter.base.suggest import did_you_mean
+from interpreter.language import core as c
+from interpreter.language import nodes as n
+from interpreter.language.checker import Checker
+from interpreter.language.model import Group, Table
+from interpreter.language.scope import Frame
+from interpreter.language.texts import expression_of
+from interpreter.language.types import INT, NEVER, SEAT, Type, accepts
+from interpreter.reading.yaml import Mapping, Scalar, Sequence, Value
+
+__all__ = ["Starts"]
+
+
+class Starts(Checker):
+    """Checks what groups of cells say beside their types."""
+
+    def check(self) -> None:
+        for name, group in list(self.model.groups.items()):
+            changes = self._group_texts(name, group)
+            if changes:
+                self.model.groups[name] = replace(group, **changes)  # type: ignore[arg-type]
+        for group in self.model.groups.values():
+            if group.spaces is None:
+                continue
+            table = self.model.tables.get(group.spaces)
+            if table is None:
+                message = f"unknown table `{group.spaces}`{did_you_mean(group.spaces, self.model.tables)}"
+                self.error("E301", message, group.span)
+                continue
+            token = self.model.kinds.get(group.type.name)
+            by_kind = () if token is not None and token.unit else (group.type.name,)
+            by = [key for key in table.keys[:-1] if key != "players"]
+            if table.gives != INT or table.key_types[-1] != INT or not set(by_kind) <= set(by) <= {group.type.name}:
+                wanted = ", ".join([*by_kind, "price"])
+                message = f"`{table.name}` has no spaces of {group.type.name}: want the keys [{wanted}]"
+                self.error("E401", f"{message} and numbers", group.span)
+
+    def _group_texts(self, name: str, group: Group) -> dict[str, object]:
+        changes: dict[str, object] = {}
+        start = self.declared.starts.get(name)
+        if start is not None:
+            checked, size = self._start(start, group)
+            changes.update(start=checked, start_locals=size)
+        rank = self.declared.ranks.get(name)
+        if rank is not None:
+            changes["rank"] = self._card_rule(Scalar(rank.text[3:].strip(), rank.style, rank.span, None), group, INT)
+        top = self.declared.tops.get(name)
+        if top is not None:
+            changes["top_shows"] = self._card_rule(top, group, None)
+        return changes
+
+    def _start(self, value: Value, group: Group) -> tuple[c.Expression | None, int]:
+        frame = Frame()
+        if group.owner == "seat":
+            frame.add("who", SEAT)
+        expressions = self.expressions(frame)
+        unit = (kind := self.model.kinds.get(group.type.name)) is not None and kind.unit
+        wanted = {"pool": INT if unit else Type("bag", group.type.name), "stock": INT}.get(group.type.form, group.type)
+        if group.type.form == "track":
+            wanted = INT if unit else Type("bag", group.type.name)
+        if isinstance(value, Sequence) and not value.items:
+            return c.Const((), type=wanted, span=value.span), 0
+        if isinstance(value, Mapping) and wanted.form == "bag":
+            kind = self.model.kinds[group.type.name]
+            counts = {e.key.text: e.value.value for e in value.entries if isinstance(e.value, Scalar)}
+            for entry in value.entries:
+                if entry.key.text not in kind.members:
+                    self.error(
+                        "E302",
+                        f"`{entry.key.text}` is no {kind.name}{did_you_mean(entry.key.text, kind.members)}",
+                        entry.key.span,
+                    )
+            bag = tuple(found if isinstance(found := counts.get(member, 0), int) else 0 for member in kind.members)
+            return c.Const(bag, type=wanted, span=value.span), 0
+        tree = expression_of(value, self.report)
+        if tree is None:
+            return None, 0
+        if isinstance(tree, n.Name) and tree.name in self.model.tables:
+            return self._table_as_start(tree.name, wanted, tree.span), 0
+        if isinstance(tree, n.Name) and tree.name in self.signatures:
+            tree = n.Call(tree.name, (), name_span=tree.span, span=tree.span)
+        return expressions.need(tree, wanted), frame.size
+
+    def _table_as_start(self, table: str, wanted: Type, span: Span) -> c.Expression:
+        """A table by players, by kind of token or by both, as what a holder starts with."""
+        found = self.model.tables[table]
+        kind = Type("kind", wanted.name)
+        by_kind = wanted.form == "bag"
+        if any(name != "players" and not (by_kind and type_ == kind) for name, type_ in _keys(found)) or (
+            by_kind and kind not in found.key_types
+        ):
+            keys = f"[players], [{kind.name}] or [players, {kind.name}]" if by_kind else "[players]"
+            self.error("E401", f"`{table}` must be read by {keys} to start with", span)
+            return c.Const(None, type=NEVER, span=span)
+
+        def cell(member: int) -> c.Expression:
+            keys: list[c.Expression] = [
+                c.PlayerCount(type=INT, span=span) if name == "players" else c.Const(member, type=kind, span=span)
+                for name, _ in _keys(found)
+            ]
+            return c.TableCell(table, tuple(keys), type=found.gives, span=span)
+
+        if not by_kind:
+            return self.expressions().fit(cell(0), wanted, span, "")
+        members = range(len(self.model.kinds[wanted.name].members))
+        return c.MakeList(tuple(cell(member) for member in members), type=wanted, span=span)
+
+    def _card_rule(self, name: Scalar, group: Group, wanted: Type | None) -> c.Expression | None:
+        """An attribute or rule of one card, over the local 0."""
+        card = Type("card", group.type.name)
+        local = c.Local(0, "card", type=card, span=name.span)
+        attributes = self.expressions().attributes(card)
+        if name.text in attributes:
+            if wanted is not None and attributes[name.text].form not in (wanted.form, "never"):
+                self.error("E401", f"`{name.text}` is {attributes[name.text]}, want {wanted}", name.span)
+            return c.Static(f"{card.name}.{name.text}", local, type=attributes[name.text], span=name.span)
+        signature = self.signatures.get(name.text)
+        if signature is not None and signature.unread:
+            return None
+        if signature is None or signature.form != "is" or len(signature.parameters) != 1:
+            known = [*attributes, *(s for s in self.signatures if self.signatures[s].form == "is")]
+            self.error(
+                "E301",
+                f"`{name.text}` is no attribute of a card or rule over one{did_you_mean(name.text, known)}",
+                name.span,
+            )
+            return None
+        if not accepts(signature.parameters[0][1], card):
+            self.error(
+                "E401", f"`{name.text}` takes {signature.parameters[0][1]}, but {group.name} holds {card}", name.span
+            )
+        if wanted is not None and signature.result != wanted:
+            self.error("E401", f"`{name.text}` gives {signature.result}, want {wanted}", name.span)
+        return c.CallRule(name.text, (local,), type=signature.result, span=name.span)
+
+
+def _keys(table: Table) -> list[tuple[str, Type]]:
+    return list(zip(table.keys, table.key_types, strict=True))

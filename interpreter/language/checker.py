@@ -1,0 +1,59 @@
+"""What checking any text of a composition needs: the model so far, what calls give, and a place for mistakes."""
+
+from __future__ import annotations
+
+from interpreter.base.diagnostics import Diagnostic, Note
+from interpreter.base.source import Span
+from interpreter.base.suggest import did_you_mean
+from interpreter.base.words import counted
+from interpreter.language import core as c
+from interpreter.language import nodes as n
+from interpreter.language.declared import Declared
+from interpreter.language.expressions import Expressions
+from interpreter.language.model import Event, Signatures
+from interpreter.language.scope import Frame
+from interpreter.language.texts import Report
+from interpreter.language.types import BOOL
+from interpreter.reading.compose import Composition
+
+__all__ = ["Checker"]
+
+
+class Checker:
+    """Checks texts of a composition; ``signatures`` are those of its rules, as far as they are read."""
+
+    def __init__(self, composition: Composition, declared: Declared, signatures: Signatures, report: Report) -> None:
+        self.composition, self.declared, self.model = composition, declared, declared.model
+        self.signatures, self.report = signatures, report
+
+    def error(self, code: str, message: str, span: Span, help: str | None = None) -> None:
+        self.report(Diagnostic(code, message, span, help=help))
+
+    def expressions(self, frame: Frame | None = None) -> Expressions:
+        return Expressions(self.model, self.signatures, frame or Frame(), self.report)
+
+    def heard(self, pattern: n.EventPattern, frame: Frame) -> Event | None:
+        """The event of a pattern, its values given names; nothing where there is none like it."""
+        event = self.model.events.get(pattern.event)
+        if event is None:
+            message = f"unknown event `{pattern.event}`{did_you_mean(pattern.event, self.model.events)}"
+            self.error("E301", message, pattern.span)
+            return None
+        if len(pattern.names) != len(event.fields):
+            note = Note("it is declared here", event.span)
+            message = f"`{pattern.event}` has {counted(len(event.fields), 'value')}, got {len(pattern.names)}"
+            self.report(Diagnostic("E404", message, pattern.span, (note,)))
+            return None
+        for local, type_ in zip(pattern.names, event.fields.values(), strict=True):
+            frame.add(local, type_)
+        return event
+
+    def narrowed(
+        self, before: c.Expression | None, test: n.Expr | None, expressions: Expressions
+    ) -> c.Expression | None:
+        """A condition beside others that hold already; what it tells of types holds from here on."""
+        if test is None:
+            return before
+        checked = expressions.condition(test)
+        expressions.frame.facts[-1].update(expressions.facts(test, holds=True))
+        return checked if before is None else c.Logic("and", before, checked, type=BOOL, span=test.span)
