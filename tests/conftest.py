@@ -10,7 +10,10 @@ import shutil
 import signal
 import tempfile
 
+import pytest
 from hypothesis import settings
+
+pytest.register_assert_rewrite("tests.small", "tests.compiler.pair")  # they compare, and should say what differs
 
 settings.register_profile("ci", derandomize=True, deadline=None)
 settings.register_profile("here", deadline=None)

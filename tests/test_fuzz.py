@@ -35,7 +35,7 @@ from interpreter.reading.compose import NAMED_SECTIONS, SINGLE_SECTIONS
 from interpreter.reading.files import KINDS, Shelf, read_document
 from interpreter.reading.yaml import decode
 from tests.language import test_format as trees
-from tests.test_hostile import FAMILY, MAP, RULESET, outcome, played, write
+from tests.small import FAMILY, MAP, RULESET, outcome, played, write
 
 TIMES = int(os.environ.get("REGELWERK_FUZZ", "1"))
 

@@ -6,7 +6,6 @@ An attack is a small ruleset that is written into a folder, examined and played.
 
 from __future__ import annotations
 
-import random
 import re
 import sys
 import textwrap
@@ -17,16 +16,11 @@ from pathlib import Path
 
 import pytest
 
-from interpreter.base.diagnostics import Diagnostic, RulesetError, render, to_json
-from interpreter.compiler.constants import RuleFailure
+from interpreter.base.diagnostics import Diagnostic, render, to_json
 from interpreter.compiler.fast.machine import FastMachine
-from interpreter.engine.examine import Examined, examine
-from interpreter.engine.game import Game
-from interpreter.engine.ruleset import Ruleset, find, load
-from interpreter.engine.show import board_of
 from interpreter.language import build, parse
 from interpreter.play.bench import calibration
-from interpreter.reading.files import Shelf
+from tests.small import RULESET, examined, loaded, outcome, write
 from tests.support import rule_text
 
 SECONDS, TURNS_A_SECOND = 8, 1_468_300
@@ -34,139 +28,6 @@ SECONDS, TURNS_A_SECOND = 8, 1_468_300
 longer. On one that is slower, or while it is, they are the seconds of that machine."""
 
 MEGABYTES = 700
-
-FAMILY = """\
-language: 1
-family: small
-kinds: {colour: [red, blue], step: 1..3}
-tokens: {gem: {ruby: 9, onyx: 9, opal: 9}, coin: 90}
-pieces: {hut: {}}
-cards:
-  plan:
-    key: number
-    has: {number: int}
-    is: |
-      number
-      1
-      2
-      3
-      4
-zones: {deck: {of: plan, order: kept, seen: no one, start: all}, pile: {of: plan, order: by number}}
-pools: {bank: {of: coin, start: rest}, mine: {of: gem, start: rest}}
-graph:
-  node: town
-  has: {colour: colour}
-  link: {cost: int}
-  length: cost
-  place: {price: int}
-  places:
-    plain: |
-      price
-      1
-seats:
-  roles: {person: {counts: yes}}
-  has:
-    money: {pool: coin, start: 5}
-    hand: {zone: plan, order: by number, seen: owner}
-    huts: {stock: hut, start: 2}
-    score: {value: int, start: 0}
-state:
-  amount: {value: int, start: 1}
-  row: {value: list of int, start: []}
-  gems: {value: bag of gem, start: 1 of ruby}
-events:
-  said: {with: {number: int}, says: "{number}"}
-round: [act]
-setup: prepare
-result: {rank: [who.score]}
-"""
-
-MAP = """\
-language: 1
-map: small/isles
-players: 2..3
-nodes: |
-  name | colour
-  Ayr  | red
-  Bute | blue
-  Coll | red
-links: |
-  from | to   | cost
-  Ayr  | Bute | 1
-  Bute | Coll | 2
-"""
-RULESET = "language: 1\nruleset: tiny\ntitle: Tiny\nfamily: small\nmap: small/isles\n"
-
-
-def write(folder: Path, act: str = "end game", rules: str = "", sections: str = "", family: str = "") -> Path:
-    """A small game whose only phase is ``act``; ``rules`` and ``sections`` are YAML that is added to it."""
-    path = folder / "small" / "family.yaml"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    text = (family or FAMILY) + textwrap.dedent(sections)
-    text += "rules:\n  prepare: {does: amount = 1}\n"
-    text += f"  act:\n    does: |\n{textwrap.indent(textwrap.dedent(act).strip(), ' ' * 6)}\n"
-    text += textwrap.indent(textwrap.dedent(rules), "  ")
-    path.write_text(text, encoding="utf-8")
-    ruleset = folder / "small" / "tiny.yaml"
-    ruleset.write_text(RULESET, encoding="utf-8")
-    isles = folder / "small" / "maps" / "isles.yaml"
-    isles.parent.mkdir(exist_ok=True)
-    isles.write_text(MAP, encoding="utf-8")
-    return ruleset
-
-
-def examined(path: Path) -> Examined:
-    shelf, document, diagnostics = find(path, Shelf([path.parent.parent]))
-    if document is None:
-        return Examined(diagnostics)
-    found = examine(shelf, document)
-    return Examined([*diagnostics, *found.diagnostics], found.composition, found.model, found.reach)
-
-
-def loaded(path: Path) -> Ruleset:
-    return load(path, shelf=Shelf([path.parent.parent]))
-
-
-def played(game: Game, seed: int = 0, decisions: int = 200) -> str:
-    """A play at random; everything that can be shown is shown on the way. Gives the state at its end."""
-    chance = random.Random(seed)
-    for _ in range(decisions):
-        decision = game.decision
-        if decision is None:
-            break
-        options = [option for option, _ in zip(decision.options, range(500), strict=False)]
-        game.apply(chance.choice(options))
-        assert game.digest()
-    game.log()
-    game.view()
-    for board in game.ruleset.model.boards:
-        board_of(game, board)
-    assert game.check() == []
-    assert (game.result is not None) >= game.is_over
-    return game.digest()
-
-
-def outcome(path: Path, people: int = 2) -> str:
-    """What becomes of a ruleset: its errors, the failure that stops it, or `plays`. It is the same in both forms."""
-    try:
-        ruleset = loaded(path)
-    except RulesetError as refused:
-        for diagnostic in refused.diagnostics:
-            assert render(diagnostic)
-            assert to_json(diagnostic)
-        return "\n".join(f"{d.code} {d.message}" for d in refused.diagnostics if d.severity == "error")
-    fast, plain = (told(ruleset, people, plain=plain) for plain in (False, True))
-    assert fast == plain
-    return fast[0]
-
-
-def told(ruleset: Ruleset, people: int, *, plain: bool) -> tuple[str, str]:
-    """How a play in one of the forms ends, and in which state."""
-    ruleset.table(people, ruleset.settings({})).machine.plain = plain
-    try:
-        return "plays", played(ruleset.new_game(people))
-    except RuleFailure as failure:
-        return f"{failure.code} {failure.message}", str(failure)
 
 
 def memory() -> float:

@@ -27,7 +27,6 @@ class Names:
         beside = [role for role in model.roles.values() for _ in range(role.seats)] if people else []
         self._seats = {people + i: role.name for i, role in enumerate(beside) if role.seats == 1 and people}
         self._nodes = [row.name for row in model.graph.nodes] if model.graph else []
-        self._node_numbers = {name: index for index, name in enumerate(self._nodes)}
         self._cards: dict[Any, list[int]] = {}
         for index in range(len(model.cards)):
             self._cards.setdefault(self.card(index), []).append(index)

@@ -16,7 +16,7 @@ from interpreter.engine.game import Game
 from interpreter.kernel.chance import Seeded
 from interpreter.kernel.effects import CHOICE, NOTE
 from interpreter.play.bots.named import policies_for
-from tests.test_hostile import FAMILY, loaded, write
+from tests.small import FAMILY, loaded, write
 
 TOTAL = ("state:\n", "state:\n  score_all: {value: int, start: 0}\n  some: {value: int?, start: none}\n")
 LEVEL = ("  has:\n    money", "  has:\n    level: {value: int, start: 0}\n    money")

@@ -15,7 +15,7 @@ from interpreter.compiler.fast.knowledge import MOST_MIXTURES
 from interpreter.compiler.fast.mixtures import MOST_NUMBERS, MOST_TOKENS, Asked, mixtures
 from interpreter.kernel.bags import mixes
 from tests.compiler.test_forms import CASES, ENDLESS
-from tests.test_hostile import FAMILY, loaded, write
+from tests.small import FAMILY, loaded, write
 
 TOTALS = (4, 1, 3)
 KINDS = st.lists(st.integers(0, 2), max_size=2).map(tuple)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from interpreter.compiler.fast.budget import Abandoned
 from interpreter.compiler.fast.rooms import RoomsOfCards, claims
 from interpreter.kernel.bags import Bag, Rooms, overflow, space
-from tests.compiler.test_same_game import machines
+from tests.compiler.pair import machines
 from tests.kernel.test_bags import BAGS, ROOMS, WIDTH
 
 

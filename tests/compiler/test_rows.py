@@ -19,7 +19,7 @@ from interpreter.engine.ruleset import load
 from interpreter.engine.setup import set_table
 from interpreter.kernel.chance import Seeded
 from interpreter.kernel.state import State
-from tests.compiler.test_same_game import CASES, picked
+from tests.compiler.pair import CASES, picked
 
 (ISLES,) = (path for path in CASES if path.name == "isles.yaml" and path.parent.name == "building")
 GAMES = {"germany-2018": 3, "outpost": 3, str(ISLES): 2}

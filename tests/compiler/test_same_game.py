@@ -3,155 +3,18 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from functools import cache, partial
-from pathlib import Path
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from interpreter.base.diagnostics import RulesetError
-from interpreter.compiler.constants import RuleFailure
-from interpreter.compiler.fast.machine import FastMachine
 from interpreter.engine.game import Game
-from interpreter.engine.ruleset import Ruleset, load
-from interpreter.engine.setup import set_table
 from interpreter.kernel.chance import Seeded
-from interpreter.kernel.effects import CHOICE, undo
+from interpreter.kernel.effects import undo
 from interpreter.kernel.listening import listen
 from interpreter.kernel.state import State, Value
-
-CASES = sorted((Path(__file__).parents[1] / "cases").glob("*/*.yaml"))
-SHIPPED = ["germany-2018", "usa-2018+start-cities", "goofspiel"]
-MOST_DECISIONS = 600
-MOST_OPTIONS_READ = 3_000
-
-
-@cache
-def ruleset(name: str) -> Ruleset:
-    """A shipped ruleset by its id, one of the cases by its path; overlays of the case's folder after a `+`."""
-    path, _, overlay = name.partition("+")
-    return load(path, [overlay] if overlay else [])
-
-
-@cache
-def named() -> list[str]:
-    """Every ruleset, the small ones also with each overlay that fits."""
-    found = list(SHIPPED)
-    for path in CASES:
-        if any(line.startswith("ruleset:") for line in path.read_text(encoding="utf-8").splitlines()):
-            relative = str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
-            if fits(relative):
-                found.append(relative)
-            for overlay in sorted((path.parent / "overlays").glob("*.yaml")):
-                name = f"{relative}+{path.parent.name}/{overlay.stem}"
-                if fits(name):
-                    found.append(name)
-    return found
-
-
-def fits(name: str) -> bool:
-    """Whether a case can be played; those that cannot are told by the tests of the cases."""
-    try:
-        ruleset(name)
-    except RulesetError:
-        return False
-    return True
-
-
-@cache
-def tables() -> list[tuple[str, int]]:
-    return [
-        (name, players)
-        for name in named()
-        for players in range(ruleset(name).composition.players.low, ruleset(name).composition.players.high + 1)
-    ]
-
-
-@dataclass
-class Pair:
-    """The same game in both forms."""
-
-    name: str
-    players: int
-    seed: int
-    plain: FastMachine = field(init=False)
-    fast: FastMachine = field(init=False)
-    a: State = field(init=False)
-    b: State = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.plain, self.fast, first = machines(self.name, self.players)
-        self.a, self.b = first.clone(), first.clone()
-        self.chance = Seeded(self.seed)
-        self.failure: str | None = None
-        self._both(lambda machine, state: machine.start(state, self.chance))
-
-    def compare(self) -> None:
-        assert self.a.frame == self.b.frame
-        assert self.a.difference(self.b) == []
-        assert records(self.a) == records(self.b)
-        assert self.a.digest() == self.b.digest()
-
-    def options(self) -> list[tuple[int, tuple[Value, ...]]]:
-        assert self.a.frame is not None
-        index, locals_, _, _ = self.a.frame
-        plain = list(self.plain.options(self.a, list(locals_), self.plain.asks[index]))
-        assert plain == list(self.fast.options(self.b, list(locals_), self.fast.asks[index]))
-        assert plain
-        return plain
-
-    def choose(self, option: tuple[int, tuple[Value, ...]]) -> None:
-        self._both(lambda machine, state: machine.take(state, self.chance, *option))
-
-    def _both(self, do: Callable[[FastMachine, State], None]) -> None:
-        """The same in both forms. A failure is the same too, with its place and chain; it ends the game."""
-        failures = [told(lambda: do(self.plain, self.a)), told(lambda: do(self.fast, self.b))]
-        assert failures[0] == failures[1]
-        self.failure = failures[0]
-
-
-def records(state: State) -> list[tuple[Value, ...]]:
-    """The log; each form has its own site of an option."""
-    return [(*r[:1], r[1].core, *r[2:]) if r[0] == CHOICE else r for r in state.log]
-
-
-def told(do: Callable[[], object]) -> str | None:
-    try:
-        do()
-    except RuleFailure as failure:
-        return f"{failure.code} {failure}"
-    return None
-
-
-@cache
-def machines(name: str, players: int) -> tuple[FastMachine, FastMachine, State]:
-    played = ruleset(name).for_players(players)
-    program, values = played.program, played.settings({})
-    plain, fast = set_table(program, players, values), set_table(program, players, values)
-    plain.machine.plain, fast.machine.plain = True, False
-    assert fast.machine.is_written  # made at the first choice otherwise, and games would begin in the plain form
-    assert plain.first.cells == fast.first.cells
-    return plain.machine, fast.machine, fast.first
-
-
-def picked(options: list[tuple[int, tuple[Value, ...]]], chance: random.Random) -> tuple[int, tuple[Value, ...]]:
-    """Early options more often, so that a bid does not take all the money and a turn does not end at once."""
-    return options[0] if chance.random() < 0.35 else chance.choice(options[:40] if chance.random() < 0.6 else options)
-
-
-def play(pair: Pair, chance: random.Random) -> int:
-    for count in range(MOST_DECISIONS):
-        pair.compare()
-        if pair.failure is not None or pair.a.frame is None:
-            return count
-        pair.choose(picked(pair.options(), chance))
-        if pair.failure is None and records(pair.a) == records(pair.b):
-            pair.a.log.clear()
-            pair.b.log.clear()
-    return MOST_DECISIONS
+from tests.compiler.pair import MOST_DECISIONS, Pair, machines, named, picked, play, records, ruleset, tables, told
 
 
 @pytest.mark.parametrize(("name", "players"), tables())

@@ -14,7 +14,7 @@ import pytest
 
 from interpreter.compiler.fast.motion import out_of_loops
 from interpreter.compiler.fast.quote import Quote
-from tests.compiler.test_same_game import CASES, Pair, machines, play
+from tests.compiler.pair import CASES, Pair, machines, play
 
 AREA = "area = [i in isle where i.coast in chosen]"
 LISTS = {

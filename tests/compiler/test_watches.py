@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.test_hostile import loaded, write
+from tests.small import loaded, write
 
 RULES = """
 poor:

@@ -17,7 +17,7 @@ from interpreter.kernel.listening import listen
 from interpreter.play.bots.base import Stream
 from interpreter.play.bots.named import policies_for
 from interpreter.play.bots.policy import PolicyBot
-from tests.test_hostile import FAMILY, loaded, write
+from tests.small import FAMILY, loaded, write
 
 SCORED = FAMILY.replace("state:\n", "state:\n  score_all: {value: int, start: 0}\n")
 GO = "policies:\n  p: {act: {prefer: go}}\n"

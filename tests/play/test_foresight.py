@@ -15,7 +15,7 @@ from interpreter.play.bots.named import bots_of
 from interpreter.play.foresight import Foresight
 from interpreter.play.keyboard import MOST_LINES, numbered
 from interpreter.play.match import Match
-from tests.test_hostile import loaded, write
+from tests.small import loaded, write
 
 SILENT = 'says:\n  act.go: ""\n'
 
