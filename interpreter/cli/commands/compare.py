@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import zip_longest
 from math import isfinite
 from pathlib import Path
 from shutil import get_terminal_size
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -34,6 +35,29 @@ if TYPE_CHECKING:
 USUAL_GAMES = 100
 
 __all__ = ["command"]
+
+_Found = TypeVar("_Found")
+
+
+@dataclass(frozen=True, slots=True)
+class _Sides:
+    """What is compared, and as what it is played."""
+
+    names: tuple[str, str]
+    overlays: tuple[str, ...]
+    players: int | None
+    settings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Games:
+    """Which games of both sides are played; ``each``: every difference by itself as well."""
+
+    count: int
+    bots: str | None
+    seed: int | None
+    jobs: int | None
+    each: bool
 
 
 @click.command("compare")
@@ -97,17 +121,17 @@ def command(
         return
     if len(names) != 2:
         raise click.UsageError(f"got {counted(len(names), 'name')}, want two, or --all")
-    pair = names[0], names[1]
-    comparison = _compared(names, overlays, players, settings)
+    sides = _Sides((names[0], names[1]), overlays, players, settings)
+    comparison = _compared(sides)
     games = games or (USUAL_GAMES if report else None)
     if each and not games:
         raise click.UsageError("--each plays games: say how many of each difference, as --games 20")
-    played = _played(comparison, pair, overlays, players, settings, games, bots, seed, jobs, each) if games else None
+    played = _played(comparison, sides, _Games(games, bots, seed, jobs, each)) if games else None
     if report is not None or output == "html":
         from interpreter.pages.comparison import comparison_page
         from interpreter.pages.html import html_of
 
-        page = html_of(comparison_page(comparison, pair, played))
+        page = html_of(comparison_page(comparison, sides.names, played))
         if output == "html":
             click.echo(page, nl=False)
         if report is not None:
@@ -125,19 +149,20 @@ def command(
         raise click.exceptions.Exit(STOPPED)
 
 
-def _compared(
-    names: Sequence[str], overlays: tuple[str, ...], players: int | None, settings: tuple[str, ...]
-) -> Comparison:
+def _compared(sides: _Sides) -> Comparison:
     from interpreter.cli.options import players_for
     from interpreter.engine.compared import Compared
     from interpreter.engine.differences import differences
     from interpreter.engine.sides import sides_of
 
-    a, b = sides_of(names[0], names[1], overlays)
-    if players is not None:
-        (a, _), (b, _) = players_for(a, players), players_for(b, players)
-    known = {**_known(a, settings, b), **_known(b, settings, a)}
-    return differences(Compared(a), Compared(b), known, players)
+    a, b = sides_of(*sides.names, sides.overlays)
+    if sides.players is not None:
+        (a, _), (b, _) = players_for(a, sides.players), players_for(b, sides.players)
+    return differences(Compared(a), Compared(b), _known_to_both(a, b, sides.settings), sides.players)
+
+
+def _known_to_both(a: Ruleset, b: Ruleset, given: Sequence[str]) -> dict[str, Any]:
+    return {**_known(a, given, b), **_known(b, given, a)}
 
 
 def _known(ruleset: Ruleset, given: Sequence[str], other: Ruleset) -> dict[str, Any]:
@@ -155,65 +180,62 @@ def _known(ruleset: Ruleset, given: Sequence[str], other: Ruleset) -> dict[str, 
     return {name: values[name] for name in found}
 
 
-def _played(
-    comparison: Comparison,
-    names: tuple[str, str],
-    overlays: tuple[str, ...],
-    players: int | None,
-    settings: tuple[str, ...],
-    games: int,
-    bots: str | None,
-    seed: int | None,
-    jobs: int | None,
-    each: bool,
-) -> Played:
+def _played(comparison: Comparison, sides: _Sides, games: _Games) -> Played:
     """Games of both, as many as are wanted or as were played when somebody pressed Ctrl-C."""
-    from interpreter.cli.failures import refused
     from interpreter.cli.options import alone_for, bots_for, crew_for, players_for, seed_for, settings_given
     from interpreter.engine.compared import Compared
     from interpreter.engine.differences import differences
     from interpreter.pages.comparison import Played
     from interpreter.play.effects import bots_for_both, effects
-    from interpreter.play.jobs import WorkersLost
     from interpreter.play.one_at_a_time import one_at_a_time, ranked, singles
-    from interpreter.play.paired import Pair, PairPlan, pairs
+    from interpreter.play.paired import PairPlan, pairs
 
-    number = players or max(comparison.a.players.usual, comparison.b.players.usual)
+    number = sides.players or max(comparison.a.players.usual, comparison.b.players.usual)
     (a, _), (b, _) = players_for(comparison.a, number), players_for(comparison.b, number)
-    start, name = seed_for(seed), bots or bots_for_both(a, b)
+    start, name = seed_for(games.seed), games.bots or bots_for_both(a, b)
     for side in (a, b):
         bots_for(side, number, name)
-    known = {**_known(a, settings, b), **_known(b, settings, a)}
-    found = comparison if players is not None else differences(Compared(a), Compared(b), known, number)
-    given = tuple(settings_given(a, settings).items())
-    digests = a.digest, b.digest
-    plan = PairPlan(names, overlays, digests, number, name, given, tuple(known.items()))
-    done: list[Pair] = []
-    seeds = range(start, start + games)
-    with interruptible() as stopped, counting("pairs of games", games) as tell:
-        try:
-            for more in pairs(plan, found, seeds, crew_for(jobs, games), alone_for(jobs), stopped):
-                done.extend(more)
-                tell(len(more))
-        except WorkersLost as error:
-            refused(f"{error} ({len(done)} of {games} pairs of games are done)")
+    known = _known_to_both(a, b, sides.settings)
+    found = comparison if sides.players is not None else differences(Compared(a), Compared(b), known, number)
+    given = tuple(settings_given(a, sides.settings).items())
+    plan = PairPlan(sides.names, sides.overlays, (a.digest, b.digest), number, name, given, tuple(known.items()))
+    seeds, alone = range(start, start + games.count), alone_for(games.jobs)
+    done = _gathered(
+        "pairs of games",
+        games.count,
+        lambda stopped: pairs(plan, found, seeds, crew_for(games.jobs, games.count), alone, stopped),
+    )
     done.sort(key=lambda pair: pair.seed)
     singly: list[Alone] = []
-    if each and len(done) == games:
+    if games.each and len(done) == games.count:
         count = len(singles(found))
-        with interruptible() as stopped, counting("differences", count) as tell:
-            try:
-                for some in one_at_a_time(plan, found, seeds, crew_for(jobs, count), alone_for(jobs), stopped):
-                    singly.extend(some)
-                    tell(len(some))
-            except WorkersLost as error:
-                refused(f"{error} ({len(singly)} of {count} differences are done)")
-    which = f"seeds {start} to {start + games - 1}"
-    if len(done) < games:
+        singly = _gathered(
+            "differences",
+            count,
+            lambda stopped: one_at_a_time(plan, found, seeds, crew_for(games.jobs, count), alone, stopped),
+        )
+    which = f"seeds {start} to {start + games.count - 1}"
+    if len(done) < games.count:
         which = f"stopped when {len(done):,} of the {which} were played"
     how = f"{number} players by the bot {name}, {which}"
     rows = [pair.a for pair in done], [pair.b for pair in done]
     return Played(how, effects(*rows, a.model.measures), [pair.parting for pair in done], ranked(singly))
+
+
+def _gathered(what: str, count: int, found: Callable[[Callable[[], bool]], Iterator[Sequence[_Found]]]) -> list[_Found]:
+    """All that workers find, or as much as there was when somebody pressed Ctrl-C. ``found`` is told when that is."""
+    from interpreter.cli.failures import refused
+    from interpreter.play.jobs import WorkersLost
+
+    done: list[_Found] = []
+    with interruptible() as stopped, counting(what, count) as tell:
+        try:
+            for more in found(stopped):
+                done.extend(more)
+                tell(len(more))
+        except WorkersLost as error:
+            refused(f"{error} ({len(done)} of {count} {what} are done)")
+    return done
 
 
 # --- data
