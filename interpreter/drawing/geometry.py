@@ -79,6 +79,7 @@ class Grid:
 
 
 def box_meets_disc(box: Box, centre: Point, radius: float) -> bool:
+    """Whether they have more than their edges in common."""
     x, y = centre
     across = max(box.left - x, 0.0, x - box.right)
     down = max(box.top - y, 0.0, y - box.bottom)
@@ -106,6 +107,7 @@ def to_way(point: Point, way: Sequence[Point]) -> float:
 
 
 def length_of(way: Sequence[Point]) -> float:
+    """The length of a way through points."""
     return sum(hypot(b[0] - a[0], b[1] - a[1]) for a, b in pairwise(way))
 
 

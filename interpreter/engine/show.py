@@ -51,6 +51,7 @@ class BoardTable:
 
 
 def lines_of(game: Game, player: int | None, language: str) -> list[Line]:
+    """The lines of the whole log."""
     return list(lines_since(game, 0, player, language))
 
 

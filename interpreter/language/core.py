@@ -86,6 +86,8 @@ class Core:
 
 @dataclass(frozen=True, slots=True)
 class Typed(Core):
+    """A node that gives a value of a type."""
+
     type: Type = field(default=INT, kw_only=True)
 
 
@@ -251,6 +253,8 @@ class Arithmetic(Typed):
 
 @dataclass(frozen=True, slots=True)
 class Comparison(Typed):
+    """``a < b``, and the other five."""
+
     operator: Literal["==", "!=", "<", "<=", ">", ">="]
     left: Expression
     right: Expression
@@ -258,6 +262,8 @@ class Comparison(Typed):
 
 @dataclass(frozen=True, slots=True)
 class Logic(Typed):
+    """``a and b``, ``a or b``: the right side is looked at only where the left one leaves it open."""
+
     operator: Literal["and", "or"]
     left: Expression
     right: Expression
@@ -456,6 +462,8 @@ class Notes(Core):
 
 @dataclass(frozen=True, slots=True)
 class Returns(Core):
+    """``return``, with a value or without."""
+
     value: Expression | None
 
 

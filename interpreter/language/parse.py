@@ -81,6 +81,7 @@ class CrookedError(Exception):
 
 
 def grammar_text() -> str:
+    """The grammar as it stands in its file."""
     return files("interpreter.language").joinpath("grammar.lark").read_text(encoding="utf-8")
 
 
@@ -128,38 +129,47 @@ def grammar(*, strict: bool = False, kept: bool = True) -> Lark:
 
 
 def parse_function(text: Text) -> tuple[nodes.Function | None, list[Diagnostic]]:
+    """What stands under `is`: an expression, or steps that return one, with or without a header."""
     return cast("tuple[nodes.Function | None, list[Diagnostic]]", _parse("function", text))
 
 
 def parse_procedure(text: Text) -> tuple[nodes.Procedure | None, list[Diagnostic]]:
+    """What stands under `does`."""
     return cast("tuple[nodes.Procedure | None, list[Diagnostic]]", _parse("procedure", text))
 
 
 def parse_verdict(text: Text) -> tuple[nodes.Verdict | None, list[Diagnostic]]:
+    """What stands under `permits`."""
     return cast("tuple[nodes.Verdict | None, list[Diagnostic]]", _parse("verdict", text))
 
 
 def parse_condition(text: Text) -> tuple[nodes.Expr | None, list[Diagnostic]]:
+    """A condition alone, as under `when`."""
     return cast("tuple[nodes.Expr | None, list[Diagnostic]]", _parse("condition", text))
 
 
 def parse_expression(text: Text) -> tuple[nodes.Expr | None, list[Diagnostic]]:
+    """An expression alone."""
     return cast("tuple[nodes.Expr | None, list[Diagnostic]]", _parse("expression", text))
 
 
 def parse_event_pattern(text: Text) -> tuple[nodes.EventPattern | None, list[Diagnostic]]:
+    """An event with names for its values, as under `on`."""
     return cast("tuple[nodes.EventPattern | None, list[Diagnostic]]", _parse("heard", text))
 
 
 def parse_match(text: Text) -> tuple[nodes.Match | None, list[Diagnostic]]:
+    """Names with what they go through, as under `for`."""
     return cast("tuple[nodes.Match | None, list[Diagnostic]]", _parse("matched", text))
 
 
 def parse_preferences(text: Text) -> tuple[nodes.Preferences | None, list[Diagnostic]]:
+    """The lines of a policy for one decision."""
     return cast("tuple[nodes.Preferences | None, list[Diagnostic]]", _parse("preferences", text))
 
 
 def parse_type(text: Text) -> tuple[nodes.Type | None, list[Diagnostic]]:
+    """A type."""
     return cast("tuple[nodes.Type | None, list[Diagnostic]]", _parse("a_type", text))
 
 

@@ -62,6 +62,7 @@ def parsed(
 
 
 def type_of(value: Value | None, report: Report) -> n.Type | None:
+    """The type that a text is; nothing where it cannot be read, which is reported."""
     return cast("n.Type | None", parsed(value, parse_type, report))
 
 

@@ -23,6 +23,7 @@ MOST_BYTES = 8 * 1024 * 1024
 
 
 def digest(data: bytes) -> str:
+    """What stands for bytes: others have another."""
     return blake2b(data, digest_size=16).hexdigest()
 
 

@@ -20,18 +20,22 @@ def _parsed(template: str, mode: str) -> ast.AST:
 
 
 def constant(value: Any) -> ast.Constant:
+    """A constant that stands nowhere yet."""
     return ast.Constant(value)
 
 
 def name(text: str) -> ast.Name:
+    """A name that is read, and stands nowhere yet."""
     return ast.Name(text, ast.Load())
 
 
 def is_constant(node: ast.expr) -> bool:
+    """Whether an expression is a constant."""
     return isinstance(node, ast.Constant)
 
 
 def value_of(node: ast.expr) -> Any:
+    """What a constant is."""
     assert isinstance(node, ast.Constant)
     return node.value
 

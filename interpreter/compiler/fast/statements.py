@@ -73,6 +73,7 @@ class Statements:
         return self.quote.expression("_0 is not None", bound)
 
     def step(self, step: c.Step, scope: Scope) -> Block:
+        """A checked step as Python statements."""
         q, x = self.quote, self.expressions
         q.at(step.span)
         first, self._first, some, self._some = self._first, None, self._some, None

@@ -64,6 +64,7 @@ class Evaluator:
         return self.compile(node)
 
     def compile(self, node: c.Expression) -> Evaluate:
+        """The closure of an expression."""
         match node:
             case c.Const(value):
                 return lambda state, env: value
