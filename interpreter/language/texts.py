@@ -11,7 +11,7 @@ from interpreter.base.source import SourceFile, Span
 from interpreter.language import nodes as n
 from interpreter.language.parse import Text, parse_condition, parse_expression, parse_type
 from interpreter.reading.printed import PrintedTable, read_printed
-from interpreter.reading.yaml import Scalar, Value, excerpt
+from interpreter.reading.yaml import Excerpt, Scalar, Value, excerpt
 
 __all__ = ["Part", "Typed", "condition_of", "expression_of", "parsed", "printed", "template_parts", "type_of"]
 
@@ -46,7 +46,7 @@ class Typed:
 
 
 def parsed(
-    value: Value | None, parse: Callable[[Text], tuple[Tree | None, list[Diagnostic]]], report: Report
+    value: Value | None, parse: Callable[[Excerpt], tuple[Tree | None, list[Diagnostic]]], report: Report
 ) -> Tree | None:
     """The tree of a scalar's text; nothing where it is missing or wrong."""
     if not isinstance(value, Scalar):
@@ -77,17 +77,9 @@ def condition_of(value: Value | None, report: Report) -> n.Expr | None:
 
 
 def printed(value: Value | None, report: Report) -> PrintedTable | None:
-    """A table as printed."""
-    if not isinstance(value, Scalar):
-        return None
-    text = excerpt(value)
-    if isinstance(text, Diagnostic):
-        report(text)
-        return None
-    table, found = read_printed(text)
-    for diagnostic in found:
-        report(diagnostic)
-    return table if table.header else None
+    """A table as printed; nothing where it is missing or has no header."""
+    table = parsed(value, read_printed, report)
+    return table if table is not None and table.header else None
 
 
 def template_parts(value: Scalar, report: Report) -> list[str | n.Expr]:
