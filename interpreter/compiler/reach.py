@@ -138,7 +138,7 @@ def _closure(name: str, own: dict[str, Facts]) -> Facts:
 
 def _standing_reads(model: Model, rule: StandingRule, own: dict[str, Facts]) -> frozenset[str]:
     facts = Facts()
-    for tree in (rule.test, *(items for _, items in rule.binders)):
+    for tree in rule.trees:
         for node in descendants(tree) if tree is not None else ():
             _note_facts(model, node, facts)
     reads = set(facts.reads)

@@ -92,15 +92,11 @@ def _nodes(model: Model, policies: Iterable[Policy]) -> Iterator[object]:
         *(look.value for look in model.picture.values()),
         *(law for _, law, _ in model.laws),
     ]
-    for group in model.groups.values():
-        trees.extend((group.start, group.rank, group.top_shows))
     trees.extend(trigger.test for trigger in model.triggers.values())
-    for standing in model.standing.values():
-        trees.extend((standing.test, *(items for _, items in standing.binders)))
-    for measure in model.measures:
-        trees.extend((measure.test, measure.value, *(items for _, items in measure.each)))
+    for things in (model.groups.values(), model.standing.values(), model.measures, model.boards):
+        trees.extend(thing.trees for thing in things)
     for board in model.boards:
-        trees.extend((board.rows, *(value for _, value in board.columns), *_spoken(board.says)))
+        trees.extend(_spoken(board.says))
     for event in model.events.values():
         trees.extend(_spoken(event.says))
     for phrases in model.says.values():

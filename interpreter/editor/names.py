@@ -101,10 +101,8 @@ def _trees(examined: Examined, model: Model, document: Document) -> Iterator[Any
         yield from ((layer.when, layer.body) for layer in rule.layers)
     yield from (block.body for block in model.blocks.values())
     yield from (trigger.test for trigger in model.triggers.values())
-    yield from ((rule.test, *(items for _, items in rule.binders)) for rule in model.standing.values())
-    yield from ((group.start, group.rank, group.top_shows) for group in model.groups.values())
-    yield from ((board.rows, *(value for _, value in board.columns)) for board in model.boards)
-    yield from ((m.test, m.value, *(items for _, items in m.each)) for m in model.measures)
+    for things in (model.standing.values(), model.groups.values(), model.boards, model.measures):
+        yield from (thing.trees for thing in things)
     yield from (look.value for look in model.picture.values())
     yield from (law for _, law, _ in model.laws)
     yield model.ranking

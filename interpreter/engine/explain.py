@@ -308,13 +308,13 @@ def _trees(ruleset: Ruleset) -> Iterator[tuple[str, Any]]:
     for trigger in model.triggers.values():
         yield f"trigger `{trigger.name}`", trigger.test
     for rule in model.standing.values():
-        yield f"standing rule `{rule.name}`", (rule.test, *(items for _, items in rule.binders))
+        yield f"standing rule `{rule.name}`", rule.trees
     for group in model.groups.values():
-        yield f"`{group.name}`", (group.start, group.rank, group.top_shows)
+        yield f"`{group.name}`", group.trees
     for board in model.boards:
-        yield f"board `{board.name}`", (board.rows, *(value for _, value in board.columns))
+        yield f"board `{board.name}`", board.trees
     for measure in model.measures:
-        yield f"measure `{measure.name}`", (measure.test, measure.value, *(items for _, items in measure.each))
+        yield f"measure `{measure.name}`", measure.trees
     yield "result", model.ranking
 
 

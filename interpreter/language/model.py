@@ -151,7 +151,11 @@ class Group:
     unlimited: bool = False
     lasts: Literal["game", "turn", "phase", "round"] = "game"
     spaces: str | None = None
-    amount: str | None = None
+
+    @property
+    def trees(self) -> tuple[core.Expression | None, ...]:
+        """Its texts: how it starts, in which order it lies and what its top shows."""
+        return self.start, self.rank, self.top_shows
 
 
 @dataclass(frozen=True, slots=True)
@@ -355,6 +359,11 @@ class StandingRule:
     span: Span
     file: str
 
+    @property
+    def trees(self) -> tuple[core.Expression | None, ...]:
+        """Its texts but for what it does: the test, and what its binders go through."""
+        return self.test, *(items for _, items in self.binders)
+
 
 @dataclass(frozen=True, slots=True)
 class Board:
@@ -368,6 +377,11 @@ class Board:
     columns: tuple[tuple[str, core.Expression], ...]
     local_count: int
     span: Span
+
+    @property
+    def trees(self) -> tuple[core.Expression | None, ...]:
+        """Its texts but for its line."""
+        return self.rows, *(value for _, value in self.columns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -405,6 +419,11 @@ class Measure:
     sums: bool
     local_count: int
     span: Span
+
+    @property
+    def trees(self) -> tuple[core.Expression | None, ...]:
+        """Its texts: the test, the value, and what it is taken for."""
+        return self.test, self.value, *(items for _, items in self.each)
 
     @property
     def seat(self) -> int | None:

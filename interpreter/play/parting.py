@@ -38,8 +38,8 @@ _SECTIONS = ("rules", "triggers", "standing", "tables")
 class Parting:
     """Where a game with a seed parts: after so many choices, in a round, and what either side asks or says there.
 
-    ``path`` is the difference that made it so, ``also`` are others that came into play with it. Games that never part
-    have no path; ``choices`` is then how many there were.
+    ``path`` is the difference that made it so. Games that never part have no path; ``choices`` is then how many there
+    were.
     """
 
     seed: int
@@ -48,7 +48,6 @@ class Parting:
     a: str = ""
     b: str = ""
     path: str = ""
-    also: tuple[str, ...] = ()
 
     @property
     def is_apart(self) -> bool:
@@ -167,11 +166,10 @@ class LockStep:
             found, choices = in_step(self.a, self.b, self.bots, seed, self.settings)
             if not found.is_apart:
                 return found
-            path, also = self._cause(choices, seed)
-            return replace(found, path=path, also=also)
+            return replace(found, path=self._cause(choices, seed))
 
-    def _cause(self, choices: Sequence[Mapping[str, Any]], seed: int) -> tuple[str, tuple[str, ...]]:
-        """The same choices again in both, watched: what came into play last, and had not before."""
+    def _cause(self, choices: Sequence[Mapping[str, Any]], seed: int) -> str:
+        """The same choices again in both, watched: what came into play last, if it can be what had not before."""
         before: set[str] = set()
         last: list[str] = []
         for ruleset in self._watched:
@@ -187,9 +185,8 @@ class LockStep:
                 _options(decision)
             last += [*windows.pop(), *self._notes.take()]
             before.update(*windows)
-        found = list(dict.fromkeys(self._paths[key] for key in last if key not in before))
-        found += [path for key in last if (path := self._paths[key]) not in found]
-        return (found[0], tuple(found[1:])) if found else (BEGINNING, ())
+        keys = [key for key in last if key not in before] or last
+        return self._paths[keys[0]] if keys else BEGINNING
 
 
 def _citations(ruleset: Ruleset, difference: Difference) -> Iterator[Citation]:
