@@ -15,6 +15,7 @@ from interpreter.base.suggest import did_you_mean
 from interpreter.base.words import counted
 from interpreter.language import core as c
 from interpreter.language import nodes as n
+from interpreter.language.builtins import BuiltinCall
 from interpreter.language.model import Group, Model, Signature, Signatures
 from interpreter.language.scope import Frame, path_of
 from interpreter.language.signatures import FUNCTIONS, Function
@@ -103,7 +104,7 @@ class Expressions:
         if found.type.optional and found.type.form in ("list", "set"):
             self._maybe_none(node, found.type)
         elif found.type.form != "never":
-            self._error("E402", f"got {found.type}, want a list, set or range", node.span)
+            self.error("E402", f"got {found.type}, want a list, set or range", node.span)
         return found, NEVER
 
     def call(self, node: n.Expr) -> c.Expression:
@@ -201,14 +202,14 @@ class Expressions:
             case n.Negative(value):
                 inner = self.value(value)
                 if inner.type.form not in ("int", "bag", "never"):
-                    self._error("E401", f"got {inner.type}, want a number or a bag after `-`", value.span)
+                    self.error("E401", f"got {inner.type}, want a number or a bag after `-`", value.span)
                 return c.Negate(inner, type=inner.type, span=span)
             case n.Conditional(then, test, otherwise):
                 return self._conditional(then, test, otherwise, wanted, span)
             case n.Otherwise(value, default):
                 found = self.value(value, wanted.maybe if wanted else None, maybe=True)
                 if not found.type.optional and found.type.form != "never":
-                    self._error("E416", "this is never none, so `otherwise` is never used", default.span)
+                    self.error("E416", "this is never none, so `otherwise` is never used", default.span)
                 second = self.fit(self.value(default, found.type.sure), found.type, default.span, "")
                 type_ = found.type.sure if not second.type.optional else found.type
                 return c.Default(found, second, type=type_, span=span)
@@ -223,7 +224,7 @@ class Expressions:
             for index, row in enumerate(self.model.cards):
                 if row.key == value and wanted.name in ("", row.kind):
                     return c.Const(index, type=Type("card", row.kind), span=span)
-            self._error("E302", f"there is no {wanted.sure} {value}", span)
+            self.error("E302", f"there is no {wanted.sure} {value}", span)
             return self._never(span)
         return c.Const(value, type=INT, span=span)
 
@@ -308,7 +309,7 @@ class Expressions:
             return c.Const(self.members(found[0]).index(name), type=Type("kind", found[0]), span=span)
         if len(found) > 1:
             kinds = " and ".join(f"`{kind}`" for kind in found)
-            self._error("E303", f"`{name}` is a member of {kinds}; nothing here tells which is meant", span)
+            self.error("E303", f"`{name}` is a member of {kinds}; nothing here tells which is meant", span)
             return self._never(span)
         return None
 
@@ -415,7 +416,7 @@ class Expressions:
             return self._table_cell(node, node.of.name)
         of = self.value(node.of)
         if len(node.keys) != 1:
-            self._error("E405", f"got {counted(len(node.keys), 'key')}, want 1", node.span)
+            self.error("E405", f"got {counted(len(node.keys), 'key')}, want 1", node.span)
             return self._never(node.span)
         key = node.keys[0]
         match of.type.form:
@@ -426,14 +427,14 @@ class Expressions:
             case "never":
                 return of
             case _:
-                self._error("E401", f"got {of.type}, want a table, a bag or a list before `[`", node.of.span)
+                self.error("E401", f"got {of.type}, want a table, a bag or a list before `[`", node.of.span)
                 return self._never(node.span)
 
     def _table_cell(self, node: n.Index, name: str) -> c.Expression:
         table = self.model.tables[name]
         if len(node.keys) != len(table.keys):
             wanted = ", ".join(table.keys)
-            self._error("E405", f"`{name}` is read by [{wanted}]; got {counted(len(node.keys), 'key')}", node.span)
+            self.error("E405", f"`{name}` is read by [{wanted}]; got {counted(len(node.keys), 'key')}", node.span)
             return self._never(node.span)
         keys = tuple(self.need(key, type_) for key, type_ in zip(node.keys, table.key_types, strict=True))
         return c.TableCell(name, keys, type=table.gives, span=node.span)
@@ -450,7 +451,7 @@ class Expressions:
             return self._never(node.span)
         if signature is not None:
             if signature.form == "does" and not procedures:
-                self._error(
+                self.error(
                     "E406",
                     f"`{node.name}` is a procedure: call it as a statement, "
                     "or as all of a `let`, assignment or `return`",
@@ -479,7 +480,7 @@ class Expressions:
 
     def _call_base(self, node: n.Call) -> c.Expression:
         if self.base is None:
-            self._error("E507", "`base` is known only in a rule that says `wraps`", node.name_span)
+            self.error("E507", "`base` is known only in a rule that says `wraps`", node.name_span)
             return self._never(node.span)
         rule, layer, signature = self.base
         arguments = self._arguments(node, [type_ for _, type_ in signature.parameters], signature.span)
@@ -506,101 +507,14 @@ class Expressions:
             self.report(Diagnostic("E404", message, node.span, (form,), function.about))
             return self._never(node.span)
         words = function.parameters if not function.many else ("int",) * len(node.arguments)
-        arguments: list[c.Expression] = []
-        item: Type = NEVER
-        bag = ""
-        for word, argument in zip(words, node.arguments, strict=True):
-            found, item, bag = self._builtin_argument(word, argument, item, bag)
-            arguments.append(found)
-        type_ = self._gives(function.gives, item, bag, arguments)
+        builtin = BuiltinCall(self)
+        arguments = [builtin.argument(word, each) for word, each in zip(words, node.arguments, strict=True)]
+        type_ = builtin.gives(function.gives)
         or_none = function.partial and maybe
         graph = self.model.graph
         if node.name in ("distance", "path") and graph is not None and graph.dealt in self.model.groups:
             arguments.append(self._read(self._cell(graph.dealt, None, node.span)))
         return c.Builtin(node.name, tuple(arguments), or_none, type=type_.maybe if or_none else type_, span=node.span)
-
-    def _builtin_argument(self, word: str, node: n.Expr, item: Type, bag: str) -> tuple[c.Expression, Type, str]:
-        """An argument of a built-in; the item type and the kind of bag that arguments so far have shown."""
-        kind = Type("kind", bag)
-        match word:
-            case "int":
-                return self.need(node, INT), item, bag
-            case "ints":
-                return self.need(node, list_of(INT)), item, bag
-            case "node":
-                return self.need(node, NODE), item, bag
-            case "nodes":
-                return self.need(node, list_of(NODE)), item, bag
-            case "seat":
-                return self.need(node, SEAT), item, bag
-            case "list":
-                found, of = self.items(node)
-                return found, of, bag
-            case "any":
-                found = self.value(node)
-                return found, item, bag
-            case "counted":
-                found = self.value(node)
-                if found.type.form not in ("list", "set", "bag", "int", "pile", "never"):
-                    self._error("E401", f"got {found.type}, want something to count", node.span)
-                return found, item, bag
-            case "bag" if (token := self.model.kinds.get(bag)) is not None and token.unit:
-                return self.need(node, INT), item, bag
-            case "bag":
-                found = self.value(node, bag_of(bag) if bag else None)
-                if found.type.form not in ("bag", "never") or (bag and found.type.name not in (bag, "")):
-                    wanted = f"bag of {bag}" if bag else "a bag"
-                    self._error("E401", f"got {found.type}, want {wanted}", node.span)
-                return found, item, found.type.name or bag
-            case "kind":
-                return self.need(node, kind), item, bag
-            case "kinds":
-                found = self.value(node)
-                kinds = found.type.of
-                if found.type.form not in ("list", "set") or kinds is None or kinds.form not in ("kind", "never"):
-                    if found.type.form != "never":
-                        self._error("E401", f"got {found.type}, want a set of kinds", node.span)
-                    return found, item, bag
-                return found, item, kinds.name
-            case "rooms":
-                found = self.value(node)
-                rooms = found.type.of
-                if found.type.form != "list" or rooms is None or rooms.form not in ("room", "never"):
-                    self._error("E401", f"got {found.type}, want a list of rooms", node.span)
-                return found, item, bag
-            case "track":
-                found = self.holder(node)
-                if found.type.form not in ("track", "never"):
-                    self._error("E401", f"got {found.type}, want a track", node.span)
-                return found, item, found.type.name
-            case "pile":
-                found = self.value(node)
-                if found.type.form not in ("pile", "never"):
-                    self._error("E401", f"got {found.type}, want a pile", node.span)
-                return found, Type("card", found.type.name), bag
-            case _:
-                raise AssertionError(word)
-
-    def _gives(self, word: str, item: Type, bag: str, arguments: list[c.Expression]) -> Type:
-        match word:
-            case "int":
-                return INT
-            case "bool":
-                return BOOL
-            case "item" | "card":
-                return item
-            case "list":
-                return list_of(item)
-            case "nodes":
-                return list_of(NODE)
-            case "seats":
-                return list_of(SEAT)
-            case "bags":
-                return list_of(bag_of(bag))
-            case "room":
-                return Type("room", of=Type("kind", bag))
-            case _:
-                raise AssertionError(word)
 
     # --- looking through lists
 
@@ -623,16 +537,16 @@ class Expressions:
             case "any" | "all":
                 type_ = BOOL
                 if test is None:
-                    self._error("E407", f"`{node.name}` needs `where`", node.span)
+                    self.error("E407", f"`{node.name}` needs `where`", node.span)
             case "sorted":
                 type_ = list_of(of)
             case "first" | "last" | "min" | "max":
                 or_none = maybe
                 type_ = of.maybe if maybe else of
                 if node.name in ("min", "max") and not keys and of.form != "int":
-                    self._error("E407", f"`{node.name}` of {of} needs `by`", node.span)
+                    self.error("E407", f"`{node.name}` of {of} needs `by`", node.span)
             case _:
-                self._error(
+                self.error(
                     "E407", f"`{node.name}` needs a value: `{node.name}(value for {node.variable} in …)`", node.span
                 )
                 type_ = NEVER
@@ -642,10 +556,10 @@ class Expressions:
         assert node.value is not None
         mapped = self._map("map", node.value, node.variable, node.items, node.test, node.span)
         if node.name not in ("sum", "min", "max"):
-            self._error("E407", f"`{node.name}` looks through items, not values", node.span)
+            self.error("E407", f"`{node.name}` looks through items, not values", node.span)
             return self._never(node.span)
         if mapped.type.of is not None and mapped.type.of.form not in ("int", "never"):
-            self._error("E401", f"got {mapped.type.of}, want int", node.value.span)
+            self.error("E401", f"got {mapped.type.of}, want int", node.value.span)
         or_none = maybe and node.name != "sum"
         type_ = INT.maybe if or_none else INT
         name = node.name if node.name == "sum" else f"{node.name} of list"
@@ -663,18 +577,18 @@ class Expressions:
             "place",
             "never",
         ):
-            self._error("E408", f"got {found.type}, want something that can be put in order", node.span)
+            self.error("E408", f"got {found.type}, want something that can be put in order", node.span)
         return found
 
     def _check_keys(self, node: n.Aggregate, of: Type) -> None:
         """Keys of an order must leave no tie open: they end in something unique, or in `as listed`."""
         if node.name not in ("sorted", "min", "max"):
             if node.keys:
-                self._error("E407", f"`{node.name}` takes no `by`", node.keys[0].span)
+                self.error("E407", f"`{node.name}` takes no `by`", node.keys[0].span)
             return
         if not node.keys:
             if node.name == "sorted" and of.form not in ("int", "never"):
-                self._error("E407", f"`sorted` of {of} needs `by`", node.span)
+                self.error("E407", f"`sorted` of {of} needs `by`", node.span)
             return
         last = node.keys[-1]
         last = last.value if isinstance(last, n.Negative) else last
@@ -722,7 +636,7 @@ class Expressions:
         for item, node in zip(checked, items, strict=True):
             joined = join(type_, item.type)
             if joined is None:
-                self._error("E401", f"got {item.type} among {type_}", node.span)
+                self.error("E401", f"got {item.type} among {type_}", node.span)
                 joined = NEVER
             type_ = joined
         if wanted is not None and wanted.form == "set":
@@ -740,7 +654,7 @@ class Expressions:
         while inner.of is not None:
             depth, inner = depth + 1, inner.of
         if depth > MAXIMUM_NESTING:
-            self._error("E204", f"lists in lists, more than {MAXIMUM_NESTING} deep", span)
+            self.error("E204", f"lists in lists, more than {MAXIMUM_NESTING} deep", span)
             return list_of(NEVER)
         return list_of(of)
 
@@ -764,7 +678,7 @@ class Expressions:
         elif operator in ("+", "-") and forms == {"bag"} and first.type.name == second.type.name:
             type_ = first.type
         if type_ is None:
-            self._error("E401", f"cannot say {first.type} `{operator}` {second.type}", span)
+            self.error("E401", f"cannot say {first.type} `{operator}` {second.type}", span)
             type_ = NEVER
         return c.Arithmetic(operator, first, second, type=type_, span=span)  # type: ignore[arg-type]
 
@@ -777,16 +691,16 @@ class Expressions:
             first = self.value(left, second.type)
         if operator in ("==", "!="):
             if join(first.type, second.type) is None:
-                self._error("E401", f"cannot compare {first.type} with {second.type}", span)
+                self.error("E401", f"cannot compare {first.type} with {second.type}", span)
             for side, other, node in ((first, second, left), (second, first, right)):
                 if side.type.form == "none" and not other.type.optional and other.type.form != "never":
-                    self._error("E416", f"{other.type} is never none", (right if node is left else left).span)
+                    self.error("E416", f"{other.type} is never none", (right if node is left else left).span)
         else:
             for side, node in ((first, left), (second, right)):
                 if side.type.optional:
                     self._maybe_none(node, side.type)
                 elif side.type.form not in ("int", "never"):
-                    self._error("E401", f"got {side.type}, want int: only numbers have an order", node.span)
+                    self.error("E401", f"got {side.type}, want int: only numbers have an order", node.span)
         return c.Comparison(operator, first, second, type=BOOL, span=span)  # type: ignore[arg-type]
 
     def _stands_alone(self, node: n.Expr) -> bool:
@@ -802,7 +716,7 @@ class Expressions:
         """The item of a membership test. A broader kind of card than the list holds may well be asked for."""
         found = self.value(item, of)
         if join(of, found.type) is None:
-            self._error("E401", f"got {found.type}, but the list holds {of}", item.span)
+            self.error("E401", f"got {found.type}, but the list holds {of}", item.span)
         return found
 
     def _is_kind(self, node: n.IsKind) -> c.Expression:
@@ -811,9 +725,9 @@ class Expressions:
         if value.type.form == "never":
             return self._never(node.span)
         if value.type.form not in ("card", "piece"):
-            self._error("E401", f"got {value.type}, want a card or a piece before `is`", node.value.span)
+            self.error("E401", f"got {value.type}, want a card or a piece before `is`", node.value.span)
         elif node.kind not in known:
-            self._error("E301", f"unknown kind `{node.kind}`{did_you_mean(node.kind, known)}", node.kind_span)
+            self.error("E301", f"unknown kind `{node.kind}`{did_you_mean(node.kind, known)}", node.kind_span)
         return c.KindTest(value, node.kind, node.negated, type=BOOL, span=node.span)
 
     def _conditional(
@@ -829,7 +743,7 @@ class Expressions:
             first, second = self._read(first), self._read(second)
         type_ = join(first.type, second.type)
         if type_ is None:
-            self._error("E401", f"got {first.type} or {second.type}, want one type", span)
+            self.error("E401", f"got {first.type} or {second.type}, want one type", span)
             type_ = NEVER
         return c.Condition(first, checked, second, type=type_, span=span)
 
@@ -840,7 +754,7 @@ class Expressions:
             return self._never(span)
         token = self.model.kinds.get(found.type.name) if found.type.form == "kind" else None
         if token is None or found.type.optional:
-            self._error("E401", f"got {found.type}, want a kind of token after `of`", kind.span)
+            self.error("E401", f"got {found.type}, want a kind of token after `of`", kind.span)
             return self._never(span)
         if token.unit:
             return counted
@@ -870,7 +784,7 @@ class Expressions:
         if found.type.optional and accepts(wanted, found.type.sure):
             self._maybe_none_at(span, found.type)
         else:
-            self._error("E401", f"got {found.type}, want {wanted}{what}", span)
+            self.error("E401", f"got {found.type}, want {wanted}{what}", span)
         return found
 
     def _maybe_none(self, node: n.Expr, type_: Type) -> None:
@@ -922,7 +836,8 @@ class Expressions:
         message = f"`{name}` is what each {owner} has"
         self.report(Diagnostic("E301", message, span, help=f"say whose it is: {remedy}"))
 
-    def _error(self, code: str, message: str, span: Span) -> None:
+    def error(self, code: str, message: str, span: Span) -> None:
+        """Reports a mistake."""
         self.report(Diagnostic(code, message, span))
 
     def _never(self, span: Span) -> c.Expression:
