@@ -20,11 +20,14 @@ from interpreter.language.walk import descendants
 __all__ = ["MOST_UNROLLED", "FunctionFacts", "Knowledge"]
 
 MOST_LIFTED = 4
+"""A function that reads more cells is given the whole state."""
 MOST_UNROLLED = 8
+"""A loop over no more known things is written out."""
 MOST_MIXTURES = 16
 """So many tables of mixes are made for one game."""
 SMALL_EXPRESSION = 30
 SMALL_VERDICT = 60
+"""A function or verdict with no more nodes stands in place of its calls."""
 HEAVY_BUILTINS = frozenset(("overflow", "space", "connected", "set of list", "sum", "total"))
 TOTAL_BUILTINS = frozenset(("count", "rest", "take", "reversed", "set of list", "sum", "total", "room", "overflow"))
 
@@ -34,7 +37,8 @@ class FunctionFacts:
     """Of one layer of a function or verdict.
 
     ``lifted``: the only cells that it reads, as group and the parameter that owns the cell (none: no owner); nothing
-    where that cannot be said, then it is given the whole state. ``heavy``: worth remembering by value.
+    where that cannot be said, then it is given the whole state. ``heavy``: worth remembering by value. ``inline``: small
+    enough to stand in place of its calls. ``total``: it never fails. ``uses``: how often it reads each parameter.
     """
 
     layer: RuleLayer
@@ -43,6 +47,55 @@ class FunctionFacts:
     inline: bool
     total: bool
     uses: tuple[int, ...]
+
+
+class _CellsRead:
+    """Cells that a function reads, each as its group and the parameter that owns it (none: no owner).
+
+    What adds to them says whether it can: else the function reads a cell that cannot be told so.
+    """
+
+    def __init__(self, knowledge: Knowledge, layer: RuleLayer, nodes: list[Any]) -> None:
+        self.knowledge = knowledge
+        changed = {node.index for node in nodes if isinstance(node, c.SetLocal | c.Picks)}
+        self.owners = set(range(len(layer.parameters))) - changed
+        self.found: dict[tuple[str, int | None], None] = {}
+
+    def add(self, node: Any) -> bool:
+        """What a node of the function reads."""
+        program = self.knowledge.program
+        match node:
+            case c.Read(cell):
+                return self._add_cell(self.knowledge.cell_of(cell))
+            case c.Builtin(name, arguments) if name in STATE_BUILTINS:
+                return self._add_cell(self.knowledge.cell_of(arguments[0]))
+            case c.CallRule() | c.CallBase():
+                target = program.target(node)
+                if program.reach.procedures[target].form == "does":
+                    return False
+                names_a_cell = node.type.is_holder and isinstance(self.knowledge.cell_of(node), c.Cell)
+                return names_a_cell or self.add_call(target, node.arguments)
+            case _:
+                return True
+
+    def add_call(self, id: str, arguments: tuple[c.Expression, ...]) -> bool:
+        """What a function reads that is called with these arguments."""
+        lifted = self.knowledge.facts(id).lifted
+        return lifted is not None and all(
+            self._add(group, None if index is None else arguments[index]) for group, index in lifted
+        )
+
+    def _add_cell(self, cell: c.Expression) -> bool:
+        return isinstance(cell, c.Cell) and self._add(cell.group, cell.owner)
+
+    def _add(self, group: str, owner: c.Expression | None) -> bool:
+        if owner is None:
+            self.found[group, None] = None
+            return True
+        if isinstance(owner, c.Local) and owner.index in self.owners:
+            self.found[group, owner.index] = None
+            return True
+        return False
 
 
 class Knowledge:
@@ -55,6 +108,7 @@ class Knowledge:
         self._mixtures: dict[Any, Mixtures] = {}
 
     def facts(self, id: str) -> FunctionFacts:
+        """What is known of one of them."""
         found = self._facts.get(id)
         if found is None:
             found = self._facts[id] = self._find(id)
@@ -127,61 +181,15 @@ class Knowledge:
     def _lifted(
         self, layer: RuleLayer, nodes: list[Any], below: str | None
     ) -> tuple[tuple[str, int | None], ...] | None:
-        fixed = len(layer.parameters)
-        changed = {node.index for node in nodes if isinstance(node, c.SetLocal | c.Picks)}
-        found: dict[tuple[str, int | None], None] = {}
-
-        def owner(node: c.Expression | None) -> tuple[bool, int | None]:
-            if node is None:
-                return True, None
-            if isinstance(node, c.Local) and node.index < fixed and node.index not in changed:
-                return True, node.index
-            return False, None
-
-        def read(cell: c.Expression) -> bool:
-            cell = self.cell_of(cell)
-            if not isinstance(cell, c.Cell):
-                return False
-            known, index = owner(cell.owner)
-            if known:
-                found[cell.group, index] = None
-            return known
-
-        def call(id: str, arguments: tuple[c.Expression, ...]) -> bool:
-            lifted = self.facts(id).lifted
-            if lifted is None:
-                return False
-            for group, index in lifted:
-                known, own = owner(None if index is None else arguments[index])
-                if not known:
-                    return False
-                found[group, own] = None
-            return True
-
-        fine = True
-        for node in nodes:
-            match node:
-                case c.Read(cell):
-                    fine = read(cell)
-                case c.Builtin(name, arguments) if name in STATE_BUILTINS:
-                    fine = read(arguments[0])
-                case c.CallRule() | c.CallBase():
-                    target = self.program.target(node)
-                    if self.program.reach.procedures[target].form == "does":
-                        fine = False
-                    elif node.type.is_holder and isinstance(self.cell_of(node), c.Cell):
-                        fine = True
-                    else:
-                        fine = call(target, node.arguments)
-                case _:
-                    continue
-            if not fine:
-                return None
+        """The only cells that a function reads, where that can be said and they are few."""
+        cells = _CellsRead(self, layer, nodes)
+        if not all(cells.add(node) for node in nodes):
+            return None
         if below is not None:
-            given = tuple(c.Local(index, "") for index in range(fixed))
-            if not call(below, given):
+            given = tuple(c.Local(index, "") for index in range(len(layer.parameters)))
+            if not cells.add_call(below, given):
                 return None
-        return tuple(found) if len(found) <= MOST_LIFTED else None
+        return tuple(cells.found) if len(cells.found) <= MOST_LIFTED else None
 
     # --- failures
 
