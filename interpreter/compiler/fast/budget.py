@@ -165,42 +165,9 @@ class Budget:
                 raise Abandoned
             return (*one, *other)
 
-        known: Value = ()
-        places: dict[Value, int] = {}
-        is_rising = True
-
-        def look_at(items: Value) -> None:
-            """At a list that was not the last one."""
-            nonlocal known, places, is_rising
-            left[0] -= 4 * len(items)
-            if left[0] < 0:
-                raise Abandoned
-            is_rising = None not in items and all(map(lt, items, items[1:]))
-            known, places = items, {items[place]: place for place in reversed(range(len(items)))}
-
-        def each_once(items: Value) -> bool:
-            """Whether all items of a list are different."""
-            if items is not known:
-                look_at(items)
-            return len(places) == len(items)
-
-        def enter(values: list[Value], item: Value, items: Value) -> None:
-            """Puts an item among some of a list, in the order of that; not if it is none of the list."""
-            left[0] -= len(items)
-            if left[0] < 0:
-                raise Abandoned
-            if items is not known:
-                look_at(items)
-            if item in places:
-                if is_rising:
-                    insort(values, item)
-                else:
-                    insort(values, item, key=places.__getitem__)
-
         return {
             "LEFT": left,
-            "each_once": each_once,
-            "enter": enter,
+            **_of_the_last_list(left),
             "spent": spent,
             "numbers": numbers,
             "short": short,
@@ -216,6 +183,43 @@ class Budget:
         self.left[0] -= UNITS_OF_A_STEP * (MAXIMUM_STEPS - meter.left)
         if self.left[0] < 0:
             raise Abandoned
+
+
+def _of_the_last_list(left: list[int]) -> dict[str, Any]:
+    """Helpers that ask again and again about one list, and pay for it once: where each of its items stands."""
+    known: Value = ()
+    places: dict[Value, int] = {}
+    is_rising = True
+
+    def look_at(items: Value) -> None:
+        """At a list that was not the last one."""
+        nonlocal known, places, is_rising
+        left[0] -= 4 * len(items)
+        if left[0] < 0:
+            raise Abandoned
+        is_rising = None not in items and all(map(lt, items, items[1:]))
+        known, places = items, {items[place]: place for place in reversed(range(len(items)))}
+
+    def each_once(items: Value) -> bool:
+        """Whether all items of a list are different."""
+        if items is not known:
+            look_at(items)
+        return len(places) == len(items)
+
+    def enter(values: list[Value], item: Value, items: Value) -> None:
+        """Puts an item among some of a list, in the order of that; not if it is none of the list."""
+        left[0] -= len(items)
+        if left[0] < 0:
+            raise Abandoned
+        if items is not known:
+            look_at(items)
+        if item in places:
+            if is_rising:
+                insort(values, item)
+            else:
+                insort(values, item, key=places.__getitem__)
+
+    return {"each_once": each_once, "enter": enter}
 
 
 class _Mixes(dict[tuple[int, tuple[int, ...], bags.Bag], Value]):

@@ -37,8 +37,9 @@ class FunctionFacts:
     """Of one layer of a function or verdict.
 
     ``lifted``: the only cells that it reads, as group and the parameter that owns the cell (none: no owner); nothing
-    where that cannot be said, then it is given the whole state. ``heavy``: worth remembering by value. ``inline``: small
-    enough to stand in place of its calls. ``total``: it never fails. ``uses``: how often it reads each parameter.
+    where that cannot be said, then it is given the whole state. ``heavy``: worth remembering by value.
+    ``inline``: small enough to stand in place of its calls. ``total``: it never fails. ``uses``: how often it reads
+    each parameter.
     """
 
     layer: RuleLayer
