@@ -34,6 +34,7 @@ class Shown(Checker):
         self.unread = unread
 
     def check(self) -> None:
+        """All that is told and shown. What decisions bind must be known before what is said of them."""
         for name, layers in self.composition.sections.get("events", {}).items():
             event = self.model.events.get(name)
             for layer in layers:

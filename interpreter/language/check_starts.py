@@ -22,25 +22,28 @@ class Starts(Checker):
     """Checks what groups of cells say beside their types."""
 
     def check(self) -> None:
+        """All that groups say beside their types."""
         for name, group in list(self.model.groups.items()):
             changes = self._group_texts(name, group)
             if changes:
                 self.model.groups[name] = replace(group, **changes)  # type: ignore[arg-type]
         for group in self.model.groups.values():
-            if group.spaces is None:
-                continue
-            table = self.model.tables.get(group.spaces)
-            if table is None:
-                message = f"unknown table `{group.spaces}`{did_you_mean(group.spaces, self.model.tables)}"
-                self.error("E301", message, group.span)
-                continue
-            token = self.model.kinds.get(group.type.name)
-            by_kind = () if token is not None and token.unit else (group.type.name,)
-            by = [key for key in table.keys[:-1] if key != "players"]
-            if table.gives != INT or table.key_types[-1] != INT or not set(by_kind) <= set(by) <= {group.type.name}:
-                wanted = ", ".join([*by_kind, "price"])
-                message = f"`{table.name}` has no spaces of {group.type.name}: want the keys [{wanted}]"
-                self.error("E401", f"{message} and numbers", group.span)
+            if group.spaces is not None:
+                self._check_spaces(group, group.spaces)
+
+    def _check_spaces(self, group: Group, name: str) -> None:
+        """The spaces of a track are a table by price, and by kind where tokens have kinds, perhaps also by players."""
+        table = self.model.tables.get(name)
+        if table is None:
+            self.error("E301", f"unknown table `{name}`{did_you_mean(name, self.model.tables)}", group.span)
+            return
+        token = self.model.kinds.get(group.type.name)
+        by_kind = () if token is not None and token.unit else (group.type.name,)
+        by = [key for key in table.keys[:-1] if key != "players"]
+        if table.gives != INT or table.key_types[-1] != INT or not set(by_kind) <= set(by) <= {group.type.name}:
+            wanted = ", ".join([*by_kind, "price"])
+            message = f"`{table.name}` has no spaces of {group.type.name}: want the keys [{wanted}]"
+            self.error("E401", f"{message} and numbers", group.span)
 
     def _group_texts(self, name: str, group: Group) -> dict[str, object]:
         changes: dict[str, object] = {}

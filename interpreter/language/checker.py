@@ -30,6 +30,7 @@ class Checker:
         self.report(Diagnostic(code, message, span, help=help))
 
     def expressions(self, frame: Frame | None = None) -> Expressions:
+        """What checks the expressions of one text."""
         return Expressions(self.model, self.signatures, frame or Frame(), self.report)
 
     def heard(self, pattern: n.EventPattern, frame: Frame) -> Event | None:

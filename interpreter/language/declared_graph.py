@@ -42,14 +42,7 @@ class Graphs(Reader):
         )
         self.model.graph = graph
         graph.attributes.update(self.types(keys.get("has")))
-        zone, owner, has = None, "link", graph.link
-        if graph.dealt is not None:
-            zones = dict(self.section("zones"))
-            of = word(merged(zones[graph.dealt]).get("of")) if graph.dealt in zones else ""
-            zone, owner = self.model.card_kinds.get(of), of or graph.dealt
-            has = zone.attributes if zone is not None else {}
-        if (graph.length is not None or graph.dealt) and has.get(graph.length or "") != INT:
-            self.error("E304", f"a {owner} has no number `{graph.length}`", layers[-1].span)
+        self._check_length(graph, layers[-1].span)
         for sets in [layer.get("places") for layer in layers]:  # a later file has sets of its own beside these
             for entry in sets.entries if isinstance(sets, Mapping) else ():
                 table = printed(entry.value, self.report)
@@ -64,6 +57,17 @@ class Graphs(Reader):
             )
         if linked:
             self._check_connected(graph)
+
+    def _check_length(self, graph: GraphDecl, span: Span) -> None:
+        """What says how long a link is must be a number of links, or of the cards that are dealt to them."""
+        owner, has = "link", graph.link
+        if graph.dealt is not None:
+            zones = dict(self.section("zones"))
+            of = word(merged(zones[graph.dealt]).get("of")) if graph.dealt in zones else ""
+            kind = self.model.card_kinds.get(of)
+            owner, has = of or graph.dealt, kind.attributes if kind is not None else {}
+        if (graph.length is not None or graph.dealt) and has.get(graph.length or "") != INT:
+            self.error("E304", f"a {owner} has no number `{graph.length}`", span)
 
     def _nodes(self, graph: GraphDecl) -> None:
         entry = self.composition.single("nodes")
