@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
+from errno import EACCES, ENOENT
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -22,6 +24,7 @@ __all__ = [
     "alone_for",
     "bots_for",
     "bots_option",
+    "can_be_written",
     "crew_for",
     "jobs_option",
     "kept_game",
@@ -212,6 +215,14 @@ def alone_for(jobs: int | None) -> float:
     return ALONE if jobs is None else 0.0
 
 
+def can_be_written(path: Path) -> None:
+    """``OSError`` where it is plain that no such file can be written: long work is not to be in vain."""
+    if not path.parent.is_dir():
+        raise FileNotFoundError(ENOENT, "there is no such folder", str(path.parent))
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise PermissionError(EACCES, os.strerror(EACCES), str(path))
+
+
 def read_log(path: str) -> Kept:
     """The kept game of a file; what is none is wrong usage."""
     from interpreter.play.saves import read_kept
@@ -219,7 +230,9 @@ def read_log(path: str) -> Kept:
     try:
         with click.open_file(path, encoding="utf-8") as file:
             return read_kept(file.read(), Path(path).parent if path != "-" else None)
-    except (ValueError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError:
+        raise click.UsageError(f"{path}: this is no text, and so no kept game") from None
+    except ValueError as error:
         raise click.UsageError(f"{path}: {error}") from None
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from interpreter.base.words import counted
 from interpreter.engine.differences import Comparison, Difference, Side
 from interpreter.engine.explain import Part
 from interpreter.pages.effect_charts import effect_sizes, two_histograms
@@ -260,7 +261,7 @@ class _Book:
         yield Section("where", "Where it first matters", tuple(blocks))
 
     def _example(self, parting: Parting) -> Iterator[Block]:
-        when = f"seed {parting.seed}, round {parting.round}, after {parting.choices} choices"
+        when = f"seed {parting.seed}, round {parting.round}, after {counted(parting.choices, 'choice')}"
         yield Paragraph((Strong("For example "), self._cause(parting.path), f" ({when}):"))
         yield Facts((((self.titles[0],), (parting.a,)), ((self.titles[1],), (parting.b,))))
 

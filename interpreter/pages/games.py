@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from interpreter.base.words import counted
 from interpreter.drawing.game_charts import charts_of, svg_of
 from interpreter.pages.page import Block, Drawing, Folded, Grid, Page, Paragraph, Section
 from interpreter.play.summary import together
@@ -17,7 +18,8 @@ def games_page(title: str, data: dict[str, Any]) -> Page:
     added = "".join(f", with {overlay}" for overlay in data["overlays"])
     added += "".join(f", {key}={value}" for key, value in data["settings"].items())
     bots = ", ".join(dict.fromkeys(seat["bot"] for seat in data["seats"]))
-    what = f"{data['games']:,} games of `{data['ruleset']}`{added} by {data['players']} players ({bots}), "
+    players = counted(data["players"], "player")
+    what = f"{data['games']:,} games of `{data['ruleset']}`{added} by {players} ({bots}), "
     rounds = data["rounds"]
     long = f"seed {data['seed']}. {rounds['mean']:.1f} rounds in the mean, {rounds['min']} to {rounds['max']}."
     charts = [

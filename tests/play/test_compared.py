@@ -262,6 +262,8 @@ def test_the_command_plays_and_writes_the_report(tmp_path: Path) -> None:
     play = ["--games", "3", "--seed", "1", "--bots", "random"]
     assert CliRunner().invoke(cli, ["compare", *names, *play, "--report", str(report)]).exit_code == 0
     assert "3 pairs of games" in report.read_text(encoding="utf-8")
+    nowhere = CliRunner().invoke(cli, ["compare", *names, "--games", "9999999", "--report", str(tmp_path / "no" / "x")])
+    assert (nowhere.exit_code, "there is no such folder" in nowhere.stderr) == (1, True)
     said = CliRunner().invoke(cli, ["compare", *names, *play]).stdout
     assert "How much it matters" in said
     assert "Where it first matters" in said

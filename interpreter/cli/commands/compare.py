@@ -15,6 +15,7 @@ import click
 from interpreter.base.words import counted
 from interpreter.cli.options import (
     bots_option,
+    can_be_written,
     jobs_option,
     output_option,
     overlays_option,
@@ -101,6 +102,8 @@ def command(
     games = games or (USUAL_GAMES if report else None)
     if each and not games:
         raise click.UsageError("--each plays games: say how many of each difference, as --games 20")
+    if report is not None:
+        can_be_written(report)
     played = _played(comparison, pair, overlays, players, settings, games, bots, seed, jobs, each) if games else None
     if report is not None or output == "html":
         from interpreter.pages.comparison import comparison_page
@@ -112,7 +115,7 @@ def command(
         if report is not None:
             report.write_text(page, encoding="utf-8")
             count = f", {len(played.partings):,} pairs of games" if played is not None else ""
-            notice(f"{report}: {len(comparison.differences)} differences{count}")
+            notice(f"{report}: {counted(len(comparison.differences), 'difference')}{count}")
     if output == "json":
         as_json({**_data(comparison, names), **(_data_of(played) if played else {})})
     elif output == "text" and report is None:
@@ -208,7 +211,7 @@ def _played(
     which = f"seeds {start} to {start + games - 1}"
     if len(done) < games:
         which = f"stopped when {len(done):,} of the {which} were played"
-    how = f"{number} players by the bot {name}, {which}"
+    how = f"{counted(number, 'player')} by the bot {name}, {which}"
     rows = [pair.a for pair in done], [pair.b for pair in done]
     return Played(how, effects(*rows, a.model.measures), [pair.parting for pair in done], ranked(singly))
 
@@ -278,7 +281,7 @@ def _text(comparison: Comparison, names: Sequence[str]) -> None:
     if not found:
         say(f"{names[0]} and {names[1]} are the same game")
         return
-    say(styled(f"{names[0]} → {names[1]}", bold=True) + f": {len(found)} differences")
+    say(styled(f"{names[0]} → {names[1]}", bold=True) + f": {counted(len(found), 'difference')}")
     width = max(70, min(get_terminal_size((120, 24)).columns, 140))
     for chapter, title in comparison.chapters.items():
         told = comparison.of(chapter)
@@ -373,7 +376,8 @@ def _text_of(played: Played, names: Sequence[str]) -> None:
         say(f"  {same} of {len(played.partings)} games are the same from beginning to end")
     for each in ranked[:3]:
         first = each.first
-        say(f"  {each.path}, for example with seed {first.seed} in round {first.round}, after {first.choices} choices:")
+        when = f"in round {first.round}, after {counted(first.choices, 'choice')}"
+        say(f"  {each.path}, for example with seed {first.seed} {when}:")
         for name, what in zip(names, (first.a, first.b), strict=True):
             say(f"    {name}: {what}")
     if played.singly:

@@ -104,7 +104,7 @@ def _fork(log: str, kept: Kept, at: int, texts: Sequence[str]) -> Fork:
     from interpreter.play.whatif import changes_of, forked
 
     if at > len(kept.choices):
-        raise click.UsageError(f"{log} has {len(kept.choices)} choices, not {at}")
+        raise click.UsageError(f"{log} has {counted(len(kept.choices), 'choice')}, not {at}")
     try:
         game = play_again(ruleset_of(kept), kept, at)
     except Difference as difference:
@@ -155,7 +155,8 @@ def _text(game: Game, data: dict[str, Any]) -> None:
 
     say(
         styled(
-            f"{data['ruleset']}, after {data['at']} choices: {who(data['by'])} decides `{data['decision']}`", bold=True
+            f"{data['ruleset']}, after {counted(data['at'], 'choice')}: {who(data['by'])} decides `{data['decision']}`",
+            bold=True,
         )
     )
     instead = f" instead of {_choice(data['instead_of'])}" if data["instead_of"] is not None else ""
