@@ -105,25 +105,30 @@ def command(
     if report is not None:
         can_be_written(report)
     played = _played(comparison, pair, overlays, players, settings, games, bots, seed, jobs, each) if games else None
+    done = len(played.partings) if played is not None else 0
+    told = played if done else None
     if report is not None or output == "html":
         from interpreter.pages.comparison import comparison_page
         from interpreter.pages.html import html_of
 
-        page = html_of(comparison_page(comparison, pair, played))
+        page = html_of(comparison_page(comparison, pair, told))
         if output == "html":
             click.echo(page, nl=False)
         if report is not None:
             report.write_text(page, encoding="utf-8")
-            count = f", {len(played.partings):,} pairs of games" if played is not None else ""
+            count = f", {counted(done, 'pair')} of games" if games else ""
             notice(f"{report}: {counted(len(comparison.differences), 'difference')}{count}")
     if output == "json":
-        as_json({**_data(comparison, names), **(_data_of(played) if played else {})})
+        as_json({**_data(comparison, names), **(_data_of(told) if told else {})})
     elif output == "text" and report is None:
         _text(comparison, names)
-        if played is not None:
-            _text_of(played, names)
-    if games and played is not None and (done := len(played.partings)) < games:
+        if told is not None:
+            _text_of(told, names)
+    if games and done < games:
         notice(f"stopped: {done} of {games} pairs of games are done")
+        raise click.exceptions.Exit(STOPPED)
+    if told is not None and len(told.singly) < told.things:
+        notice(f"stopped: {len(told.singly)} of {counted(told.things, 'difference')} are played by themselves")
         raise click.exceptions.Exit(STOPPED)
 
 
@@ -143,12 +148,16 @@ def _compared(
 
 def _known(ruleset: Ruleset, given: Sequence[str], other: Ruleset) -> dict[str, Any]:
     """The settings that were given and that the ruleset has; one of the two must have each."""
+    from interpreter.base.suggest import did_you_mean
     from interpreter.cli.options import settings_given
 
-    own = {*ruleset.model.settings, *ruleset.model.interpretations}
-    its = {*other.model.settings, *other.model.interpretations}
     typed = settings_given(ruleset, given)
-    found = {key: value for key, value in typed.items() if key in own or key not in its}
+    for key in typed:
+        if not ruleset.has_setting(key) and not other.has_setting(key):
+            known = [*ruleset.model.settings, *ruleset.model.interpretations]
+            near = did_you_mean(key, [*known, *other.model.settings, *other.model.interpretations])
+            raise click.BadParameter(f"neither of the two has a setting `{key}`{near}", param_hint="--set")
+    found = {key: value for key, value in typed.items() if ruleset.has_setting(key)}
     try:
         values = ruleset.settings(found)
     except ValueError as error:
@@ -177,17 +186,19 @@ def _played(
     from interpreter.play.jobs import WorkersLost
     from interpreter.play.one_at_a_time import one_at_a_time, ranked, singles
     from interpreter.play.paired import Pair, PairPlan, pairs
+    from interpreter.play.parting import own_settings
 
     number = players or max(comparison.a.players.usual, comparison.b.players.usual)
     (a, _), (b, _) = players_for(comparison.a, number), players_for(comparison.b, number)
     start, name = seed_for(seed), bots or bots_for_both(a, b)
+    given = settings_given(a, settings)
     for side in (a, b):
         bots_for(side, number, name)
+        _check(side, number, own_settings(side, given))
     known = {**_known(a, settings, b), **_known(b, settings, a)}
     found = comparison if players is not None else differences(Compared(a), Compared(b), known, number)
-    given = tuple(settings_given(a, settings).items())
     digests = a.digest, b.digest
-    plan = PairPlan(names, overlays, digests, number, name, given, tuple(known.items()))
+    plan = PairPlan(names, overlays, digests, number, name, tuple(given.items()), tuple(known.items()))
     done: list[Pair] = []
     seeds = range(start, start + games)
     with interruptible() as stopped, counting("pairs of games", games) as tell:
@@ -199,6 +210,7 @@ def _played(
             refused(f"{error} ({len(done)} of {games} pairs of games are done)")
     done.sort(key=lambda pair: pair.seed)
     singly: list[Alone] = []
+    count = 0
     if each and len(done) == games:
         count = len(singles(found))
         with interruptible() as stopped, counting("differences", count) as tell:
@@ -213,7 +225,15 @@ def _played(
         which = f"stopped when {len(done):,} of the {which} were played"
     how = f"{counted(number, 'player')} by the bot {name}, {which}"
     rows = [pair.a for pair in done], [pair.b for pair in done]
-    return Played(how, effects(*rows, a.model.measures), [pair.parting for pair in done], ranked(singly))
+    return Played(how, effects(*rows, a.model.measures), [pair.parting for pair in done], ranked(singly), count)
+
+
+def _check(ruleset: Ruleset, players: int, settings: dict[str, Any]) -> None:
+    """A game can be played with these settings, as far as its rules look at them."""
+    try:
+        ruleset.new_game(players, settings=settings)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--set") from None
 
 
 # --- data
@@ -348,7 +368,8 @@ def _text_of(played: Played, names: Sequence[str]) -> None:
 
     say()
     say(styled("How much it matters", bold=True))
-    say(f"  {len(played.partings)} pairs of games: {played.how}; intervals of 95 %, * where it is surely not nothing")
+    pairs = f"{counted(len(played.partings), 'pair')} of games"
+    say(f"  {pairs}: {played.how}; intervals of 95 %, * where it is surely not nothing")
     rows = [
         (
             each.name.replace("_", " "),
