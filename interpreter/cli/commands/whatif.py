@@ -162,7 +162,8 @@ def _text(game: Game, data: dict[str, Any]) -> None:
     instead = f" instead of {_choice(data['instead_of'])}" if data["instead_of"] is not None else ""
     say(f"changed: {'; '.join(data['changes'])}{instead}")
     before, after = data["at_once"]["options"]
-    say(f"options there: {before}, changed {after}" if before != after else f"options there: {before}, as before")
+    where = "options at the next decision" if data["instead_of"] is not None else "options there"
+    say(f"{where}: {before}, changed {after}" if before != after else f"{where}: {before}, as before")
     for each in data["at_once"]["state"]:
         say(f"  {each['path']}: {_value(each['before'])} → {_value(each['after'])}")
     count = data["continuations"]
