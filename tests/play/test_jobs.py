@@ -81,6 +81,8 @@ def test_who_stops_keeps_what_is_done(pebbles: Ruleset, plan: Plan) -> None:
 def test_other_rules_are_refused(plan: Plan) -> None:
     with pytest.raises(WorkersLost, match="its rules differ"):
         play_batch(Plan(plan.ruleset, (), "0", 2, "random"), [1])
+    with pytest.raises(WorkersLost, match="^a worker cannot load `nowhere`: no ruleset `nowhere`$"):
+        play_batch(Plan("nowhere", (), "0", 2, "random"), [1])
 
 
 def test_a_failure_says_where_it_is(pebbles: Ruleset, plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
