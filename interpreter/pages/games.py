@@ -19,7 +19,8 @@ def games_page(title: str, data: dict[str, Any]) -> Page:
     added += "".join(f", {key}={value}" for key, value in data["settings"].items())
     bots = ", ".join(dict.fromkeys(seat["bot"] for seat in data["seats"]))
     players = counted(data["players"], "player")
-    what = f"{data['games']:,} games of `{data['ruleset']}`{added} by {players} ({bots}), "
+    games = counted(data["games"], "game")
+    what = f"{games} of `{data['ruleset']}`{added} by {players} ({bots}), "
     rounds = data["rounds"]
     long = f"seed {data['seed']}. {rounds['mean']:.1f} rounds in the mean, {rounds['min']} to {rounds['max']}."
     charts = [
@@ -27,7 +28,7 @@ def games_page(title: str, data: dict[str, Any]) -> Page:
         for place, chart in enumerate(charts_of(data), 1)
     ]
     numbers = Section("numbers", "In numbers", tuple(_numbers(data)))
-    return Page(f"{title}: {data['games']:,} games", (Paragraph((what + long,), "lead"),), (*charts, numbers))
+    return Page(f"{title}: {games}", (Paragraph((what + long,), "lead"),), (*charts, numbers))
 
 
 def _numbers(data: dict[str, Any]) -> Iterator[Block]:
