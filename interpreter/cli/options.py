@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from interpreter.play.saves import Kept
 
 __all__ = [
+    "MOST_GAMES",
     "alone_for",
     "bots_for",
     "bots_option",
@@ -44,6 +45,8 @@ __all__ = [
     "settings_option",
 ]
 
+MOST_GAMES, MOST_SEEDS = 10**9, 10**18
+"""More can neither be counted on all machines nor stand in a column of numbers."""
 ALONE = 1.0
 """So many seconds are played before other processes are begun, where nobody says how many there shall be."""
 
@@ -85,7 +88,7 @@ def players_option(function: Function) -> Function:
 
 def seed_option(function: Function) -> Function:
     about = "Where chance starts.  [default: a new number, which is told]"
-    return click.option("--seed", type=click.IntRange(min=0), metavar="N", help=about)(function)
+    return click.option("--seed", type=click.IntRange(0, MOST_SEEDS), metavar="N", help=about)(function)
 
 
 def settings_option(function: Function) -> Function:

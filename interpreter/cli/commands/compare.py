@@ -14,6 +14,7 @@ import click
 
 from interpreter.base.words import counted
 from interpreter.cli.options import (
+    MOST_GAMES,
     bots_option,
     can_be_written,
     jobs_option,
@@ -42,7 +43,9 @@ __all__ = ["command"]
 @click.option("--players", "-p", type=click.IntRange(min=1), metavar="N", help="As so many play it.")
 @settings_option
 @click.option("--all", "matrix", is_flag=True, help="Each with each: of rulesets, or of a whole family.")
-@click.option("--games", "-n", type=click.IntRange(min=2), metavar="N", help="Play so many games of both as well.")
+@click.option(
+    "--games", "-n", type=click.IntRange(2, MOST_GAMES), metavar="N", help="Play so many games of both as well."
+)
 @click.option("--each", is_flag=True, help="Play every difference by itself as well, put into A alone.")
 @bots_option("sensible where both have it, else greedy or random")
 @seed_option

@@ -12,6 +12,7 @@ import click
 from interpreter.base.words import counted
 from interpreter.cli.failures import refused, words_of
 from interpreter.cli.options import (
+    MOST_GAMES,
     alone_for,
     bots_for,
     bots_option,
@@ -46,7 +47,9 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @click.command("simulate")
 @ruleset_argument
 @overlays_option
-@click.option("-n", "--games", type=click.IntRange(min=1), default=100, show_default=True, help="How many games.")
+@click.option(
+    "-n", "--games", type=click.IntRange(1, MOST_GAMES), default=100, show_default=True, help="How many games."
+)
 @players_option
 @seed_option
 @settings_option

@@ -9,7 +9,7 @@ import click
 
 from interpreter.base.words import counted
 from interpreter.cli.failures import refused
-from interpreter.cli.options import bots_option, output_option, read_log, seed_for, seed_option
+from interpreter.cli.options import MOST_GAMES, bots_option, output_option, read_log, seed_for, seed_option
 from interpreter.cli.output import aligned, as_json, notice, say, styled
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ __all__ = ["command"]
     help="TABLE[KEYS]=VALUE, SETTING=VALUE, or another choice; may be given several times.",
 )
 @click.option(
-    "-n", "--games", type=click.IntRange(min=1), default=100, show_default=True, help="How many continuations."
+    "-n", "--games", type=click.IntRange(1, MOST_GAMES), default=100, show_default=True, help="How many continuations."
 )
 @seed_option
 @bots_option("those of the log")
