@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import signal
 from collections.abc import Callable
+from dataclasses import replace
 from math import inf
 from pathlib import Path
 from statistics import fmean
@@ -99,6 +100,14 @@ def test_an_effect_with_its_interval() -> None:
     assert not found["rounds"].is_sure
     bins = histogram(points)
     assert [sum(column) for column in list(zip(*bins, strict=True))[1:]] == [10, 10]
+
+
+def test_a_seat_that_cannot_win_is_no_part_of_a_mean() -> None:
+    """With two players the edition of 2018 has a third seat, which has no money and takes no place."""
+    a = [row(number, [10, 20]) for number in range(3)]
+    b = [replace(row(number, [10, 20, 0]), places=(1, 2, 0)) for number in range(3)]
+    points = next(each for each in effects(a, b, [POINTS]) if each.name == "points")
+    assert (points.a, points.b) == (15, 15)
 
 
 def test_what_is_always_the_same_is_surely_so() -> None:
