@@ -65,6 +65,10 @@ def overlays_option(function: Function) -> Function:
     def command(overlays: tuple[str, ...], without: tuple[str, ...], allow: tuple[str, ...], **others: Any) -> Any:
         parted = [name.partition(":") for name in overlays]
         seats = tuple(f"{name}:={number}" for name, colon, number in parted if colon)
+        for name, colon, number in parted:
+            if colon and not number.isdecimal():
+                message = f"got `{name}:{number}`, want the number of its seats behind the colon"
+                raise click.BadParameter(message, param_hint="--with")
         if seats and "settings" not in others:
             raise click.BadParameter("a number of seats goes with a game only", param_hint="--with")
         if seats:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from interpreter.base.words import counted
+from interpreter.base.words import counted, stacked
 from interpreter.drawing.game_charts import charts_of, svg_of
 from interpreter.pages.page import Block, Drawing, Folded, Grid, Page, Paragraph, Section
 from interpreter.play.summary import together
@@ -15,7 +15,7 @@ __all__ = ["games_page"]
 
 def games_page(title: str, data: dict[str, Any]) -> Page:
     """The page of a summary."""
-    added = "".join(f", with {overlay}" for overlay in data["overlays"])
+    added = "".join(f", {how}" for how in stacked(data["overlays"]))
     added += "".join(f", {key}={value}" for key, value in data["settings"].items())
     bots = ", ".join(dict.fromkeys(seat["bot"] for seat in data["seats"]))
     players = counted(data["players"], "player")

@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from interpreter.base.words import counted
+from interpreter.base.words import counted, stacked
 from interpreter.cli.options import (
     bots_for,
     bots_option,
@@ -138,7 +138,7 @@ def _begin(
         about = {"ruleset": ruleset.id, "overlays": list(overlays), "players": players, "seed": seed}
         as_json({"kind": "begin", **about, "settings": settings, "bots": names}, compact=True)
         return
-    extra = [f"with {overlay}" for overlay in overlays] + [f"{key}={value}" for key, value in settings.items()]
+    extra = [*stacked(overlays)] + [f"{key}={value}" for key, value in settings.items()]
     which = ", ".join([ruleset.id, *extra])
     say(
         styled(

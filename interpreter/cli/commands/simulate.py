@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from interpreter.base.words import counted
+from interpreter.base.words import counted, stacked
 from interpreter.cli.failures import refused, words_of
 from interpreter.cli.options import (
     MOST_GAMES,
@@ -251,7 +251,7 @@ def _end(done: int, games: int, journal: Journal | None, lost: str | None) -> No
 def _text(data: dict[str, Any]) -> None:
     from interpreter.play.summary import together
 
-    added = "".join(f", with {overlay}" for overlay in data["overlays"])
+    added = "".join(f", {how}" for how in stacked(data["overlays"]))
     added += "".join(f", {key}={value}" for key, value in data["settings"].items())
     games, players = counted(data["games"], "game"), counted(data["players"], "player")
     say(f"{data['ruleset']}{added}: {games} of {players}, seed {data['seed']}")
