@@ -113,5 +113,5 @@ def _read(line: str) -> dict[str, Any]:
 
 
 def _short(value: object) -> str:
-    text = json.dumps(value) if isinstance(value, dict | list) else str(value)
+    text = (json.dumps(value) if value else "none") if isinstance(value, dict | list) else str(value)
     return text if len(text) <= 40 else f"{text[:40]}…"

@@ -140,7 +140,7 @@ def test_simulate_goes_on(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert "stopped: 3 of 6 games are done; --resume plays the others" in stopped.stderr
     assert rows.read_text(encoding="utf-8").splitlines() == whole.read_text(encoding="utf-8").splitlines()[:3]
     assert "--resume goes on, or remove it" in run(*simulate, "--seed", "3", "--rows", str(rows)).stderr
-    assert "another seed: 3" in run(*simulate, "--seed", "4", "--rows", str(rows), "--resume").stderr
+    assert "another seed: 3; name another file" in run(*simulate, "--seed", "4", "--rows", str(rows), "--resume").stderr
     assert run(*simulate, "--rows", str(rows), "--resume").exit_code == 0
     assert rows.read_bytes() == whole.read_bytes()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["rows.jsonl", "whole.jsonl"]

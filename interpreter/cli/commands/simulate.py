@@ -195,7 +195,7 @@ def _kept(path: Path | None, plan: Plan, seed: int, resume: bool) -> tuple[Journ
         try:
             return journal, journal.resume()
         except OtherSimulation as error:
-            refused(str(error))
+            refused(f"{error}; name another file, or remove this one")
     if journal.path.exists():
         refused(f"{journal.path} has the games of a call that did not end: --resume goes on, or remove it")
     return journal, []
