@@ -1,5 +1,5 @@
-"""How the tests are run: properties always by the same examples in continuous integration, no cache of a user's, and
-little time lost on looking for cycles."""
+"""How the tests are run: properties always by the same examples in continuous integration, no cache of a user's,
+functions from the first choice on, and little time lost on looking for cycles."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ import tempfile
 import pytest
 from hypothesis import settings
 
+from interpreter.compiler.fast import machine
+
 pytest.register_assert_rewrite("tests.small", "tests.compiler.pair")  # they compare, and should say what differs
 
 settings.register_profile("ci", derandomize=True, deadline=None)
@@ -22,6 +24,8 @@ settings.load_profile("ci" if os.environ.get("CI") else "here")
 if "PYTEST_XDIST_WORKER" not in os.environ:  # workers, and the processes that tests start, share one new cache
     os.environ["REGELWERK_CACHE"] = tempfile.mkdtemp(prefix="regelwerk-tests-")
     atexit.register(shutil.rmtree, os.environ["REGELWERK_CACHE"], ignore_errors=True)
+
+machine.PATIENCE = 0  # the functions of a short game are tried too, though few games are not worth writing them
 
 gc.set_threshold(50_000, 20, 10)  # rulesets stay for later tests: looking through them often took a fifth of all time
 

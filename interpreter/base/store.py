@@ -53,6 +53,10 @@ class Store:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
+    def has(self, key: bytes) -> bool:
+        """Whether there is a file for a key; what it is worth is seen when it is read."""
+        return self._path(key).exists()
+
     def get(self, key: bytes) -> bytes | None:
         """What was kept under a key, whole and untouched by others."""
         if not self._is_safe():

@@ -9,7 +9,7 @@ import click
 from interpreter.base.diagnostics import Diagnostic, RulesetError, render
 from interpreter.cli.output import notice
 
-__all__ = ["refused", "tell"]
+__all__ = ["refused", "tell", "words_of"]
 
 
 def tell(error: Exception) -> NoReturn:
@@ -28,8 +28,13 @@ def tell(error: Exception) -> NoReturn:
             notice(f"   {caller} ({caller.span})")
         raise click.exceptions.Exit(1)
     if isinstance(error, OSError):
-        raise click.ClickException(f"{error.filename or 'input or output'}: {(error.strerror or str(error)).lower()}")
+        raise click.ClickException(words_of(error))
     raise error
+
+
+def words_of(error: OSError) -> str:
+    """Which file, and what is wrong with it."""
+    return f"{error.filename or 'input or output'}: {(error.strerror or str(error)).lower()}"
 
 
 def refused(message: str) -> NoReturn:

@@ -49,7 +49,7 @@ Environment:
   REGELWERK_PATH   folders of rulesets of your own, beside the shipped ones
   REGELWERK_CACHE  folder where checked rulesets are kept between runs; `off` for none
 
-Exit status: 0 fine, 1 the ruleset or the question has a negative answer, 2 wrong usage.
+Exit status: 0 fine, 1 the ruleset or the question has a negative answer, 2 wrong usage, 130 ended by Ctrl-C.
 """
 
 

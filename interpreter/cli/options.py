@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
+from errno import EACCES, ENOENT
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -19,9 +21,11 @@ if TYPE_CHECKING:
     from interpreter.play.saves import Kept
 
 __all__ = [
+    "MOST_GAMES",
     "alone_for",
     "bots_for",
     "bots_option",
+    "can_be_written",
     "crew_for",
     "jobs_option",
     "kept_game",
@@ -41,6 +45,8 @@ __all__ = [
     "settings_option",
 ]
 
+MOST_GAMES, MOST_SEEDS = 10**9, 10**18
+"""More can neither be counted on all machines nor stand in a column of numbers."""
 ALONE = 1.0
 """So many seconds are played before other processes are begun, where nobody says how many there shall be."""
 
@@ -59,6 +65,10 @@ def overlays_option(function: Function) -> Function:
     def command(overlays: tuple[str, ...], without: tuple[str, ...], allow: tuple[str, ...], **others: Any) -> Any:
         parted = [name.partition(":") for name in overlays]
         seats = tuple(f"{name}:={number}" for name, colon, number in parted if colon)
+        for name, colon, number in parted:
+            if colon and not number.isdecimal():
+                message = f"got `{name}:{number}`, want the number of its seats behind the colon"
+                raise click.BadParameter(message, param_hint="--with")
         if seats and "settings" not in others:
             raise click.BadParameter("a number of seats goes with a game only", param_hint="--with")
         if seats:
@@ -82,7 +92,7 @@ def players_option(function: Function) -> Function:
 
 def seed_option(function: Function) -> Function:
     about = "Where chance starts.  [default: a new number, which is told]"
-    return click.option("--seed", type=click.IntRange(min=0), metavar="N", help=about)(function)
+    return click.option("--seed", type=click.IntRange(0, MOST_SEEDS), metavar="N", help=about)(function)
 
 
 def settings_option(function: Function) -> Function:
@@ -212,6 +222,14 @@ def alone_for(jobs: int | None) -> float:
     return ALONE if jobs is None else 0.0
 
 
+def can_be_written(path: Path) -> None:
+    """``OSError`` where it is plain that no such file can be written: long work is not to be in vain."""
+    if not path.parent.is_dir():
+        raise FileNotFoundError(ENOENT, "there is no such folder", str(path.parent))
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise PermissionError(EACCES, os.strerror(EACCES), str(path))
+
+
 def read_log(path: str) -> Kept:
     """The kept game of a file; what is none is wrong usage."""
     from interpreter.play.saves import read_kept
@@ -219,7 +237,9 @@ def read_log(path: str) -> Kept:
     try:
         with click.open_file(path, encoding="utf-8") as file:
             return read_kept(file.read(), Path(path).parent if path != "-" else None)
-    except (ValueError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError:
+        raise click.UsageError(f"{path}: this is no text, and so no kept game") from None
+    except ValueError as error:
         raise click.UsageError(f"{path}: {error}") from None
 
 

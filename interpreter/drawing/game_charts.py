@@ -15,6 +15,7 @@ from math import ceil
 from pathlib import Path
 from typing import Any
 
+from interpreter.base.words import counted
 from interpreter.drawing.colours import SEATS, colours_for
 from interpreter.play.intervals import share_interval
 from interpreter.play.summary import together
@@ -59,10 +60,10 @@ def check_charts(path: Path) -> None:
 
 def charts_of(data: dict[str, Any]) -> Iterator[Chart]:
     """The charts of a summary: who wins, how long games are, what changes by round, what things are worth."""
-    games = data["games"]
+    games = counted(data["games"], "game")
     yield Chart(
         "Share of wins",
-        f"A shared win counts in parts. Lines are 95 % intervals of {games:,} games, the dashed one is an equal share.",
+        f"A shared win counts in parts. Lines are 95 % intervals of {games}, the dashed one is an equal share.",
         lambda axes: _shares(axes, data["seats"]),
     )
     yield Chart("Rounds", "How many games had so many rounds.", lambda axes: _lengths(axes, data["lengths"]))
@@ -93,12 +94,18 @@ def _words(name: str) -> str:
 
 
 def _shares(axes: Any, seats: Sequence[dict[str, Any]]) -> None:
+    from matplotlib.patheffects import withStroke
+
     names = [f"{seat['seat'] + 1}: {seat['bot']}" for seat in seats]
     shares = [100 * (seat["share"] or 0) for seat in seats]
     low = [max(0.0, share - 100 * (seat["low"] or 0)) for share, seat in zip(shares, seats, strict=True)]
     high = [max(0.0, 100 * (seat["high"] or 0) - share) for share, seat in zip(shares, seats, strict=True)]
     colours = [SEATS[place % len(SEATS)] for place in range(len(seats))]
-    axes.bar(names, shares, color=colours, yerr=[low, high], error_kw={"ecolor": "#333333", "capsize": 4}, width=0.6)
+    reach = {"ecolor": "#333333", "capsize": 4}
+    bars = axes.bar(names, shares, color=colours, yerr=[low, high], error_kw=reach, width=0.6)
+    for lines in bars.errorbar.lines[1:]:
+        for line in lines:
+            line.set_path_effects([withStroke(linewidth=2.5, foreground="white")])  # seen on dark bars, too
     axes.axhline(100 / len(seats), color="#333333", linestyle="--", linewidth=0.8)
     axes.set_ylabel("% of wins")
     axes.set_ylim(0)
@@ -111,8 +118,8 @@ def _lengths(axes: Any, lengths: Sequence[dict[str, int]]) -> None:
     axes.bar([each["rounds"] for each in lengths], [each["games"] for each in lengths], color=_PLAIN, width=0.8)
     axes.set_xlabel("rounds")
     axes.set_ylabel("games")
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.yaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+    axes.yaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     axes.grid(axis="x", visible=False)
 
 
@@ -129,7 +136,7 @@ def _curves(axes: Any, curve: Sequence[dict[str, Any]]) -> None:
         axes.plot(xs, ys, color=colour, label=thing["name"] or None, marker="o", markersize=3)
     axes.set_xlabel("round")
     axes.set_ylim(bottom=min(0, axes.get_ylim()[0]))
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     if any(thing["name"] for thing in curve):
         axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
 

@@ -113,6 +113,11 @@ class Forms:
     def __init__(self, files: Callable[[], dict[str, SourceFile]], *names: str | bytes) -> None:
         self.files, self.names = files, names
 
+    def has(self, what: str) -> bool:
+        """Whether an entry is there, be it whole or not."""
+        found = store()
+        return found is not None and found.has(self._key(what))
+
     def kept(self, what: str) -> tuple[dict[str, CodeType], Any] | None:
         """Compiled code by file, and what stands beside it."""
         found = store()

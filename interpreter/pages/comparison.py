@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from interpreter.base.words import counted
 from interpreter.engine.compared import Side
 from interpreter.engine.differences import Comparison, Difference
 from interpreter.engine.explain import Part
@@ -46,12 +47,14 @@ _MOST_LETTERS = 40
 
 @dataclass(frozen=True)
 class Played:
-    """Games that were played of both: how, and what they came to."""
+    """Games that were played of both: how, and what they came to. ``things`` are so many that differ and were to be
+    played by themselves."""
 
     how: str
     effects: Sequence[Effect] = ()
     partings: Sequence[Parting] = ()
     singly: Sequence[Alone] = ()
+    things: int = 0
 
 
 def comparison_page(comparison: Comparison, names: tuple[str, str], played: Played | None = None) -> Page:
@@ -207,8 +210,8 @@ class _Book:
         marked = frozenset(place for place, each in enumerate(found) if each.is_sure)
         count = len(found[0].values[0])
         text = (
-            f"{count:,} pairs of games: {self.played.how}. The two games of a pair have the same seed. Of what each "
-            "player has, the mean of the players is taken. The true change lies in the interval with 95 % "
+            f"{counted(count, 'pair')} of games: {self.played.how}. The two games of a pair have the same seed. "
+            "Of what each player has, the mean of the players is taken. The true change lies in the interval with 95 % "
             "confidence; marked lines are those in which it is surely not nothing. The effect size is the change "
             "in units of its own spread: 0.2 is small, 0.5 is seen by who plays often, 0.8 is large."
         )
@@ -261,7 +264,7 @@ class _Book:
         yield Section("where", "Where it first matters", tuple(blocks))
 
     def _example(self, parting: Parting) -> Iterator[Block]:
-        when = f"seed {parting.seed}, round {parting.round}, after {parting.choices} choices"
+        when = f"seed {parting.seed}, round {parting.round}, after {counted(parting.choices, 'choice')}"
         yield Paragraph((Strong("For example "), self._cause(parting.path), f" ({when}):"))
         yield Facts((((self.titles[0],), (parting.a,)), ((self.titles[1],), (parting.b,))))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from interpreter.base.words import counted, stacked
 from interpreter.drawing.game_charts import charts_of, svg_of
 from interpreter.pages.page import Block, Drawing, Folded, Grid, Page, Paragraph, Section
 from interpreter.play.summary import together
@@ -14,10 +15,12 @@ __all__ = ["games_page"]
 
 def games_page(title: str, data: dict[str, Any]) -> Page:
     """The page of a summary."""
-    added = "".join(f", with {overlay}" for overlay in data["overlays"])
+    added = "".join(f", {how}" for how in stacked(data["overlays"]))
     added += "".join(f", {key}={value}" for key, value in data["settings"].items())
     bots = ", ".join(dict.fromkeys(seat["bot"] for seat in data["seats"]))
-    what = f"{data['games']:,} games of `{data['ruleset']}`{added} by {data['players']} players ({bots}), "
+    players = counted(data["players"], "player")
+    games = counted(data["games"], "game")
+    what = f"{games} of `{data['ruleset']}`{added} by {players} ({bots}), "
     rounds = data["rounds"]
     long = f"seed {data['seed']}. {rounds['mean']:.1f} rounds in the mean, {rounds['min']} to {rounds['max']}."
     charts = [
@@ -25,7 +28,7 @@ def games_page(title: str, data: dict[str, Any]) -> Page:
         for place, chart in enumerate(charts_of(data), 1)
     ]
     numbers = Section("numbers", "In numbers", tuple(_numbers(data)))
-    return Page(f"{title}: {data['games']:,} games", (Paragraph((what + long,), "lead"),), (*charts, numbers))
+    return Page(f"{title}: {games}", (Paragraph((what + long,), "lead"),), (*charts, numbers))
 
 
 def _numbers(data: dict[str, Any]) -> Iterator[Block]:

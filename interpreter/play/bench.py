@@ -32,7 +32,7 @@ from interpreter.engine.ruleset import Ruleset, load
 from interpreter.kernel.chance import Seeded
 from interpreter.play.bots.base import Bot, Stream
 from interpreter.play.bots.named import RANDOM, bots_of, policies_for
-from interpreter.play.match import MAXIMUM_DECISIONS, Match
+from interpreter.play.match import MAXIMUM_DECISIONS, Match, who_decides
 
 __all__ = ["Sample", "Speed", "Subject", "bench", "calibration", "held", "moments"]
 
@@ -110,6 +110,7 @@ class Subject:
         ruleset.check_players(players)
         self.ruleset = ruleset.for_players(players)
         self.table = self.ruleset.table(players, self.ruleset.settings(self.settings))
+        self.table.machine.patience = 0
         known = policies_for(self.ruleset)
         wanted = (POLICY if POLICY in known else RANDOM) if policy is None else policy
         bots_of(wanted, self.ruleset, players)
@@ -200,7 +201,7 @@ class Subject:
                     if decision is None:
                         decisions += made
                         break
-                    game.apply(bots[decision.actor].choose(game, decision, numbers))
+                    game.apply(who_decides(bots, decision, self.ruleset).choose(game, decision, numbers))
                 rounds += game.state.cells[base]
                 games += 1
         return Speed(games, decisions, rounds, spent, machine.abandoned - before)
@@ -300,7 +301,9 @@ def held(ruleset: Ruleset, players: int, policy: str, settings: Mapping[str, Any
     """The most bytes that a game holds from its set-up to its end, its log among them. What all games of a table share
     is there before: one game is played first."""
     bots = bots_of(policy, ruleset, players)
-    Match(ruleset, bots, settings=settings).play()
+    match = Match(ruleset, bots, settings=settings)
+    match.game.machine.patience = 0
+    match.play()
     gc.collect()
     tracemalloc.start()
     try:

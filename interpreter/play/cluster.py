@@ -52,8 +52,16 @@ def local_cluster(jobs: int) -> Iterator[Any]:
 def _workers(where: Any) -> Iterator[Crew]:
     try:
         from distributed import Client, KilledWorker
+        from distributed.comm.addressing import get_address_host_port
     except ImportError:
         raise _missing() from None
+    try:
+        if isinstance(where, str):
+            get_address_host_port(where)  # a client that fails over it would take a minute to go
+    except ValueError as error:
+        raise ClusterUnavailable(
+            f"got the address `{where}`, want one as tcp://10.0.0.5:8786 or `{LOCAL}`: {error}"
+        ) from None
     try:
         client = Client(where, timeout=TIMEOUT, set_as_default=False)
     except (OSError, ValueError) as error:

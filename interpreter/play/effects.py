@@ -72,13 +72,14 @@ def effects(a: Sequence[Row], b: Sequence[Row], measures: Sequence[Measure]) -> 
 
 
 def _numbers(row: Row, measures: Sequence[Measure]) -> dict[str, float]:
-    """The measures of a game, each as one number: the mean of all seats and things. Each stage has its own."""
+    """The measures of a game, each as one number: the mean of all seats that count and of all things. Each stage has
+    its own."""
     found: dict[str, float] = {"rounds": row.rounds}
     for measure in measures:
         numbers = [place for place, key in enumerate(measure.keys) if key.type.form == "int"]
         values: dict[str, list[int]] = {}
         for of, value in final(measure, row).items():
-            if value is not None:
+            if value is not None and (measure.seat is None or row.counts(of[measure.seat])):
                 values.setdefault(" ".join([measure.name, *(str(of[place]) for place in numbers)]), []).append(value)
         found.update((name, fmean(each)) for name, each in values.items())
     return {**found, "decisions": row.free}

@@ -113,7 +113,7 @@ def _ready(plan: Plan) -> tuple[Ruleset, list[Bot]]:
             raise WorkersLost(f"a worker has another `{ruleset.id}` than this machine: its rules differ")
         return ruleset, bots_of(plan.bots, ruleset, plan.players)
     except RulesetError as error:
-        raise WorkersLost(f"a worker cannot load `{plan.ruleset}`: {error}") from None
+        raise WorkersLost(f"a worker cannot load `{plan.ruleset}`: {error.diagnostics[0].message}") from None
 
 
 def play_batch(plan: Plan, seeds: Sequence[int]) -> Batch[Row]:

@@ -17,6 +17,17 @@ from interpreter.play.simulate import Row
 __all__ = ["Journal", "OtherSimulation", "seed_of"]
 
 VERSION = 1
+_OTHER = {
+    "simulation": "as another version kept them: {}",
+    "ruleset": "of another ruleset: {}",
+    "overlays": "with other overlays: {}",
+    "players": "of another number of players: {}",
+    "bots": "with other bots: {}",
+    "settings": "with other settings: {}",
+    "seed": "with another seed: {}",
+    "digest": "that were played before the rules were changed",
+}
+"""What the header of a simulation holds, and how its games differ from those of another one."""
 
 
 class OtherSimulation(Exception):
@@ -42,9 +53,17 @@ class Journal:
 
     def __init__(self, path: Path, plan: Plan, seed: int) -> None:
         self.path = _beside(path)
-        about = {"bots": plan.bots, "settings": dict(plan.settings), "overlays": list(plan.overlays)}
-        what = {"ruleset": plan.ruleset, "digest": plan.digest, "players": plan.players, "seed": seed, **about}
-        self._header: dict[str, Any] = json.loads(json.dumps({"simulation": VERSION, **what}))
+        values = (
+            VERSION,
+            plan.ruleset,
+            list(plan.overlays),
+            plan.players,
+            plan.bots,
+            dict(plan.settings),
+            seed,
+            plan.digest,
+        )
+        self._header: dict[str, Any] = json.loads(json.dumps(dict(zip(_OTHER, values, strict=True))))
 
     def begin(self, rows: Iterable[Row] = ()) -> None:
         """A file with these games and no others."""
@@ -55,7 +74,6 @@ class Journal:
     def resume(self) -> list[Row]:
         """The games that it holds; none, where there is no such file yet. Raises :class:`OtherSimulation`."""
         if not self.path.exists():
-            self.begin()
             return []
         lines = self.path.read_text(encoding="utf-8", errors="replace").splitlines()
         header = _read(lines[0]) if lines else {}
@@ -63,14 +81,17 @@ class Journal:
             raise OtherSimulation(f"{self.path} holds no games")
         for key, mine in self._header.items():
             if header.get(key) != mine:
-                raise OtherSimulation(f"{self.path} holds games with another {key}: {_short(header.get(key))}")
+                raise OtherSimulation(f"{self.path} holds games {_OTHER[key].format(_short(header.get(key)))}")
         found = [data for line in lines[1:] if "row" in (data := _read(line))]
         rows = {data["row"]["seed"]: Row.from_dict(data["row"], data["seconds"]) for data in found}
         self.begin(rows.values())  # anew: a line that broke off must not stand before others
         return list(rows.values())
 
     def add(self, rows: Iterable[Row]) -> None:
-        """More games, at once on disk."""
+        """More games, at once on disk; the first ones make the file."""
+        if not self.path.exists():
+            self.begin(rows)
+            return
         with self.path.open("a", encoding="utf-8", newline="\n") as file:
             file.write(_lines(rows))
 
@@ -92,5 +113,5 @@ def _read(line: str) -> dict[str, Any]:
 
 
 def _short(value: object) -> str:
-    text = str(value)
+    text = (json.dumps(value) if value else "none") if isinstance(value, dict | list) else str(value)
     return text if len(text) <= 40 else f"{text[:40]}…"

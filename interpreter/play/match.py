@@ -12,9 +12,10 @@ from interpreter.engine.ruleset import Ruleset
 from interpreter.kernel.chance import ChanceSource
 from interpreter.kernel.listening import listen
 from interpreter.kernel.state import State
+from interpreter.language.types import Type
 from interpreter.play.bots.base import Bot, Stream
 
-__all__ = ["MAXIMUM_DECISIONS", "Match", "Watcher", "streams_for"]
+__all__ = ["MAXIMUM_DECISIONS", "Match", "Watcher", "streams_for", "who_decides"]
 
 MAXIMUM_DECISIONS = 100_000
 """A game with more decisions is taken for one that never ends."""
@@ -31,6 +32,14 @@ class Watcher(Protocol):
     def chosen(self, game: Game, decision: Decision, option: Option) -> None:
         """A choice was made; the game stands at the next decision."""
         ...
+
+
+def who_decides(bots: Sequence[Bot], decision: Decision, ruleset: Ruleset) -> Bot:
+    """The bot that decides. A seat that the rules play decides nothing: :class:`RuleFailure` where it should."""
+    if decision.actor < len(bots):
+        return bots[decision.actor]
+    who = ruleset.names.text(decision.actor, Type("seat"))
+    raise RuleFailure(f"`{decision.name}` is asked of {who}, whom nobody plays", decision.site.ask.span)
 
 
 def streams_for(seed: int, seats: int) -> list[Stream]:
@@ -81,8 +90,8 @@ class Match:
         self.decisions += 1
         if self.decisions > MAXIMUM_DECISIONS:
             raise RuleFailure(f"the game does not end within {MAXIMUM_DECISIONS:,} decisions", decision.site.ask.span)
-        option = self.bots[decision.actor].choose(self.game, decision, self.streams[decision.actor])
-        self.take(option)
+        bot = who_decides(self.bots, decision, self.ruleset)
+        self.take(bot.choose(self.game, decision, self.streams[decision.actor]))
         return True
 
     def take(self, option: Option | Mapping[str, Any]) -> None:

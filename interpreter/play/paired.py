@@ -74,7 +74,8 @@ def compared_by(plan: PairPlan) -> Comparison:
     try:
         a, b = (side.for_players(plan.players) for side in sides_of(*plan.names, plan.overlays))
     except RulesetError as error:
-        raise WorkersLost(f"a worker cannot load {' and '.join(plan.names)}: {error}") from None
+        why = error.diagnostics[0].message
+        raise WorkersLost(f"a worker cannot load {' and '.join(plan.names)}: {why}") from None
     if (a.digest, b.digest) != plan.digests:
         raise WorkersLost(f"a worker has other rules for {' or '.join(plan.names)} than there were before")
     return differences(Compared(a), Compared(b), dict(plan.known), plan.players)

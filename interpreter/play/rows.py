@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,21 +26,26 @@ SUFFIXES = (".csv", ".parquet", ".duckdb", ".jsonl")
 AT_ONCE = 5_000
 """So many rows are handed to the database at a time."""
 
+_NOWHERE = ":memory:"
+
 Table = tuple[list[str], Iterator[list[Any]]]
 """The names of the columns, and the rows."""
 
 
 class RowsUnavailable(Exception):
-    """A table cannot be written here; says what is missing."""
+    """A table cannot be written here; says what is missing, or what stands in the way."""
 
 
 def check_file(path: Path) -> None:
     """``ValueError`` where the end of its name is none that is known, :class:`RowsUnavailable` where a library is
-    missing: what is asked for is known before games are played."""
-    if path.suffix.lower() not in SUFFIXES:
+    missing or a file is no database: what is asked for is known before games are played."""
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
         raise ValueError(f"got `{path}`, want a file that ends in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}")
-    if path.suffix.lower() != ".jsonl":
-        _database()
+    if suffix == ".jsonl":
+        return
+    with _database(path, str(path) if suffix == ".duckdb" and path.exists() else _NOWHERE):
+        pass
 
 
 # --- tables
@@ -147,8 +153,7 @@ def write_table(table: Table, path: Path, name: str) -> None:
         with path.open("w", encoding="utf-8", newline="\n") as file:
             file.writelines(json.dumps(dict(zip(columns, row, strict=True))) + "\n" for row in rows)
         return
-    connect = _database()
-    with connect(str(path) if suffix == ".duckdb" else ":memory:") as database:
+    with _database(path, str(path) if suffix == ".duckdb" else _NOWHERE) as database:
         _fill(database, name, columns, rows)
         if suffix != ".duckdb":
             kind = "csv, header" if suffix == ".csv" else "parquet"
@@ -173,11 +178,16 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _database() -> Any:
+@contextmanager
+def _database(path: Path, where: str) -> Iterator[DuckDBPyConnection]:
+    """A database, in which a table is made that is meant for a file."""
     try:
-        from duckdb import connect
+        from duckdb import Error, connect
     except ImportError:
         message = "CSV, Parquet and DuckDB files need DuckDB: `pip install 'regelwerk[rows]'`; .jsonl needs nothing"
         raise RowsUnavailable(message) from None
-    found: Callable[..., DuckDBPyConnection] = connect
-    return found
+    try:
+        with connect(where) as database:
+            yield database
+    except Error as error:
+        raise RowsUnavailable(f"{path}: {str(error).splitlines()[0]}") from None

@@ -65,6 +65,10 @@ class Row:
             },
         )
 
+    def counts(self, seat: int) -> bool:
+        """Whether a seat can win; one that the rules play may only stand in the way. Without an end all can."""
+        return not self.places or bool(self.places[seat])
+
     def share(self, seat: int) -> float:
         """What a seat has of the win: all, a part that it shares, or nothing."""
         return 1 / self.places.count(1) if self.places and self.places[seat] == 1 else 0.0

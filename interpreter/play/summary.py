@@ -75,9 +75,15 @@ def final(measure: Measure, row: Row) -> dict[Of, int | None]:
     """A measure as a game ends: by its keys, what was taken last; where it sums, all that was taken together."""
     found: dict[Of, int | None] = {}
     for taken in row.taken.get(measure.name, ()):
-        before = found.get(taken.of)
-        found[taken.of] = before + taken.value if measure.sums and before is not None and taken.value else taken.value
+        found[taken.of] = _with(measure, found.get(taken.of), taken.value)
     return found
+
+
+def _with(measure: Measure, before: int | None, value: int | None) -> int | None:
+    """What a number that is taken comes to beside those before it: where the measure sums, none adds nothing."""
+    if measure.sums and before is not None:
+        return before + (value or 0)
+    return value
 
 
 def _at_end(measure: Measure, seats: int, rows: Sequence[Row]) -> Any:
@@ -114,9 +120,7 @@ def by_round(measure: Measure, taken: Iterable[Taken]) -> dict[tuple[Of, int], i
     """What was taken last of each thing in each round, or all of the round together where it sums."""
     found: dict[tuple[Of, int], int | None] = {}
     for each in taken:
-        before = found.get((each.of, each.round))
-        together = measure.sums and before is not None and each.value is not None
-        found[each.of, each.round] = before + each.value if together else each.value  # type: ignore[operator]
+        found[each.of, each.round] = _with(measure, found.get((each.of, each.round)), each.value)
     return found
 
 

@@ -14,6 +14,7 @@ from time import monotonic
 from typing import Any
 
 from interpreter.base.diagnostics import RulesetError
+from interpreter.base.words import counted
 from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset
@@ -22,7 +23,7 @@ from interpreter.kernel.listening import listen
 from interpreter.kernel.state import State
 from interpreter.play.bots.base import Bot
 from interpreter.play.bots.named import bots_of, default_bots
-from interpreter.play.match import streams_for
+from interpreter.play.match import streams_for, who_decides
 
 __all__ = ["Course", "Finding", "Moment", "Played", "verify"]
 
@@ -42,7 +43,7 @@ class Course:
 
     def __str__(self) -> str:
         settings = "".join(f", {name}={value}" for name, value in self.settings.items())
-        return f"{self.players} players, seed {self.seed}, bots {self.bots}{settings}"
+        return f"{counted(self.players, 'player')}, seed {self.seed}, bots {self.bots}{settings}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,8 +186,9 @@ def _played(
             if decision is None or (end is not None and monotonic() > end + 5):
                 played.finished += decision is None
                 return
+            bot = who_decides(bots, decision, ruleset)
             try:
-                option = bots[decision.actor].choose(game, decision, streams[decision.actor])
+                option = bot.choose(game, decision, streams[decision.actor])
             except RuleFailure:  # a policy that is at its wits' end is no fault of the rules
                 option = some_option(decision, examiner.draw)
             made += 1

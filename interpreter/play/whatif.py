@@ -72,12 +72,10 @@ def changes_of(game: Game, texts: Sequence[str]) -> Changes:
     for text in texts:
         if cell := _CELL.fullmatch(text.strip()):
             found.cells.append((cell[1], tuple(key.strip() for key in cell[2].split(",")), cell[3].strip()))
-        elif setting := _SETTING.fullmatch(text.strip()):
-            name = setting[1]
-            if name in model.tables:
-                keys = ", ".join(model.tables[name].keys)
-                raise ValueError(f"`{name}` is a table: say which cell of it, `{name}[{keys}]=VALUE`")
-            found.settings[name] = setting[2].strip()
+        elif (setting := _SETTING.fullmatch(text.strip())) and setting[1] not in model.tables:
+            found.settings[setting[1]] = setting[2].strip()
+        elif unfinished := _unfinished(game, text):
+            raise ValueError(unfinished)
         elif game.decision is None:
             raise ValueError("the game is over: nothing can be chosen")
         elif found.choice is not None:
@@ -85,6 +83,18 @@ def changes_of(game: Game, texts: Sequence[str]) -> Changes:
         else:
             found.choice = understood(game, game.decision, text)
     return found
+
+
+def _unfinished(game: Game, text: str) -> str:
+    """What is missing in a change that names a table or a setting, and says not enough of it."""
+    name = text.partition("=")[0].partition("[")[0].strip()
+    decision, tables = game.decision, game.ruleset.model.tables
+    if decision is not None and any(option.name == name for option in decision.site.options):
+        return ""
+    if name in tables:
+        cell = f"`{name}[{', '.join(tables[name].keys)}]=VALUE`"
+        return f"`{name}` is a table: say which cell of it, and what it shall be, {cell}"
+    return f"`{name}` is a setting: say what it shall be, `{name}=VALUE`" if game.ruleset.has_setting(name) else ""
 
 
 def forked(game: Game, changes: Changes, kept: dict[str, Any] | None) -> Fork:
@@ -157,7 +167,7 @@ def compared(ruleset: Ruleset, pairs: Sequence[Pair]) -> dict[str, Any]:
     found: dict[str, Any] = {
         "rounds": _difference([(a.rounds, b.rounds) for a, b in pairs]),
         "decisions": _difference([(a.decisions, b.decisions) for a, b in pairs]),
-        "share": [_difference([(a.share(seat), b.share(seat)) for a, b in pairs]) for seat in counted],
+        "share": [_within(1.0, _difference([(a.share(seat), b.share(seat)) for a, b in pairs])) for seat in counted],
         "other_winner": sum(_winners(a) != _winners(b) for a, b in pairs),
     }
     measures: dict[str, Any] = {}
@@ -184,6 +194,12 @@ def compared(ruleset: Ruleset, pairs: Sequence[Pair]) -> dict[str, Any]:
 
 def _winners(row: Row) -> list[int]:
     return [seat for seat, place in enumerate(row.places) if place == 1]
+
+
+def _within(most: float, difference: dict[str, Any]) -> dict[str, Any]:
+    """A difference of shares, with an interval that holds no more than there can be."""
+    low, high = difference["low"], difference["high"]
+    return difference if low is None else {**difference, "low": max(low, -most), "high": min(high, most)}
 
 
 def _difference(values: Sequence[tuple[float | None, float | None]]) -> dict[str, Any]:

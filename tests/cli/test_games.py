@@ -140,7 +140,7 @@ def test_simulate_goes_on(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert "stopped: 3 of 6 games are done; --resume plays the others" in stopped.stderr
     assert rows.read_text(encoding="utf-8").splitlines() == whole.read_text(encoding="utf-8").splitlines()[:3]
     assert "--resume goes on, or remove it" in run(*simulate, "--seed", "3", "--rows", str(rows)).stderr
-    assert "another seed: 3" in run(*simulate, "--seed", "4", "--rows", str(rows), "--resume").stderr
+    assert "another seed: 3; name another file" in run(*simulate, "--seed", "4", "--rows", str(rows), "--resume").stderr
     assert run(*simulate, "--rows", str(rows), "--resume").exit_code == 0
     assert rows.read_bytes() == whole.read_bytes()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["rows.jsonl", "whole.jsonl"]
@@ -149,11 +149,48 @@ def test_simulate_goes_on(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_simulate_knows_what_it_can_write(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "want a file that ends in .csv, .parquet" in run("simulate", *GAME, "--rows", "rows.xlsx").stderr
     assert "--resume goes with --rows" in run("simulate", *GAME, "--resume").stderr
+    nowhere = tmp_path / "no" / "rows.csv"
+    assert f"{nowhere.parent}: there is no such folder" in run("simulate", *GAME, "--rows", str(nowhere)).stderr
+    for option in ("-n", "--seed"):
+        assert "is not in the range" in run("simulate", *GAME, option, "99999999999999999999").stderr
+    rows = str(tmp_path / "rows.csv")
+    both = run("simulate", *GAME, "-n", "2", "--rows", rows, "--seats", rows)
+    assert (both.exit_code, "only a .duckdb file takes both tables" in both.stderr) == (2, True)
+    no_database = tmp_path / "notes.duckdb"
+    no_database.write_text("no database", encoding="utf-8")
+    result = run("simulate", *GAME, "-n", "2", "--rows", str(no_database))
+    assert (result.exit_code, result.stdout, f"Error: {no_database}: IO Error" in result.stderr) == (1, "", True)
+    assert [path.name for path in tmp_path.iterdir()] == ["notes.duckdb"]
     monkeypatch.setitem(sys.modules, "duckdb", None)
     result = run("simulate", *GAME, "--rows", str(tmp_path / "rows.csv"))
     assert (result.exit_code, "pip install 'regelwerk[rows]'" in result.stderr) == (1, True)
     monkeypatch.setitem(sys.modules, "distributed", None)
     assert "pip install 'regelwerk[cluster]'" in run("simulate", *GAME, "--cluster", "local").stderr
+
+
+def test_simulate_keeps_games_that_cannot_be_written(run: Run, tmp_path: Path) -> None:
+    from duckdb import connect
+
+    file = tmp_path / "games.duckdb"
+    with connect(str(file)) as database:
+        database.execute("create view games as select 1 as seed")
+    simulate = ("simulate", *GAME, "-n", "2", "--rows", str(file))
+    result = run(*simulate)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "--resume writes them" in result.stderr
+    with connect(str(file)) as database:
+        database.execute("drop view games")
+    assert run(*simulate, "--resume").exit_code == 0
+    with connect(str(file)) as database:
+        assert database.execute("select seed from games").fetchall() == [(3,), (4,)]
+
+
+def test_simulate_tells_why_there_is_no_cluster(run: Run, tmp_path: Path) -> None:
+    pytest.importorskip("distributed")
+    result = run("simulate", *GAME, "--cluster", "nowhere", "--rows", str(tmp_path / "rows.jsonl"))
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.startswith("Error: got the address `nowhere`, want one as tcp://10.0.0.5:8786 or `local`: ")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_whatif(run: Run, tmp_path: Path) -> None:

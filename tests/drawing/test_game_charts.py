@@ -42,6 +42,14 @@ def test_what_is_measured_is_drawn(data: dict[str, Any]) -> None:
     assert {"white", "black", "round"} <= set(re.findall(r">([^<>]+)</text>", svg))
 
 
+def test_rounds_are_whole_also_where_all_games_are_as_long(data: dict[str, Any]) -> None:
+    rounds = [
+        chart for chart in charts_of({**data, "lengths": [{"rounds": 13, "games": 1}]}) if chart.title == "Rounds"
+    ]
+    texts = re.findall(r">([^<>]+)</text>", svg_of(rounds[0]))
+    assert sorted(texts) == ["0", "1", "13", "games", "rounds"]
+
+
 def test_a_page_of_charts(data: dict[str, Any]) -> None:
     page = html_of(games_page("Pebbles", data))
     assert page.count("<svg") == page.count("<figcaption") == 5

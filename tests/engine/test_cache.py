@@ -15,6 +15,7 @@ import pytest
 
 from interpreter.base import paths
 from interpreter.base.diagnostics import RulesetError
+from interpreter.compiler.fast import machine as fast
 from interpreter.engine import cache
 from interpreter.engine import ruleset as rulesets
 from interpreter.engine.explain import explain
@@ -461,18 +462,21 @@ def test_many_processes_at_once(kept: Path, own: Path) -> None:
 # -- emitted code ------------------------------------------------------------------------------------------------------
 
 
-def test_emitted_code_comes_back(kept: Path) -> None:
-    """A second machine of the same table and policy emits nothing, and plays the same game."""
+def test_emitted_code_comes_back(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second machine of the same table and policy emits nothing, has all at once, and plays the same game."""
     stories = []
-    for _ in range(2):
+    for patience in (0, 1_000_000):
+        monkeypatch.setattr(fast, "PATIENCE", patience)
         ruleset = load("germany-2018")
         match = Match(ruleset, bots_of("greedy", ruleset, 4), 7)
         match.play()
         stories.append([str(line) for line in match.game.log()])
         machine = match.game.machine
-        assert machine.is_written
+        assert machine.made is not None
         assert machine.abandoned == 0
     assert "emitted" not in vars(machine)
+    assert machine.preferring(policies_for(ruleset)["greedy"])
+    assert machine.preferring(policies_for(ruleset)["bench"]) == {}, "which nobody has written yet"
     assert stories[0] == stories[1]
 
 

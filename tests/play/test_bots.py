@@ -119,6 +119,7 @@ def test_a_policy_has_functions_and_weights_of_its_own(pebbles: Ruleset) -> None
     [
         ("weighed:blck_worth=3", "`weighed` has no weight `blck_worth`; did you mean `black_worth`?"),
         ("weighed:black_worth=much", "`black_worth`: got `much`, want a whole number"),
+        ("weighed:black_worth=12345678", "`black_worth`: got `12345678`, want a whole number of 7 digits at most"),
         ("eager:black_worth=3", "`eager` has no weight `black_worth`; it has none"),
         ("random:black_worth=3", "`random` takes nothing, got `random:black_worth=3`"),
     ],
@@ -182,4 +183,19 @@ def test_a_policy_that_is_too_large_is_followed_all_the_same(monkeypatch: pytest
     first = choices(rulesets[0], "eager", 2, 5)
     monkeypatch.setattr(expressions, "MOST_WRITTEN", 0)
     assert choices(rulesets[1], "eager", 2, 5) == first
-    assert not any(found for _, found in tables[1].machine._preferring.values())
+    assert tables[1].machine.preferring(policies_for(rulesets[1])["eager"]) == {}
+
+
+def test_functions_are_written_where_that_is_worth_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REGELWERK_CACHE", "off")
+    ruleset = load("pebbles", shelf=Shelf([ROOT]))
+    machine = ruleset.table(2, ruleset.settings({})).machine
+    machine.patience = 1_000
+    first = choices(ruleset, "weighed", 2, 5)
+    assert machine.made is None
+    machine.patience = len(first)  # a choice asks for the policy's function and for those of the rules
+    assert choices(ruleset, "weighed", 2, 5) == first
+    assert machine.made is not None
+    assert machine.preferring(policies_for(ruleset)["weighed"])
+    assert choices(ruleset, "weighed", 2, 5) == first
+    assert machine.abandoned == 0

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import signal
 from collections.abc import Callable
+from dataclasses import replace
 from math import inf
 from pathlib import Path
 from statistics import fmean
@@ -99,6 +101,14 @@ def test_an_effect_with_its_interval() -> None:
     assert not found["rounds"].is_sure
     bins = histogram(points)
     assert [sum(column) for column in list(zip(*bins, strict=True))[1:]] == [10, 10]
+
+
+def test_a_seat_that_cannot_win_is_no_part_of_a_mean() -> None:
+    """With two players the edition of 2018 has a third seat, which has no money and takes no place."""
+    a = [row(number, [10, 20]) for number in range(3)]
+    b = [replace(row(number, [10, 20, 0]), places=(1, 2, 0)) for number in range(3)]
+    points = next(each for each in effects(a, b, [POINTS]) if each.name == "points")
+    assert (points.a, points.b) == (15, 15)
 
 
 def test_what_is_always_the_same_is_surely_so() -> None:
@@ -263,6 +273,41 @@ def test_the_command_plays_and_writes_the_report(tmp_path: Path) -> None:
     play = ["--games", "3", "--seed", "1", "--bots", "random"]
     assert CliRunner().invoke(cli, ["compare", *names, *play, "--report", str(report)]).exit_code == 0
     assert "3 pairs of games" in report.read_text(encoding="utf-8")
+    nowhere = CliRunner().invoke(cli, ["compare", *names, "--games", "9999999", "--report", str(tmp_path / "no" / "x")])
+    assert (nowhere.exit_code, "there is no such folder" in nowhere.stderr) == (1, True)
+    wrong = CliRunner().invoke(cli, ["compare", *names, *play, "--set", "mots=1"])
+    assert (wrong.exit_code, "neither of the two has a setting `mots`; did you mean `most`?" in wrong.stderr) == (
+        2,
+        True,
+    )
     said = CliRunner().invoke(cli, ["compare", *names, *play]).stdout
     assert "How much it matters" in said
     assert "Where it first matters" in said
+
+
+def test_who_ends_it_early_is_told_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = [str(ROOT / "pebbles" / "pebbles.yaml"), str(several(tmp_path))]
+    play = ["compare", *names, "--games", "2", "--seed", "1", "--bots", "random", "--each", "--jobs", "1"]
+
+    handlers: list[Any] = []
+
+    def stops(*_: Any) -> Any:
+        if signal.getsignal(signal.SIGINT) not in handlers:  # a second Ctrl-C ends it at once
+            handlers.append(signal.getsignal(signal.SIGINT))
+            signal.raise_signal(signal.SIGINT)
+        return []
+
+    monkeypatch.setattr("interpreter.play.one_at_a_time._alone", stops)
+    late = CliRunner().invoke(cli, play)
+    assert (late.exit_code, "How much it matters" in late.stdout) == (130, True)
+    assert "stopped: 0 of 3 differences are played by themselves" in late.stderr
+    monkeypatch.setattr("interpreter.play.paired.played", stops)
+    early = CliRunner().invoke(cli, play)
+    assert (early.exit_code, "How much it matters" in early.stdout) == (130, False)
+    assert "stopped: 0 of 2 pairs of games are done" in early.stderr
+
+
+def test_a_setting_that_the_rules_refuse_is_told() -> None:
+    play = ["--players", "3", "--games", "2", "--set", "setmap=01110"]
+    result = CliRunner().invoke(cli, ["compare", "germany-2004", "bsw-germany", *play])
+    assert (result.exit_code, "Invalid value for --set: `setmap`: `count(code)" in result.stderr) == (2, True)

@@ -81,6 +81,8 @@ def test_who_stops_keeps_what_is_done(pebbles: Ruleset, plan: Plan) -> None:
 def test_other_rules_are_refused(plan: Plan) -> None:
     with pytest.raises(WorkersLost, match="its rules differ"):
         play_batch(Plan(plan.ruleset, (), "0", 2, "random"), [1])
+    with pytest.raises(WorkersLost, match="^a worker cannot load `nowhere`: no ruleset `nowhere`$"):
+        play_batch(Plan("nowhere", (), "0", 2, "random"), [1])
 
 
 def test_a_failure_says_where_it_is(pebbles: Ruleset, plan: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,7 +101,8 @@ def test_a_journal_goes_on(pebbles: Ruleset, plan: Plan, tmp_path: Path) -> None
     found = [row for rows in simulated(plan, pebbles, range(5)) for row in rows]
     path = tmp_path / "rows.csv"
     journal = Journal(path, plan, 0)
-    journal.begin()
+    assert journal.resume() == []
+    assert list(tmp_path.iterdir()) == [], "a simulation without games leaves no file"
     journal.add(found[:3])
     with journal.path.open("a", encoding="utf-8") as file:
         file.write('{"row": {"seed": 3, "deci')  # what a power cut leaves
@@ -108,7 +111,7 @@ def test_a_journal_goes_on(pebbles: Ruleset, plan: Plan, tmp_path: Path) -> None
     again.add(found[3:])
     assert [row.as_dict() for row in again.resume()] == [row.as_dict() for row in found]
     assert seed_of(path) == 0
-    with pytest.raises(OtherSimulation, match="another bots: eager,random"):
+    with pytest.raises(OtherSimulation, match="with other bots: eager,random"):
         Journal(path, Plan(PEBBLES, (), pebbles.digest, 2, "random"), 0).resume()
     again.finish()
     assert list(tmp_path.iterdir()) == []

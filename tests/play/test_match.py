@@ -6,8 +6,9 @@ import json
 
 import pytest
 
+from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.game import Game
-from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.ruleset import Ruleset, load
 from interpreter.engine.show import BoardTable, Line
 from interpreter.play.bots.named import bots_of
 from interpreter.play.match import Match
@@ -15,6 +16,7 @@ from interpreter.play.narrate import Narrator
 from interpreter.play.saves import Difference, Recorder, keep, play_again, read_kept
 from interpreter.play.simulate import simulate
 from interpreter.play.summary import summary
+from interpreter.reading.compose import ALLOW_UNDEFINED
 
 
 def told(ruleset: Ruleset, spec: str, players: int, seed: int) -> list[Line | BoardTable]:
@@ -120,6 +122,12 @@ def test_a_changed_end_is_found(pebbles: Ruleset) -> None:
 def test_other_files_are_no_kept_games(text: str) -> None:
     with pytest.raises(ValueError, match="kept game"):
         read_kept(text)
+
+
+def test_a_decision_of_a_seat_that_nobody_plays_is_a_failure() -> None:
+    ruleset = load("usa-2018", ("robots", "start-cities", ALLOW_UNDEFINED))
+    with pytest.raises(RuleFailure, match="`mark_start` is asked of player 3, whom nobody plays"):
+        Match(ruleset, bots_of("random", ruleset, 2)).play()
 
 
 def test_games_in_numbers(pebbles: Ruleset) -> None:

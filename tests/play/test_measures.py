@@ -13,9 +13,9 @@ from interpreter.engine.typed import value_of
 from interpreter.play.bots.named import bots_of
 from interpreter.play.intervals import mean_interval, share_interval, student
 from interpreter.play.match import Match
-from interpreter.play.measures import taken
-from interpreter.play.simulate import simulate
-from interpreter.play.summary import summary
+from interpreter.play.measures import Taken, taken
+from interpreter.play.simulate import Row, simulate
+from interpreter.play.summary import by_round, final, summary
 
 
 class Onlooker:
@@ -65,6 +65,14 @@ def test_a_summary_of_measures(pebbles: Ruleset) -> None:
     assert (turns["of"], turns["times"], turns["games"]) == ({}, 20, 10)
     assert turns["mean"] == sum(row.decisions for row in rows) / 20
     assert turns["share"] == 0.5
+
+
+@pytest.mark.parametrize("numbers", [(3, 0), (0, 3), (3, None), (None, 3), (1, 0, None, 2)])
+def test_nothing_adds_nothing_to_a_sum(pebbles: Ruleset, numbers: tuple[int | None, ...]) -> None:
+    measure = next(measure for measure in pebbles.model.measures if measure.sums)
+    found = [Taken(1, (0,), number) for number in numbers]
+    assert final(measure, Row(1, 0, 0, 1, 0.0, (), (), {measure.name: found})) == {(0,): 3}
+    assert by_round(measure, found) == {((0,), 1): 3}
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from interpreter.engine.typed import value_of
 from interpreter.engine.variation import broken_laws, going_on, varied
 from interpreter.play.bots.base import Bot
 from interpreter.play.bots.named import bots_of
+from interpreter.play.simulate import Row
 from interpreter.play.whatif import at_once, changes_of, compared, continuations, forked
 
 
@@ -58,6 +59,8 @@ def test_another_choice(pebbles: Ruleset) -> None:
         (["most=0"], "does not hold"),
         (["heap[white]=3"], "has no table `heap`"),
         (["hop"], "`hop` is none of"),
+        (["most"], "`most` is a setting: say what it shall be, `most=VALUE`"),
+        (["most="], "`most` is a setting: say what it shall be, `most=VALUE`"),
         (["pull white 1", "wait"], "only one choice"),
     ],
 )
@@ -65,6 +68,16 @@ def test_what_cannot_be_changed(pebbles: Ruleset, texts: list[str], message: str
     game = pebbles.new_game(2, seed=1)
     with pytest.raises((ValueError, LookupError), match=message):
         forked(game, changes_of(game, texts), None)
+
+
+def test_no_share_can_differ_by_more_than_all(pebbles: Ruleset) -> None:
+    """Student's interval of two would hold six times as much."""
+    first, second = (
+        Row(1, 1, 1, 1, 0.0, places, ((0,), (0,)), {measure.name: [] for measure in pebbles.model.measures})
+        for places in ((1, 2), (2, 1))
+    )
+    share = compared(pebbles, [(first, second), (first, first)])["share"][1]
+    assert (share["difference"], share["low"], share["high"]) == (0.5, -1, 1)
 
 
 def test_a_choice_that_the_changed_game_refuses(pebbles: Ruleset) -> None:

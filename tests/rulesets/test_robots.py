@@ -126,8 +126,11 @@ def test_the_command_line_counts_robots() -> None:
         "germany-2004", "--players", "2", "--with", "robots", "--set", "robots=1-3-2-6-4"
     )
     assert "brings no seats that could be counted" in run("bsw-france", "--players", "2", "--with", "hidden-money:2")
+    assert "want the number of its seats behind the colon" in run("bsw-france", "--with", "robots:")
     assert "`--allow undefined` tries it" in run("germany-2018", "--players", "3", "--with", "robots")
-    assert "wins" in run("germany-2018", "--players", "3", "--with", "robots", "--allow", "undefined")
+    said = run("germany-2018", "--players", "3", "--with", "robots", "--allow", "undefined")
+    assert "(germany-2018, with robots, allowing undefined): 3 players" in said
+    assert "wins" in said
 
 
 def test_games_with_robots_can_be_measured() -> None:

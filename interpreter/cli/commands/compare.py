@@ -15,7 +15,9 @@ import click
 
 from interpreter.base.words import counted
 from interpreter.cli.options import (
+    MOST_GAMES,
     bots_option,
+    can_be_written,
     jobs_option,
     output_option,
     overlays_option,
@@ -66,7 +68,9 @@ class _Games:
 @click.option("--players", "-p", type=click.IntRange(min=1), metavar="N", help="As so many play it.")
 @settings_option
 @click.option("--all", "matrix", is_flag=True, help="Each with each: of rulesets, or of a whole family.")
-@click.option("--games", "-n", type=click.IntRange(min=2), metavar="N", help="Play so many games of both as well.")
+@click.option(
+    "--games", "-n", type=click.IntRange(2, MOST_GAMES), metavar="N", help="Play so many games of both as well."
+)
 @click.option("--each", is_flag=True, help="Play every difference by itself as well, put into A alone.")
 @bots_option("sensible where both have it, else greedy or random")
 @seed_option
@@ -126,26 +130,33 @@ def command(
     games = games or (USUAL_GAMES if report else None)
     if each and not games:
         raise click.UsageError("--each plays games: say how many of each difference, as --games 20")
+    if report is not None:
+        can_be_written(report)
     played = _played(comparison, sides, _Games(games, bots, seed, jobs, each)) if games else None
+    done = len(played.partings) if played is not None else 0
+    told = played if done else None
     if report is not None or output == "html":
         from interpreter.pages.comparison import comparison_page
         from interpreter.pages.html import html_of
 
-        page = html_of(comparison_page(comparison, sides.names, played))
+        page = html_of(comparison_page(comparison, sides.names, told))
         if output == "html":
             click.echo(page, nl=False)
         if report is not None:
             report.write_text(page, encoding="utf-8")
-            count = f", {len(played.partings):,} pairs of games" if played is not None else ""
-            notice(f"{report}: {len(comparison.differences)} differences{count}")
+            count = f", {counted(done, 'pair')} of games" if games else ""
+            notice(f"{report}: {counted(len(comparison.differences), 'difference')}{count}")
     if output == "json":
-        as_json({**_data(comparison, names), **(_data_of(played) if played else {})})
+        as_json({**_data(comparison, names), **(_data_of(told) if told else {})})
     elif output == "text" and report is None:
         _text(comparison, names)
-        if played is not None:
-            _text_of(played, names)
-    if games and played is not None and (done := len(played.partings)) < games:
+        if told is not None:
+            _text_of(told, names)
+    if games and done < games:
         notice(f"stopped: {done} of {games} pairs of games are done")
+        raise click.exceptions.Exit(STOPPED)
+    if told is not None and len(told.singly) < told.things:
+        notice(f"stopped: {len(told.singly)} of {counted(told.things, 'difference')} are played by themselves")
         raise click.exceptions.Exit(STOPPED)
 
 
@@ -167,12 +178,16 @@ def _known_to_both(a: Ruleset, b: Ruleset, given: Sequence[str]) -> dict[str, An
 
 def _known(ruleset: Ruleset, given: Sequence[str], other: Ruleset) -> dict[str, Any]:
     """The settings that were given and that the ruleset has; one of the two must have each."""
+    from interpreter.base.suggest import did_you_mean
     from interpreter.cli.options import settings_given
 
-    own = {*ruleset.model.settings, *ruleset.model.interpretations}
-    its = {*other.model.settings, *other.model.interpretations}
     typed = settings_given(ruleset, given)
-    found = {key: value for key, value in typed.items() if key in own or key not in its}
+    for key in typed:
+        if not ruleset.has_setting(key) and not other.has_setting(key):
+            known = [*ruleset.model.settings, *ruleset.model.interpretations]
+            near = did_you_mean(key, [*known, *other.model.settings, *other.model.interpretations])
+            raise click.BadParameter(f"neither of the two has a setting `{key}`{near}", param_hint="--set")
+    found = {key: value for key, value in typed.items() if ruleset.has_setting(key)}
     try:
         values = ruleset.settings(found)
     except ValueError as error:
@@ -189,16 +204,19 @@ def _played(comparison: Comparison, sides: _Sides, games: _Games) -> Played:
     from interpreter.play.effects import bots_for_both, effects
     from interpreter.play.one_at_a_time import one_at_a_time, ranked, singles
     from interpreter.play.paired import PairPlan, pairs
+    from interpreter.play.parting import own_settings
 
     number = sides.players or max(comparison.a.players.usual, comparison.b.players.usual)
     (a, _), (b, _) = players_for(comparison.a, number), players_for(comparison.b, number)
     start, name = seed_for(games.seed), games.bots or bots_for_both(a, b)
+    given = settings_given(a, sides.settings)
     for side in (a, b):
         bots_for(side, number, name)
+        _check(side, number, own_settings(side, given))
     known = _known_to_both(a, b, sides.settings)
     found = comparison if sides.players is not None else differences(Compared(a), Compared(b), known, number)
-    given = tuple(settings_given(a, sides.settings).items())
-    plan = PairPlan(sides.names, sides.overlays, (a.digest, b.digest), number, name, given, tuple(known.items()))
+    digests = a.digest, b.digest
+    plan = PairPlan(sides.names, sides.overlays, digests, number, name, tuple(given.items()), tuple(known.items()))
     seeds, alone = range(start, start + games.count), alone_for(games.jobs)
     done = _gathered(
         "pairs of games",
@@ -207,6 +225,7 @@ def _played(comparison: Comparison, sides: _Sides, games: _Games) -> Played:
     )
     done.sort(key=lambda pair: pair.seed)
     singly: list[Alone] = []
+    count = 0
     if games.each and len(done) == games.count:
         count = len(singles(found))
         singly = _gathered(
@@ -217,9 +236,17 @@ def _played(comparison: Comparison, sides: _Sides, games: _Games) -> Played:
     which = f"seeds {start} to {start + games.count - 1}"
     if len(done) < games.count:
         which = f"stopped when {len(done):,} of the {which} were played"
-    how = f"{number} players by the bot {name}, {which}"
+    how = f"{counted(number, 'player')} by the bot {name}, {which}"
     rows = [pair.a for pair in done], [pair.b for pair in done]
-    return Played(how, effects(*rows, a.model.measures), [pair.parting for pair in done], ranked(singly))
+    return Played(how, effects(*rows, a.model.measures), [pair.parting for pair in done], ranked(singly), count)
+
+
+def _check(ruleset: Ruleset, players: int, settings: dict[str, Any]) -> None:
+    """A game can be played with these settings, as far as its rules look at them."""
+    try:
+        ruleset.new_game(players, settings=settings)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--set") from None
 
 
 def _gathered(what: str, count: int, found: Callable[[Callable[[], bool]], Iterator[Sequence[_Found]]]) -> list[_Found]:
@@ -303,7 +330,7 @@ def _text(comparison: Comparison, names: Sequence[str]) -> None:
     if not found:
         say(f"{names[0]} and {names[1]} are the same game")
         return
-    say(styled(f"{names[0]} → {names[1]}", bold=True) + f": {len(found)} differences")
+    say(styled(f"{names[0]} → {names[1]}", bold=True) + f": {counted(len(found), 'difference')}")
     width = max(70, min(get_terminal_size((120, 24)).columns, 140))
     for chapter, title in comparison.chapters.items():
         told = comparison.of(chapter)
@@ -370,7 +397,8 @@ def _text_of(played: Played, names: Sequence[str]) -> None:
 
     say()
     say(styled("How much it matters", bold=True))
-    say(f"  {len(played.partings)} pairs of games: {played.how}; intervals of 95 %, * where it is surely not nothing")
+    pairs = f"{counted(len(played.partings), 'pair')} of games"
+    say(f"  {pairs}: {played.how}; intervals of 95 %, * where it is surely not nothing")
     rows = [
         (
             each.name.replace("_", " "),
@@ -398,7 +426,8 @@ def _text_of(played: Played, names: Sequence[str]) -> None:
         say(f"  {same} of {len(played.partings)} games are the same from beginning to end")
     for each in ranked[:3]:
         first = each.first
-        say(f"  {each.path}, for example with seed {first.seed} in round {first.round}, after {first.choices} choices:")
+        when = f"in round {first.round}, after {counted(first.choices, 'choice')}"
+        say(f"  {each.path}, for example with seed {first.seed} {when}:")
         for name, what in zip(names, (first.a, first.b), strict=True):
             say(f"    {name}: {what}")
     if played.singly:

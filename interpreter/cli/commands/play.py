@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from interpreter.base.words import counted
 from interpreter.cli.options import (
     bots_for,
     bots_option,
@@ -74,13 +75,15 @@ def command(
     found, number = here or players_for(loaded(where, overlays), players)
     language = language_for(found, language)
     if seat > number:
-        raise click.BadParameter(f"there are {number} players", param_hint="--seat")
+        raise click.BadParameter(
+            f"there {'is' if number == 1 else 'are'} {counted(number, 'player')}", param_hint="--seat"
+        )
     start = kept.origin["seed"] if kept is not None else seed_for(seed)
     given = {} if kept is not None else settings_for(found, number, settings)
     table = bots_for(found, number, bots, {seat - 1: Person(seat - 1, sys.stdin, language)})
     others = ", ".join(dict.fromkeys(bot.name for at, bot in enumerate(table) if at != seat - 1))
     against = f", against {others}" if others else ""
-    say(styled(f"{found.title}: {number} players, seed {start}; you are player {seat}{against}", bold=True))
+    say(styled(f"{found.title}: {counted(number, 'player')}, seed {start}; you are player {seat}{against}", bold=True))
     narrator = Narrator(lambda entry: print_entry(entry, "text", verbose=verbose), language, seat - 1)
     _play(Match(found, table, start, given, watchers=[narrator], game=kept), narrator, seat - 1)
 

@@ -10,6 +10,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
+from interpreter.base.words import counted, stacked
 from interpreter.cli.options import (
     bots_for,
     bots_option,
@@ -137,9 +138,13 @@ def _begin(
         about = {"ruleset": ruleset.id, "overlays": list(overlays), "players": players, "seed": seed}
         as_json({"kind": "begin", **about, "settings": settings, "bots": names}, compact=True)
         return
-    extra = [f"with {overlay}" for overlay in overlays] + [f"{key}={value}" for key, value in settings.items()]
+    extra = [*stacked(overlays)] + [f"{key}={value}" for key, value in settings.items()]
     which = ", ".join([ruleset.id, *extra])
-    say(styled(f"{ruleset.title} ({which}): {players} players, seed {seed}, bots {', '.join(names)}", bold=True))
+    say(
+        styled(
+            f"{ruleset.title} ({which}): {counted(players, 'player')}, seed {seed}, bots {', '.join(names)}", bold=True
+        )
+    )
 
 
 def print_entry(entry: Line | BoardTable, output: str, *, verbose: bool = False) -> None:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from errno import ENOENT
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from interpreter.cli.failures import refused
+from interpreter.base.words import counted, stacked
+from interpreter.cli.failures import refused, words_of
 from interpreter.cli.options import (
+    MOST_GAMES,
     alone_for,
     bots_for,
     bots_option,
+    can_be_written,
     crew_for,
     jobs_option,
     loaded,
@@ -45,7 +47,9 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @click.command("simulate")
 @ruleset_argument
 @overlays_option
-@click.option("-n", "--games", type=click.IntRange(min=1), default=100, show_default=True, help="How many games.")
+@click.option(
+    "-n", "--games", type=click.IntRange(1, MOST_GAMES), default=100, show_default=True, help="How many games."
+)
 @players_option
 @seed_option
 @settings_option
@@ -93,7 +97,9 @@ def command(
     """
     from interpreter.cli.progress import counting, interruptible
     from interpreter.play.bots.named import default_bots
+    from interpreter.play.cluster import ClusterUnavailable
     from interpreter.play.jobs import Plan, WorkersLost, simulated
+    from interpreter.play.rows import RowsUnavailable
     from interpreter.play.summary import summary
 
     found, number = players_for(loaded(ruleset, overlays), players)
@@ -119,15 +125,21 @@ def command(
                 if journal is not None:
                     journal.add(more)
                 tell(len(more))
-        except WorkersLost as error:
+        except (WorkersLost, ClusterUnavailable) as error:
             lost = str(error)
     done.sort(key=lambda row: row.seed)
-    _write(found, names, done, rows, seats)
     about = {"ruleset": found.id, "overlays": list(overlays), "players": number, "seed": start, "settings": given}
     data = {**about, **summary(found, names, done)}
-    if charts is not None and done:
-        _draw(found.title, data, charts)
-    if len(done) == games and journal is not None:
+    try:
+        if done:  # else what was written before may stay
+            _write(found, names, done, rows, seats)
+        if charts is not None and done:
+            _draw(found.title, data, charts)
+    except (OSError, RowsUnavailable) as error:
+        why = words_of(error) if isinstance(error, OSError) else error
+        assert journal is not None  # which stands beside what is written
+        refused(f"{why}; the games that are done are kept in {journal.path}: --resume writes them")
+    if journal is not None and len(done) == games:
         journal.finish()
     if output == "json":
         as_json(data)
@@ -153,8 +165,13 @@ def _check_files(rows: Path | None, seats: Path | None, charts: Path | None) -> 
             raise click.UsageError(str(error)) from None
         except (RowsUnavailable, ChartsUnavailable) as error:
             raise click.ClickException(str(error)) from None
-        if not path.parent.is_dir():
-            raise FileNotFoundError(ENOENT, "no such file or directory", str(path))
+        can_be_written(path)
+    if rows is not None and seats is not None and rows.suffix.lower() != ".duckdb" and _same(rows, seats):
+        raise click.UsageError(f"--rows and --seats are both {rows}: only a .duckdb file takes both tables")
+
+
+def _same(one: Path, other: Path) -> bool:
+    return one.resolve() == other.resolve()
 
 
 def _seed_of(seed: int | None, path: Path | None, resume: bool) -> int:
@@ -178,31 +195,20 @@ def _kept(path: Path | None, plan: Plan, seed: int, resume: bool) -> tuple[Journ
         try:
             return journal, journal.resume()
         except OtherSimulation as error:
-            refused(str(error))
+            refused(f"{error}; name another file, or remove this one")
     if journal.path.exists():
         refused(f"{journal.path} has the games of a call that did not end: --resume goes on, or remove it")
-    journal.begin()
     return journal, []
 
 
-def _crew(jobs: int | None, cluster: str | None, games: int) -> AbstractContextManager[Crew] | None:
+def _crew(jobs: int | None, address: str | None, games: int) -> AbstractContextManager[Crew] | None:
     """Who plays; nobody but this process where one is enough."""
-    if cluster is None:
+    if address is None:
         return crew_for(jobs, games)
+    from interpreter.play.cluster import cluster
     from interpreter.play.jobs import cores
 
-    return _cluster(cluster, min(jobs or cores(), max(1, games)))
-
-
-@contextmanager
-def _cluster(address: str, jobs: int) -> Iterator[Crew]:
-    from interpreter.play.cluster import ClusterUnavailable, cluster
-
-    try:
-        with cluster(address, jobs) as crew:
-            yield crew
-    except ClusterUnavailable as error:
-        raise click.ClickException(str(error)) from None
+    return cluster(address, min(jobs or cores(), max(1, games)))
 
 
 def _write(ruleset: Ruleset, bots: Sequence[str], done: list[Row], rows: Path | None, seats: Path | None) -> None:
@@ -232,7 +238,7 @@ def _end(done: int, games: int, journal: Journal | None, lost: str | None) -> No
     """How it ended, where that is not as it should be."""
     if done == games:
         return
-    kept = f"; --resume plays the others, from {journal.path}" if journal is not None else ""
+    kept = f"; --resume plays the others, from {journal.path}" if journal is not None and done else ""
     if lost is not None:
         refused(f"{lost} ({done} of {games} games are done{kept})")
     notice(f"stopped: {done} of {games} games are done{kept}")
@@ -245,9 +251,10 @@ def _end(done: int, games: int, journal: Journal | None, lost: str | None) -> No
 def _text(data: dict[str, Any]) -> None:
     from interpreter.play.summary import together
 
-    added = "".join(f", with {overlay}" for overlay in data["overlays"])
+    added = "".join(f", {how}" for how in stacked(data["overlays"]))
     added += "".join(f", {key}={value}" for key, value in data["settings"].items())
-    say(f"{data['ruleset']}{added}: {data['games']} games of {data['players']} players, seed {data['seed']}")
+    games, players = counted(data["games"], "game"), counted(data["players"], "player")
+    say(f"{data['ruleset']}{added}: {games} of {players}, seed {data['seed']}")
     free, decisions, seconds = data["free_decisions"], data["decisions"], data["seconds"]
     speed = f", {decisions / seconds:,.0f} a second on one core" if seconds else ""
     say(f"{decisions:,} decisions ({free:,} with more than one option) in {seconds:.2f} s{speed}")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from interpreter.base.words import counted
 from interpreter.cli.options import loaded, output_option, overlays_option, ruleset_argument, settings_option
 from interpreter.cli.output import as_json, notice, say, styled
 
@@ -152,7 +153,7 @@ def _tell(finding: Finding, scenario: str | None) -> None:
     say(render(Diagnostic(trouble.kind, trouble.message, trouble.span)))
     for note in trouble.notes:
         say(f"   {note}")
-    say(f"   in a game with {finding.course}, after {len(finding.choices)} choices")
+    say(f"   in a game with {finding.course}, after {counted(len(finding.choices), 'choice')}")
     if scenario is None:
         say("   no short scenario shows it")
     else:

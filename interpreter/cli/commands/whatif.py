@@ -9,7 +9,7 @@ import click
 
 from interpreter.base.words import counted
 from interpreter.cli.failures import refused
-from interpreter.cli.options import bots_option, output_option, read_log, seed_for, seed_option
+from interpreter.cli.options import MOST_GAMES, bots_option, output_option, read_log, seed_for, seed_option
 from interpreter.cli.output import aligned, as_json, notice, say, styled
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ __all__ = ["command"]
     help="TABLE[KEYS]=VALUE, SETTING=VALUE, or another choice; may be given several times.",
 )
 @click.option(
-    "-n", "--games", type=click.IntRange(min=1), default=100, show_default=True, help="How many continuations."
+    "-n", "--games", type=click.IntRange(1, MOST_GAMES), default=100, show_default=True, help="How many continuations."
 )
 @seed_option
 @bots_option("those of the log")
@@ -104,7 +104,7 @@ def _fork(log: str, kept: Kept, at: int, texts: Sequence[str]) -> Fork:
     from interpreter.play.whatif import changes_of, forked
 
     if at > len(kept.choices):
-        raise click.UsageError(f"{log} has {len(kept.choices)} choices, not {at}")
+        raise click.UsageError(f"{log} has {counted(len(kept.choices), 'choice')}, not {at}")
     try:
         game = play_again(ruleset_of(kept), kept, at)
     except Difference as difference:
@@ -155,13 +155,15 @@ def _text(game: Game, data: dict[str, Any]) -> None:
 
     say(
         styled(
-            f"{data['ruleset']}, after {data['at']} choices: {who(data['by'])} decides `{data['decision']}`", bold=True
+            f"{data['ruleset']}, after {counted(data['at'], 'choice')}: {who(data['by'])} decides `{data['decision']}`",
+            bold=True,
         )
     )
     instead = f" instead of {_choice(data['instead_of'])}" if data["instead_of"] is not None else ""
     say(f"changed: {'; '.join(data['changes'])}{instead}")
     before, after = data["at_once"]["options"]
-    say(f"options there: {before}, changed {after}" if before != after else f"options there: {before}, as before")
+    where = "options at the next decision" if data["instead_of"] is not None else "options there"
+    say(f"{where}: {before}, changed {after}" if before != after else f"{where}: {before}, as before")
     for each in data["at_once"]["state"]:
         say(f"  {each['path']}: {_value(each['before'])} → {_value(each['after'])}")
     count = data["continuations"]

@@ -34,6 +34,10 @@ __all__ = ["FastMachine"]
 MOST_POLICIES = 64
 """So many policies are known by what they are, others by what they say."""
 
+PATIENCE = 4_000
+"""So often functions that are not there are asked for, twice for a choice of a policy, before they are written: a few
+games are played in the plain form in less time. What is kept from another process is there at once."""
+
 TOGETHER = 64
 """So many decisions pay together for what the machine calls in each."""
 
@@ -56,6 +60,8 @@ _Before = tuple[int, Any, tuple[int, int]]
 
 class Keeper(Protocol):
     """Keeps compiled code for one table between runs, with what stands beside it."""
+
+    def has(self, what: str) -> bool: ...
 
     def kept(self, what: str) -> tuple[dict[str, CodeType], Any] | None: ...
 
@@ -97,6 +103,8 @@ class FastMachine(Machine):
     """
 
     plain: bool = False
+    patience: int = field(default_factory=lambda: PATIENCE)
+    """So often functions may still be asked for before they are written, if none are kept: see ``PATIENCE``."""
     keeper: Keeper | None = None
     made: Any = None
     """The form, once it is made; ``takes`` are its functions that go on with a choice. They are looked up more often
@@ -107,7 +115,9 @@ class FastMachine(Machine):
     _policies: dict[str, dict[int, Any]] = field(default_factory=dict)
     _going_on: dict[int, Any] = field(default_factory=dict)
     """By the identity of a function that chooses what chooses and goes on."""
-    _preferring: dict[int, tuple[Policy, dict[int, Any]]] = field(default_factory=dict)
+    _preferring: dict[int, tuple[Policy, str]] = field(default_factory=dict)
+    """By the identity of a policy that and a digest of what it says."""
+    _is_kept: dict[str, bool] = field(default_factory=dict)
     _playing: dict[int, tuple[dict[int, Any], list[Any]]] = field(default_factory=dict)
     """By the identity of what chooses at each stretch, that and what goes on there."""
     _sites: dict[int, tuple[int, int]] = field(default_factory=dict)
@@ -173,6 +183,18 @@ class FastMachine(Machine):
         except Exception:
             return False
 
+    def _is_worth_it(self, what: str) -> bool:
+        """Whether functions are there: at once where they are kept, else when they were asked for often enough."""
+        if self.patience > 0 and not (self._keeps("rules") and self._keeps(what)):
+            self.patience -= 1
+            return False
+        return self.is_written
+
+    def _keeps(self, what: str) -> bool:
+        if what not in self._is_kept:
+            self._is_kept[what] = self.keeper is not None and self.keeper.has(what)
+        return self._is_kept[what]
+
     def whole(self, procedure: str) -> Any:
         """A procedure that cannot suspend, as a function of the state and its arguments."""
         return self._wholes[procedure]
@@ -181,7 +203,7 @@ class FastMachine(Machine):
 
     @property
     def stays_plain(self) -> bool:
-        """Whether the plain form does it: always, or as long as nobody chose anything and no function was made yet."""
+        """Whether the plain form does it: always, or as long as no function was made yet."""
         return self.plain or self.made is None
 
     def start(self, state: State, chance: ChanceSource) -> None:
@@ -201,7 +223,7 @@ class FastMachine(Machine):
             super().start(state, chance)
 
     def take(self, state: State, chance: ChanceSource, option: int, values: tuple[Value, ...]) -> None:
-        if self.plain or not self.is_written:
+        if self.plain or (self.made is None and not self._is_worth_it("rules")):
             super().take(state, chance, option, values)
             return
         frame, cells, form = state.frame, state.cells, self.form
@@ -264,7 +286,7 @@ class FastMachine(Machine):
     def accepts(self, state: State, number: int, values: tuple[Value, ...]) -> bool:
         """Whether an alternative with these values, as the machine lists them, is surely legal now."""
         frame = state.frame
-        if frame is None or self.plain or not self.is_written:
+        if frame is None or self.stays_plain:
             return False
         form = self.form
         try:
@@ -279,25 +301,31 @@ class FastMachine(Machine):
     def preferring(self, policy: Policy) -> dict[int, Any]:
         """For each decision that a policy can be written for, the function that chooses by it.
 
-        Equal policies are written once. Where there is no fast form, or a policy is too large for it, there is none.
+        Equal policies are written once. There is none where there is no fast form or a policy is too large for it, nor
+        as long as writing it is not worth it.
         """
         known = self._preferring.get(id(policy))
         if known is None or known[0] is not policy:
             self.learn(policy)
-            lines = blake2b(repr(policy).encode(), digest_size=16).hexdigest()
-            if lines not in self._policies:
-                self._policies[lines] = self._policy(policy, lines) if self.is_written else {}
             if len(self._preferring) >= MOST_POLICIES:
                 self._preferring.clear()
-            known = self._preferring[id(policy)] = policy, self._policies[lines]
-        return known[1]
+            lines = blake2b(repr(policy).encode(), digest_size=16).hexdigest()
+            known = self._preferring[id(policy)] = policy, lines
+        lines = known[1]
+        found = self._policies.get(lines)
+        if found is None:
+            what = f"policy {policy.name} {lines}"
+            if not self._is_worth_it(what):
+                return {}
+            found = self._policies[lines] = self._policy(policy, what)
+        return found
 
-    def _policy(self, policy: Policy, lines: str) -> dict[int, Any]:
+    def _policy(self, policy: Policy, what: str) -> dict[int, Any]:
         from interpreter.compiler.fast.load import add_functions
         from interpreter.compiler.fast.preferences import going_on
 
         form = self.form
-        code, emitted, names = self._policy_code(policy, f"policy {policy.name} {lines}")
+        code, emitted, names = self._policy_code(policy, what)
         before = set(form.space)
         form.space.update(emitted.values)
         add_functions(code, form.space)

@@ -23,6 +23,8 @@ __all__ = ["RANDOM", "adviser", "bots_of", "default_bots", "policies_for"]
 RANDOM = "random"
 SEARCH = "search"
 PLAYOUTS = 200
+_DIGITS = 7
+"""So many a weight has at most."""
 _QUICK = ("sensible", "greedy")
 """By these policies, where there are any, the playouts of a search go on; else at random."""
 _PLANLESS: dict[str, type[RandomBot | RareBot]] = {RANDOM: RandomBot, "rare": RareBot}
@@ -152,7 +154,8 @@ def _weights(policy: Policy, given: Sequence[str]) -> dict[str, int]:
             listed = ", ".join(f"`{weight}`" for weight in known)
             has = did_you_mean(name, known) or (f"; it has {listed}" if known else "; it has none")
             raise ValueError(f"`{policy.name}` has no weight `{name}`{has}")
-        if not value.removeprefix("-").isdigit() or len(value) > 7:
-            raise ValueError(f"`{name}`: got `{value}`, want a whole number")
+        digits = value.removeprefix("-")
+        if not digits.isdecimal() or len(digits) > _DIGITS:
+            raise ValueError(f"`{name}`: got `{value}`, want a whole number of {_DIGITS} digits at most")
         found[name] = int(value)
     return found
