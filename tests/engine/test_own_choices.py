@@ -181,3 +181,21 @@ def test_a_copy_of_a_bot_chooses_as_the_bot_does(tmp_path: Path) -> None:
     played.bots["p"] = deepcopy(played.bots["p"])
     played.game.apply(played.choose())
     assert played["amount"] == 3
+
+
+def test_loops_of_what_is_asked_leave_nothing_for_what_is_asked_next(tmp_path: Path) -> None:
+    act = """\
+        choose act(richest = count(a in seats where a.score > 0)) by max(s in seats by s.score, as listed), repeatedly:
+          go:
+            amount += 1
+          stop
+    """
+    path = write(tmp_path, act)
+    digests = []
+    for plain in (True, False):
+        game = Played(loaded(path), plain=plain).game
+        assert plain or game.machine.is_written
+        for _ in range(3):
+            game.apply({"do": "go"})
+        digests.append(game.digest())
+    assert digests[0] == digests[1]

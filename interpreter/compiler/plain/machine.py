@@ -141,10 +141,10 @@ class Machine:
         assert frame is not None
         length, waiting = len(state.log), effects.waiting(state)
         site = self.asks[frame[0]]
-        chosen, env = site.options[option], list(frame[1])
+        chosen, env, asked = site.options[option], list(frame[1]), list(frame[1])
         self.meter.refill()
-        actor = site.seat(state, env)
-        context = tuple(value(state, env) for _, value in site.context)
+        actor = site.seat(state, asked)  # the loops of what is asked leave their locals there, not with what is done
+        context = tuple(value(state, asked) for _, value in site.context)
         seen = self.visible_of_choice(state, chosen, context, values)
         state.log.append((CHOICE, chosen, frame, actor, values, context, seen))
         for variable, value in zip(chosen.variables, values, strict=True):
