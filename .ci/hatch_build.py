@@ -13,7 +13,8 @@ class Tables(BuildHookInterface[Any]):
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         sys.path.insert(0, self.root)
-        from interpreter.language.tables import FILE, write
+        from interpreter.language.grammar import write_tables
+        from interpreter.language.tables import FILE
 
-        write()
+        write_tables()
         build_data["artifacts"].append(f"interpreter/language/{FILE}")

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 import interpreter
 from interpreter.base.source import SourceFile
 from interpreter.cli.main import cli
-from interpreter.language.parse import grammar
+from interpreter.language.grammar import grammar
 from interpreter.language.signatures import FUNCTIONS
 from interpreter.language.tidy import tidy
 from interpreter.reading.files import KINDS

@@ -16,8 +16,9 @@ from interpreter.editor.desk import Desk
 from interpreter.engine.examine import Examined
 from interpreter.engine.values import type_text
 from interpreter.language.expressions import Expressions
+from interpreter.language.misread import STATEMENTS
 from interpreter.language.model import Model
-from interpreter.language.parse import STATEMENTS, parse_expression, parse_type
+from interpreter.language.parse import parse_expression, parse_type
 from interpreter.language.scope import Frame
 from interpreter.language.signatures import FUNCTIONS
 from interpreter.language.steps import MAKERS, resolve_type

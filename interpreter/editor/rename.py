@@ -18,7 +18,7 @@ from interpreter.editor.names import CELLS, Meaning, Mention
 from interpreter.engine.explain import WORDS
 from interpreter.language.declare import OWN_CELLS, OWN_TYPES, OWN_VALUES
 from interpreter.language.declared import LITERALS
-from interpreter.language.parse import STATEMENTS
+from interpreter.language.misread import STATEMENTS
 from interpreter.language.signatures import FUNCTIONS
 
 __all__ = ["RefusedRename", "renamable", "rename"]

@@ -7,26 +7,24 @@ where a rule, table or other thing that cites it can be made wrong so that a sce
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from interpreter.base.diagnostics import Diagnostic, RulesetError
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
+from interpreter.engine.citations import Citation, citations_of
+from interpreter.engine.mutation import prove
 from interpreter.engine.ruleset import Ruleset, load
-from interpreter.language import core as c
-from interpreter.language.model import RuleLayer
 from interpreter.reading.citations import Statement, statements_of
-from interpreter.reading.compose import Entry, word, words
+from interpreter.reading.compose import word
 from interpreter.reading.files import Shelf
 from interpreter.reading.yaml import Mapping, Sequence
 
 __all__ = [
-    "Citation",
     "Coverage",
     "Waiver",
     "check_waivers",
-    "citations_of",
     "cover",
     "is_counted",
     "rulebooks_of",
@@ -36,22 +34,6 @@ __all__ = [
 COUNTED = ("rule", "table", "example", "fill")
 WAIVABLE = ("component", "advice", "ui")
 _GAP = re.compile(r"\b[A-Z]{1,3}-[A-Z]?\d+\b")
-
-
-@dataclass(frozen=True)
-class Citation:
-    """Something of a ruleset that cites statements.
-
-    ``section`` and ``name`` say what it is; ``place`` finds it there: the layer of a rule and its line, or the case
-    of a trigger.
-    """
-
-    section: str
-    name: str
-    file: str
-    span: Span = field(repr=False)
-    cites: tuple[str, ...]
-    place: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,60 +67,6 @@ class Coverage:
         """Counted statements that are cited, but not proved and not waived."""
         proved = self.proved or frozenset()
         return [s for s in self.counted if s.id in self.cited and s.id not in proved and s.id not in self.waived]
-
-
-# --- citations --------------------------------------------------------------------------------------------------------
-
-
-def citations_of(ruleset: Ruleset) -> list[Citation]:
-    """Everything that is in force in a ruleset and cites statements, in the order of sections and files."""
-    found: list[Citation] = []
-    for section, names in ruleset.composition.sections.items():
-        for name, entries in names.items():
-            found.extend(_of_entries(ruleset, section, name, entries))
-    return [citation for citation in found if citation.cites]
-
-
-def _of_entries(ruleset: Ruleset, section: str, name: str, entries: list[Entry]) -> Iterator[Citation]:
-    lowest = _lowest_in_force(ruleset, section, name, entries)
-    for index, entry in enumerate(entries):
-        if index < lowest:
-            continue
-        place = (index,) if section == "rules" else ()
-        cites = (*_texts(entry, "cites"), *_texts(entry, "answers"))
-        yield Citation(section, name, entry.file, entry.span, tuple(dict.fromkeys(cites)), place)
-        if section == "rules" and name in ruleset.model.rules:
-            yield from _of_lines(ruleset.model.rules[name].layers[index])
-        elif section == "triggers" and name in ruleset.model.triggers:
-            yield from _of_cases(ruleset, name, entry)
-
-
-def _texts(entry: Entry, key: str) -> list[str]:
-    return [scalar.text for scalar in words(entry.get(key))]
-
-
-def _lowest_in_force(ruleset: Ruleset, section: str, name: str, entries: list[Entry]) -> int:
-    """The lowest layer that can still answer: below one that replaces it without a guard nothing does."""
-    rule = ruleset.model.rules.get(name) if section == "rules" else None
-    for index in range(len(entries) - 1, 0, -1):
-        covers = entries[index].covers
-        if covers is not None and covers[0] == "replaces" and (rule is None or rule.layers[index].when is None):
-            return index
-    return 0
-
-
-def _of_lines(layer: RuleLayer) -> Iterator[Citation]:
-    """The lines of a verdict, which cite statements of their own."""
-    if layer.form != "permits" or not isinstance(layer.body, tuple):
-        return
-    for index, line in enumerate(layer.body):
-        if isinstance(line, c.Requirement):
-            yield Citation("lines", layer.rule, layer.file, line.span, line.cites, (layer.layer, index))
-
-
-def _of_cases(ruleset: Ruleset, name: str, entry: Entry) -> Iterator[Citation]:
-    for index, case in enumerate(ruleset.model.triggers[name].cases):
-        yield Citation("cases", name, entry.file, case.span, case.cites, (index,))
 
 
 # --- waivers ----------------------------------------------------------------------------------------------------------
@@ -228,8 +156,6 @@ def cover(rulebook: str, rulesets: list[Ruleset], shelf: Shelf, *, mutate: bool 
     mine = [scenario for scenario in suite.scenarios if ids & {scenario.ruleset, *scenario.holds_for}]
     proved: frozenset[str] | None = None
     if mutate:
-        from interpreter.engine.mutation import prove
-
         proved = frozenset()
         for ruleset in played:
             proved |= prove(ruleset, suite, {s.id for s in counted} - proved)

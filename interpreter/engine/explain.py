@@ -16,7 +16,7 @@ from typing import Any
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
 from interpreter.base.words import counted
-from interpreter.engine.coverage import Citation, citations_of
+from interpreter.engine.citations import Citation, citations_of
 from interpreter.engine.ruleset import Ruleset
 from interpreter.language import core as c
 from interpreter.language.model import RuleLayer, Table, spoken_name

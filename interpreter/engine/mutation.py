@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from interpreter.base.diagnostics import RulesetError
 from interpreter.compiler.constants import RuleFailure
-from interpreter.engine.coverage import Citation, citations_of
+from interpreter.engine.citations import Citation, citations_of
 from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.running import run_scenario
 from interpreter.engine.scenario import Checked

@@ -16,7 +16,7 @@ from typing import Any
 
 from interpreter.compiler.lower import lower
 from interpreter.compiler.reach import reach_of
-from interpreter.engine.coverage import Citation
+from interpreter.engine.citations import Citation
 from interpreter.engine.mutation import rewritten
 from interpreter.engine.ruleset import Ruleset
 from interpreter.language import core as c

@@ -9,7 +9,7 @@ from lark.visitors import v_args
 
 from interpreter.base.source import Span
 from interpreter.language import nodes as n
-from interpreter.language.parse import MisplacedError, Text
+from interpreter.language.grammar import MisplacedError, Text
 
 __all__ = ["AGGREGATES", "Builder"]
 

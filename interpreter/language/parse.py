@@ -6,26 +6,20 @@ syntax error in the author's words. Names and types are left to the checker.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import cache
-from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from interpreter.base.diagnostics import Diagnostic, Note
-from interpreter.base.source import Span
-from interpreter.base.suggest import did_you_mean
+from interpreter.base.diagnostics import Diagnostic
 from interpreter.language import nodes
-from interpreter.language.tables import keep_tables, kept_parser
+from interpreter.language.grammar import CrookedError, MisplacedError, Text, grammar
+from interpreter.language.misread import code_of, misread
 
 if TYPE_CHECKING:
-    from lark import Lark, Token, Tree
-    from lark.exceptions import UnexpectedCharacters, UnexpectedToken
+    from lark import Token, Tree
 
 __all__ = [
-    "Text",
     "Trees",
     "parse_condition",
     "parse_event_pattern",
@@ -39,93 +33,9 @@ __all__ = [
     "remembered",
 ]
 
-STARTS = [
-    "function",
-    "procedure",
-    "verdict",
-    "condition",
-    "expression",
-    "heard",
-    "matched",
-    "preferences",
-    "a_type",
-]
 MAXIMUM_DEPTH = 150
 MAXIMUM_LENGTH = 50_000
 MAXIMUM_LINE = 2_000
-
-
-class Text(Hashable, Protocol):
-    """A piece of a file: its characters and where they stand."""
-
-    @property
-    def text(self) -> str: ...
-
-    def span(self, start: int, end: int) -> Span: ...
-
-
-class MisplacedError(Exception):
-    """A construct that the grammar lets through and the builder refuses."""
-
-    def __init__(self, message: str, span: Span) -> None:
-        super().__init__(message)
-        self.message, self.span = message, span
-
-
-class CrookedError(Exception):
-    """A line goes back to an indentation that no open block has; ``place`` is its first character that is no space."""
-
-    def __init__(self, place: int) -> None:
-        super().__init__(place)
-        self.place = place
-
-
-def grammar_text() -> str:
-    """The grammar as it stands in its file."""
-    return files("interpreter.language").joinpath("grammar.lark").read_text(encoding="utf-8")
-
-
-@cache
-def grammar(*, strict: bool = False, kept: bool = True) -> Lark:
-    """The parser: by the tables that are kept, where they hold. ``strict`` also proves that no two terminals collide
-    (slow; a test does it).
-    """
-    from lark import Lark
-    from lark.indenter import DedentError, Indenter
-
-    class Layout(Indenter):
-        NL_type = "_NL"
-        OPEN_PAREN_types = ["LPAR", "LSQB"]  # noqa: RUF012
-        CLOSE_PAREN_types = ["RPAR", "RSQB"]  # noqa: RUF012
-        INDENT_type = "_INDENT"
-        DEDENT_type = "_DEDENT"
-        tab_len = 8
-
-        # NAME everywhere: a keyword is then only ever a whole word.
-        always_accept = ("_NL", "NAME")
-
-        def handle_NL(self, token: Token) -> Iterator[Token]:
-            try:
-                yield from super().handle_NL(token)
-            except DedentError:
-                raise CrookedError(token.end_pos or 0) from None
-
-    text, layout = grammar_text(), Layout()
-    found = kept_parser(text, layout) if kept and not strict else None
-    if found is not None:
-        return found
-    made = Lark(
-        text,
-        parser="lalr",
-        start=STARTS,
-        postlex=layout,
-        propagate_positions=True,
-        maybe_placeholders=True,
-        strict=strict,
-    )
-    if kept and not strict:
-        keep_tables(text, made)
-    return made
 
 
 def parse_function(text: Text) -> tuple[nodes.Function | None, list[Diagnostic]]:
@@ -197,12 +107,8 @@ def _read(start: str, text: Text) -> tuple[nodes.Node | None, list[Diagnostic]]:
         if refused:
             return None, [refused]
         return cast(nodes.Node, Builder(text).transform(tree)), []
-    except UnexpectedCharacters as error:
-        return None, [_stray_character(text, error)]
-    except UnexpectedToken as error:
-        return None, [_misplaced_token(text, error)]
-    except CrookedError as error:
-        return None, [_bad_indentation(text, error.place)]
+    except (UnexpectedCharacters, UnexpectedToken, CrookedError) as error:
+        return None, [misread(text, error)]
     except VisitError as error:
         if isinstance(error.orig_exc, MisplacedError):
             return None, [Diagnostic("E202", error.orig_exc.message, error.orig_exc.span)]
@@ -253,7 +159,7 @@ def _unreadable(text: Text) -> Diagnostic | None:
     if len(text.text) > MAXIMUM_LENGTH:
         message = f"a rule of {len(text.text):,} characters; at most {MAXIMUM_LENGTH:,} are read"
         return Diagnostic("E204", message, text.span(0, 1))
-    if all(not _code(line).strip() for line in text.text.split("\n")):
+    if all(not code_of(line).strip() for line in text.text.split("\n")):
         return Diagnostic("E201", "no rule text stands here", text.span(0, 1))
     offset = 0
     for line in text.text.split("\n"):
@@ -280,304 +186,3 @@ def _too_deep(text: Text, tree: Tree[Token]) -> Diagnostic | None:
             return Diagnostic("E204", message, text.span(start, start + 1), help="give parts of it names, with `let`")
         open_trees.extend((child, depth + 1) for child in branch.children if isinstance(child, Tree))
     return None
-
-
-# --- syntax errors in the author's words -----------------------------------------------------------------------------
-
-
-# What authors bring along from elsewhere, and what it is here; `{}` is what a group of the pattern has found.
-FOREIGN: tuple[tuple[str, str], ...] = (
-    (r"^ *//|/\*", "a comment begins with `#`"),
-    (r"^ *def +\w+", "a rule's name is its key; its text opens with `(name: type) -> type:`"),
-    (r"&&?", "write `and`"),
-    (r"\|\|?", "write `or`"),
-    (r"<>|!==|≠", "write `!=`"),
-    (r"===", "write `==`"),
-    (r"=<|≤", "write `<=`"),
-    (r"=>|≥", "write `>=`"),
-    (r"!", "write `not`"),
-    (r"([a-z_]\w*) ?\+\+|\+\+", "write `{} += 1`"),
-    (r"([a-z_]\w*) ?--|--", "write `{} -= 1`"),
-    (r"([a-z_]\w*) ?\*=", "write `{0} = {0} * …`"),
-    (r"([a-z_]\w*) ?/=", "write `{0} = {0} div …`"),
-    (r":=", "`=` assigns"),
-    (r"\*\*|\^", "multiply with `*`; there are no powers"),
-    (r"//", "write `div`, which rounds down; a comment begins with `#`"),
-    (r"/|÷", "write `div`, which rounds down"),
-    (r"×", "write `*`"),
-    (r"%", "write `mod`"),
-    (r"[0-9]+\.[0-9]+", "numbers are whole"),
-    (r"'[^'\n]*'|['‘’“”„«»]", 'a text stands between double quotes: `"…"`'),
-    (r"\bTrue\b|\bTRUE\b", "write `yes`"),
-    (r"\bFalse\b|\bFALSE\b", "write `no`"),
-    (r"\bNone\b|\bNULL\b", "write `none`"),
-    (r"\belse +if\b", "write `elif`"),
-    (r"^ *for +(?!each\b)([a-z_]\w*)", "write `for each {}`"),
-    (r";", "each statement stands on a line of its own"),
-    (r"[{}]", "a block is indented, a list stands between `[` and `]`"),
-    (r"(?<= )\?(?= .*:)", "write `a if test else b`"),
-)
-# Remedies for what could stand elsewhere.
-REMEDIES: tuple[tuple[str, str], ...] = (
-    (r"\breturn +\S", "`return` stands only in a block, at the start of a line"),
-    (r"\.([a-z_]\w*)\(", "a rule is called by its name alone: `{}(…)`"),
-    (r"\blet +[a-z_]\w* *==", "`=` gives a name its value"),
-    (
-        r"^ *([a-z_]\w*) *= *pick +from\b.*",
-        "`pick` stands behind a new name: `let {0} = pick from …`, or another one where `{0}` is known already",
-    ),
-    (r"\bpick +from\b", "`pick` stands behind a new name: `let one = pick from …`"),
-    (r"->", "each parameter has a type: `(name: type) -> type:`"),
-    (r"\b(list|set|bag)[\[(<]", "write `{} of …`"),
-    (r"\bmove +[0-9]+ +([a-z_]\w*)", "of a kind: `3 of {}`; a token without kinds: the number alone"),
-    (r"^ *choose +([a-z_]\w*) *:", "say who decides: `choose {} by who:`"),
-)
-STATEMENTS = frozenset(
-    {"add", "at", "choose", "elif", "else", "end", "for", "if", "let", "move", "note", "remove", "return", "reveal"}
-    | {"settle", "shuffle", "while"}
-)
-OPERATORS = frozenset(
-    {"+", "-", "*", "div", "mod", "a comparison", "and", "or", "not", "in", "is", "of", ".", "..", "[", "(", "if"}
-    | {"otherwise"}
-)
-LITERALS = frozenset({"a name", "a number", "a text", "yes", "no", "none"})
-OPENING_A_VALUE = LITERALS | {"(", "[", "-", "not"}
-ASSIGNING = frozenset({"=", "+=", "-="})
-LIKELY = (":", ")", "]", ",", "=", "a value", "a name")
-UNLIKELY = ("a number", "an operator", "the end of the line", "the end of the text")
-SPOKEN = {
-    "_NL": "the end of the line",
-    "_INDENT": "an indented block",
-    "_DEDENT": "the end of the block",
-    "$END": "the end of the text",
-    "NAME": "a name",
-    "INT": "a number",
-    "TEXT": "a text",
-    "CITE": "a statement id",
-    "COMPARE": "a comparison",
-}
-
-
-@cache
-def _symbols() -> dict[str, str]:
-    """What each terminal is to an author: the word or sign itself, or a few words."""
-    return {terminal.name: terminal.pattern.value for terminal in grammar().terminals} | SPOKEN
-
-
-def _stray_character(text: Text, error: UnexpectedCharacters) -> Diagnostic:
-    """A character with which nothing begins that could stand there."""
-    start = error.pos_in_stream or 0
-    found = text.text[start : start + 1]
-    foreign = _foreign(text, start)
-    if foreign:
-        return foreign
-    if found == '"':
-        return _unfinished_text(text, start)
-    if found.isalpha():
-        return _bad_name(text, start)
-    shown = found if found.isprintable() else f"U+{ord(found):04X}"
-    return Diagnostic("E201", f"`{shown}` does not belong to the rule language", text.span(start, start + 1))
-
-
-def _foreign(text: Text, place: int) -> Diagnostic | None:
-    """The error for a piece of another language that covers a place."""
-    found = _entry(FOREIGN, text, place)
-    if found is None:
-        return None
-    start, piece, helped = found
-    span = text.span(start, start + len(piece))
-    return Diagnostic("E201", f"`{piece}` does not belong to the rule language", span, help=helped)
-
-
-def _entry(table: tuple[tuple[str, str], ...], text: Text, place: int) -> tuple[int, str, str] | None:
-    """The first entry of a table that covers a place: where it starts, what stands there, and the remedy."""
-    first, line = _line_at(text.text, place)
-    for pattern, helped in table:
-        for match in re.finditer(pattern, _code(line), re.ASCII):
-            if first + match.start() <= place < first + match.end():
-                piece = match[0].lstrip()
-                group = next((group for group in match.groups() if group), "x")
-                return first + match.end() - len(piece), piece, helped.format(group)
-    return None
-
-
-def _unfinished_text(text: Text, start: int) -> Diagnostic:
-    line = text.text[start:].split("\n")[0]
-    if "\\" in line:
-        place = start + line.index("\\")
-        return Diagnostic("E201", "a text cannot hold a backslash", text.span(place, place + 1))
-    return Diagnostic("E201", "a text that does not end on its line", text.span(start, start + len(line)))
-
-
-def _bad_name(text: Text, place: int) -> Diagnostic:
-    """A name with letters that names cannot have: `Word`, `größe`."""
-    match = next(match for match in re.finditer(r"\w+", text.text) if match.end() > place)
-    word, span = match[0], text.span(match.start(), match.end())
-    if not re.fullmatch(r"[A-Z]\w*", word, re.ASCII):
-        return Diagnostic("E201", f"`{word}` is no name: names have the letters a to z, digits and `_`", span)
-    small = word.lower() if word.isupper() else word[0].lower() + word[1:]
-    helped = f'write `{small}`; the name of a node is a text: `"{word}"`'
-    return Diagnostic("E201", f"`{word}` is no name: names begin with a small letter", span, help=helped)
-
-
-def _misplaced_token(text: Text, error: UnexpectedToken) -> Diagnostic:
-    """Something that stands elsewhere, or another language's sign that begins like one of ours."""
-    token = error.token
-    if token.type == "_INDENT":
-        return _needless_indentation(text, token.end_pos or 0)
-    start = _end_of_code(text, token) if _is_end(token) else token.start_pos or 0
-    accepted = {_symbols()[name] for name in error.accepts}
-    opened = _open_bracket(text.text[:start])
-    if foreign := _foreign(text, start):
-        return foreign
-    if token.type == "CITE" and "cites" not in accepted:
-        return _bad_name(text, start)
-    if token.type == "$END" and opened is not None:
-        return Diagnostic("E201", f"`{text.text[opened]}` is never closed", text.span(opened, opened + 1))
-    if token.type in ("RPAR", "RSQB") and opened is None:
-        return Diagnostic("E201", f"`{token}` closes nothing", text.span(start, start + 1))
-    if accepted >= ASSIGNING and opened is None and (refused := _no_statement(text, token, start)):
-        return refused
-    return _got_and_want(text, token, start, accepted, opened)
-
-
-def _no_statement(text: Text, token: Token, start: int) -> Diagnostic | None:
-    """A line that begins like a call or an assignment and is neither."""
-    first, line = _line_at(text.text, start)
-    before = line[: start - first].strip()
-    place = first + len(line) - len(line.lstrip(" "))
-    span = text.span(place, place + len(before))
-    if before in ("else", "elif"):
-        helped = "it stands right below the block of an `if`, indented as that `if`"
-        return Diagnostic("E201", f"`{before}` without an `if`", span, help=helped)
-    if before in ("break", "continue", "pass", "skip") and token.type == "_NL":
-        return Diagnostic("E201", f"there is no statement `{before}`", span)
-    if before == "require":
-        helped = "`require` stands in a verdict: a rule with `permits`, which a condition calls by its name"
-        return Diagnostic("E201", "`require` begins no statement", span, help=helped)
-    if re.fullmatch(r"\w{3,}", before, re.ASCII) and token.type in ("NAME", "INT", "TEXT", "COLON"):
-        return Diagnostic("E201", f"`{before}` begins no statement{did_you_mean(before, STATEMENTS)}", span)
-    if token.type == "_NL":
-        is_name = re.fullmatch(r"\w+", before, re.ASCII)
-        helped = f"call a rule with brackets: `{before}()`" if is_name else "`return` gives a value back"
-        return Diagnostic("E201", f"`{before}` alone is no statement", span, help=helped)
-    return None
-
-
-def _got_and_want(text: Text, token: Token, start: int, accepted: set[str], opened: int | None) -> Diagnostic:
-    """What was found, what could have stood there, and what mends it where that is known."""
-    found = SPOKEN[token.type] if _is_end(token) else f"`{token}`"
-    span = text.span(start, start + (1 if _is_end(token) else len(token)))
-    notes: tuple[Note, ...] = ()
-    if opened is not None and "\n" in text.text[opened:start]:
-        notes = (Note(f"this `{text.text[opened]}` is still open", text.span(opened, opened + 1)),)
-    remedy = _remedy(text, token, start, accepted)
-    return Diagnostic("E201", f"got {found}, want {_wanted(token, accepted)}", span, notes, remedy)
-
-
-def _wanted(token: Token, accepted: set[str]) -> str:
-    """What could have stood there: few words, the likeliest first."""
-    if "require" in accepted:
-        return "`require`"
-    if {"let", "move"} <= accepted:
-        return "a statement"
-    if _is_end(token) and ":" in accepted and "=" not in accepted:
-        return "`:`"
-    if accepted >= ASSIGNING and "the end of the line" in accepted:
-        return "the end of the line"
-    if accepted >= ASSIGNING:
-        return "`=`, `+=` or `-=`"
-    if accepted >= LITERALS:
-        accepted = accepted - OPENING_A_VALUE - {"the end of the line"} | {"a value"}
-    elif len(accepted & OPERATORS) > 2:
-        accepted = accepted - OPERATORS - ASSIGNING | {"an operator"}
-    if "the end of the line" in accepted:
-        accepted = accepted - {"the end of the text"}
-    words = sorted(accepted, key=_likelihood)
-    spoken = [word if " " in word else f"`{word}`" for word in words]
-    if len(spoken) > 4:
-        spoken = [*spoken[:3], "…"]
-    return spoken[0] if len(spoken) == 1 else f"{', '.join(spoken[:-1])} or {spoken[-1]}"
-
-
-def _likelihood(word: str) -> tuple[int, str]:
-    if word in LIKELY:
-        return LIKELY.index(word), ""
-    return len(LIKELY) + (UNLIKELY.index(word) + 1 if word in UNLIKELY else 0), word
-
-
-def _remedy(text: Text, token: Token, start: int, accepted: set[str]) -> str | None:
-    found = _entry(REMEDIES, text, start)
-    if found:
-        return found[2]
-    if token.type == "EQUAL" or (accepted >= ASSIGNING and token == "=="):
-        return "`==` compares, `=` assigns"
-    if "a name" in accepted and token.type != "NAME" and token.isalpha():
-        return f"`{token}` has a meaning of its own here; take another name"
-    if "require" in accepted:
-        return "each line of a verdict begins with `require`, or with `let`"
-    if _is_end(token) and ":" in accepted and "=" not in accepted:
-        return "a line that opens a block ends with `:`"
-    if "an indented block" in accepted or text.text[:start].rstrip(" ").endswith(":"):
-        return "a block stands below the line that opens it, indented deeper"
-    if accepted >= ASSIGNING and "the end of the line" in accepted:
-        return "each statement stands on a line of its own"
-    if accepted >= ASSIGNING:
-        return "a statement calls a rule, assigns, or begins with a word such as `let` or `return`"
-    if token.type == "COMPARE":
-        return "compare two at a time: `a < b and b < c`"
-    return None
-
-
-# --- lines, brackets and indentation ---------------------------------------------------------------------------------
-
-
-def _is_end(token: Token) -> bool:
-    return token.type in ("_NL", "_DEDENT", "$END")
-
-
-def _line_at(text: str, place: int) -> tuple[int, str]:
-    """The line of a place: where it starts, and its characters."""
-    first = text.rfind("\n", 0, place) + 1
-    return first, text[first:].split("\n", 1)[0]
-
-
-def _code(line: str) -> str:
-    """A line without its comment."""
-    match = re.match(r'(?:"[^"]*"|[^#])*', line)
-    return match[0] if match else line
-
-
-def _end_of_code(text: Text, token: Token) -> int:
-    """Where the code ends before a token that ends something: before the comment and blanks that follow it."""
-    whole = text.text.rstrip()
-    place = min(token.start_pos or 0, len(whole)) if token.type == "_NL" else len(whole)
-    first, line = _line_at(whole, place)
-    return first + len(_code(line).rstrip())
-
-
-def _open_bracket(text: str) -> int | None:
-    """The place of the innermost bracket that is open at the end of a text."""
-    places: list[int] = []
-    for match in re.finditer(r'"[^"\n]*"|#[^\n]*|[()\[\]]', text):
-        if match[0] in ("(", "["):
-            places.append(match.start())
-        elif match[0] in (")", "]") and places:
-            places.pop()
-    return places[-1] if places else None
-
-
-def _needless_indentation(text: Text, place: int) -> Diagnostic:
-    message = "this line is indented deeper than the one above it, which opens no block"
-    return Diagnostic("E203", message, _rest_of_line(text, place), help="a line that opens a block ends with `:`")
-
-
-def _bad_indentation(text: Text, place: int) -> Diagnostic:
-    message = "this line is indented less than the one above it, but not as far back as any open block"
-    return Diagnostic("E203", message, _rest_of_line(text, place))
-
-
-def _rest_of_line(text: Text, place: int) -> Span:
-    """A line's code, from its first character that is no blank."""
-    first, line = _line_at(text.text, place)
-    return text.span(place, max(place + 1, first + len(_code(line).rstrip())))

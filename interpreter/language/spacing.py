@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from interpreter.language.parse import grammar
+from interpreter.language.grammar import grammar
 from interpreter.reading.layout import STEP, comment_column
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from lark import Lark
     from lark.lark import PostLex
 
-__all__ = ["FILE", "keep_tables", "kept_parser", "tables_of", "write"]
+__all__ = ["FILE", "keep_tables", "kept_parser", "tables_of"]
 
 FILE = "grammar.json"
 
@@ -84,13 +84,3 @@ def _of(grammar: str) -> dict[str, Any]:
     import lark
 
     return {"lark": lark.__version__, "grammar": blake2b(grammar.encode(), digest_size=16).hexdigest()}
-
-
-def write() -> None:
-    """Writes the file beside the grammar; a build of the package does."""
-    from pathlib import Path
-
-    from interpreter.language.parse import grammar, grammar_text
-
-    tables = tables_of(grammar_text(), grammar(kept=False))
-    Path(__file__).with_name(FILE).write_text(tables, encoding="utf-8")

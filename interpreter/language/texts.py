@@ -9,7 +9,8 @@ from interpreter.base.diagnostics import Diagnostic
 from interpreter.base.frozen import dataclass
 from interpreter.base.source import SourceFile, Span
 from interpreter.language import nodes as n
-from interpreter.language.parse import Text, parse_condition, parse_expression, parse_type
+from interpreter.language.grammar import Text
+from interpreter.language.parse import parse_condition, parse_expression, parse_type
 from interpreter.reading.printed import PrintedTable, read_printed
 from interpreter.reading.yaml import Excerpt, Scalar, Value, excerpt
 

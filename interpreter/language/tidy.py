@@ -13,6 +13,7 @@ from typing import TypeAlias
 from interpreter.base.diagnostics import Diagnostic
 from interpreter.base.source import SourceFile
 from interpreter.language import parse as p
+from interpreter.language.grammar import Text
 from interpreter.language.spacing import Start, space_out
 from interpreter.reading.files import read_document
 from interpreter.reading.layout import lay_out, lay_out_table
@@ -22,7 +23,7 @@ from interpreter.reading.yaml import Mapping, Scalar, Sequence, Value, excerpt, 
 
 __all__ = ["parser_of", "tidy"]
 
-Parse: TypeAlias = Callable[[p.Text], tuple[object, list[Diagnostic]]]
+Parse: TypeAlias = Callable[[Text], tuple[object, list[Diagnostic]]]
 
 _PARSED: dict[Start, Parse] = {
     "function": p.parse_function,

@@ -11,7 +11,8 @@ from html import escape
 from itertools import groupby
 
 from interpreter.base.frozen import dataclass
-from interpreter.engine.coverage import Citation, Coverage
+from interpreter.engine.citations import Citation
+from interpreter.engine.coverage import Coverage
 from interpreter.engine.explain import WORDS
 from interpreter.pages.html import document, element, prose
 from interpreter.reading.citations import Statement

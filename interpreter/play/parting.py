@@ -13,7 +13,7 @@ from typing import Any
 
 from interpreter.base.cycles import no_search
 from interpreter.base.frozen import dataclass
-from interpreter.engine.coverage import Citation
+from interpreter.engine.citations import Citation
 from interpreter.engine.decision import Decision, Option
 from interpreter.engine.differences import Comparison, Difference
 from interpreter.engine.game import Game

@@ -13,7 +13,7 @@ from typing import Any
 
 from interpreter.base.cycles import no_search
 from interpreter.compiler.constants import RuleFailure
-from interpreter.engine.coverage import Citation, citations_of
+from interpreter.engine.citations import Citation, citations_of
 from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.running import run_scenario
 from interpreter.engine.suite import Suite

@@ -8,11 +8,11 @@ from functools import cache
 import pytest
 
 from interpreter.base.source import NOWHERE
+from interpreter.engine.citations import citations_of
 from interpreter.engine.coverage import (
     Coverage,
     Waiver,
     check_waivers,
-    citations_of,
     cover,
     is_counted,
     rulebooks_of,

@@ -16,6 +16,7 @@ from interpreter.language import nodes as n
 from interpreter.language import parse as p
 from interpreter.language.build import AGGREGATES
 from interpreter.language.format import AnyNode, format_node
+from interpreter.language.grammar import grammar
 from interpreter.language.texts import Typed
 from tests.support import rule_text
 
@@ -32,7 +33,7 @@ def parsed(parse: Parse, text: str) -> n.Node:
 # --- trees to draw ---------------------------------------------------------------------------------------------------
 
 # Every keyword is drawn as a name too, wherever the grammar leaves it free.
-KEYWORDS = sorted(t.pattern.value for t in p.grammar().terminals if t.pattern.value.isidentifier())
+KEYWORDS = sorted(t.pattern.value for t in grammar().terminals if t.pattern.value.isidentifier())
 LITERALS = {"yes", "no", "none", "not"}
 
 words = st.one_of(

@@ -13,6 +13,7 @@ from interpreter.base.diagnostics import Diagnostic, render
 from interpreter.language import nodes as n
 from interpreter.language import parse as p
 from interpreter.language.format import format_node
+from interpreter.language.grammar import grammar
 from interpreter.language.texts import Typed
 from tests.support import rule_text
 
@@ -458,7 +459,7 @@ def test_the_deepest_texts_are_safe_to_walk() -> None:
 
 # --- any text --------------------------------------------------------------------------------------------------------
 
-WORDS = sorted(terminal.pattern.value for terminal in p.grammar().terminals if terminal.pattern.type == "str")
+WORDS = sorted(terminal.pattern.value for terminal in grammar().terminals if terminal.pattern.type == "str")
 OTHERS = [
     "a",
     "b",
@@ -502,4 +503,4 @@ def test_any_text_is_safe_to_parse(parse: Parse) -> None:
 
 def test_the_grammar_has_no_collisions() -> None:
     pytest.importorskip("interegular")
-    assert p.grammar(strict=True).terminals
+    assert grammar(strict=True).terminals

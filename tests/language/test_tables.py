@@ -10,7 +10,7 @@ import lark
 import pytest
 
 from interpreter.base.source import SourceFile
-from interpreter.language import parse as p
+from interpreter.language import grammar as g
 from interpreter.language import tables
 from interpreter.reading.yaml import Excerpt, Mapping, Scalar, Sequence, Value, excerpt, read_yaml
 
@@ -44,14 +44,14 @@ def test_a_build_has_the_lark_of_the_constraints() -> None:
 
 @pytest.mark.usefixtures("beside_nothing")
 def test_they_parse_as_the_grammar_does() -> None:
-    whole, quick = p.grammar.__wrapped__(), p.grammar.__wrapped__()
+    whole, quick = g.grammar.__wrapped__(), g.grammar.__wrapped__()
     assert quick.source_path == "<deserialized>"
     assert whole.source_path != "<deserialized>"
     seen = set()
     for path in sorted(RULESETS.rglob("*.yaml")):
         root, _ = read_yaml(SourceFile(path.name, path.read_text(encoding="utf-8")))
         for text in texts(root) if root else []:
-            for start in p.STARTS:
+            for start in g.STARTS:
                 outcomes = [_outcome(parser, text, start) for parser in (quick, whole)]
                 assert outcomes[0] == outcomes[1]
                 if isinstance(outcomes[0], lark.Tree):
@@ -65,7 +65,7 @@ def _outcome(parser: lark.Lark, text: str, start: str) -> Any:
         tree = parser.parse(text.rstrip() + "\n", start=start)
     except lark.UnexpectedToken as error:
         return error.pos_in_stream, str(error.token), error.accepts
-    except (lark.UnexpectedCharacters, p.CrookedError) as error:
+    except (lark.UnexpectedCharacters, g.CrookedError) as error:
         return type(error), str(error).splitlines()[0]
     return tree
 
@@ -73,26 +73,26 @@ def _outcome(parser: lark.Lark, text: str, start: str) -> Any:
 @pytest.mark.usefixtures("beside_nothing")
 def test_tables_of_another_lark_are_made_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lark, "__version__", "0.1")
-    made, again = (p.grammar.__wrapped__() for _ in range(2))
+    made, again = (g.grammar.__wrapped__() for _ in range(2))
     assert made.source_path != "<deserialized>"
     assert again.source_path == "<deserialized>"
     assert again.parse("a + b\n", start="expression") == made.parse("a + b\n", start="expression")
     monkeypatch.setattr(lark, "__version__", "0.2")
-    assert p.grammar.__wrapped__().source_path != "<deserialized>"
+    assert g.grammar.__wrapped__().source_path != "<deserialized>"
 
 
 @pytest.mark.usefixtures("beside_nothing")
 def test_tables_of_something_else_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    p.grammar.__wrapped__()  # keeps them
-    layout = p.grammar.__wrapped__().options.postlex
+    g.grammar.__wrapped__()  # keeps them
+    layout = g.grammar.__wrapped__().options.postlex
     assert layout is not None
-    assert tables.kept_parser(p.grammar_text(), layout) is not None
-    assert tables.kept_parser(p.grammar_text() + "\n", layout) is None
+    assert tables.kept_parser(g.grammar_text(), layout) is not None
+    assert tables.kept_parser(g.grammar_text() + "\n", layout) is None
     monkeypatch.setattr(lark, "__version__", "0.1")
-    assert tables.kept_parser(p.grammar_text(), layout) is None
+    assert tables.kept_parser(g.grammar_text(), layout) is None
 
 
 def test_a_build_writes_those_beside_the_grammar(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(tables, "__file__", str(tmp_path / "tables.py"))
-    tables.write()
-    assert tables._fitting((tmp_path / tables.FILE).read_text(encoding="utf-8"), p.grammar_text()) is not None
+    monkeypatch.setattr(g, "__file__", str(tmp_path / "grammar.py"))
+    g.write_tables()
+    assert tables._fitting((tmp_path / tables.FILE).read_text(encoding="utf-8"), g.grammar_text()) is not None

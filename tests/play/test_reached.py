@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 import interpreter
 from interpreter.cli.main import cli
-from interpreter.engine.coverage import citations_of
+from interpreter.engine.citations import citations_of
 from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.suite import Suite, suite_of
 from interpreter.engine.watching import is_watched, key_of, watched

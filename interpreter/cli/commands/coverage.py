@@ -14,7 +14,8 @@ from interpreter.cli.progress import counted
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from interpreter.engine.coverage import Citation, Coverage
+    from interpreter.engine.citations import Citation
+    from interpreter.engine.coverage import Coverage
     from interpreter.engine.ruleset import Ruleset
     from interpreter.play.reached import Reached
     from interpreter.reading.citations import Statement

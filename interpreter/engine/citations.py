@@ -1,0 +1,81 @@
+"""What of a ruleset cites statements of rulebooks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from interpreter.base.source import Span
+from interpreter.engine.ruleset import Ruleset
+from interpreter.language import core as c
+from interpreter.language.model import RuleLayer
+from interpreter.reading.compose import Entry, words
+
+__all__ = ["Citation", "citations_of"]
+
+
+@dataclass(frozen=True)
+class Citation:
+    """Something of a ruleset that cites statements.
+
+    ``section`` and ``name`` say what it is; ``place`` finds it there: the layer of a rule and its line, or the case
+    of a trigger.
+    """
+
+    section: str
+    name: str
+    file: str
+    span: Span = field(repr=False)
+    cites: tuple[str, ...]
+    place: tuple[int, ...] = ()
+
+
+def citations_of(ruleset: Ruleset) -> list[Citation]:
+    """Everything that is in force in a ruleset and cites statements, in the order of sections and files."""
+    found: list[Citation] = []
+    for section, names in ruleset.composition.sections.items():
+        for name, entries in names.items():
+            found.extend(_of_entries(ruleset, section, name, entries))
+    return [citation for citation in found if citation.cites]
+
+
+def _of_entries(ruleset: Ruleset, section: str, name: str, entries: list[Entry]) -> Iterator[Citation]:
+    lowest = _lowest_in_force(ruleset, section, name, entries)
+    for index, entry in enumerate(entries):
+        if index < lowest:
+            continue
+        place = (index,) if section == "rules" else ()
+        cites = (*_texts(entry, "cites"), *_texts(entry, "answers"))
+        yield Citation(section, name, entry.file, entry.span, tuple(dict.fromkeys(cites)), place)
+        if section == "rules" and name in ruleset.model.rules:
+            yield from _of_lines(ruleset.model.rules[name].layers[index])
+        elif section == "triggers" and name in ruleset.model.triggers:
+            yield from _of_cases(ruleset, name, entry)
+
+
+def _texts(entry: Entry, key: str) -> list[str]:
+    return [scalar.text for scalar in words(entry.get(key))]
+
+
+def _lowest_in_force(ruleset: Ruleset, section: str, name: str, entries: list[Entry]) -> int:
+    """The lowest layer that can still answer: below one that replaces it without a guard nothing does."""
+    rule = ruleset.model.rules.get(name) if section == "rules" else None
+    for index in range(len(entries) - 1, 0, -1):
+        covers = entries[index].covers
+        if covers is not None and covers[0] == "replaces" and (rule is None or rule.layers[index].when is None):
+            return index
+    return 0
+
+
+def _of_lines(layer: RuleLayer) -> Iterator[Citation]:
+    """The lines of a verdict, which cite statements of their own."""
+    if layer.form != "permits" or not isinstance(layer.body, tuple):
+        return
+    for index, line in enumerate(layer.body):
+        if isinstance(line, c.Requirement):
+            yield Citation("lines", layer.rule, layer.file, line.span, line.cites, (layer.layer, index))
+
+
+def _of_cases(ruleset: Ruleset, name: str, entry: Entry) -> Iterator[Citation]:
+    for index, case in enumerate(ruleset.model.triggers[name].cases):
+        yield Citation("cases", name, entry.file, case.span, case.cites, (index,))
