@@ -32,7 +32,7 @@ from interpreter.engine.ruleset import Ruleset, load
 from interpreter.kernel.chance import Seeded
 from interpreter.play.bots.base import Bot, Stream
 from interpreter.play.bots.named import RANDOM, bots_of, policies_for
-from interpreter.play.match import MAXIMUM_DECISIONS, Match, who_decides
+from interpreter.play.match import MAXIMUM_DECISIONS, Match
 
 __all__ = ["Sample", "Speed", "Subject", "bench", "calibration", "held", "moments"]
 
@@ -201,7 +201,7 @@ class Subject:
                     if decision is None:
                         decisions += made
                         break
-                    game.apply(who_decides(bots, decision, self.ruleset).choose(game, decision, numbers))
+                    game.apply(bots[decision.actor].choose(game, decision, numbers))
                 rounds += game.state.cells[base]
                 games += 1
         return Speed(games, decisions, rounds, spent, machine.abandoned - before)
