@@ -85,7 +85,7 @@ def play_both(rulesets: Sequence[Ruleset], players: int, bots: str, seed: int, s
     """One game in the fast form, each choice of it repeated in the plain one: all that can be seen must be the same."""
     match = Match(rulesets[0], bots_of(bots, rulesets[0], players), seed, settings)
     fast, plain = match.game, rulesets[1].new_game(players, seed, settings)
-    plain.machine.plain = True
+    fast.machine.patience, plain.machine.plain = 0, True
     while (decision := fast.decision) is not None:
         other = plain.decision
         assert other is not None
