@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from interpreter.base.frozen import dataclass
+from interpreter.base.words import counted
 from interpreter.compiler.constants import RuleFailure
 from interpreter.compiler.fast.machine import FastMachine
 from interpreter.compiler.plain.machine import AskSite
@@ -120,7 +121,7 @@ class Game:
 
     def __repr__(self) -> str:
         players, decision = self.origin["players"], self.decision
-        about = [f"{players} player{'s' if players != 1 else ''}"]
+        about = [counted(players, "player")]
         if self.result is not None:
             about.append("over")
         else:

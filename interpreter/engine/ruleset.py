@@ -210,9 +210,8 @@ class Ruleset:
     def check_players(self, players: int) -> None:
         allowed = self.players
         if players not in allowed:
-            many = f"{allowed.low} to {allowed.high}" if allowed.low != allowed.high else str(allowed.low)
             reason = f": {allowed.otherwise}" if allowed.otherwise else ""
-            raise ValueError(f"`{self.id}` is for {many} players, not {players}{reason}")
+            raise ValueError(f"`{self.id}` is for {allowed} players, not {players}{reason}")
 
     def settings(self, given: Mapping[str, Any]) -> dict[str, Value]:
         """Public settings as the game holds them, defaults filled in."""

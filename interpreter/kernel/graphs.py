@@ -370,12 +370,12 @@ def _come_nearer(distances: list[int | None], trees: tuple[_Tree, ...]) -> None:
 
     Who is not nearer to it than to the others has nobody behind it that is, since their ways lead over it.
     """
-    todo = list(trees)
-    for far, node, behind in todo:  # grows while it is read
+    reached = list(trees)
+    for far, node, behind in reached:  # grows while it is read
         before = distances[node]
         if before is None or far < before:
             distances[node] = far
-            todo += behind
+            reached += behind
 
 
 def _check_lengths(lengths: Sequence[int]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from interpreter.base.words import counted
 from interpreter.drawing.board import drawn
 from interpreter.drawing.picture import picture_of, unplayed
 from interpreter.engine.game import Game
@@ -34,9 +35,7 @@ def game_cell(game: Game, player: int | None = None) -> str:
 
 def ruleset_cell(ruleset: Ruleset) -> str:
     """What a ruleset is, and its graph."""
-    players = ruleset.players
-    many = f"{players.low} to {players.high}" if players.low < players.high else str(players.low)
-    facts = [("id", f"`{ruleset.id}`"), ("players", many), ("overlays", ", ".join(ruleset.overlays))]
+    facts = [("id", f"`{ruleset.id}`"), ("players", str(ruleset.players)), ("overlays", ", ".join(ruleset.overlays))]
     pairs = tuple(((name,), (value,)) for name, value in facts if value)
     return _cell([Paragraph((Strong(ruleset.title),)), Facts(pairs), *_graph(unplayed(ruleset))])
 
@@ -78,5 +77,5 @@ def _asked(game: Game, player: int | None) -> Iterator[Block]:
         return
     codes = list(game.machine.options(game.state, decision.env, decision.site))
     lines = [line.split(maxsplit=1)[1] for line in numbered(game, decision, codes)]
-    about = f"{asked}: {len(codes)} option{'s' if len(codes) != 1 else ''}"
+    about = f"{asked}: {counted(len(codes), 'option')}"
     yield Folded((about,), (Source("\n".join(lines)),), unfolded=True)

@@ -98,7 +98,7 @@ class _Book:
 
     def _who_plays(self) -> Iterator[Inline]:
         allowed = self.ruleset.players
-        many = f"{allowed.low} to {allowed.high} players" if allowed.low != allowed.high else f"{allowed.low} players"
+        many = f"{allowed} players"
         if self.players is not None:
             yield f"This book is for a game of {self.players}; the game is for {many}."
             return

@@ -8,8 +8,8 @@ from interpreter.engine.game import Game
 from interpreter.engine.hidden import hidden_from
 from interpreter.engine.show import lines_since
 from interpreter.kernel.effects import CHOICE, MARK, NOTE, changes
-from interpreter.language.types import Type
 from interpreter.play.bots.base import Code
+from interpreter.play.narrate import without_actor
 
 __all__ = ["Foresight"]
 
@@ -36,7 +36,7 @@ class Foresight:
             return ""
         actor = self.decision.actor
         line = next(lines_since(tried, at, actor, self.language))
-        return line.text.removeprefix(self.game.ruleset.names.text(actor, Type("seat"))).strip()
+        return without_actor(self.game, actor, line.text)
 
     def _event(self, tried: Game) -> int | None:
         """Where the log has the first event, if all before it is known to the player."""

@@ -13,7 +13,7 @@ from interpreter.kernel.state import Value
 from interpreter.language.types import Type
 from interpreter.play.bots.base import Code
 
-__all__ = ["Narrator", "words_of"]
+__all__ = ["Narrator", "without_actor", "words_of"]
 
 
 class Narrator:
@@ -65,6 +65,11 @@ def _sealed(log: list[tuple[Any, ...]]) -> bool:
     return waiting
 
 
+def without_actor(game: Game, actor: int, text: str) -> str:
+    """A line of the log that begins with who does something, without that."""
+    return text.removeprefix(game.ruleset.names.text(actor, Type("seat"))).strip()
+
+
 def words_of(game: Game, decision: Decision, code: Code, language: str = "en") -> str:
     """An option in the words that the log will have for it, without the actor; nothing where the ruleset has none."""
     site, state, names = decision.site, game.state, game.ruleset.names
@@ -79,4 +84,4 @@ def words_of(game: Game, decision: Decision, code: Code, language: str = "en") -
     parts = [
         part if isinstance(part, str) else names.text(compile_(part)(state, env), part.type) for part in phrase.parts
     ]
-    return "".join(parts).removeprefix(names.text(decision.actor, Type("seat"))).strip()
+    return without_actor(game, decision.actor, "".join(parts))

@@ -20,6 +20,9 @@ class PlayerRange:
     overlays: tuple[tuple[int, str], ...] = ()
     because: str = ""
 
+    def __str__(self) -> str:
+        return f"{self.low} to {self.high}" if self.low != self.high else str(self.low)
+
     def __contains__(self, players: int) -> bool:
         return self.low <= players <= self.high
 
