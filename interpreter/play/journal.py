@@ -53,17 +53,17 @@ class Journal:
 
     def __init__(self, path: Path, plan: Plan, seed: int) -> None:
         self.path = _beside(path)
-        values = (
-            VERSION,
-            plan.ruleset,
-            list(plan.overlays),
-            plan.players,
-            plan.bots,
-            dict(plan.settings),
-            seed,
-            plan.digest,
-        )
-        self._header: dict[str, Any] = json.loads(json.dumps(dict(zip(_OTHER, values, strict=True))))
+        what = {
+            "simulation": VERSION,
+            "ruleset": plan.ruleset,
+            "overlays": list(plan.overlays),
+            "players": plan.players,
+            "bots": plan.bots,
+            "settings": dict(plan.settings),
+            "seed": seed,
+            "digest": plan.digest,
+        }
+        self._header: dict[str, Any] = json.loads(json.dumps(what))
 
     def begin(self, rows: Iterable[Row] = ()) -> None:
         """A file with these games and no others."""

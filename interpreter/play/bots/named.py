@@ -82,8 +82,11 @@ def default_bots(ruleset: Ruleset) -> str:
 
 def adviser(ruleset: Ruleset) -> str:
     """The bot whose advice is worth most at no length: the best policy by name, or where there is none a search."""
-    policies = policies_for(ruleset)
-    return next((name for name in _QUICK if name in policies), SEARCH)
+    return _quick(policies_for(ruleset), SEARCH)
+
+
+def _quick(policies: Mapping[str, Policy], otherwise: str) -> str:
+    return next((name for name in _QUICK if name in policies), otherwise)
 
 
 def bots_of(spec: str, ruleset: Ruleset, players: int, persons: Mapping[int, Bot] | None = None) -> list[Bot]:
@@ -133,7 +136,7 @@ def _searcher(spec: str, given: Sequence[str], ruleset: Ruleset, players: int) -
     if not number.replace(".", "", 1).isdigit() or (number == effort and not number.isdigit()) or float(number) <= 0:
         raise ValueError(f"got `{spec}`, want a number of playouts or seconds: `{SEARCH}:200`, `{SEARCH}:2s`")
     policies = policies_for(ruleset)
-    name = ":".join(others) or next((name for name in _QUICK if name in policies), RANDOM)
+    name = ":".join(others) or _quick(policies, RANDOM)
     if name.partition(":")[0] == SEARCH:
         raise ValueError(f"`{SEARCH}` cannot play on for itself, got `{spec}`")
     seconds, playouts = (float(number), None) if number != effort else (None, int(number))
