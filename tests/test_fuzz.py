@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from interpreter.base.diagnostics import RulesetError, render, to_json
@@ -283,6 +283,9 @@ def plays_or_tells(name: str, files: dict[str, str], seed: int) -> str:
         try:
             game = ruleset.new_game(people, seed)
             played(game, seed)
+        except RulesetError as refused:  # an overlay that only this number of people takes in
+            assert str(refused)
+            return "refused"
         except RuleFailure as failure:
             assert str(failure)
             return "stopped"
@@ -294,6 +297,7 @@ def plays_or_tells(name: str, files: dict[str, str], seed: int) -> str:
 
 @some(70)
 @given(st.integers(0, 10**9), st.integers(1, 3))
+@example(1289708, 3)
 def test_a_changed_ruleset_is_refused_or_plays(seed: int, changes: int) -> None:
     chance = random.Random(seed)
     choices = stacks()
