@@ -9,7 +9,7 @@ from interpreter.base.source import Span
 from interpreter.engine.ruleset import Ruleset
 from interpreter.language import core as c
 from interpreter.language.model import RuleLayer
-from interpreter.reading.compose import Entry, words
+from interpreter.reading.compose import Entry, word, words
 
 __all__ = ["Citation", "citations_of"]
 
@@ -31,8 +31,13 @@ class Citation:
 
 
 def citations_of(ruleset: Ruleset) -> list[Citation]:
-    """Everything that is in force in a ruleset and cites statements, in the order of sections and files."""
+    """Everything that is in force in a ruleset and cites statements: its files by their heads, then in the order of
+    sections and files."""
     found: list[Citation] = []
+    for document in ruleset.composition.documents:
+        cites = tuple(scalar.text for scalar in words(document.root.get("cites")))
+        title = word(document.root.get("title"), document.id)
+        found.append(Citation("files", title, document.id, document.root[document.kind].span, cites))
     for section, names in ruleset.composition.sections.items():
         for name, entries in names.items():
             found.extend(_of_entries(ruleset, section, name, entries))

@@ -66,6 +66,7 @@ WORDS = {
     "cases": "case of the trigger",
     "result": "result",
     "graph": "graph",
+    "files": "file",
 }
 """What things are called, by the section in which they are declared."""
 

@@ -477,6 +477,8 @@ class _Whole(Checker):
                 self.error("E601", message, cite.span)
 
     def _all_cites(self) -> Iterator[Scalar]:
+        for document in self.composition.documents:
+            yield from words(document.root.get("cites"))
         for section in self.composition.sections.values():
             for layers in section.values():
                 for entry in layers:

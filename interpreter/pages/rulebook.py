@@ -39,7 +39,7 @@ from interpreter.pages.page import (
     titled,
 )
 from interpreter.pages.rules import Teller
-from interpreter.reading.compose import Entry, amended, word
+from interpreter.reading.compose import Entry, amended, word, words
 
 if TYPE_CHECKING:
     from interpreter.drawing.picture import Picture
@@ -160,7 +160,8 @@ class _Book:
             heads = 1 if declared.key == names[0] else 0
             blocks.append(Grid(tuple(name.replace("_", " ") for name in names), tuple(rows), heads, long=True))
         entries = self.composition.sections.get("cards", {}).get(kind, [])
-        blocks.extend(self.teller.folded_statements([id for entry in entries for id in self.teller.cites_of(entry)]))
+        cites = [id for entry in entries for id in self.teller.cites_of(entry)]
+        blocks.extend(self.teller.folded_statements([*cites, *self._cites_of_files("deck")]))
         return Section(f"cards-{kind}", titled(kind), tuple(blocks))
 
     def _shown(self, value: Any, type_: Type) -> Words:
@@ -189,9 +190,15 @@ class _Book:
             yield Paragraph((f"The places of a {graph.node}{of}:",))
             yield Grid(("place", *(column.replace("_", " ") for column in columns)), rows)
         entries = self.composition.sections.get("graph", {}).get("graph", [])
-        yield from self.teller.folded_statements([id for entry in entries for id in self.teller.cites_of(entry)])
+        cites = [id for entry in entries for id in self.teller.cites_of(entry)]
+        yield from self.teller.folded_statements([*cites, *self._cites_of_files("map")])
         yield Folded((f"every {graph.node}: {len(graph.nodes)}",), (self._nodes(),))
         yield Folded((f"every link: {len(graph.links)}",), (self._links(),))
+
+    def _cites_of_files(self, kind: str) -> list[str]:
+        """The statements that files of a kind cite at their heads."""
+        files = (document for document in self.composition.documents if document.kind == kind)
+        return [scalar.text for file in files for scalar in words(file.root.get("cites"))]
 
     def _picture(self) -> Picture:
         """The board before the set-up; or after it, where the settings decide all that is then to be seen."""

@@ -463,7 +463,19 @@ def _with_parts(document: Document, root: Mapping) -> Iterator[tuple[str, Entry]
             if isinstance(part.value, Mapping):
                 guard = part.value.get("when")
                 guards = (guard,) if isinstance(guard, Scalar) else ()
-                yield from _of_sections(document, part.value, guards, part.key.text)
+                cites = words(part.value.get("cites"))
+                for section, entry in _of_sections(document, part.value, guards, part.key.text):
+                    yield section, _citing(entry, cites) if section in LAYERED else entry
+
+
+def _citing(entry: Entry, cites: list[Scalar]) -> Entry:
+    """A declaration that cites these statements too."""
+    if not cites or not isinstance(entry.value, Mapping):
+        return entry
+    others = tuple(each for each in entry.value.entries if each.key.text != "cites")
+    every = Sequence((*words(entry.get("cites")), *cites), cites[0].span)
+    cited = YamlEntry(Scalar("cites", "plain", cites[0].span, "cites"), every)
+    return replace(entry, value=Mapping((*others, cited), entry.value.span))
 
 
 def _of_sections(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from interpreter.cli.failures import refused
 from interpreter.cli.options import output_option
 from interpreter.cli.output import aligned, as_json, notice, say, styled
 from interpreter.cli.progress import counted
@@ -32,12 +33,15 @@ SINGULAR = {
     "tables": "table",
     "settings": "setting",
     "interpretations": "interpretation",
+    "files": "file",
 }
 
 
 @click.command("coverage")
 @click.option("--rulebook", metavar="BOOK", help="Only this rulebook.  [default: all that a ruleset follows]")
-@click.option("--ruleset", metavar="RULESET", help="Only this ruleset.  [default: all that follow the rulebook]")
+@click.option(
+    "--ruleset", metavar="RULESET", help="Only this ruleset, by id or path.  [default: all that follow the rulebook]"
+)
 @click.option("--mutate", is_flag=True, help="Make each rule wrong to see whether a scenario notices.")
 @click.option(
     "--games", type=click.IntRange(min=1), metavar="N", help="Play so many games to see what comes into play."
@@ -69,16 +73,18 @@ def command(
       regelwerk coverage --mutate --html coverage.html
     """
     from interpreter.engine.coverage import cover
-    from interpreter.reading.files import shelf_for
 
-    shelf = shelf_for(None)
-    books = {book: rulesets for book, rulesets in _books(rulebook, ruleset).items() if rulesets}
-    found = [cover(book, rulesets, shelf, mutate=mutate) for book, rulesets in books.items()]
-    played = {book: _reached(book, rulesets, shelf, games) for book, rulesets in books.items() if games is not None}
+    books = _books(rulebook, ruleset)
+    if not books:
+        refused(f"`{ruleset}` follows no rulebook" if ruleset is not None else "no ruleset follows a rulebook")
+    shelves = {book: rulesets[0].shelf for book, rulesets in books.items()}
+    found = [cover(book, rulesets, shelves[book], mutate=mutate) for book, rulesets in books.items()]
+    for coverage in found:
+        if not coverage.counted:
+            refused(_without_statements(coverage.rulebook, shelves[coverage.rulebook]))
+    played = {book: _reached(book, each, shelves[book], games) for book, each in books.items() if games is not None}
     if page is not None:
-        _write(found, shelf, page)
-    if not found:
-        notice(f"`{ruleset}` follows no rulebook" if ruleset is not None else "no ruleset follows a rulebook")
+        _write(found, shelves.values(), page)
     if output == "json":
         as_json([_json(coverage, played.get(coverage.rulebook)) for coverage in found])
     elif page is None:
@@ -96,12 +102,18 @@ def _reached(book: str, rulesets: list[Ruleset], shelf: Shelf, games: int) -> Re
     return reached(book, rulesets, suite_of(shelf=shelf), games, lambda numbers: counted(numbers, games, book))
 
 
-def _write(found: list[Coverage], shelf: Shelf, page: str) -> None:
+def _without_statements(book: str, shelf: Shelf) -> str:
+    folders = ", ".join(f"`{root.as_posix()}`" for root in shelf.roots)
+    return f"no statement of the rulebook `{book}` stands in `<family>/statements/*.csv` of {folders}"
+
+
+def _write(found: list[Coverage], shelves: Iterable[Shelf], page: str) -> None:
     """The page of all that was found, in a file or on stdout."""
     from interpreter.pages.followed import followed_page
     from interpreter.reading.citations import statements_of
 
-    text = followed_page(found, statements_of(shelf).values())
+    statements = {id: each for shelf in shelves for id, each in statements_of(shelf).items()}
+    text = followed_page(found, statements.values())
     with click.open_file(page, "w", encoding="utf-8") as file:
         file.write(text)
     if page != "-":
@@ -113,15 +125,23 @@ def _books(rulebook: str | None, ruleset: str | None) -> dict[str, list[Ruleset]
     from interpreter.base.suggest import did_you_mean
     from interpreter.cli.options import loaded
     from interpreter.engine.coverage import rulebooks_of
-    from interpreter.reading.files import shelf_for
+    from interpreter.reading.files import nearby_ids, shelf_for
 
     shelf = shelf_for(None)
-    books = rulebooks_of(shelf) if ruleset is None else rulebooks_of(shelf, [loaded(ruleset)])
+    if ruleset is not None:
+        own = loaded(ruleset)
+        books = rulebooks_of(own.shelf, [own])
+    else:
+        books = rulebooks_of(shelf)
+    if rulebook is not None and rulebook not in books and ruleset is None:
+        for own in map(loaded, set(nearby_ids()) - set(shelf.ids("ruleset"))):
+            books = {**rulebooks_of(own.shelf, [own]), **books}
     if rulebook is None:
         return books
     if rulebook not in books:
         hint = did_you_mean(rulebook, books).replace("`", "'")
-        raise click.BadParameter(f"no ruleset follows '{rulebook}'{hint}", param_hint="--rulebook")
+        who = "no ruleset" if ruleset is None else f"'{ruleset}' is not a ruleset that"
+        raise click.BadParameter(f"{who} follows '{rulebook}'{hint}", param_hint="--rulebook")
     return {rulebook: books[rulebook]}
 
 
@@ -133,7 +153,7 @@ def _counts(coverage: Coverage) -> dict[str, int | None]:
         "cited": len(ids & coverage.cited.keys()),
         "waived": len(ids & coverage.waived.keys()),
         "both": len(ids & coverage.waived.keys() & coverage.cited.keys()),
-        "shown": len(ids & coverage.shown),
+        "shown": len(ids & coverage.shown & coverage.cited.keys()),
         "proved": len(ids & coverage.proved) if coverage.proved is not None else None,
     }
 

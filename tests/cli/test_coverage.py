@@ -1,0 +1,72 @@
+"""``regelwerk coverage`` for rulesets of an author's own, in a folder that nothing else names."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+
+POND = Path(__file__).parent.parent / "bad/_base/pond"
+
+
+@pytest.fixture
+def pond(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a game that follows a rulebook: P-01 and P-03 are cited by what its family declares, P-02 not."""
+    shutil.copytree(POND, tmp_path / "pond")
+    monkeypatch.chdir(tmp_path)
+    _change(tmp_path / "pond/editions/classic.yaml", "players:", "rulebook: pond\nplayers:")
+    _change(tmp_path / "pond/family.yaml", "    cites: [P-02]\n", "")
+    return tmp_path / "pond"
+
+
+def _change(file: Path, old: str, new: str) -> None:
+    text = file.read_text(encoding="utf-8")
+    assert old in text
+    file.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def _counts(run: Run, *arguments: str) -> tuple[int, int, list[str]]:
+    result = run("coverage", *arguments, "-o", "json")
+    (book,) = json.loads(result.stdout)
+    return book["counted"], book["cited"], [each["id"] for each in book["uncited"]]
+
+
+@pytest.mark.parametrize("named", ["--ruleset=pond", "--ruleset=pond/pond.yaml", "--rulebook=pond"])
+def test_statements_of_the_folder_are_counted(run: Run, pond: Path, named: str) -> None:
+    assert _counts(run, named) == (3, 2, ["P-02"])
+
+
+def test_what_a_part_or_the_head_of_a_file_cites_is_cited(run: Run, pond: Path) -> None:
+    _change(pond / "maps/lake.yaml", "kinds:", "cites: [P-02]\nkinds:")
+    assert _counts(run, "--ruleset=pond") == (3, 3, [])
+    text = (
+        "parts:\n  high:\n    when: water > 1\n    cites: [P-02]\n    rules:\n      leap_cost:\n        wraps: pond\n"
+        "        is: |\n          (who: seat, place: place) -> int: base(who, place)\n"
+    )
+    _change(pond / "maps/lake.yaml", "cites: [P-02]\n", text)
+    assert _counts(run, "--ruleset=pond") == (3, 3, [])
+    assert "Turn up the topmost card" in run("rulebook", "pond").stdout
+
+
+def test_a_scenario_for_what_nothing_cites_is_no_more_than_all(run: Run, pond: Path) -> None:
+    (pond / "scenarios").mkdir()
+    (pond / "scenarios/all.yaml").write_text(
+        "language: 1\nscenarios: pond/all\nis:\n"
+        "  - {name: all, ruleset: pond, players: 2, cites: [P-01, P-02, P-03], then: [water == 1]}\n",
+        encoding="utf-8",
+    )
+    assert "shown    2  100 %" in run("coverage", "--ruleset", "pond").stdout
+
+
+def test_nothing_found_is_an_error(run: Run, pond: Path) -> None:
+    _change(pond / "statements/pond.csv", ",pond,", ",another,")
+    result = run("coverage", "--ruleset", "pond")
+    assert result.exit_code == 1
+    assert "no statement of the rulebook `pond` stands in `<family>/statements/*.csv`" in result.stderr
+    _change(pond / "editions/classic.yaml", "rulebook: pond\n", "")
+    result = run("coverage", "--ruleset", "pond")
+    assert (result.exit_code, result.stderr) == (1, "Error: `pond` follows no rulebook\n")
