@@ -7,7 +7,7 @@ facts the checker knows in which phases an event can occur, and which standing r
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.compiler.facts import Facts, Reach, target_of
@@ -257,26 +257,69 @@ def _check_functions_pure(model: Model, reach: Reach) -> Iterable[Diagnostic]:
 
 def _check_loops(model: Model, reach: Reach) -> Iterable[Diagnostic]:
     """A `while` that asks nobody carries a bound."""
+    asking = _asking(model, reach)
     for layer in reach.procedures.values():
         for node in descendants(layer.body):
-            if isinstance(node, c.Repeat) and node.bound is None and not _body_suspends(model, reach, node.body):
+            if isinstance(node, c.Repeat) and node.bound is None and not _asks(model, node.body, asking):
+                silent = list(_silent(model, reach, node.body, asking))
+                notes = (Note(f"where this layer answers, `{each.rule}` asks nobody", each.span) for each in silent)
+                message = "this loop may ask nobody" if silent else "this loop asks nobody"
                 yield Diagnostic(
                     "E706",
-                    "this loop asks nobody, so it needs a bound",
+                    f"{message}, so it needs a bound",
                     node.span,
-                    help="say `while test at most n times:`",
+                    tuple(notes),
+                    "say `while test at most n times:`",
                 )
 
 
-def _body_suspends(model: Model, reach: Reach, body: tuple[c.Step, ...]) -> bool:
+def _asking(model: Model, reach: Reach) -> frozenset[str]:
+    """The procedures that ask, or call one that does, whichever of their layers answers; and the events that such a
+    procedure hears."""
+    found: set[str] = set()
+    while True:
+        more = {
+            name
+            for name, layer in reach.procedures.items()
+            if _asks(model, layer.body, found) and (layer.when is None or _below(layer) in {*found, f"{layer.rule}@-1"})
+        }
+        heard = (t.event for t in model.triggers.values() if any(case.procedure in more for case in t.cases))
+        if found == (more := {*more, *heard}):
+            return frozenset(found)
+        found = more
+
+
+def _below(layer: RuleLayer) -> str:
+    """The id of the layer that answers where this one does not."""
+    return f"{layer.rule}@{layer.layer - 1}"
+
+
+def _asks(model: Model, body: object, asking: Container[str]) -> bool:
+    """Whether something in a text asks, by itself or in what it calls."""
     for node in descendants(body):
-        if isinstance(node, c.Ask):
-            return True
-        if isinstance(node, c.CallRule | c.CallBase):
-            facts = reach.all.get(target_of(model, node))
-            if facts is not None and facts.asks:
+        match node:
+            case c.Ask():
                 return True
+            case c.Notes(event) if event in asking:
+                return True
+            case c.CallRule() | c.CallBase() if target_of(model, node) in asking:
+                return True
+            case _:
+                pass
     return False
+
+
+def _silent(model: Model, reach: Reach, body: tuple[c.Step, ...], asking: Container[str]) -> Iterable[RuleLayer]:
+    """Layers of what a loop calls that ask nobody, though another layer of the same rule does."""
+    calls = [target_of(model, node) for node in descendants(body) if isinstance(node, c.CallRule | c.CallBase)]
+    for name in calls:
+        layer = reach.procedures.get(name)
+        if layer is None or not reach.all[name].asks:
+            continue
+        calls.extend(sorted(called for called in reach.own[name].calls if called not in calls))
+        ways = [reach.procedures[each] for each in (name, _below(layer)) if layer.when and each in reach.procedures]
+        silent = [each for each in ways if not _asks(model, each.body, asking)]
+        yield from silent[: len(ways) - 1]
 
 
 def _check_triggers(model: Model, reach: Reach) -> Iterable[Diagnostic]:

@@ -477,6 +477,8 @@ class _Reader:
             self.mention(span, "records", name)
         elif name in FUNCTIONS:
             self.mention(span, "functions", name)
+        elif ("cards", name) in self.known:
+            self.mention(span, "cards", name)
 
     def _base(self, span: Span) -> None:
         """`base` is the rule as the layer below says it."""

@@ -139,8 +139,12 @@ class Shown(Checker):
         if (text := entry.get("rows")) is not None:
             match = parsed(text, parse_match, self.report)
             if match is not None:
-                rows, of = expressions.items(match.binders[0].items)
-                row_local = frame.add(match.binders[0].name, of).index
+                binder, *more = match.binders
+                for other in more:
+                    self.error("E202", "the rows of a board go through one list", other.span)
+                listed = n.ListFilter(binder.name, binder.items, match.test, span=match.span)
+                rows, of = expressions.items(binder.items if match.test is None else listed)
+                row_local = frame.add(binder.name, of).index
         columns: list[tuple[str, c.Expression]] = []
         written = entry.get("columns")
         if isinstance(written, Mapping):

@@ -49,6 +49,9 @@ class Graphs(Reader):
                 if table is not None:
                     columns = self.columns(table, graph.place, "a place")
                     graph.sets[entry.key.text] = [self.row(columns, row) for row in table.rows]
+        if "place" in keys and not graph.sets and "places" not in keys:
+            message = f"a {graph.node} has places, but no set of `places` says which"
+            self.error("E306", message, keys["place"].span, "list them in the graph: `places: {…: …}`")
         self._nodes(graph)
         linked = self._links(graph)
         if self.composition.single("nodes") is None:

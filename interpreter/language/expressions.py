@@ -16,7 +16,7 @@ from interpreter.base.words import counted
 from interpreter.language import core as c
 from interpreter.language import nodes as n
 from interpreter.language.builtins import BuiltinCall
-from interpreter.language.model import Group, Model, Signature, Signatures
+from interpreter.language.model import CardKind, Group, Model, Signature, Signatures
 from interpreter.language.scope import Frame, path_of
 from interpreter.language.signatures import FUNCTIONS, Function
 from interpreter.language.types import (
@@ -221,19 +221,27 @@ class Expressions:
     def _number(self, value: int, wanted: Type | None, span: Span) -> c.Expression:
         """A number, or the card that bears it where a card is wanted."""
         if wanted is not None and wanted.form == "card":
-            for index, row in enumerate(self.model.cards):
-                if row.key == value and wanted.name in ("", row.kind):
-                    return c.Const(index, type=Type("card", row.kind), span=span)
-            self.error("E302", f"there is no {wanted.sure} {value}", span)
-            return self._never(span)
+            found = self._card(value, wanted, span)
+            if found is None:
+                self.error("E302", f"there is no {wanted.sure} {value}", span)
+            return found or self._never(span)
         return c.Const(value, type=INT, span=span)
+
+    def _card(self, key: int | str, wanted: Type, span: Span) -> c.Expression | None:
+        """The card with a key, of the wanted kind."""
+        found = [i for i, row in enumerate(self.model.cards) if row.key == key and wanted.name in ("", row.kind)]
+        if len(found) > 1:
+            shown = f'"{key}"' if isinstance(key, str) else key
+            calls = [f"`{self.model.cards[index].kind}({shown})`" for index in found]
+            message = f"{shown} is the key of several cards: {' and '.join(calls)}"
+            self.report(Diagnostic("E303", message, span, help=f"say which is meant: {' or '.join(calls)}"))
+            return self._never(span)
+        return c.Const(found[0], type=Type("card", self.model.cards[found[0]].kind), span=span) if found else None
 
     def _text(self, value: str, wanted: Type | None, span: Span) -> c.Expression:
         graph = self.model.graph
-        if wanted is not None and wanted.form == "card":
-            for index, row in enumerate(self.model.cards):
-                if row.key == value and wanted.name in ("", row.kind):
-                    return c.Const(index, type=Type("card", row.kind), span=span)
+        if wanted is not None and wanted.form == "card" and (card := self._card(value, wanted, span)) is not None:
+            return card
         names = [row.name for row in graph.nodes] if graph else []
         if value in names:
             return c.Const(names.index(value), type=NODE, span=span)
@@ -467,6 +475,8 @@ class Expressions:
         function = FUNCTIONS.get(node.name)
         if function is not None:
             return self._builtin(node, function, maybe)
+        if node.name in self.model.card_kinds:
+            return self._card_of_kind(node, self.model.card_kinds[node.name], maybe)
         known = [*self.signatures, *self.model.records, *FUNCTIONS]
         helped = f"`{node.name}` is a table: read it as `{node.name}[…]`" if node.name in self.model.tables else None
         self.report(
@@ -477,6 +487,30 @@ class Expressions:
         for argument in node.arguments:
             self._quietly(argument)
         return self._never(node.span)
+
+    def _card_of_kind(self, node: n.Call, kind: CardKind, maybe: bool) -> c.Expression:
+        """``news(1)``: the card of a kind with that key."""
+        card = Type("card", kind.name)
+        if kind.key is None:
+            self.error("E406", f"a {kind.name} has no key: nothing tells one from another", node.name_span)
+            return self._never(node.span)
+        key_type = kind.attributes[kind.key]
+        literal = node.arguments[0] if len(node.arguments) == 1 else None
+        if isinstance(literal, n.IntLiteral | n.TextLiteral):
+            found = self._card(literal.value, card, literal.span)
+            if found is None:
+                self.error("E302", f"there is no {card} {literal.value}", literal.span)
+            return found or self._never(node.span)
+        arguments = self._arguments(node, [key_type], kind.span)
+        if len(arguments) != 1:
+            return self._never(node.span)
+        local = self.frame.hidden()
+        each = c.Local(local, kind.name, type=card, span=node.span)
+        same = c.Comparison("==", c.Static(f"{kind.name}.{kind.key}", each, type=key_type), *arguments, type=BOOL)
+        every = self.domain(kind.name, node.span)
+        assert every is not None
+        type_ = card.maybe if maybe else card
+        return c.Loop("first", local, every, same, (), None, maybe, type=type_, span=node.span)
 
     def _call_base(self, node: n.Call) -> c.Expression:
         if self.base is None:

@@ -43,6 +43,7 @@ _STARTS: dict[str, Start] = {
     "permits": "verdict",
     "on": "heard",
     "for": "matched",
+    "rows": "matched",
     "prefer": "preferences",
 }
 """What rule text is by the key that it stands behind; behind every other it is an expression."""
