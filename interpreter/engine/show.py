@@ -9,11 +9,12 @@ from interpreter.base.frozen import dataclass
 from interpreter.compiler.constants import Evaluate
 from interpreter.compiler.plain.machine import OptionSite
 from interpreter.engine.sight import Unseen, Veil, may_see, seen_by, veils
-from interpreter.kernel.effects import CHOICE, MARK, NOTE
+from interpreter.kernel.effects import CHOICE, MARK, NOTE, put_back
 from interpreter.kernel.state import State, Value
 from interpreter.language import core as c
-from interpreter.language.model import Board, Phrase
+from interpreter.language.model import Board, CheckedRule, Phrase
 from interpreter.language.types import Type
+from interpreter.language.walk import descendants
 
 if TYPE_CHECKING:
     from interpreter.engine.game import Game
@@ -80,7 +81,7 @@ def numbered_lines(game: Game, player: int | None = None, language: str = "en") 
 def _told(game: Game, start: int, player: int | None, language: str) -> Iterator[tuple[tuple[Any, ...], Line]]:
     """Each record of the log that is told, with its line."""
     waiting: list[tuple[Any, ...]] = []
-    for record in game.state.log[start:]:
+    for place, record in enumerate(game.state.log[start:], start):
         if record[0] == CHOICE:
             hidden = record[1].ask.sealed and player != record[3]
             if hidden:
@@ -93,7 +94,7 @@ def _told(game: Game, start: int, player: int | None, language: str) -> Iterator
                 yield from ((sealed, _choice(game, sealed, player, language, revealed=True)) for sealed in waiting)
                 waiting = []
             else:
-                yield record, _mark(game, record, language)
+                yield record, _mark(game, record, place, language)
 
 
 def _choice(
@@ -150,14 +151,39 @@ def rule_at(game: Game, span: Any) -> tuple[str, tuple[str, ...]]:
     return (layer.spoken, game.ruleset.own_cites(layer.cites)) if layer is not None else ("", ())
 
 
-def _mark(game: Game, record: tuple[Any, ...], language: str) -> Line:
+def _mark(game: Game, record: tuple[Any, ...], place: int, language: str) -> Line:
     word, number = record[2:4]
     edge, _, of = word.partition(" of ")
     phrase = game.ruleset.model.says.get(of) if edge == "start" else None
     text = _say(game, phrase, [], [], [], language)
-    layer = game.ruleset.model.rules.get(of)
-    cites = game.ruleset.own_cites(layer.cites) if layer is not None and edge == "start" else ()
-    return Line("mark", word, text, {"number": number}, None, of if layer else "", cites)
+    rule = game.ruleset.model.rules.get(of)
+    cites = _cites_of_phase(game, rule, place) if rule is not None and edge == "start" else ()
+    return Line("mark", word, text, {"number": number}, None, of if rule else "", game.ruleset.own_cites(cites))
+
+
+def _cites_of_phase(game: Game, rule: CheckedRule, place: int) -> tuple[str, ...]:
+    """Statements of the layers that carry out a phase: those whose `when` held at that place of the log."""
+    state: State | None = None
+    cites: list[str] = []
+    for layer in reversed(rule.layers):
+        if layer.when is not None and layer.layer > 0:
+            state = state or _state_at(game, place)
+            game.machine.meter.refill()
+            if not game.machine.expressions.compile(layer.when)(state, [None] * layer.local_count):
+                continue
+        cites[:0] = layer.cites
+        if not any(isinstance(node, c.CallBase) for node in descendants(layer.body)):
+            break
+    return tuple(dict.fromkeys(cites))
+
+
+def _state_at(game: Game, place: int) -> State:
+    """A copy of the state as it was after a record of the log."""
+    state = game.state.clone()
+    for record in reversed(game.state.log[place + 1 :]):
+        put_back(state.cells, record)
+    state.forget()
+    return state
 
 
 def _public(game: Game, names: list[str], values: list[Value], types: list[Type], may: list[bool]) -> dict[str, Any]:
@@ -187,8 +213,6 @@ def _say(
 
 
 def _part(game: Game, part: c.Expression, env: list[Value], hidden: set[int], state: State) -> str:
-    from interpreter.language.walk import descendants
-
     if hidden and any(isinstance(node, c.Local) and node.index in hidden for node in descendants(part)):
         return HIDDEN
     game.machine.meter.refill()
