@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 from interpreter.base.cycles import no_search
@@ -23,7 +23,7 @@ __all__ = ["Row", "key_names", "played", "simulate"]
 @dataclass(frozen=True, slots=True)
 class Row:
     """One game. ``free`` counts the decisions with more than one option; ``keys`` are what ranks the seats; ``taken``
-    has all numbers that the ruleset's `measures` took. All but ``seconds`` follows from the seed."""
+    has all numbers that the ruleset's `measures` took. All but ``seconds`` (processor time) follows from the seed."""
 
     seed: int
     decisions: int
@@ -104,7 +104,7 @@ def played(
 def _row(
     ruleset: Ruleset, bots: Sequence[Bot], seed: int, settings: Mapping[str, Any] | None, stopped: Callable[[], bool]
 ) -> Row | None:
-    start = perf_counter()
+    start = process_time()
     match = Match(ruleset, bots, seed, settings)
     game = match.game
     free = 0
@@ -119,7 +119,7 @@ def _row(
         match.decisions,
         free,
         game.state.cells[game.machine.constants.layout.base["round"]],
-        perf_counter() - start,
+        process_time() - start,
         result.places if result else (),
         result.keys if result else (),
         taken(game),

@@ -30,7 +30,7 @@ def summary(ruleset: Ruleset, bots: Sequence[str], rows: Sequence[Row]) -> dict[
         "games": len(rows),
         "decisions": sum(row.decisions for row in rows),
         "free_decisions": sum(row.free for row in rows),
-        "seconds": round(sum(row.seconds for row in rows), 6),
+        "processor_seconds": round(sum(row.seconds for row in rows), 6),
         "rounds": _spread([row.rounds for row in rows]),
         "lengths": [{"rounds": n, "games": k} for n, k in sorted(Counter(row.rounds for row in rows).items())],
         "seats": [_seat(ruleset, name, seat, rows) for seat, name in enumerate(names)],

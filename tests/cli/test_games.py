@@ -7,6 +7,7 @@ import signal
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from time import sleep
 
 import pytest
 
@@ -118,6 +119,14 @@ def test_simulate(run: Run, tmp_path: Path) -> None:
     text = run("simulate", *GAME, "-n", "6", "--bots", "eager,random").stdout
     assert text.startswith("pebbles: 6 games of 2 players, seed 3\n")
     assert "mean of" in text
+
+
+def test_simulate_tells_processor_time_and_wall_time_apart(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    step = Match.step
+    monkeypatch.setattr(Match, "step", lambda match: sleep(0.02) or step(match))  # type: ignore[func-returns-value]
+    data = json.loads(run("simulate", *GAME, "-n", "2", "--jobs", "1", "-o", "json").stdout)
+    assert data["wall_seconds"] > 0.02 * data["decisions"] > 2 * data["processor_seconds"]
+    assert "processor time" in run("simulate", *GAME, "-n", "1", "--jobs", "1").stdout
 
 
 def test_simulate_goes_on(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

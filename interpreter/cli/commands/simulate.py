@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -116,7 +117,7 @@ def command(
     done = [row for row in done if start <= row.seed < start + games]
     every, known = range(start, start + games), {row.seed for row in done}
     left = [seed for seed in every if seed not in known] if known else every
-    lost = None
+    lost, began = None, monotonic()
     with interruptible() as stopped, counting("games", games, len(done)) as tell:
         try:
             alone = alone_for(jobs) if cluster is None else 0.0
@@ -127,9 +128,10 @@ def command(
                 tell(len(more))
         except (WorkersLost, ClusterUnavailable) as error:
             lost = str(error)
+    took = monotonic() - began
     done.sort(key=lambda row: row.seed)
     about = {"ruleset": found.id, "overlays": list(overlays), "players": number, "seed": start, "settings": given}
-    data = {**about, **summary(found, names, done)}
+    data = {**about, **summary(found, names, done), "wall_seconds": round(took, 6)}
     try:
         if done:  # else what was written before may stay
             _write(found, names, done, rows, seats)
@@ -255,9 +257,10 @@ def _text(data: dict[str, Any]) -> None:
     added += "".join(f", {key}={value}" for key, value in data["settings"].items())
     games, players = counted(data["games"], "game"), counted(data["players"], "player")
     say(f"{data['ruleset']}{added}: {games} of {players}, seed {data['seed']}")
-    free, decisions, seconds = data["free_decisions"], data["decisions"], data["seconds"]
-    speed = f", {decisions / seconds:,.0f} a second on one core" if seconds else ""
-    say(f"{decisions:,} decisions ({free:,} with more than one option) in {seconds:.2f} s{speed}")
+    free, decisions, seconds = data["free_decisions"], data["decisions"], data["processor_seconds"]
+    say(f"{decisions:,} decisions ({free:,} with more than one option)")
+    speed = f", {decisions / seconds:,.0f} decisions a second" if seconds else ""
+    say(f"processor time {seconds:.2f} s{speed}; wall time {data['wall_seconds']:.2f} s")
     rounds = data["rounds"]
     say(f"rounds: {rounds['mean']:.1f} ({rounds['min']} to {rounds['max']})")
     say()
