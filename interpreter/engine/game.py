@@ -458,6 +458,18 @@ class Game:
         self._check_seat(player)
         return lines_of(self, player, language)
 
+    def value(self, text: str, player: int | None = None) -> Any:
+        """The value of an expression of the rule language now, as plain data: `count(seats)`.
+
+        Raises :class:`RulesetError` where the text is wrong, :class:`RuleFailure` where it has no value, and
+        ``ValueError`` where it looks at what the player may not see.
+        """
+        from interpreter.engine.typed import value_of
+
+        self._check_seat(player)
+        value, type_ = value_of(self, text, player)
+        return self.ruleset.names.public(value, type_)
+
     def _check_seat(self, player: int | None) -> None:
         if player is None:
             return

@@ -261,6 +261,7 @@ def view_of(game: Game, player: int | None) -> dict[str, Any]:
         "phase": model.phases[p] if 0 <= (p := cells[layout.base["phase"]]) < len(model.phases) else None,
         "decision": decision.name if decision else None,
         "actor": decision.actor if decision else None,
+        "context": _context(game, player),
     }
     veiled = veils(game, player)
     seats: list[dict[str, Any]] = [{} for _ in game.machine.constants.seats]
@@ -287,6 +288,19 @@ def view_of(game: Game, player: int | None) -> dict[str, Any]:
             ]
     view["seats"] = seats
     return view
+
+
+def _context(game: Game, player: int | None) -> dict[str, Any]:
+    """What is asked about, without cards that the player may not see. What is left is told with the choice, too."""
+    decision = game.decision
+    if decision is None:
+        return {}
+    state, env = game.state, decision.env
+    values = [value(state, env) for _, value in decision.site.context]
+    types = [value.type for _, value in decision.site.ask.context]
+    names = [name for name, _ in decision.site.context]
+    may = [may_see(game.machine.visible_in(state, *each), player) for each in zip(values, types, strict=True)]
+    return _public(game, names, values, types, may)
 
 
 def _as_bag(value: Value) -> tuple[int, ...]:

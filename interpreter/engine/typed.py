@@ -8,6 +8,7 @@ from typing import Any
 from interpreter.base.diagnostics import Diagnostic, RulesetError
 from interpreter.base.source import SourceFile
 from interpreter.engine.game import Game
+from interpreter.engine.sight import Unseen, may_see, seen_by
 from interpreter.kernel.state import Value
 from interpreter.language.expressions import Expressions
 from interpreter.language.parse import parse_expression
@@ -18,15 +19,23 @@ from interpreter.language.types import Type
 __all__ = ["literal", "value_of"]
 
 
-def value_of(game: Game, text: str) -> tuple[Value, Type]:
-    """The value of an expression now, and its type. Raises :class:`RulesetError` with what is wrong with the text."""
+def value_of(game: Game, text: str, player: int | None = None) -> tuple[Value, Type]:
+    """The value of an expression now, and its type. Raises :class:`RulesetError` with what is wrong with the text, and
+    ``ValueError`` where it looks at what the player may not see."""
     tree, found = parse_expression(Typed(SourceFile("expression", text)))
     diagnostics: list[Diagnostic] = list(found)
     if tree is not None:
         model, frame = game.ruleset.model, Frame()
         node = Expressions(model, model.signatures, frame, diagnostics.append).value(tree, maybe=True)
         if not diagnostics:
-            value = game.machine.expressions.compile(node)(game.state, [None] * frame.size)
+            game.machine.meter.refill()
+            try:
+                value = game.machine.expressions.compile(node)(seen_by(game, player), [None] * frame.size)
+                hash(value)  # looks at every part of it
+            except Unseen:
+                raise ValueError(f"`{text}` looks at what player {player} may not see") from None
+            if not may_see(game.machine.visible_in(game.state, value, node.type), player):
+                raise ValueError(f"`{text}` is a card that player {player} may not see")
             return (tuple(value) if isinstance(value, range) else value), node.type
     raise RulesetError(diagnostics)
 
