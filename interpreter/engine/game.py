@@ -331,14 +331,14 @@ class Game:
         made = self._made()
         while made is not None:
             made, record, _ = made
-            found.append((record[3], self._option(record).as_dict()))
+            found.append((record[3], self.option_of(record).as_dict()))
         return found[::-1]
 
     @property
     def last_choice(self) -> Option | None:
         """What was chosen last, if anything was."""
         made = self._made()
-        return self._option(made[1]) if made is not None else None
+        return self.option_of(made[1]) if made is not None else None
 
     def _made(self) -> Any:
         """All choices, the last one in front; also those before this object was."""
@@ -353,7 +353,7 @@ class Game:
         self._gathered, self._looked_through = made, len(log)
         return made
 
-    def _option(self, record: tuple[Any, ...]) -> Option:
+    def option_of(self, record: tuple[Any, ...]) -> Option:
         """The option that the record of a choice tells of."""
         _, site, frame, _, values, *_ = record
         named = self._named(frame[0])

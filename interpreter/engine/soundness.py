@@ -17,9 +17,10 @@ from interpreter.base.source import Span
 from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.decision import Decision, Option
 from interpreter.engine.game import Game
-from interpreter.engine.hidden import Draw, known, otherwise
+from interpreter.engine.hidden import Draw, known, shown
 from interpreter.engine.refusal import IllegalMove
 from interpreter.engine.show import lines_since
+from interpreter.engine.worlds import Memory, otherwise, uppermost
 from interpreter.kernel.chance import Draws
 from interpreter.kernel.effects import CHOICE, MARK, NOTE, changes
 
@@ -84,6 +85,7 @@ class Examiner:
     phases: int = 0
     """So many phases began while it looked on."""
     _phase: int = 0
+    _memories: dict[int, Memory] = field(default_factory=dict)
 
     def look(self) -> Iterator[Trouble]:
         """What is wrong with the game as it stands."""
@@ -123,6 +125,15 @@ class Examiner:
             for _ in self._times():
                 yield from self._told(before, option, start)
 
+    def _memory(self, player: int) -> Memory:
+        """What a player has seen of what lies hidden."""
+        memory = self._memories.get(player)
+        if memory is None:
+            memory = self._memories[player] = Memory(self.game, player)
+        else:
+            memory.learn(self.game)
+        return memory
+
     def _players(self) -> list[int]:
         seats = self.game.machine.constants.seats
         return list(seats) if self.thorough else [self.draw(len(seats))]
@@ -142,7 +153,7 @@ class Examiner:
         try:
             for player in self._players():
                 mine = known(game, player, len(game.state.log))
-                theirs = known(otherwise(game, player, self.draw, log=False), player)
+                theirs = known(otherwise(game, player, self.draw, memory=self._memory(player)), player)
                 for what, value in mine.items():
                     if value != theirs[what]:
                         message = f"what player {player + 1} knows depends on what is hidden: {_what(what, value)}"
@@ -266,8 +277,9 @@ class Examiner:
             yield Trouble("copies", f"`{option}` undone is another game", option_span(option))
 
     def _told(self, before: Game, option: Option, start: int) -> Iterator[Trouble]:
-        """What is told of a choice does not depend on cards that were hidden before and did not move, nor on what was
-        chosen where choices are sealed. What the course of the game gives away (who is asked next) is not judged."""
+        """What is told of a choice, and what is seen after it, does not depend on what was hidden before, but for cards
+        that moved, nor on what was chosen where choices are sealed. What the course of the game gives away (who is
+        asked next) is not judged."""
         game = self.game
         log = game.state.log[start:]
         if any(record[0] == MARK and record[2] == "reveal" for record in log):
@@ -277,13 +289,13 @@ class Examiner:
         chance = layout.base["chance"]
         changed = [cell for record in log for cell, _ in changes(record)]
         mixed = any(chance <= cell < chance + layout.count("chance") for cell in changed)
-        moved = {cell - first for cell in changed if first <= cell < first + count}
+        moved = {cell - first for cell in changed if first <= cell < first + count} | set(uppermost(game))
         decision = before.decision
         assert decision is not None
         for player in self._players():
             others = []
             if not mixed:
-                others.append((otherwise(before, player, self.draw, moved, tokens=False, log=False), option))
+                others.append((otherwise(before, player, self.draw, moved, self._memory(player)), option))
             if decision.site.ask.sealed and player != decision.actor:
                 alternatives = list(islice(decision.options, READ))
                 others.append((before.clone(), alternatives[self.draw(len(alternatives))]))
@@ -293,6 +305,8 @@ class Examiner:
     def _tells_alike(self, player: int, other: Game, choice: Option, made: Option, start: int) -> Iterator[Trouble]:
         try:
             other.apply(choice.as_dict())
+            if self._asks(other) != self._asks(self.game):
+                return
             mine, theirs = (list(lines_since(*pair, player)) for pair in ((self.game, start), (other, 0)))
         except (IllegalMove, RuleFailure):  # what is hidden may decide what can be done: it gives nothing away in words
             return
@@ -305,6 +319,16 @@ class Examiner:
                 span = next((r[1] for r in self.game.state.log[start:] if r[0] == NOTE and r[2] == a.name), None)
                 yield Trouble("leak", message, span or option_span(made), notes)
                 return
+        after, would = shown(self.game, player), shown(other, player)
+        for what, value in after.items():
+            if value != would[what]:
+                message = f"what player {player + 1} sees depends on what is hidden: {_what(what, value)}"
+                yield Trouble("leak", message, option_span(made), _apart(value, would[what]))
+                return
+
+    @staticmethod
+    def _asks(game: Game) -> tuple[str, int] | None:
+        return None if game.decision is None else (game.decision.name, game.decision.actor)
 
 
 def some_option(decision: Decision, draw: Draw) -> Option:

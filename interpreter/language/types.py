@@ -171,6 +171,25 @@ def has_cards(type_: Type, records: Records) -> bool:
     return type_.form in ("card", "pile")
 
 
+def renamed(value: Any, type_: Type, records: Records, swapped: Mapping[int, int]) -> Any:
+    """A value that names other cards in place of some."""
+    if value is None:
+        return None
+    if type_.form == "card":
+        return swapped.get(value, value)
+    if type_.form == "pile":
+        return tuple(swapped.get(card, card) for card in value)
+    if type_.form in ("list", "set") and type_.of is not None and has_cards(type_.of, records):
+        items = (renamed(item, type_.of, records, swapped) for item in value)
+        return tuple(sorted(items) if type_.form == "set" else items)
+    if type_.form == "record":
+        return tuple(
+            renamed(item, each, records, swapped)
+            for item, each in zip(value, records[type_.name].values(), strict=True)
+        )
+    return value
+
+
 def cards_in(value: Any, type_: Type, records: Records) -> Iterator[int]:
     """The cards that a value holds."""
     if value is None:

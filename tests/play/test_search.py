@@ -9,9 +9,9 @@ import pytest
 from interpreter.engine.game import Game
 from interpreter.engine.hidden import known
 from interpreter.engine.ruleset import Ruleset, load
+from interpreter.engine.worlds import Worlds
 from interpreter.play.bots.base import Stream
 from interpreter.play.bots.named import bots_of
-from interpreter.play.bots.worlds import Worlds
 from interpreter.play.match import Match
 
 

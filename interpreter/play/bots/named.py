@@ -109,8 +109,8 @@ def bots_of(spec: str, ruleset: Ruleset, players: int, persons: Mapping[int, Bot
     return table
 
 
-def _maker(spec: str, ruleset: Ruleset, players: int) -> Callable[[list[Bot]], Bot]:
-    """Makes the bot of a name, for a table that is still being filled."""
+def _maker(spec: str, ruleset: Ruleset, players: int, *, in_world: bool = False) -> Callable[[list[Bot]], Bot]:
+    """Makes the bot of a name, for a table that is still being filled, or for the worlds of a search."""
     name, *given = spec.split(":")
     if name in _PLANLESS:
         if given:
@@ -126,7 +126,7 @@ def _maker(spec: str, ruleset: Ruleset, players: int) -> Callable[[list[Bot]], B
         raise ValueError(f"no bot is called `{name}`{did_you_mean(name, known) or f'; there are {listed}'}")
     if given:
         policy = policies_for(ruleset, _weights(policy, given))[name]
-    return lambda table: PolicyBot(policy, table)
+    return lambda table: PolicyBot(policy, table, in_world=in_world)
 
 
 def _searcher(spec: str, given: Sequence[str], ruleset: Ruleset, players: int) -> Callable[[list[Bot]], Bot]:
@@ -141,7 +141,7 @@ def _searcher(spec: str, given: Sequence[str], ruleset: Ruleset, players: int) -
         raise ValueError(f"`{SEARCH}` cannot play on for itself, got `{spec}`")
     seconds, playouts = (float(number), None) if number != effort else (None, int(number))
 
-    make = _maker(name, ruleset, players)
+    make = _maker(name, ruleset, players, in_world=True)
     table: list[Bot] = []
     table.extend(make(table) for _ in range(players))
     policy = table[0].policy if isinstance(table[0], PolicyBot) else None

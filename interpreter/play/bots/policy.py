@@ -4,21 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from typing import Any
 
 from interpreter.compiler.constants import Env, Evaluate, RuleFailure
 from interpreter.compiler.plain.machine import AskSite, Machine, OptionSite
-from interpreter.engine.decision import Decision, Option
+from interpreter.engine.decision import Decision, Named, Option
 from interpreter.engine.game import Game
+from interpreter.engine.worlds import OPTIONS, Worlds
 from interpreter.kernel.state import State, Value
 from interpreter.language import core as c
 from interpreter.language.policies import Line, Pattern, Policy, Preferences, how_to_choose
 from interpreter.language.walk import descendants
 from interpreter.play.bots.base import Bot, Code, Stream
+from interpreter.play.bots.peeks import Peeks, peeks_of
 
 __all__ = ["PolicyBot"]
 
+MOST_KNOWN = 1_000
+"""At so many decisions it is remembered what the policy reads there."""
 MOST_DRAW = 4
 """Most choices draw no more numbers than this."""
 
@@ -52,17 +56,56 @@ class _Way:
 
 
 class PolicyBot:
-    """Follows a policy. ``table`` has the bots of all seats, for lines that leave a tie to another seat."""
+    """Follows a policy. ``table`` has the bots of all seats, for lines that leave a tie to another seat.
 
-    def __init__(self, policy: Policy, table: Sequence[Bot] = ()) -> None:
+    Where the policy reads what its seat may not see, it sees a world that is dealt anew, as a search does, unless it
+    plays in such a world already (``in_world``).
+    """
+
+    def __init__(self, policy: Policy, table: Sequence[Bot] = (), *, in_world: bool = False) -> None:
         self.policy, self.table = policy, table
         self.name = policy.name
+        self.in_world = in_world
+        self._peeks: dict[Named, Peeks] = {}
+        self._sighted: set[Named] = set()
+        """Decisions at which it reads nothing that can be hidden."""
         self._known = 0
         """The identity of the policy, once a decision knows what chooses by it."""
         self._machine: Machine | None = None
         self._ways: dict[int, tuple[_Way, ...]] = {}
 
     def choose(self, game: Game, decision: Decision, random: Stream) -> Option:
+        if decision.named not in self._sighted and self._is_blind(game, decision):
+            return self._guess(game, decision, random)
+        return self._see(game, decision, random)
+
+    def _is_blind(self, game: Game, decision: Decision) -> bool:
+        """Whether the policy reads something here that its seat may not see."""
+        named = decision.named
+        peeks = self._peeks.get(named)
+        if peeks is None:
+            if len(self._peeks) >= MOST_KNOWN:
+                self._peeks.clear()
+                self._sighted.clear()
+            peeks = self._peeks[named] = peeks_of(game.ruleset.model, self.policy, decision.name)
+            if self.in_world or not peeks:
+                self._sighted.add(named)
+        return not self.in_world and peeks.at(game, decision.actor)
+
+    def _guess(self, game: Game, decision: Decision, random: Stream) -> Option:
+        """What it would choose in a world that is dealt anew, if that is legal; else what is legal and best there."""
+        world = Worlds(game, decision.actor, replay=False).deal(0, random.below)
+        imagined = world.decision
+        assert imagined is not None
+        code = self._see(world, imagined, random).code
+        option = decision.option(code)
+        if game.accepts(option):
+            return option
+        codes = list(islice(game.machine.options(game.state, decision.env, decision.site), OPTIONS))
+        found = self._preferred(world, imagined, self._way(world, imagined), codes, random)
+        return decision.option(codes[0] if found is None else found)
+
+    def _see(self, game: Game, decision: Decision, random: Stream) -> Option:
         named = decision.named
         ahead = len(random.ahead)
         if ahead < MOST_DRAW:

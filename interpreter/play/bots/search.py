@@ -1,6 +1,6 @@
 """A bot that looks ahead: Monte-Carlo tree search over information sets, for any ruleset.
 
-Each playout happens in a world that is dealt anew (:mod:`interpreter.play.bots.worlds`): it goes down one tree of
+Each playout happens in a world that is dealt anew (:mod:`interpreter.engine.worlds`): it goes down one tree of
 choices by their names, in which each seat prefers what did well for itself (UCT), adds a choice, and is played on by
 quick bots for all seats. A choice of the tree has few children at first, the quick bot's own choice before all others,
 and more the oftener it is met (progressive widening). Playouts of different first choices meet the same worlds one
@@ -22,10 +22,11 @@ from time import monotonic
 from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.decision import Decision, Option
 from interpreter.engine.game import Game
+from interpreter.engine.worlds import Undealt, Worlds
 from interpreter.kernel.state import Value
 from interpreter.language.policies import Policy
 from interpreter.play.bots.base import Bot, Code, Stream
-from interpreter.play.bots.worlds import Worlds
+from interpreter.play.bots.policy import PolicyBot
 
 __all__ = ["SearchBot", "outlook_of"]
 
@@ -94,7 +95,12 @@ class SearchBot:
             return decision.option(codes[0])
         if self.policy is not None:
             game.machine.learn(self.policy)
-        return decision.option(_Search(self, game, decision, codes, random).best())
+        try:
+            return decision.option(_Search(self, game, decision, codes, random).best())
+        except Undealt:  # it knows too little of the others to look ahead
+            if self.policy is not None:
+                return PolicyBot(self.policy).choose(game, decision, random)
+            return decision.option(codes[random.below(len(codes))])
 
     def among(self, game: Game, decision: Decision, codes: Sequence[Code], random: Stream) -> Code:
         """Ends another seat's tie as the quick bot does."""

@@ -1,0 +1,373 @@
+"""The game as it may be, for all that a seat knows: hidden cards and tokens dealt anew.
+
+What a seat has seen of a hidden card is told by the log: where a card went from an open zone to a hidden one, it is
+known there until the zone is shuffled or a card goes on from it unseen. All other hidden cards are dealt anew, among
+the zones between which cards went unseen. Where the log does not reach back to the beginning, nothing is known.
+
+What other seats chose sealed may lie anywhere, also in a local. Where it goes further than to hidden zones and pools, a
+world is dealt as of the first such choice, and play goes on from there to the decision, with other sealed choices by
+lot and all else as it was.
+
+No world depends on what is hidden: of two games that look alike to a seat, it deals the same worlds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, islice
+from typing import Any
+
+from interpreter.compiler.constants import RuleFailure
+from interpreter.compiler.plain.machine import OptionSite
+from interpreter.engine.decision import Option
+from interpreter.engine.game import Game
+from interpreter.engine.hidden import Draw, shuffled
+from interpreter.engine.refusal import IllegalMove
+from interpreter.kernel.chance import Seeded
+from interpreter.kernel.effects import CHOICE, MARK, changes
+from interpreter.kernel.state import Value
+from interpreter.language import core as c
+from interpreter.language.model import Group
+from interpreter.language.types import has_cards, renamed
+from interpreter.language.walk import descendants
+
+__all__ = ["Memory", "Undealt", "Worlds", "otherwise", "uppermost"]
+
+DEALS = 8
+"""So often is dealt anew where a deal does not come out."""
+REPLAYS = 50
+"""So often are sealed choices made anew, where the game does not go on as it did."""
+OPTIONS = 2_000
+"""So many options of a sealed choice are read."""
+
+
+class Undealt(Exception):
+    """No world was found in which sealed choices are others and the game goes on as it did."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A place of a hidden zone whose card is not known. ``shows``: the back that is seen there, if one is."""
+
+    cell: int
+    number: int
+    kind: str
+    shows: tuple[Value, ...]
+
+
+class Memory:
+    """What a seat has seen of cards that lie hidden now, by the log of a game.
+
+    ``known`` are hidden cards that the seat knows all the same. It goes on with the game: see :meth:`learn`.
+    """
+
+    def __init__(self, game: Game, seat: int) -> None:
+        constants = game.machine.constants
+        self.zones = constants.effects.zones
+        self.hidden = {cell for cell, seats in constants.seen_by.items() if seat not in seats and cell in self.zones}
+        self.known: set[int] = set()
+        self._parts: dict[int, int] | None = None
+        self._left: dict[int, int] = {}
+        self._holds: dict[int, tuple[int, ...]] = {}
+        self._read: list[tuple[Any, ...]] = []
+        """The last record of the log that was read, and their number."""
+        self._until = 0
+        self.learn(game)
+
+    def part(self, cell: int) -> int:
+        """To which part of what is hidden a zone belongs: cards went unseen between the zones of one."""
+        if self._parts is None:
+            return 0
+        while self._parts[cell] != cell:
+            cell = self._parts[cell]
+        return cell
+
+    def learn(self, game: Game) -> None:
+        """Reads on in the log. Where it does not reach back to the beginning, nothing is known."""
+        log, first = game.state.log, game.table.first.cells
+        if self._until > len(log) or (self._read and log[self._until - 1] is not self._read[0]):
+            self._until = 0  # choices were taken back
+        cells = {cell: game.state.cells[cell] for cell in self.zones}
+        found = []
+        for record in islice(reversed(log), len(log) - self._until):
+            for cell, old in changes(record):
+                if cell in self.zones:
+                    found.append((cell, _flat(cells[cell])))
+                    cells[cell] = old
+        if self._until == 0:
+            self._parts = {cell: cell for cell in self.hidden}
+            self._left.clear()
+            self._holds = {cell: _flat(first[cell]) for cell in self.zones}
+            self.known = {card for cell in self.hidden for card in self._holds[cell]}
+            if any(value != first[cell] for cell, value in cells.items()):
+                self._parts, self.known = None, set()
+        self._until, self._read = len(log), log[-1:]
+        if self._parts is not None:
+            for cell, new in reversed(found):
+                self._change(self._parts, cell, new)
+
+    def _change(self, parts: dict[int, int], cell: int, new: tuple[int, ...]) -> None:
+        """A zone holds other cards, or the same in another order."""
+        old, self._holds[cell] = self._holds[cell], new
+        came = set(new) - set(old)
+        self._left.update((card, cell) for card in set(old) - set(new))
+        if cell not in self.hidden:
+            return
+        if not came and [card for card in old if card in set(new)] != list(new):
+            self.known -= set(new)
+        for card in came:
+            source = self._left.get(card)
+            if source in self.hidden:
+                self.known -= {card, *self._holds[source]}
+                parts[self.part(cell)] = self.part(source)
+            else:
+                self.known.add(card)
+
+
+class Worlds:
+    """Deals games like one that stands at a decision, as a seat knows it. ``fixed`` cards stay where they are; where it
+    does not ``replay``, what was chosen sealed is left where it lies, if it does not lie hidden."""
+
+    def __init__(
+        self,
+        game: Game,
+        seat: int,
+        fixed: Collection[int] = (),
+        *,
+        replay: bool = True,
+        memory: Memory | None = None,
+    ) -> None:
+        self.seat, self.fixed = seat, fixed
+        self.again = list(_sealed_since(game, seat)) if replay else []
+        self.now, self.game = game, game
+        if self.again:
+            self.game = game.clone(log=True)
+            for _ in self.again:
+                self.game.undo()
+        machine = game.machine
+        self.layout, self.zones = machine.constants.layout, machine.constants.effects.zones
+        self.cards = game.ruleset.model.cards
+        seen = machine.constants.seen_by
+        self.hidden = [cell for cell, seats in seen.items() if seat not in seats]
+        self._places = list(self._unknown(memory or Memory(self.game, seat)))
+        self._pools = self._hidden_pools()
+
+    def _group(self, cell: int) -> Group:
+        return self.game.ruleset.model.groups[self.layout.owner_of(cell)[0]]
+
+    # --- what is not known
+
+    def _unknown(self, memory: Memory) -> Iterator[tuple[list[_Place], list[int]]]:
+        """The places whose cards are not known, and these cards in order: together what is dealt among each other."""
+        known = memory.known
+        parts: dict[int, tuple[list[_Place], list[int]]] = {}
+        for cell in self.hidden:
+            if cell not in self.zones:
+                continue
+            places, cards = parts.setdefault(memory.part(cell), ([], []))
+            kind, tops, held = self._group(cell).type.name, self._tops(cell), _flat(self.game.state.cells[cell])
+            for number, card in enumerate(held):
+                if card not in known and card not in self.fixed:
+                    places.append(_Place(cell, number, kind, tops.get(number, ())))
+                    cards.append(card)
+        for places, cards in parts.values():
+            if len(cards) > 1:
+                yield sorted(places, key=lambda place: (not place.shows, not place.kind)), sorted(cards)
+
+    def _tops(self, cell: int) -> dict[int, tuple[Value, ...]]:
+        """For places of top cards whose backs are open, the back."""
+        back, held = self._back(cell), self.game.state.cells[cell]
+        if back is None or not held:
+            return {}
+        piles = held if isinstance(held[0], tuple) else (held,)
+        starts = accumulate((len(pile) for pile in piles[:-1]), initial=0)
+        return {start: (back(pile[0]),) for start, pile in zip(starts, piles, strict=True)}
+
+    def _back(self, cell: int) -> Callable[[int], Value] | None:
+        shows = self._group(cell).top_shows
+        if shows is None:
+            return None
+        back = self.game.machine.expressions.compile(shows)
+        return lambda card: back(self.game.state, [card])
+
+    def _hidden_pools(self) -> list[list[int]]:
+        """Pools whose tokens are hidden, those of a token together."""
+        found: dict[str, list[int]] = {}
+        for cell in self.hidden:
+            group = self._group(cell)
+            if group.type.form == "pool":
+                found.setdefault(group.type.name, []).append(cell)
+        return [cells for cells in found.values() if len(cells) > 1]
+
+    # --- dealing
+
+    def deal(self, seed: int, draw: Draw) -> Game:
+        """A world, with chance of its own from then on. :class:`Undealt` where none is found."""
+        for _ in range(REPLAYS):
+            world = self.dealt(draw)
+            if self._goes_on(world, draw):
+                world.chance = Seeded(seed)
+                return world
+        raise Undealt
+
+    def _goes_on(self, world: Game, draw: Draw) -> bool:
+        """Makes the choices since the first that is sealed, those by lot that the seat does not know; false where one
+        cannot be made, or another decision comes next."""
+        try:
+            for actor, name, choice in self.again:
+                asked = world.decision
+                if asked is None or (asked.actor, asked.name) != (actor, name):
+                    return False
+                if choice is not None:
+                    world.apply(choice)
+                    continue
+                options = list(islice(asked.options, OPTIONS))
+                world.apply(options[draw(len(options))])
+        except (IllegalMove, RuleFailure):
+            return False
+        asked, now = world.decision, self.now.decision
+        if asked is None or now is None:
+            return asked is now
+        return (asked.actor, asked.name, asked.frame[0]) == (now.actor, now.name, now.frame[0])
+
+    def dealt(self, draw: Draw) -> Game:
+        """The game with what is hidden dealt anew, without its log."""
+        world = self.game.clone()
+        cells, location = world.state.cells, self.layout.base.get("location", 0)
+        swapped: dict[int, int] = {}
+        for places, cards in self._places:
+            for place, card in zip(places, self._cards_for(places, cards, draw), strict=True):
+                flat = list(_flat(cells[place.cell]))
+                swapped[flat[place.number]] = card
+                flat[place.number] = card
+                cells[place.cell] = _shaped(flat, cells[place.cell])
+                cells[location + card] = place.cell
+        for cell in self.hidden:
+            shape = self.zones.get(cell)
+            if shape is not None and shape.rank is not None and not shape.piles:
+                rank = shape.rank
+                cells[cell] = tuple(sorted(cells[cell], key=lambda card, rank=rank: rank(world.state, card)))  # type: ignore[misc]
+        for pools in self._pools:
+            self._share(cells, pools, draw)
+        self._rename(cells, swapped)
+        return world
+
+    def _rename(self, cells: list[Value], swapped: dict[int, int]) -> None:
+        """Where another card lies in place of one that is not known, values name the other, and it carries the same."""
+        model, held = self.game.ruleset.model, self.game.state.cells
+        for name, group in model.groups.items() if swapped else ():
+            first = self.layout.base[name]
+            if group.owner == "card":
+                for old, new in swapped.items():
+                    cells[first + new] = held[first + old]
+            elif not group.type.is_holder and has_cards(group.type, model.records):
+                for cell in range(first, first + self.layout.count(name)):
+                    cells[cell] = renamed(cells[cell], group.type, model.records, swapped)
+
+    def _cards_for(self, places: Sequence[_Place], cards: Sequence[int], draw: Draw) -> list[int]:
+        """A card for each place, with the back that is seen there and of the kind that lies there."""
+        for attempt in range(DEALS + 1):
+            left, found = shuffled(cards, draw), []
+            for place in places:
+                fits = (card for card in left if self._fits(place, card, backs=attempt < DEALS))
+                card = next(fits, None)
+                if card is None:
+                    break
+                left.remove(card)
+                found.append(card)
+            else:
+                return found
+        return list(cards)
+
+    def _fits(self, place: _Place, card: int, *, backs: bool) -> bool:
+        if place.kind not in ("", self.cards[card].kind):
+            return False
+        back = self._back(place.cell) if place.shows and backs else None
+        return back is None or (back(card),) == place.shows
+
+    def _share(self, cells: list[Value], pools: list[int], draw: Draw) -> None:
+        """All that lies in hidden pools, shared out by lot: nobody is likely to have much more than another."""
+        held = [cells[cell] for cell in pools]
+        kinds = list(zip(*held, strict=True)) if isinstance(held[0], tuple) else [tuple(held)]
+        shares = []
+        for amounts in kinds:
+            parts = [3 + draw(3) for _ in pools]
+            ends = [sum(amounts) * end // sum(parts) for end in accumulate(parts)]
+            shares.append([end - start for start, end in zip([0, *ends], ends, strict=False)])
+        for number, cell in enumerate(pools):
+            mine = tuple(share[number] for share in shares)
+            cells[cell] = mine if isinstance(cells[cell], tuple) else mine[0]
+
+
+def uppermost(game: Game) -> Iterator[int]:
+    """The top cards whose backs are open."""
+    layout = game.machine.constants.layout
+    for name, group in game.ruleset.model.groups.items():
+        if group.top_shows is not None:
+            for cell in range(layout.base[name], layout.base[name] + layout.count(name)):
+                held = game.state.cells[cell]
+                yield from (pile[0] for pile in held) if group.type.form == "piles" else held[:1]
+
+
+def otherwise(game: Game, player: int, draw: Draw, fixed: Collection[int] = (), memory: Memory | None = None) -> Game:
+    """The same game, without its log, with everything changed that the player may not see: hidden cards lie otherwise,
+    except those that are ``fixed``, and there are more hidden tokens."""
+    worlds = Worlds(game, player, fixed, replay=False, memory=memory)
+    other = worlds.dealt(draw)
+    cells = other.state.cells
+    for cell in worlds.hidden:
+        if game.ruleset.model.groups[worlds.layout.owner_of(cell)[0]].type.form == "pool":
+            more = draw(500) + 1
+            old = cells[cell]
+            cells[cell] = tuple(number + more for number in old) if isinstance(old, tuple) else old + more
+    return other
+
+
+def _sealed_since(game: Game, seat: int) -> Iterator[tuple[int, str, Option | None]]:
+    """All choices since the first one of another seat that is still sealed and could lie in the open: who made it, the
+    decision, and the choice, or none where the seat does not know it."""
+    found: list[tuple[Any, ...]] = []
+    first = None
+    for record in reversed(game.state.log):
+        if record[0] == MARK and record[2] == "reveal":
+            break
+        if record[0] == CHOICE:
+            found.append(record)
+            if record[1].ask.sealed and record[3] != seat and not _stays_hidden(game, record[1]):
+                first = len(found)
+    for record in reversed(found[:first] if first is not None else ()):
+        ask, actor = record[1].ask, record[3]
+        yield actor, ask.name, None if ask.sealed and actor != seat else game.option_of(record)
+
+
+def _stays_hidden(game: Game, site: OptionSite) -> bool:
+    """Whether a sealed choice only moves what is chosen, to hidden zones and pools."""
+    model, layer = game.ruleset.model, game.ruleset.program.reach.procedures[site.procedure]
+
+    def is_hidden(holder: c.Expression) -> bool:
+        return isinstance(holder, c.Cell) and model.groups[holder.group].seen != "everyone"
+
+    def uses(tree: object) -> int:
+        return sum(isinstance(node, c.Local) and node.index in site.ask.chosen for node in descendants(tree))
+
+    for option in site.ask.options:
+        for step in option.body or ():
+            match step:
+                case c.MoveCards(_, target) | c.MoveTokens(_, _, target) | c.MoveAll(_, target) if is_hidden(target):
+                    pass
+                case _:
+                    return False
+    return uses(layer.body) == uses(site.ask)
+
+
+def _flat(held: Value) -> tuple[int, ...]:
+    """The cards of a zone, pile by pile."""
+    return tuple(card for pile in held for card in pile) if held and isinstance(held[0], tuple) else tuple(held)
+
+
+def _shaped(cards: list[int], like: Value) -> Value:
+    if not like or not isinstance(like[0], tuple):
+        return tuple(cards)
+    ends = list(accumulate(len(pile) for pile in like))
+    return tuple(tuple(cards[end - len(pile) : end]) for pile, end in zip(like, ends, strict=True))

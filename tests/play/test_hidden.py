@@ -1,0 +1,123 @@
+"""What is hidden stays hidden: from policies, from searches, and from everything that a game tells; and where it does
+not, it is found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from textwrap import indent
+
+import pytest
+
+from interpreter.engine.game import Game
+from interpreter.engine.ruleset import Ruleset, load
+from interpreter.engine.soundness import Examiner, drawing
+from interpreter.play.bots.base import Stream
+from interpreter.play.bots.named import bots_of
+from interpreter.play.match import Match
+from interpreter.reading.files import shelf_for
+from tests.small import FAMILY, loaded, write
+
+CUPS = Path(__file__).parents[1] / "cases" / "cups" / "cups.yaml"
+
+
+@pytest.fixture(scope="module")
+def cups() -> Ruleset:
+    return load("cups", shelf=shelf_for(CUPS))
+
+
+def guesses(ruleset: Ruleset, games: int) -> tuple[list[int], list[str]]:
+    """How often seats find the pea, and what they choose."""
+    match = Match(ruleset, bots_of("peeker", ruleset, 2), 0)
+    machine = match.game.machine
+    found: list[int] = []
+    chosen: list[str] = []
+    for seed in range(games):
+        match = Match(ruleset, bots_of("peeker", ruleset, 2), seed)
+        match.step(), match.step()
+        assert match.game.machine is machine
+        found.extend(seat["score"] for seat in match.game.view()["seats"])
+        chosen.append(str(match.game.choices))
+    return found, chosen
+
+
+def test_a_policy_does_not_see_what_its_seat_may_not_see(cups: Ruleset) -> None:
+    """It looks under the cups before it guesses, and wins no more than a third; the same in both forms."""
+    machine = cups.table(2, cups.settings({})).machine
+    machine.plain = True
+    plain = guesses(cups, 60)
+    machine.plain = False
+    fast = guesses(cups, 60)
+    assert plain == fast
+    assert 25 < sum(plain[0]) < 55
+
+
+def sought(ruleset: Ruleset, hidden: int) -> Game:
+    """A game in which the second seat has kept a number to itself, and the first one seeks it."""
+    game = ruleset.new_game(2, seed=1)
+    for choice in ({"do": "cup", "number": 1}, {"do": "cup", "number": 2}, {"do": "keep", "number": 1}):
+        game.apply(choice)
+    game.apply({"do": "keep", "number": hidden})
+    return game
+
+
+def test_a_search_does_not_see_a_sealed_choice_in_a_local(cups: Ruleset) -> None:
+    found = []
+    for hidden in (1, 2, 3):
+        game = sought(cups, hidden)
+        assert game.decision is not None
+        bot = bots_of("search:60:random", cups, 2)[0]
+        found.append([str(bot.choose(game, game.decision, Stream(seed, "test"))) for seed in range(4)])
+    assert found[0] == found[1] == found[2]
+
+
+SECRET = FAMILY.replace("money: {pool: coin, start: 5}", "money: {pool: coin, start: 5, seen: owner}").replace(
+    "bank: {of: coin, start: rest}", "bank: {of: coin, start: rest, seen: no one}"
+)
+LEAKS = {
+    "an event, of the cards of a hand": "note said(sum(c.number for c in seats[1].hand))",
+    "an event, of the tokens of a pool": "note said(seats[1].money)",
+    "an event, of the first card of a stack": "note said(first(deck).number)",
+    "a value, of the cards of a hand": "amount = sum(c.number for c in seats[1].hand)",
+    "a value, of the tokens of a pool": "amount = seats[1].money",
+    "a list, of the cards of a hand": "row = [c.number for c in seats[1].hand]",
+}
+SOUND = {
+    "how many cards": "note said(count(seats[1].hand))",
+    "what is paid": "move 2 from seats[1].money to bank\nnote said(2)",
+    "a card that is shown": "move first(deck) to pile\namount = sum(c.number for c in pile)",
+}
+
+
+def leaks(folder: Path, told: str) -> set[str]:
+    act = f"""
+    if round == 1:
+      shuffle deck
+      move take(1, deck) to seats[0].hand
+      move take(1, deck) to seats[1].hand
+    choose say by seats[0]:
+      tell:
+{indent(told, " " * 8)}
+    if round == 3:
+      end game
+    """
+    game = loaded(write(folder, act, family=SECRET)).new_game(2, seed=4)
+    examiner = Examiner(game, drawing(3, "test"), thorough=True)
+    found: set[str] = set()
+    for _ in range(2):
+        decision = game.decision
+        assert decision is not None
+        found.update(str(trouble) for trouble in examiner.look())
+        found.update(str(trouble) for trouble in examiner.make(decision.options[0]))
+    return found
+
+
+@pytest.mark.parametrize("told", LEAKS)
+def test_what_tells_hidden_things_is_found(tmp_path: Path, told: str) -> None:
+    found = leaks(tmp_path, LEAKS[told])
+    assert found
+    assert all("leak" in each for each in found), found
+
+
+@pytest.mark.parametrize("told", SOUND)
+def test_what_tells_nothing_hidden_is_no_leak(tmp_path: Path, told: str) -> None:
+    assert leaks(tmp_path, SOUND[told]) == set()
