@@ -39,8 +39,18 @@ def twins(family: Sequence[Ruleset]) -> Iterator[Diagnostic]:
             rule = layer, tuple(ruleset.names.text(constant.value, constant.type) for constant in outline.constants)
             others = alike.setdefault(tree, [])
             if others:
-                yield _told(rule, next((other for other in others if other[1] == rule[1]), others[0]))
+                other = next((other for other in others if other[1] == rule[1]), others[0])
+                if not (_brings_back(ruleset.model, layer, other[0]) and other[1] == rule[1]):
+                    yield _told(rule, other)
             others.append(rule)
+
+
+def _brings_back(model: Model, layer: RuleLayer, other: RuleLayer) -> bool:
+    """Whether a layer says again what a file between the two has replaced: nothing but a copy can do that."""
+    if layer.rule not in model.rules:
+        return False
+    below = model.rules[layer.rule].layers[: max(0, layer.layer - 1)]
+    return any(each.span == other.span for each in below)
 
 
 def _told(rule: _Rule, other: _Rule) -> Diagnostic:

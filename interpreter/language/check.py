@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections import abc
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Literal, cast
 
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
+from interpreter.base.words import counted
 from interpreter.language import core as c
 from interpreter.language import nodes as n
 from interpreter.language.check_shown import Shown
@@ -49,7 +51,31 @@ def check(composition: Composition, statements: dict[str, Statement]) -> tuple[M
     """The model of a composition and everything that is wrong with it. ``statements`` are those that may be cited."""
     checker = _Whole(composition, statements)
     checker.run()
-    return checker.model, checker.diagnostics
+    return checker.model, _told_of_members(composition, checker.diagnostics)
+
+
+def _told_of_members(composition: Composition, found: list[Diagnostic]) -> list[Diagnostic]:
+    """Diagnostics in which members that a file leaves out of a kind are told there, and not wherever they are named."""
+    for name, layers in composition.sections.get("kinds", {}).items():
+        lists = [(layer, [m.text for m in words(value)]) for layer in layers if (value := _members(layer)) is not None]
+        for (_, before), (layer, after) in pairwise(lists):
+            for member in [m for m in before if m not in after]:
+                at = [d for d in found if d.code in ("E301", "E302") and d.span.text == member]
+                if at:
+                    value = _members(layer)
+                    assert value is not None
+                    notes = tuple(Note(f"`{member}` is named here", d.span) for d in at[:3])
+                    message = f"`{name}` has no `{member}` any more, which is named in {counted(len(at), 'place')}"
+                    helped = "a file that amends a kind gives all of its members"
+                    told = Diagnostic("E302", message, value.span, notes, helped)
+                    found = [told, *(d for d in found if d not in at)]
+    return found
+
+
+def _members(layer: Entry) -> Value | None:
+    """The list of members that a layer of a kind gives."""
+    value = layer.get("is") if isinstance(layer.value, Mapping) else layer.value
+    return value if isinstance(value, Sequence) else None
 
 
 def check_text(

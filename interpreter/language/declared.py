@@ -111,7 +111,8 @@ class Reader:
                 columns.append((cell.text, NEVER))
             else:
                 known = [*attributes, *extra]
-                remedy = f"columns here: {listed(known)}; `provenance` is a remark on each row"
+                declared = f"columns here: {listed(known)}" if known else f"declare it: `has: {{{cell.text}: …}}`"
+                remedy = f"{declared}; `provenance` is a remark on each row"
                 message = f"{what} has no `{cell.text}`{did_you_mean(cell.text, known)}"
                 self.error("E304", message, cell.span, remedy)
                 columns.append(None)

@@ -27,6 +27,7 @@ from interpreter.language.types import (
     NONE,
     PLACE,
     SEAT,
+    TEXT,
     Type,
     accepts,
     bag_of,
@@ -162,7 +163,7 @@ class Expressions:
             case n.TextLiteral(value):
                 return self._text(value, wanted, span)
             case n.BoolLiteral(value):
-                return c.Const(value, type=BOOL, span=span)
+                return self._yes_or_no(value, wanted, span)
             case n.NoneLiteral():
                 return c.Const(None, type=NONE, span=span)
             case n.Name(name):
@@ -193,7 +194,7 @@ class Expressions:
             case n.Compare(operator, left, right):
                 return self._compare(operator, left, right, span)
             case n.In(item, items, negated):
-                whole, of = self.items(items)
+                whole, of = self._members_of(item, items)
                 return c.MemberOf(self._member(item, of), whole, negated, type=BOOL, span=span)
             case n.IsKind():
                 return self._is_kind(node)
@@ -218,6 +219,13 @@ class Expressions:
             case _:
                 assert_never(node)
 
+    def _yes_or_no(self, value: bool, wanted: Type | None, span: Span) -> c.Expression:
+        """A truth, or the reading or member of that name where its kind is wanted."""
+        word = "yes" if value else "no"
+        if wanted is not None and wanted.form == "kind" and word in (members := self.members(wanted.name)):
+            return c.Const(members.index(word), type=wanted.sure, span=span)
+        return c.Const(value, type=BOOL, span=span)
+
     def _number(self, value: int, wanted: Type | None, span: Span) -> c.Expression:
         """A number, or the card that bears it where a card is wanted."""
         if wanted is not None and wanted.form == "card":
@@ -240,6 +248,8 @@ class Expressions:
 
     def _text(self, value: str, wanted: Type | None, span: Span) -> c.Expression:
         graph = self.model.graph
+        if wanted is not None and wanted.form == "text":
+            return c.Const(value, type=TEXT, span=span)
         if wanted is not None and wanted.form == "card" and (card := self._card(value, wanted, span)) is not None:
             return card
         names = [row.name for row in graph.nodes] if graph else []
@@ -744,7 +754,15 @@ class Expressions:
                 return True
             model = self.model
             return node.name in model.groups or node.name in model.settings or node.name in model.interpretations
-        return not isinstance(node, n.IntLiteral | n.TextLiteral | n.NoneLiteral | n.ListLiteral)
+        return not isinstance(node, n.IntLiteral | n.TextLiteral | n.BoolLiteral | n.NoneLiteral | n.ListLiteral)
+
+    def _members_of(self, item: n.Expr, items: n.Expr) -> tuple[c.Expression, Type]:
+        """The right side of a membership test. Texts in a list that is written there are what the item is."""
+        if isinstance(items, n.ListLiteral) and any(isinstance(each, n.TextLiteral) for each in items.items):
+            of = self._quietly(item)
+            if of is not None and of.form == "text":
+                return self.value(items, list_of(of)), of
+        return self.items(items)
 
     def _member(self, item: n.Expr, of: Type) -> c.Expression:
         """The item of a membership test. A broader kind of card than the list holds may well be asked for."""

@@ -51,6 +51,8 @@ FOREIGN: tuple[tuple[str, str], ...] = (
 )
 # Remedies for what could stand elsewhere.
 REMEDIES: tuple[tuple[str, str], ...] = (
+    (r"^ *[a-z_]\w* +(where|if) +in\b.*", "`{}` has a meaning of its own here; take another name for the choice"),
+    (r"\(.*\b(yes|no|none|not) *:", "`{}` has a meaning of its own; take another name"),
     (r"\breturn +\S", "`return` stands only in a block, at the start of a line"),
     (r"\.([a-z_]\w*)\(", "a rule is called by its name alone: `{}(…)`"),
     (r"\blet +[a-z_]\w* *==", "`=` gives a name its value"),

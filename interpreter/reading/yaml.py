@@ -305,8 +305,34 @@ class _Reader:
         this = self.open.pop()
         end = _index(event.end_mark) if this.flow or not this.values else max(v.span.end for v in this.values)
         span = Span(self.file, this.start, max(this.start, end))
+        if this.flow:
+            self._join(this)
         value = Mapping(tuple(self._entries(this)), span) if this.mapping else Sequence(tuple(this.values), span)
         self._place(value, this.size, this.height, this.anchor)
+
+    def _join(self, this: _Open) -> None:
+        """Puts plain texts together that a `,` between round brackets has cut, and says so."""
+        values, step = this.values, 2 if this.mapping else 1
+        place = step - 1
+        while place < len(values):
+            first = last = values[place]
+            while _is_cut(self.file.text[first.span.start : last.span.end], first) and place + step < len(values):
+                following = values[place + 1]
+                if (
+                    not isinstance(following, Scalar)
+                    or following.style != "plain"
+                    or (step == 2 and _text(values[place + 2]))
+                ):
+                    break
+                last = following
+                del values[place + 1 : place + 1 + step]
+            if last is not first:
+                span = Span(self.file, first.span.start, last.span.end)
+                helped = f'put it into double quotes: `"{span.text}"`'
+                message = "a `,` ends a text between `{` and `}`, or `[` and `]`"
+                self.found.append(Diagnostic("E001", message, span, help=helped))
+                values[place] = Scalar(span.text, "plain", span, span.text)
+            place += step
 
     def _alias(self, event: yaml.AliasEvent) -> None:
         name = str(event.anchor)
@@ -371,6 +397,16 @@ class _Reader:
 
     def _too_deep(self, start: int) -> Diagnostic:
         return Diagnostic("E011", f"values are nested more than {MAX_DEPTH} deep, want fewer", _at(self.file, start, 1))
+
+
+def _is_cut(text: str, value: Value) -> bool:
+    """Whether a plain text has a `(` that is still open."""
+    return isinstance(value, Scalar) and value.style == "plain" and text.count("(") > text.count(")")
+
+
+def _text(value: Value) -> bool:
+    """Whether something stands behind a key."""
+    return not isinstance(value, Scalar) or value.text != ""
 
 
 def _value(text: str) -> int | bool | str | None:
@@ -490,6 +526,10 @@ _LOOKS: tuple[tuple[str, str], ...] = (
     (
         r"^[ -]*(is|does|permits|when|on|for|whenever|given|prefer): +[^|\s]",
         "rule text that holds `: ` stands in a block: write `|` after the key and the text on the lines below",
+    ),
+    (
+        r"^ *(- +)?([\w-]+: +)?\[.*\] *[^\s,#\]}]",
+        "a list ends at its `]`; put a text that opens with `[` into double quotes",
     ),
     (r": *\{\w+\}", "put a text that opens with `{` into double quotes"),
     (r"^ *[a-z_][\w-]*:[^\s:]", "put a blank behind the `:`"),

@@ -187,3 +187,12 @@ def test_a_number_in_the_text_of_a_procedure(tmp_path: Path, text: str, told: li
     prepare = f"rules:\n  prepare:\n    wraps: pond\n    does: |\n      base()\n      {text}\n"
     findings = [finding for finding in found(tmp_path, one=prepare) if finding.code == "L007"]
     assert [finding.message[: len(start)] for finding, start in zip(findings, told, strict=True)] == told
+
+
+def test_a_copy_that_brings_back_what_another_file_replaced_is_silent(tmp_path: Path) -> None:
+    score = "(who: seat) -> int: count(p in pad where in_play(p) and any(place in p.places where sits(who, place)))"
+    layer = "rules:\n  score:\n    replaces: {}\n    is: |\n      {}\n"
+    edition = "language: 1\nedition: pond/dry\nextends: pond/classic\n" + layer.format("pond", "(who: seat) -> int: 1")
+    files = {"editions/dry": edition, "dry": RULESET.format("dry", "lake")}
+    above = f"overlay: pond/wet\nover: [pond/dry]\n{layer.format('pond/dry', score)}"
+    assert [d.code for d in found(tmp_path, {**files, "overlays/wet": f"language: 1\n{above}"})] == []

@@ -107,7 +107,7 @@ def test_short_examples_fit() -> None:
         ("title: true", "E103", "got `true`, want text", "true"),
         ("title: ''", "E104", "got empty text, want text", "''"),
         ("rules: [a]", "E103", "got a list, want keys with values", "[a]"),
-        ("rules: {a: {is: 3}}", "E103", "got `3`, want rule text", "3"),
+        ("rules: {a: {is: true}}", "E103", "got `true`, want rule text", "true"),
         (
             "zones: {a: {of: card, seen: nobody}}",
             "E104",
