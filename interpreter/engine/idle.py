@@ -66,8 +66,8 @@ _FIXED = (c.Const, c.Comparison, c.Logic, c.Negation, c.Negate, c.Arithmetic, c.
 def _tests(layer: RuleLayer) -> Iterator[c.Expression]:
     if layer.when is not None:
         yield layer.when
-    if layer.form == "permits" and len(layer.body) == 1:  # a verdict that refuses nothing says so: `require yes`
-        return
+    if layer.form == "permits" and isinstance(layer.body, tuple) and len(layer.body) == 1:
+        return  # a verdict that refuses nothing says so: `require yes`
     for node in descendants(layer.body):
         match node:
             case c.Test(value) | c.Condition(test=value) | c.Requirement(test=value):

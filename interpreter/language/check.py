@@ -60,7 +60,7 @@ def _told_of_members(composition: Composition, found: list[Diagnostic]) -> list[
         lists = [(layer, [m.text for m in words(value)]) for layer in layers if (value := _members(layer)) is not None]
         for (_, before), (layer, after) in pairwise(lists):
             for member in [m for m in before if m not in after]:
-                at = [d for d in found if d.code in ("E301", "E302") and d.span.text == member]
+                at = [d for d in found if d.code in ("E301", "E302") and d.span and d.span.text == member]
                 if at:
                     value = _members(layer)
                     assert value is not None

@@ -173,7 +173,7 @@ def test_what_does_not_fit_is_told_at_its_place(text: str, code: str, message: s
 
 
 def test_all_errors_are_told_in_the_order_of_the_file() -> None:
-    text = "titel: a\nrules:\n  a: {is: 1}\n  B: {is: b}\n  c:\nround: 3\n"
+    text = "titel: a\nrules:\n  a: {is: true}\n  B: {is: b}\n  c:\nround: 3\n"
     found = check(FAMILY + text)
     assert [(d.code, d.span.line if d.span else 0) for d in found] == [
         ("E101", 3),
