@@ -78,8 +78,6 @@ class PreferenceWriter:
         assert isinstance(self.stretch.end, l.Asks)
         self.ask = self.stretch.end.ask
         self.numbers = {option.name: number for number, option in enumerate(self.ask.options)}
-        self.below: ast.expr | None = None
-        """What the rank of an option must be below to be legal at all."""
         self.only: int | None = None
         """The only alternative that the line at hand can choose."""
 
@@ -147,10 +145,8 @@ class PreferenceWriter:
     def _by(self, patterns: list[Pattern]) -> Block:
         q = self.quote
         best, key = self.expressions.fresh("best"), self.expressions.fresh("key")
-        self.below = None
         looked = [each for pattern in patterns for each in self._pattern(pattern, "by", best, key)]
-        first = self.below if self.below is not None and len(patterns) == 1 else q.name("ENDLESS")
-        found = [q.assign(best, q.constant(None)), q.assign(key, first), *looked]
+        found = [q.assign(best, q.constant(None)), q.assign(key, q.name("ENDLESS")), *looked]
         return [*found, *q.statements("if _0 is not None:\n    return _1", q.name(best), self._code(q.name(best)))]
 
     def _random(self, patterns: list[Pattern]) -> Block:
@@ -306,11 +302,8 @@ class PreferenceWriter:
             case "random":
                 body = q.statements("_0.append(_1)", q.name(target), code)
             case _:
-                keys = [self._told(tests, x.expression(each, own)) for each in pattern.keys]
+                keys = [x.expression(each, own) for each in pattern.keys]
                 rank = keys[0] if len(keys) == 1 else q.tuple(keys)
-                if len(keys) == 1 and self._looks_at_rank(pattern, option, tests, rank, q.name(key)):
-                    body = q.statements("_0 = _1\n_2 = _3", q.name(target), code, q.name(key), rank)
-                    return self._if(x.all_of(tests), body)
                 body = []
                 if not isinstance(rank, ast.Name | ast.Constant):
                     mine = x.fresh("mine")
@@ -321,49 +314,6 @@ class PreferenceWriter:
                     q.statements(f"if {first}:\n    _0 = _3\n    _2 = _1", q.name(target), rank, q.name(key), code)
                 )
         return self._if(x.all_of(tests), body)
-
-    def _told(self, tests: list[ast.expr], key: ast.expr) -> ast.expr:
-        """A key that a condition has worked out already is not worked out again."""
-        if isinstance(key, ast.Name | ast.Constant):
-            return key
-        wanted = ast.dump(key)
-        parts = [part for test in tests for part in (test.values if isinstance(test, ast.BoolOp) else [test])]
-        for test in parts:
-            if isinstance(test, ast.Compare) and ast.dump(test.left) == wanted:
-                told = self.expressions.fresh("told")
-                test.left = self.quote.expression("(_0 := _1)", self.quote.name(told), test.left)
-                return self.quote.name(told)
-        return key
-
-    def _looks_at_rank(
-        self, pattern: Pattern, option: c.Option, tests: list[ast.expr], rank: ast.expr, best: ast.expr
-    ) -> bool:
-        """Asks first whether an option is better than the best, where a condition works its rank out: few options are.
-        A rank that must not be above a limit is looked for below that from the start.
-
-        Whatever is asked from there on must be the same for all options: then it is asked before.
-        """
-        parts = [part for test in tests for part in (test.values if isinstance(test, ast.BoolOp) else [test])]
-        named = {node.target.id for part in parts for node in ast.walk(part) if isinstance(node, ast.NamedExpr)}
-        chosen = named | {self.scope.label(choice.variable) for choice in option.choices}
-        for place, part in enumerate(parts):
-            match part:
-                case ast.Compare(ast.NamedExpr(name) as told, [operator], [limit]) if ast.dump(name) == ast.dump(
-                    self.quote.store(rank.id) if isinstance(rank, ast.Name) else rank
-                ):
-                    if any(name.id in chosen for each in (limit, *parts[place + 1 :]) for name in _names(each)):
-                        return False
-                    better = self.quote.expression("_0 < _1", told, best)
-                    if isinstance(operator, ast.LtE) and self.below is None and pattern.alternative:
-                        self.below = self.quote.expression("_0 + 1", limit)
-                        tests[:] = [*parts[:place], *parts[place + 1 :], better]
-                    else:
-                        part.left = rank
-                        tests[:] = [*parts[:place], *parts[place + 1 :], better, part]
-                    return True
-                case _:
-                    pass
-        return False
 
     def _is_pin(self, pattern: Pattern, option: c.Option, test: c.Expression, own: Scope) -> bool:
         """Whether a condition holds since its choice was pinned by it."""
@@ -379,7 +329,3 @@ class PreferenceWriter:
                 known = not any(side.index <= index < first + count for index in used)
                 return alone and known and self._is_sure(other)
         return False
-
-
-def _names(node: ast.expr) -> list[ast.Name]:
-    return [each for each in ast.walk(node) if isinstance(each, ast.Name)]
