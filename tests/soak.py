@@ -5,6 +5,7 @@ Not part of the suite (it takes many minutes):
     python -m tests.soak germany-2018 --games 1000 --bots random --players 3,4,5,6
     python -m tests.soak germany-2004 --with robots --set robots=2 --players 2,3,4
     python -m tests.soak goofspiel --games 2000 --both       # the plain and the fast form play the same games
+    python -m tests.soak germany-2018 --games 1000 --drawn   # with policies and overlays drawn at random, in every form
 """
 
 from __future__ import annotations
@@ -12,9 +13,11 @@ from __future__ import annotations
 import argparse
 import collections
 import itertools
+import tempfile
 import time
 from collections.abc import Sequence
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import interpreter
@@ -23,6 +26,7 @@ from interpreter.engine.ruleset import Ruleset
 from interpreter.kernel.effects import CHOICE, MARK, NOTE
 from interpreter.play.bots.named import bots_of
 from interpreter.play.match import Match
+from tests import drawn
 
 Counts = collections.Counter[str]
 
@@ -104,6 +108,19 @@ def play_both(rulesets: Sequence[Ruleset], players: int, bots: str, seed: int, s
     return match.decisions
 
 
+def play_drawn(ruleset: str, overlays: tuple[str, ...], players: int, seed: int) -> str:
+    """A game with a policy and an overlay drawn at random, in every form; some once more in another process."""
+    with tempfile.TemporaryDirectory() as folder:
+        case = drawn.draw(Path(folder), ruleset, players, seed, overlays)
+        try:
+            story = drawn.play_alike(case)
+            if seed % 5 == 0:
+                assert drawn.other_process(case) == drawn.in_short(story)
+        except Exception as wrong:
+            return f"{type(wrong).__name__} {wrong}"
+    return ""
+
+
 def _last(game: Game) -> dict[str, Any]:
     assert game.last_choice is not None
     return game.last_choice.as_dict()
@@ -116,6 +133,7 @@ def main() -> None:
     parser.add_argument("--bots", default="random")
     parser.add_argument("--players", default="", help="several with commas; all that are allowed where nothing is said")
     parser.add_argument("--both", action="store_true", help="compare the plain and the fast form, choice for choice")
+    parser.add_argument("--drawn", action="store_true", help="with policies and overlays that are drawn at random")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--with", dest="overlays", action="append", default=[], help="an overlay; may be repeated")
     parser.add_argument("--set", dest="settings", action="append", default=[], help="KEY=VALUE; may be repeated")
@@ -124,6 +142,11 @@ def main() -> None:
     ruleset = interpreter.load(arguments.ruleset, arguments.overlays)
     allowed = range(ruleset.players.low, ruleset.players.high + 1)
     numbers = [int(number) for number in arguments.players.split(",")] if arguments.players else list(allowed)
+    if arguments.drawn:
+        for seed, players in itertools.product(range(arguments.seed, arguments.seed + arguments.games), numbers):
+            wrong = play_drawn(arguments.ruleset, tuple(arguments.overlays), players, seed)
+            print(f"{players} players, seed {seed}: {wrong or 'the same in every form'}", flush=True)
+        return
     if arguments.both:
         pair = (ruleset, interpreter.load(arguments.ruleset, arguments.overlays))
         for players in numbers:

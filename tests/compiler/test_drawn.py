@@ -1,0 +1,52 @@
+"""Policies and overlays drawn at random play the same in every form, game after game, and from the cache."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.drawn import Case, draw, in_short, other_process, play_alike
+from tests.small import FAMILY, write
+
+RULESETS = [("goofspiel", 3, 14), ("germany-2018", 3, 3), ("outpost", 2, 1)]
+DRAWN = [(name, players, seed) for name, players, seeds in RULESETS for seed in range(seeds)]
+
+POLICY = """\
+language: 1
+policies: small/drawn
+title: Drawn
+is:
+  drawn:
+    act:
+      prefer: |
+        LINE
+        any
+"""
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "go number where (worth(number) <= 3 or amount > 2) by worth(number), as listed",
+        "go number where (amount > 2 or worth(number) < 6) by worth(number), as listed",
+    ],
+)
+def test_one_side_of_an_or_need_not_hold(line: str, tmp_path: Path) -> None:
+    """What orders the options stands in their condition too; only one side of that has to be true."""
+    act = "while amount < 90:\n  choose act by seats[0]:\n    go number in 0 .. 7:\n      amount += number + 1\n"
+    rules = "worth:\n  is: |\n    (number: int) -> int: (number - 4) * (number - 4)\n"
+    path = write(tmp_path, f"{act}amount = 1", rules, "", FAMILY)
+    (tmp_path / "small" / "policies").mkdir()
+    (tmp_path / "small" / "policies" / "drawn.yaml").write_text(POLICY.replace("LINE", line))
+    play_alike(Case(tmp_path, str(path), 2, 1, ()), times=2)
+
+
+@pytest.mark.parametrize(("name", "players", "seed"), DRAWN)
+def test_drawn_games_are_the_same(name: str, players: int, seed: int, tmp_path: Path) -> None:
+    play_alike(draw(tmp_path, name, players, seed))
+
+
+def test_another_process_plays_from_the_cache_what_this_one_kept(tmp_path: Path) -> None:
+    case = draw(tmp_path, "germany-2018", 3, 1)
+    assert other_process(case) == in_short(play_alike(case))
