@@ -23,13 +23,14 @@ Every key that a file can hold, as the schemas in `schemas/` describe it to edit
 [`language.md`](language.md) says what the keys are for. `NAME` stands for a name that the author gives, `[]` for the
 items of a list.
 
-Four keys mean the same wherever they stand. `amends` names the file whose declaration this changes, so that only the
-keys that differ stand here; `cites` lists the statements of a rulebook that this follows; `about` says what this is,
-for readers; `provenance` tells where the data comes from and how it was checked.
+Six keys mean the same wherever they stand. `amends` names the file whose declaration this changes, so that only the
+keys that differ stand here; `replaces` names the file whose declaration this stands in place of, and `removes` the file
+whose declaration, or layer of a rule, is taken out; `cites` lists the statements of a rulebook that this follows;
+`about` says what this is, for readers; `provenance` tells where the data comes from and how it was checked.
 
 This page is written by `python -m tests.keys`.
 """
-REMARKS = ("amends", "cites", "about", "provenance")
+REMARKS = ("amends", "replaces", "removes", "cites", "about", "provenance")
 Schema = dict[str, Any]
 
 

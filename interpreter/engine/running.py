@@ -85,14 +85,19 @@ def _failures(checked: Checked, ruleset: Ruleset) -> Iterator[Failure]:
         if wrong is not None:
             yield wrong
             return
+    furthest = game
     if scenario.sound is not None:
-        yield from _unsound(game, scenario)
+        furthest = game.clone()
+        yield from _unsound(furthest, scenario)
+        for move in scenario.when[-1:]:
+            if game.decision is not None and game.decision.actor == move.by and game.accepts(move.choice):
+                game.apply(move.choice)
     if scenario.refused is not None:
         yield from _refused(game, scenario.refused)
     elif scenario.given is not None and (waits := _waits(game)) is not None:
         yield Failure(f"nothing is given yet: {_asked(game)}", scenario.span, waits)
         return
-    yield from _unused(game, scenario)
+    yield from _unused(furthest, scenario)
     for line, (condition, size) in zip(scenario.then, checked.conditions, strict=True):
         yield from _holds(game, line, condition, size)
     if scenario.places:

@@ -95,6 +95,8 @@ class _Things(Reader):
         for name, layers in self.section("kinds"):
             entry = amended(layers)
             value = entry.get("is") or entry.value
+            if isinstance(added := entry.get("adds"), Sequence):
+                self.error("E502", f"`{name}` lists no members that these could join", added.span)
             numbers = player_range(value) if isinstance(value, Scalar) else None
             if numbers is not None:
                 if not 0 <= numbers.high - numbers.low < MAXIMUM_RANGE:
@@ -148,7 +150,7 @@ class _Things(Reader):
 
     def _amended_unit(self, name: str, entry: Entry, keys: Mapping, first: Scalar) -> None:
         """A token without kinds is the only kind of its own name, and is changed by it."""
-        counts = [each for each in keys.entries if each.key.text not in REMARKS]
+        counts = [each for each in keys.entries if each.key.text not in (*REMARKS, "is")]
         for other in (each.key for each in counts if each.key.text != name):
             self.error("E302", f"`{other.text}` is no {name}", other.span, f"say how many there are: `{name}: …`")
         number = keys.get(name) or first

@@ -14,7 +14,7 @@ from interpreter.language.model import Model
 from interpreter.language.steps import resolve_type
 from interpreter.language.texts import Report, type_of
 from interpreter.language.types import NEVER, Type
-from interpreter.reading.compose import Composition, Entry, words
+from interpreter.reading.compose import Composition, Entry, amended, words
 from interpreter.reading.printed import Cell, PrintedTable
 from interpreter.reading.yaml import Mapping, Scalar, Value
 
@@ -41,14 +41,9 @@ class Declared:
 
 
 def merged(layers: list[Entry]) -> dict[str, Value]:
-    """The keys of a declaration, later ones over earlier ones; `amends` itself is left out."""
-    keys: dict[str, Value] = {}
-    for layer in layers:
-        if isinstance(layer.value, Mapping):
-            for entry in layer.value.entries:
-                if entry.key.text != "amends":
-                    keys[entry.key.text] = entry.value
-    return keys
+    """The keys of a declaration, with what later files change of it."""
+    value = amended(layers).value
+    return {entry.key.text: entry.value for entry in value.entries} if isinstance(value, Mapping) else {}
 
 
 def listed(names: list[str] | tuple[str, ...]) -> str:

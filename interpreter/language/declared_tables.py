@@ -30,17 +30,24 @@ class Tables(Reader):
                 self.error("E306", f"table `{name}` has no cells: give them as `is`", layers[0].span)
                 continue
             entry = whole[-1]
-            keys = merged(layers[: layers.index(entry) + 1])
-            table = self._table(name, entry, keys)
-            if table is None:
+            position = layers.index(entry) + 1
+            heads = (layer.value.entries for layer in layers[:position] if isinstance(layer.value, Mapping))
+            keys = {each.key.text: each.value for entries in heads for each in entries}  # as what it replaces has them
+            found = self._table(name, entry, {**keys, "cites": merged(layers[:position]).get("cites")})
+            if found is None:
                 continue
-            for layer in layers[layers.index(entry) + 1 :]:
+            table, head = found
+            for layer in layers[position:]:
                 table = self._with_cells(table, layer)
+            if head is not None:
+                self._check_holes(table, head)
             self.model.tables[name] = replace(table, files=tuple(layer.file for layer in layers))
-            for law in words(keys.get("laws")):
-                self.declared.laws.append((name, law))
+            laws = merged(layers).get("laws")
+            for law in [each.value for each in laws.entries] if isinstance(laws, Mapping) else words(laws):
+                if isinstance(law, Scalar):
+                    self.declared.laws.append((name, law))
 
-    def _table(self, name: str, entry: Entry, keys: dict[str, Value]) -> Table | None:
+    def _table(self, name: str, entry: Entry, keys: dict[str, Value | None]) -> tuple[Table, Span | None] | None:
         table = printed(entry.get("is"), self.report)
         names = words(keys.get("keys"))
         if not names:
@@ -89,9 +96,7 @@ class Tables(Reader):
             entry.span,
             entry.file,
         )
-        if table.header:
-            self._check_holes(found, table.header[0].span)
-        return found
+        return found, table.header[0].span if table.header else None
 
     def key_type(self, key: Scalar) -> Type:
         kind = self.model.kinds.get(key.text)
@@ -142,6 +147,11 @@ class Tables(Reader):
         remedy = None
         if notes and not any(document.root.get("players") for document in self.composition.documents):
             remedy = "no file says how many may play: an edition does, with `players: 2..6`; is it missing"
+        for kind in filter(None, map(self.model.kinds.get, table.keys)):
+            layers = [entry for section in ("kinds", "tokens") for entry in self.composition.layers(section, kind.name)]
+            if kind.span.file != span.file and layers and layers[-1].covers is not None:
+                notes = (*notes, Note(f"`{kind.name}` is changed here", kind.span))
+                remedy = f"the file that adds them gives the cells: `{{amends: {table.file}, cells: {{…}}}}`"
         self.report(Diagnostic("E308", f"`{table.name}` has no cell for {shown}", span, notes, remedy))
 
     def _key_text(self, table: Table, key: tuple[int, ...]) -> str:
@@ -167,7 +177,8 @@ class Tables(Reader):
                 self.key_value(Cell(text, entry.key.span), type_)
                 for text, type_ in zip(texts, table.key_types, strict=False)
             )
-            if len(texts) != len(table.keys) or key not in cells:
+            known = all(part in axis for part, axis in zip(key, table.axes, strict=False))
+            if len(texts) != len(table.keys) or not known:
                 cells_here = [", ".join(map(self._key_part, table.key_types, each)) for each in table.cells]
                 note = Note(f"it has {listed([f'[{each}]' for each in cells_here])}")
                 message = f"`{table.name}` has no cell [{entry.key.text}]"

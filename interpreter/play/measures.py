@@ -95,12 +95,18 @@ def taken(game: Game) -> dict[str, list[Taken]]:
     round_ = machine.constants.layout.base["round"]
     state = game.state.clone()
     cells = state.cells
+    ended = {record[3] for record in game.state.log if record[0] == MARK and record[2] == "end of round"}
     for record in reversed(game.state.log):
         sort = record[0]
         first = sort in (PUT, MOVE) or has_ended(record)
         if first:
             put_back(cells, record)
         due = moments.get(record[2]) if sort == MARK else events.get(record[2]) if sort == NOTE else None
+        if sort == MARK and record[2] == "end of game" and record[3] not in ended:  # its last round ends with it
+            due = [
+                *moments.get("end of round", ()),
+                *(each for each in due or () if "end of round" not in each.measure.when),
+            ]
         if due:
             state.forget()
             for gauge in due:

@@ -64,7 +64,10 @@ SINGLE_SECTIONS = ("graph", "picture", "round", "setup", "result", "nodes", "lin
 """Sections that are one declaration."""
 
 LAYERED = ("rules", "tables", "triggers", "standing")
-"""Sections in which a later file may cover an earlier one by `replaces` or `wraps`."""
+"""Sections of which two overlays that cover one name need an order between them."""
+
+VERBS = ("replaces", "wraps", "amends", "removes")
+"""How a later file covers a declaration: instead of it, around it, parts of it, or not at all."""
 
 
 ALLOW_UNDEFINED = "+undefined"
@@ -97,8 +100,8 @@ class Entry:
 
     @property
     def covers(self) -> tuple[str, str, Span] | None:
-        """How it covers a lower layer: ``replaces``, ``wraps`` or ``amends``, and the file that it names."""
-        for how in ("replaces", "wraps", "amends"):
+        """How it covers a lower layer (one of :data:`VERBS`), and the file that it names."""
+        for how in VERBS:
             value = self.get(how)
             if isinstance(value, Scalar):
                 return how, value.text, value.span
@@ -158,17 +161,58 @@ def cites_below(value: Value) -> Iterator[Scalar]:
 
 
 def amended(layers: list[Entry]) -> Entry:
-    """A declaration with what later files change of it: their keys over its own, at the place of the last one."""
-    last = layers[-1]
+    """A declaration with what later files change of it, at the place of the last one.
+
+    Keys stand over keys. Where both are names with values, they do so name by name, and `nothing` takes a name out.
+    `adds` adds to the items of `is`, and of a trigger each phase has the uppermost text that speaks of it.
+    """
+    first = last = layers[-1]
     keys: dict[str, YamlEntry] = {}
     for layer in layers:
         if layer.covers is None or layer.covers[0] != "amends":
-            keys = {}
+            first, keys = layer, {}
         if isinstance(layer.value, Mapping):
-            keys.update({entry.key.text: entry for entry in layer.value.entries if entry.key.text != "amends"})
+            for entry in layer.value.entries:
+                _amend(keys, entry)
+        else:
+            keys["is"] = YamlEntry(replace(layer.key, text="is", value="is"), layer.value)
     if last.covers is None or last.covers[0] != "amends":
         return last
-    return replace(last, value=Mapping(tuple(keys.values()), last.value.span))
+    return replace(last, value=Mapping(tuple(keys.values()), last.value.span), guards=first.guards, part=first.part)
+
+
+def _amend(keys: dict[str, YamlEntry], entry: YamlEntry) -> None:
+    name, value = entry.key.text, entry.value
+    below = keys[name].value if name in keys else None
+    if name in ("does", "otherwise"):  # a text for all phases, or for all others
+        for covered in ("cases", "otherwise") if name == "does" else ("does",):
+            keys.pop(covered, None)
+    elif name == "adds" and "is" in keys and isinstance(value, Sequence):
+        known = keys["is"]
+        if isinstance(known.value, Sequence):
+            keys["is"] = replace(known, value=replace(value, items=(*known.value.items, *value.items)))
+            return
+    elif name == "cases" and isinstance(below, Sequence) and isinstance(value, Sequence):
+        value = replace(value, items=(*_other_cases(below, value), *value.items))
+    elif isinstance(below, Mapping) and isinstance(value, Mapping):
+        named = {each.key.text: each for each in (*below.entries, *value.entries)}
+        value = replace(value, entries=tuple(each for each in named.values() if word(each.value) != "nothing"))
+    if name != "amends":
+        keys[name] = replace(entry, value=value)
+
+
+def _other_cases(below: Sequence, above: Sequence) -> Iterator[Value]:
+    """Cases of a trigger without the phases that others speak of."""
+    taken = {phase.text for case in above.items if isinstance(case, Mapping) for phase in words(case.get("in"))}
+    for case in below.items:
+        phases = words(case.get("in")) if isinstance(case, Mapping) else []
+        left = tuple(phase for phase in phases if phase.text not in taken)
+        if isinstance(case, Mapping) and left:
+            entries = (
+                replace(entry, value=Sequence(left, entry.value.span)) if entry.key.text == "in" else entry
+                for entry in case.entries
+            )
+            yield replace(case, entries=tuple(entries))
 
 
 def player_range(value: Value | None) -> PlayerRange | None:
@@ -224,6 +268,7 @@ def compose(shelf: Shelf, ruleset: Document, extra: Iterable[str] = ()) -> tuple
     if too_many:
         return None, [*collector.diagnostics, *too_many]
     collector.diagnostics.extend(_check_layers(composition))
+    _remove(composition)
     return composition, collector.diagnostics
 
 
@@ -543,6 +588,11 @@ def _check_layer(
             )
         return
     how, file, span = covers
+    if how in ("amends", "removes") and entry.guards:
+        yield Diagnostic("E507", f"`{how}` holds at all times: a part's `when` cannot guard it", span)
+    if how == "removes" and (other := _beside(entry)) is not None:
+        message = f"got `removes` and `{other.text}` together, want one of them"
+        yield Diagnostic("E105", message, other.span)
     if not below:
         yield Diagnostic(
             "E502", f"`{name}` {how} nothing: no file below declares it{did_you_mean(name, set(names) - {name})}", span
@@ -551,6 +601,28 @@ def _check_layer(
         known = ", ".join(f"`{f}`" for f in dict.fromkeys(layer.file for layer in below))
         remedy = f"say `{how}: {below[0].file}`"
         yield Diagnostic("E503", f"`{name}` does not come from `{file}`; it is declared in {known}", span, help=remedy)
+
+
+def _beside(entry: Entry) -> Scalar | None:
+    """A key beside `removes` that says more than why."""
+    keys = [each.key for each in entry.value.entries] if isinstance(entry.value, Mapping) else []
+    return next((key for key in keys if key.text not in ("removes", "cites", "about", "provenance")), None)
+
+
+def _remove(composition: Composition) -> None:
+    """Takes out the layers that later files remove: what covers a declaration goes with it."""
+    for names in composition.sections.values():
+        for name, layers in list(names.items()):
+            left: list[Entry] = []
+            for entry in layers:
+                if entry.covers is None or entry.covers[0] != "removes":
+                    left.append(entry)
+                    continue
+                file = entry.covers[1]
+                left = [each for each in left if each.file != file] if left and left[0].file != file else []
+            names[name] = left
+            if not left:
+                del names[name]
 
 
 def _how_to_cover(section: str, name: str, first: Entry) -> str:

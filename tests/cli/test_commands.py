@@ -59,6 +59,7 @@ def test_list(run: Run) -> None:
 
 
 def test_one_view_and_a_language_that_is_there(run: Run) -> None:
+    assert "a number of seats goes with a game only" in run("show", "pebbles", "--with", "birds:2").stderr
     assert "--layers and --events are two views" in run("show", "pebbles", "--layers", "--events").stderr
     assert "says nothing in `xx`; it has " in run("run", "pebbles", "--lang", "xx").stderr
 

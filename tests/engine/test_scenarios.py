@@ -161,6 +161,13 @@ def test_without_phase_and_choices_nothing_is_played(folder: Path) -> None:
     assert said(folder, "then: [paid == 0, round == 0, count(pile) == 3]\n") == ""
 
 
+def test_what_is_true_then_is_so_before_choices_by_chance(folder: Path) -> None:
+    scenario = (
+        "when: [{by: 0, do: rest}]\nsound: 20\nthen: [paid == 0, round == 1]\nrefused: {by: 1, do: pull, number: 3}\n"
+    )
+    assert said(folder, scenario) == ""
+
+
 def test_what_is_given_may_ask(folder: Path) -> None:
     assert said(folder, "given: |\n  pulling()\nwhen:\n  - {by: 0, do: rest}\nthen: [paid == 0]\n") == ""
 

@@ -58,6 +58,8 @@ def command(
     if len(asked) > 1:
         raise click.UsageError(f"--{asked[0]} and --{asked[1]} are two views: ask for one")
     view = asked[0] if asked else None
+    if view != "emit" and any(":=" in setting for setting in settings):
+        raise click.BadParameter("a number of seats goes with a game only: leave it out", param_hint="--with")
     found = loaded(ruleset, overlays)
     if view == "emit":
         _tell_emitted(found, players, settings, output)

@@ -1,0 +1,144 @@
+"""What a later file may do to what lies below it: amend, replace and take out, the same in every section."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from interpreter.engine.game import Game
+from interpreter.engine.ruleset import Ruleset, load
+from interpreter.engine.typed import value_of
+from interpreter.play.measures import taken
+from interpreter.reading.files import Shelf
+
+POND = Path(__file__).parents[1] / "bad" / "_base"
+
+
+def laid(folder: Path, *overlays: str, **files: str) -> Ruleset:
+    """The pond with overlays that hold these sections; ``files`` stand in place of its own, by their stems."""
+    shutil.copytree(POND, folder, dirs_exist_ok=True)
+    (folder / "pond/overlays").mkdir(exist_ok=True)
+    ids = [f"pond/over{number}" for number in range(len(overlays))]
+    for id, text in zip(ids, overlays, strict=True):
+        after = "after: [pond/over0]\n" if id != "pond/over0" else ""
+        (folder / f"{id.replace('/', '/overlays/')}.yaml").write_text(
+            f"language: 1\noverlay: {id}\nover: [pond]\n{after}{text}", encoding="utf-8"
+        )
+    for name, text in files.items():
+        (path,) = folder.glob(f"pond/**/{name}.yaml")
+        path.write_text(text, encoding="utf-8")
+    return load("pond", ids, Shelf([folder]))
+
+
+def after(ruleset: Ruleset, *choices: str) -> Game:
+    """A game in which storms come first, after these choices."""
+    game = ruleset.new_game(2, chance={"sky": [["storm"], [1], [2], [3]]})
+    for choice in choices:
+        game.apply({"do": choice})
+    return game
+
+
+def value(game: Game, text: str) -> object:
+    return value_of(game, text)[0]
+
+
+CALM = "interpretations: {storm_at_once: {removes: pond}}\n"
+"""Without it nothing reads it where the storm's trigger is gone."""
+FEEDS = f"""{CALM}triggers:
+  storm_comes: {{removes: pond}}
+  wind_brings_food:
+    amends: pond
+    on: blew(card)
+    cases: [{{in: [wind], does: water = 1}}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("trigger", "water"),
+    [
+        ("does: water = 3", 3),  # covers all cases
+        ("cases: [{in: [wind], does: water = 2}]", 2),  # covers the phases that it names
+        ("cases: [{in: [hop], does: water = 2}]", 1),  # leaves others as they were
+        ("otherwise: water = 2", 1),  # is for phases without a case
+    ],
+)
+def test_what_covers_which_case_of_a_trigger(tmp_path: Path, trigger: str, water: int) -> None:
+    above = f"triggers:\n  wind_brings_food:\n    amends: pond/over0\n    {trigger}\n"
+    assert value(after(laid(tmp_path, FEEDS, above)), "water") == water
+
+
+@pytest.mark.parametrize(("phase", "water"), [("hop", 2), ("wind", 3)])
+def test_cases_lie_over_a_text_for_all_phases(tmp_path: Path, phase: str, water: int) -> None:
+    case = f"triggers: {{storm_comes: {{amends: pond, cases: [{{in: [{phase}], does: water = 3}}]}}}}\n"
+    assert value(after(laid(tmp_path, case)), "water") == water
+
+
+@pytest.mark.parametrize("how", ["removes: pond", "replaces: pond, on: blew(card) where card is weather, does: return"])
+def test_a_trigger_can_go(tmp_path: Path, how: str) -> None:
+    assert value(after(laid(tmp_path, f"{CALM}triggers: {{storm_comes: {{{how}}}}}\n")), "water") == 1
+
+
+DEARER = """rules:
+  leap_cost:
+    wraps: pond
+    is: |
+      (who: seat, place: place) -> int: base(who, place) + 10
+"""
+
+
+def test_a_layer_of_another_file_can_go(tmp_path: Path) -> None:
+    cost = "leap_cost(seats[0], first(first(pad).places))"
+    assert value(after(laid(tmp_path, DEARER)), cost) == 14
+    removed = "rules: {leap_cost: {removes: pond/over0}}\nstanding: {frogs_are_fed: {removes: pond}}\n"
+    without = laid(tmp_path, DEARER, removed)
+    assert value(after(without), cost) == 4
+    assert not without.model.standing
+    assert [layer.file for layer in without.model.rules["leap_cost"].layers] == ["pond"]
+
+
+def test_a_closed_kind_has_one_member_more_and_tables_get_its_cells(tmp_path: Path) -> None:
+    text = """
+kinds: {shore: {amends: pond/lake, adds: [island]}}
+tokens: {fly: {amends: pond, wasp: 4}}
+tables:
+  first_food: {amends: pond, cells: {wasp: 1}}
+  buffet_spaces: {amends: pond, cells: {"wasp, 1": 1, "wasp, 2": 0, "wasp, 3": 0}}
+"""
+    ruleset = laid(tmp_path, text)
+    assert ruleset.model.kinds["shore"].members == ("north", "south", "island")
+    assert value(after(ruleset), "buffet[wasp]") == 1
+
+
+RICHER = """tables:
+  start_shells:
+    replaces: pond
+    laws: {few: "start_shells[2] < 20", odd: "start_shells[3] == 15"}
+    is: |
+      players | 2  | 3
+      shells  | 12 | 15
+"""
+LIFTED = """tables:
+  start_shells:
+    amends: pond/over0
+    cells: {3: 14}
+    laws: {odd: nothing, even: "start_shells[3] == 14"}
+"""
+
+
+def test_laws_are_the_tables_own(tmp_path: Path) -> None:
+    """The law of the pond says that three get no more shells than two."""
+    assert len(laid(tmp_path, RICHER).model.laws) == 2
+    assert len(laid(tmp_path, RICHER, LIFTED).model.laws) == 2
+
+
+def test_a_measure_at_the_end_of_rounds_knows_the_last_one(tmp_path: Path) -> None:
+    text = """measures:
+  once: {value: round, when: [end of round, end of game]}
+  rounds: {value: round, when: end of round}
+"""
+    game = after(laid(tmp_path, text), *["stay"] * 8)
+    assert game.is_over
+    assert [each.value for each in taken(game)["rounds"]] == [1, 2, 3, 4]
+    assert [each.value for each in taken(game)["once"]] == [1, 2, 3, 4]
