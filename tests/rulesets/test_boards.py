@@ -1,4 +1,4 @@
-"""Boards and overlays that nobody ships, in ``tests/boards``: they wrap what families offer, and scenarios play them."""
+"""Boards and overlays that nobody ships (``tests/boards``) wrap what families offer, and scenarios play them."""
 
 from __future__ import annotations
 
