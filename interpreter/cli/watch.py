@@ -24,7 +24,7 @@ def watch(check: Callable[[], object], targets: Iterable[str]) -> None:
         while True:
             with noted() as evidence:
                 check()
-            paths = {path for _, path in evidence.found} | set(_below(named))
+            paths = evidence.paths | set(_below(named))
             marks = _marks(paths)
             if not evidence.holds():  # something has changed while it was looked at
                 continue

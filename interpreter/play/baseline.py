@@ -16,7 +16,7 @@ from typing import Any
 
 from interpreter.play.bench import Sample, Subject
 
-__all__ = ["FIGURES", "LIMIT", "Change", "Figure", "changes", "read_report", "report"]
+__all__ = ["FIGURES", "LIMIT", "Change", "Figure", "changes", "read_report", "report", "row_of"]
 
 VERSION = 1
 LIMIT = 15.0
@@ -76,11 +76,12 @@ def report(
         "seconds": seconds,
         "rounds": len(samples[0]) if samples else 0,
         "calibration": _short(median([sample.calibration for each in samples for sample in each] or [0.0])),
-        "rows": [_row(subject, each) for subject, each in zip(subjects, samples, strict=True)],
+        "rows": [row_of(subject, each) for subject, each in zip(subjects, samples, strict=True)],
     }
 
 
-def _row(subject: Subject, samples: Sequence[Sample]) -> dict[str, Any]:
+def row_of(subject: Subject, samples: Sequence[Sample]) -> dict[str, Any]:
+    """The medians of one subject's samples, as data."""
     return {
         "ruleset": subject.title,
         "digest": subject.ruleset.digest,

@@ -1,4 +1,4 @@
-"""What reading looked at: files with their bytes, folders with the names in them, paths with what they lead to.
+"""What reading looked at: files with their bytes, names in folders by a pattern, paths with what they lead to.
 
 As long as all that is as it was, reading would find the same. Who reads says what it looks at; nothing is noted unless
 somebody asks for it with :func:`noted`.
@@ -11,11 +11,12 @@ import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from fnmatch import fnmatch
 from hashlib import blake2b
 
 from interpreter.reading.unsaved import unsaved_bytes
 
-__all__ = ["Evidence", "digest", "found_again", "looked_at", "noted"]
+__all__ = ["Evidence", "digest", "folders_in", "found_again", "looked_at", "names_in", "noted"]
 
 
 MOST_BYTES = 8 * 1024 * 1024
@@ -36,6 +37,11 @@ class Evidence:
 
     def add(self, what: str, path: str, found: str) -> None:
         self.steady &= self.found.setdefault((what, path), found) == found
+
+    @property
+    def paths(self) -> set[str]:
+        """All files and folders in which a change may change what was found."""
+        return {os.path.dirname(path) if what == "names" else path for what, path in self.found}
 
     def holds(self) -> bool:
         """Whether all is still as it was found."""
@@ -66,8 +72,8 @@ def found_again(evidence: Evidence) -> None:
 
 
 def looked_at(what: str, path: str | os.PathLike[str], found: str | None = None) -> None:
-    """Notes what is at a path: the digest of a ``file`` (as ``found``, where it was read already), the names in a
-    ``folder``, the ``form`` of what is there, or the ``place`` that it leads to.
+    """Notes what is at a path: the digest of a ``file`` (as ``found``, where it was read already), the ``names`` that
+    its last part fits, the ``folders`` in it, the ``form`` of what is there, or the ``place`` that it leads to.
     """
     evidence = _now.get()
     if evidence is not None:
@@ -91,11 +97,25 @@ def _file(path: str) -> str:
         return ""
 
 
-def _folder(path: str) -> str:
+def names_in(folder: str | os.PathLike[str], pattern: str) -> list[str]:
+    """The names in a folder that a pattern fits."""
     try:
-        return digest("\0".join(sorted(os.listdir(path))).encode("utf-8", "surrogateescape"))
+        return [name for name in os.listdir(folder) if fnmatch(name, pattern)]
     except (OSError, ValueError):
-        return ""
+        return []
+
+
+def folders_in(folder: str | os.PathLike[str]) -> list[str]:
+    """The names of the folders in a folder."""
+    try:
+        with os.scandir(folder) as entries:
+            return [entry.name for entry in entries if entry.is_dir()]
+    except (OSError, ValueError):
+        return []
+
+
+def _listed(names: list[str]) -> str:
+    return digest("\0".join(sorted(names)).encode("utf-8", "surrogateescape"))
 
 
 def _form(path: str) -> str:
@@ -113,4 +133,10 @@ def _place(path: str) -> str:
         return ""
 
 
-_LOOKS: dict[str, Callable[[str], str]] = {"file": _file, "folder": _folder, "form": _form, "place": _place}
+_LOOKS: dict[str, Callable[[str], str]] = {
+    "file": _file,
+    "names": lambda path: _listed(names_in(*os.path.split(path))),
+    "folders": lambda path: _listed(folders_in(path)),
+    "form": _form,
+    "place": _place,
+}

@@ -10,7 +10,6 @@ import re
 import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from fnmatch import fnmatch
 from functools import cached_property
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.paths import ruleset_roots
 from interpreter.base.source import SourceFile, Span
 from interpreter.base.suggest import did_you_mean, did_you_mean_id
-from interpreter.reading.evidence import digest, looked_at
+from interpreter.reading.evidence import digest, folders_in, looked_at, names_in
 from interpreter.reading.schema import check_schema
 from interpreter.reading.unsaved import unsaved_bytes
 from interpreter.reading.yaml import MAX_BYTES, Mapping, Scalar, decode, read_yaml, too_large
@@ -367,7 +366,7 @@ def files_at(root: Path, place: str) -> list[Path]:
     *above, last = place.split("/")
     folders = [root]
     for pattern in above:
-        folders = [folder / name for folder in folders for name in _names(folder, pattern)]
+        folders = [folder / name for folder in folders for name in _folders(folder, pattern)]
     found = [folder / name for folder in folders for name in _names(folder, last)]
     return sorted(path for path in found if os.path.isfile(path))
 
@@ -386,11 +385,16 @@ def _names(folder: Path, pattern: str) -> list[str]:
     if "*" not in pattern:
         looked_at("form", folder / pattern)
         return [pattern]
-    looked_at("folder", folder)
-    try:
-        return [name for name in os.listdir(folder) if fnmatch(name, pattern)]
-    except (OSError, ValueError):
-        return []
+    looked_at("names", folder / pattern)
+    return names_in(folder, pattern)
+
+
+def _folders(folder: Path, pattern: str) -> list[str]:
+    """The folders in a folder for `*`, another word for itself."""
+    if pattern != "*":
+        return _names(folder, pattern)
+    looked_at("folders", folder)
+    return folders_in(folder)
 
 
 def _from_here(path: Path) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from interpreter.base.source import SourceFile
+from interpreter.reading.yaml import loader
 
 if TYPE_CHECKING:
     import yaml
@@ -108,8 +109,7 @@ class _Writer:
     def written(self) -> str:
         import yaml
 
-        loader: type = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-        for token in yaml.scan(self.text, Loader=loader):
+        for token in yaml.scan(self.text, Loader=loader()):
             self._token(token)
         return "\n".join(self.lines) + "\n"
 

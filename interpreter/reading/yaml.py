@@ -34,6 +34,7 @@ __all__ = [
     "Value",
     "decode",
     "excerpt",
+    "loader",
     "plain",
     "read_yaml",
     "too_large",
@@ -223,9 +224,33 @@ class _Anchored:
 def _events(text: str) -> Iterator[yaml.Event]:
     import yaml
 
-    loader: type = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    events: Iterator[yaml.Event] = yaml.parse(text, Loader=loader)
+    events: Iterator[yaml.Event] = yaml.parse(text, Loader=loader())
     return events
+
+
+def loader() -> type:
+    """PyYAML's loader, by libyaml where that is there. Its own takes `?` in a word between brackets for an indicator,
+    which YAML 1.2 and libyaml do not: there it sees a letter."""
+    import yaml
+
+    if hasattr(yaml, "CSafeLoader"):
+        return yaml.CSafeLoader
+
+    class Loader(yaml.SafeLoader):
+        in_word = False
+
+        def peek(self, index: int = 0) -> str:
+            found: str = super().peek(index)
+            return "_" if self.in_word and found == "?" else found
+
+        def scan_plain(self) -> Any:
+            self.in_word = True
+            try:
+                return super().scan_plain()
+            finally:
+                self.in_word = False
+
+    return Loader
 
 
 def _index(mark: Any) -> int:

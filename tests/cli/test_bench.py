@@ -66,6 +66,12 @@ def test_a_table(run: Run) -> None:
     assert all(float(cell) > 0 for row in words for cell in row[3:])
 
 
+def test_each_row_is_told_when_it_is_measured(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A ruleset that cannot be measured does not take away what was."""
+    result = run("bench", "pebbles", "nowhere", *SHORT)
+    assert (result.exit_code, result.stdout.count("pebbles")) == (1, 1)
+
+
 @pytest.mark.fresh
 def test_as_json_with_a_fresh_process(run: Run) -> None:
     data = json.loads(run("bench", "pebbles", *SHORT, "-o", "json").stdout)

@@ -222,8 +222,12 @@ def test_a_changed_file_is_read(file: str, old: str, new: str, kept: Path, own: 
 
 
 def test_a_file_that_was_only_touched_is_not_read(kept: Path, own: Path, loads: list[str]) -> None:
+    """Nor is anything read anew because of a file that no rule could stand in, wherever it lies."""
+    (own / "spoof" / "statements").mkdir(exist_ok=True)
     load("spoof")
     os.utime(own / "spoof" / "family.yaml", (1, 1))
+    for folder in (own, own / "spoof", own / "spoof" / "statements"):
+        (folder / "notes.txt").touch()
     load("spoof")
     assert len(loads) == 1
 

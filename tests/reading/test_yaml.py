@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -202,7 +205,12 @@ def test_decode_takes_utf_8_alone() -> None:
 def test_without_the_c_parser_the_values_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     import yaml
 
-    texts = ["a: &x |2 # c\r\n     ä\r\n   \r\n    bar\r\n# c\r\nb: *x\n", "a:\nb: [1, 'x', {c: d}]\n", "a: [1\nb: 2"]
+    texts = [
+        "a: &x |2 # c\r\n     ä\r\n   \r\n    bar\r\n# c\r\nb: *x\n",
+        "a:\nb: [1, 'x', {c: d}]\n",
+        "a: {b: c?}\nd: [e?f, g? h, list of i?]\n",
+        "a: [1\nb: 2",
+    ]
     texts += ["a: 'x", "a: b: c", "a\nb: c\n", "a: @x", "a:\n  b: 1\n c: 2", "a:\n - b\n c: d", "a: *", "a: !x b"]
     fast = [read_yaml(SourceFile("x", text)) for text in texts]
     monkeypatch.delattr(yaml, "CSafeLoader")
@@ -210,6 +218,21 @@ def test_without_the_c_parser_the_values_are_the_same(monkeypatch: pytest.Monkey
     assert [root for root, _ in fast] == [root for root, _ in slow]
     assert [[d.code for d in found] for _, found in fast] == [[d.code for d in found] for _, found in slow]
     assert [[d.message for d in found] for _, found in fast] == [[d.message for d in found] for _, found in slow]
+
+
+SHIPPED = sorted((Path(__file__).parents[2] / "rulesets").rglob("*.yaml"))
+
+
+@pytest.mark.parametrize("path", [p for p in SHIPPED if re.search(r"\w\?[\]},]", p.read_text(encoding="utf-8"))])
+def test_without_the_c_parser_what_may_be_none_is_read(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A type with a `?` stands in brackets in shipped files."""
+    import yaml
+
+    file = SourceFile(path.name, path.read_text(encoding="utf-8"))
+    fast = read_yaml(file)
+    monkeypatch.delattr(yaml, "CSafeLoader")
+    assert read_yaml(file) == fast
+    assert fast[1] == []
 
 
 BLOCKS = {

@@ -93,7 +93,7 @@ def command(
       regelwerk bench --save before.json
       regelwerk bench --baseline before.json
     """
-    from interpreter.play.baseline import changes, report
+    from interpreter.play.baseline import changes, report, row_of
 
     if not isfinite(seconds):
         raise click.BadParameter("not a number of seconds", param_hint="--seconds")
@@ -102,17 +102,22 @@ def command(
     kept = _kept(baseline) if baseline is not None else None
     if (overlays or settings) and not rulesets:
         raise click.UsageError("overlays and settings go with the name of a ruleset")
-    subjects = list(_subjects(rulesets, overlays, settings, players, bots))
+    subjects: list[Subject] = []
+    samples: list[list[Sample]] = []
+    table = _Table()
+    for subject in _subjects(rulesets, overlays, settings, players, bots):
+        subjects.append(subject)
+        samples.append([subject.sample(seconds) for _ in counted(range(rounds), rounds, subject.title)])
+        if output == "text":
+            table.add(row_of(subject, samples[-1]))
     if not subjects:
         raise click.UsageError("no ruleset is for so many players")
-    data = report(__version__, subjects, _samples(subjects, seconds, rounds), seconds)
+    data = report(__version__, subjects, samples, seconds)
     found = list(changes(kept, data)) if kept is not None else []
     if output == "json":
         as_json(data if kept is None else {**data, "changes": [_as_dict(change) for change in found]})
-    else:
-        _text(data)
-        if kept is not None:
-            _compared(kept, data, found)
+    elif kept is not None:
+        _compared(kept, data, found)
     if save is not None:
         save.write_text(json.dumps(data, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
     if any(change.worse for change in found) or (kept is not None and not found):
@@ -169,28 +174,30 @@ def _subject(
     return subject
 
 
-def _samples(subjects: Sequence[Subject], seconds: float, rounds: int) -> list[list[Sample]]:
-    """Subjects take turns, so that what slows the machine for a while slows them all."""
-    samples: list[list[Sample]] = [[] for _ in subjects]
-    total = rounds * len(subjects)
-    for number in counted(range(total), total, "runs"):
-        place = number % len(subjects)
-        samples[place].append(subjects[place].sample(seconds))
-    return samples
-
-
 # --- what is told
 
 
-def _text(data: dict[str, Any]) -> None:
-    from interpreter.play.baseline import FIGURES
+class _Table:
+    """Rows that are printed one by one: the widths are known before the cells are."""
 
-    rows = [
-        (row["ruleset"], str(row["players"]), row["policy"], *(_number(row["figures"][name]) for name in FIGURES))
-        for row in data["rows"]
-    ]
-    for line in aligned(("ruleset", "players", "bot", *(figure.title for figure in FIGURES.values())), rows):
-        say(line)
+    WIDTHS = 26, 7, 8
+
+    def __init__(self) -> None:
+        self.begun = False
+
+    def add(self, row: dict[str, Any]) -> None:
+        from interpreter.play.baseline import FIGURES
+
+        titles = [figure.title for figure in FIGURES.values()]
+        if not self.begun:
+            self._say(("ruleset", "players", "bot"), titles)
+        self.begun = True
+        names = row["ruleset"], str(row["players"]), row["policy"]
+        self._say(names, [_number(row["figures"][name]).rjust(len(figure.title)) for name, figure in FIGURES.items()])
+
+    def _say(self, names: Sequence[str], figures: Sequence[str]) -> None:
+        ruleset, players, bot = self.WIDTHS
+        say("  ".join([names[0].ljust(ruleset), names[1].rjust(players), names[2].ljust(bot), *figures]))
 
 
 def _compared(kept: dict[str, Any], data: dict[str, Any], found: Sequence[Change]) -> None:
