@@ -12,7 +12,7 @@ from interpreter.cli.output import board, notice, say, styled
 from interpreter.engine.decision import Decision, Option
 from interpreter.engine.game import Game
 from interpreter.engine.refusal import IllegalMove, legal_choice
-from interpreter.engine.show import board_of
+from interpreter.engine.show import board_of, is_shown
 from interpreter.language.types import Type
 from interpreter.play.bots.base import Code, Stream
 from interpreter.play.bots.named import adviser, bots_of
@@ -90,9 +90,10 @@ class Person:
             say(line)
 
     def _boards(self, game: Game) -> None:
-        for each in (each for each in game.ruleset.model.boards if each.when != "end of game"):
-            shown = board_of(game, each, self.language, self.seat)
-            board(shown.text, shown.columns, shown.rows)
+        for each in game.ruleset.model.boards:
+            if each.when != "end of game" and is_shown(game, each, self.seat):
+                shown = board_of(game, each, self.language, self.seat)
+                board(shown.text, shown.columns, shown.rows)
 
     # --- reading
 

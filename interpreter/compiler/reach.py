@@ -7,7 +7,7 @@ facts the checker knows in which phases an event can occur, and which standing r
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Iterator
 
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.compiler.facts import Facts, Reach, target_of
@@ -158,16 +158,25 @@ def _phase_facts(model: Model, closed: dict[str, Facts], standing_reads: dict[st
         found = {phase: _facts_from(entered[phase], model, closed, standing_reads) for phase in phases}
         before = {phase: len(names) for phase, names in entered.items()}
         for position, phase in enumerate(phases):
-            following = phases[(position + 1) % len(phases)]
             for keep in found[phase].keeps:
-                moment = _runs_in(keep)
-                if moment != "phase":
-                    entered[{"next": following, "first": phases[0], "last": phases[-1]}[moment]].add(keep)
+                for there in _due(model, phases, position, _runs_in(keep)):
+                    entered[there].add(keep)
         if setup is not None and phases:
-            entered[phases[0]] |= {keep for keep in closed[setup.top.id].keeps if _runs_in(keep) in ("next", "first")}
-            entered[phases[-1]] |= {keep for keep in closed[setup.top.id].keeps if _runs_in(keep) == "last"}
+            for keep in closed[setup.top.id].keeps:
+                for there in _due(model, phases, -1, _runs_in(keep)):
+                    entered[there].add(keep)
         if before == {phase: len(names) for phase, names in entered.items()}:
             return found
+
+
+def _due(model: Model, phases: list[str], position: int, moment: str) -> Iterator[str]:
+    """The phases in which a block can run that one of them keeps: phases with a condition may be passed by."""
+    guarded = {phase for phase, guard in zip(model.phases, model.phase_guards, strict=True) if guard is not None}
+    order = {"next": phases[position + 1 :] + phases, "first": phases, "last": phases[::-1]}.get(moment, [])
+    for phase in order:
+        yield phase
+        if phase not in guarded:
+            return
 
 
 def _runs_in(keep: str) -> str:

@@ -89,6 +89,7 @@ def _nodes(model: Model, policies: Iterable[Policy]) -> Iterator[object]:
     """All nodes of texts that stand outside of rules."""
     trees: list[object] = [
         *model.ranking,
+        *(guard.value for guard in model.phase_guards if guard is not None),
         *(look.value for look in model.picture.values()),
         *(law for _, law, _ in model.laws),
     ]

@@ -243,7 +243,7 @@ class _Completer:
 
     def _types(self) -> Iterator[Proposal]:
         model = self.model
-        own = ("int", "bool", "text", "seat", "card", "piece", "role", "place", "link")
+        own = ("int", "bool", "text", "seat", "card", "piece", "role", "phase", "place", "link")
         yield from (Proposal(name, "type") for name in (*own, *(f"{maker} of" for maker in MAKERS)))
         declared = [*model.kinds, *model.card_kinds, *model.records, *model.pieces]
         yield from (Proposal(name, "type", rank=3) for name in declared)

@@ -105,7 +105,7 @@ def _trees(examined: Examined, model: Model, document: Document) -> Iterator[Any
         yield from (thing.trees for thing in things)
     yield from (look.value for look in model.picture.values())
     yield from (law for _, law, _ in model.laws)
-    yield model.ranking
+    yield from (model.ranking, model.phase_guards)
     for event in model.events.values():
         yield from (phrase.parts for phrase in event.says.values())
     for phrases in model.says.values():

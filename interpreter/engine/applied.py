@@ -51,7 +51,10 @@ def applied(model: Model, settings: Mapping[str, Value], open_: frozenset[str] =
 def settings_read(model: Model) -> set[str]:
     """The settings and interpretations that any text of a model asks for."""
     around = [tree for group in model.groups.values() for tree in group.trees if tree]
-    nodes = chain(descendants((*model.ranking, *around)), *(nodes_of(model, topic) for topic in _topics(model)))
+    nodes = chain(
+        descendants((*model.ranking, *model.phase_guards, *around)),
+        *(nodes_of(model, topic) for topic in _topics(model)),
+    )
     return {node.name for node in nodes if isinstance(node, c.SettingValue)}
 
 
@@ -195,7 +198,7 @@ def _topics(model: Model) -> list[Topic]:
 def _reached(model: Model) -> Model:
     """The model without rules, triggers, tables and values of the state that nothing leads to."""
     around = [tree for group in model.groups.values() for tree in group.trees if tree]
-    nodes: list[Any] = list(descendants((*model.ranking, *around)))
+    nodes: list[Any] = list(descendants((*model.ranking, *model.phase_guards, *around)))
     named = [*model.phases, model.setup, *(setting.check for setting in model.settings.values())]
     waiting = [Topic("rules", name) for name in named if name in model.rules]
     waiting += [Topic("standing", name) for name in model.standing]

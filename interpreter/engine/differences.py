@@ -325,7 +325,8 @@ class _Pair:
 
     def _course(self) -> _Found:
         a, b = self.a.model, self.b.model
-        yield from _one("round", "phases of a round", "round", ", ".join(a.phases), ", ".join(b.phases), "round")
+        phases = (", ".join(_phases(view)) for view in (self.a, self.b))
+        yield from _one("round", "phases of a round", "round", next(phases), next(phases), "round")
         yield from _one("setup", "set-up", "setup", a.setup or None, b.setup or None, "round")
 
     def _result(self) -> _Found:
@@ -513,3 +514,9 @@ def _each(path: str, kind: str, chapter: str, a: Mapping[str, str], b: Mapping[s
     """A difference for each name that is not the same on both sides."""
     for name in _either(a, b):
         yield from _one(f"{path}.{name}", kind, name, a.get(name), b.get(name), chapter)
+
+
+def _phases(view: View) -> Iterator[str]:
+    """The phases of a round, each with its condition where it has one."""
+    for name, guard in zip(view.model.phases, view.model.phase_guards, strict=True):
+        yield name if guard is None else f"{name} when {view.written(guard.value)}"

@@ -317,6 +317,7 @@ def _trees(ruleset: Ruleset) -> Iterator[tuple[str, Any]]:
     for measure in model.measures:
         yield f"measure `{measure.name}`", measure.trees
     yield "result", model.ranking
+    yield "round", model.phase_guards
 
 
 def _owner(ruleset: Ruleset, procedure: str, layer: RuleLayer) -> str:

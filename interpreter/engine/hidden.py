@@ -7,7 +7,7 @@ from typing import Any
 
 from interpreter.engine.decision import Decision
 from interpreter.engine.game import Game
-from interpreter.engine.show import board_of, lines_since
+from interpreter.engine.show import board_of, is_shown, lines_since
 from interpreter.kernel.state import Value
 
 __all__ = ["Draw", "hidden_from", "known", "shown", "shuffled"]
@@ -18,7 +18,7 @@ Draw = Callable[[int], int]
 
 def shown(game: Game, player: int | None) -> dict[str, Any]:
     """The view and the boards, as the player may see them; what the end of a game shows is open to all."""
-    boards = [board for board in game.ruleset.model.boards if board.when != "end of game"]
+    boards = [each for each in game.ruleset.model.boards if each.when != "end of game" and is_shown(game, each, player)]
     return {"view": game.view(player), "boards": [board_of(game, board, "en", player) for board in boards]}
 
 

@@ -121,6 +121,7 @@ class Ruleset:
                 [(x.a, x.b, sorted(x.values.items())) for x in model.graph.links],
             ),
             (model.phases, model.setup, model.ranking),
+            *([model.phase_guards] if any(model.phase_guards) else []),
         )
         return blake2b(repr(what).encode(), digest_size=16).hexdigest()
 

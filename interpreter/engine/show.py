@@ -19,7 +19,17 @@ from interpreter.language.walk import descendants
 if TYPE_CHECKING:
     from interpreter.engine.game import Game
 
-__all__ = ["BoardTable", "Line", "board_of", "lines_of", "lines_since", "numbered_lines", "rule_at", "view_of"]
+__all__ = [
+    "BoardTable",
+    "Line",
+    "board_of",
+    "is_shown",
+    "lines_of",
+    "lines_since",
+    "numbered_lines",
+    "rule_at",
+    "view_of",
+]
 
 HIDDEN = "…"
 
@@ -237,6 +247,18 @@ def board_of(game: Game, board: Board, language: str = "en", player: int | None 
             env[board.row_local] = item
         rows.append(tuple(_shown(game, value, type_, state, env) for value, type_ in columns))
     return BoardTable(board.name, text, _names(board), tuple(rows))
+
+
+def is_shown(game: Game, board: Board, player: int | None = None) -> bool:
+    """Whether a board is shown now: its condition holds, as far as the player may see what it reads."""
+    if board.test is None:
+        return True
+    state = seen_by(game, player) if board.when != "end of game" else game.state
+    game.machine.meter.refill()
+    try:
+        return bool(game.machine.expressions.compile(board.test)(state, [None] * (board.local_count + 8)))
+    except Unseen:
+        return False
 
 
 def _names(board: Board) -> tuple[str, ...]:

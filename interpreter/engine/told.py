@@ -101,6 +101,8 @@ class _Telling:
 
     def _board(self, board: Board) -> Facts:
         facts: Facts = {"when": (board.when, board.when), **self._phrases("says", board.says)}
+        if board.test is not None:
+            facts["if"] = self._tree(board.test)
         if board.rows is not None:
             facts["rows"] = self._tree(board.rows)
         return facts | {f"columns.{name}": self._tree(column) for name, column in board.columns}

@@ -39,6 +39,8 @@ class Names:
     def members(self, kind: str) -> tuple[str, ...]:
         if kind == "role":
             return tuple(self.model.roles)
+        if kind == "phase":
+            return self.model.phases
         return self.model.kinds[kind].members
 
     def public(self, value: Value, type_: Type) -> Any:

@@ -147,4 +147,5 @@ def _with_reads(model: Model, reads: Mapping[tuple[str, str], list[str]], found:
             for name, each in model.groups.items()
         },
         ranking=rewritten(model.ranking, change),
+        phase_guards=rewritten(model.phase_guards, change),
     )

@@ -24,6 +24,7 @@ from interpreter.language.declare import declare
 from interpreter.language.model import (
     CheckedRule,
     CheckedTrigger,
+    Look,
     Model,
     RuleLayer,
     Signature,
@@ -38,7 +39,7 @@ from interpreter.language.texts import condition_of, expression_of, parsed
 from interpreter.language.types import BOOL, INT, NEVER, NOTHING, SEAT, Type, accepts
 from interpreter.language.walk import descendants
 from interpreter.reading.citations import Statement
-from interpreter.reading.compose import Composition, Entry, amended, cites_below, words
+from interpreter.reading.compose import Composition, Entry, amended, cites_below, phases_of, words
 from interpreter.reading.yaml import Mapping, Scalar, Sequence, Value
 
 __all__ = ["check", "check_function", "check_text"]
@@ -244,12 +245,12 @@ class _Whole(Checker):
 
     def _program(self) -> None:
         entry = self.composition.single("round")
-        phases = words(entry.value) if entry else []
-        self.model.phases = tuple(scalar.text for scalar in phases)
-        for position, scalar in enumerate(phases):
+        phases = phases_of(entry.value) if entry else []
+        for position, (scalar, _) in enumerate(phases):
             self._procedure_name(scalar)
-            if any(scalar.text == other.text for other in phases[:position]):
+            if any(scalar.text == other.text for other, _ in phases[:position]):
                 self.error("E501", f"`{scalar.text}` is a phase of the round already", scalar.span)
+        self.model.phase_guards = tuple(self._phase_guard(when) for _, when in phases)
         setup = self.composition.single("setup")
         if setup is not None and isinstance(setup.value, Scalar):
             self._procedure_name(setup.value)
@@ -270,6 +271,13 @@ class _Whole(Checker):
         ]:
             span = self.composition.documents[0].root.span
             self.error("E306", f"no file of this ruleset says `{missing}`", span)
+
+    def _phase_guard(self, when: Value | None) -> Look | None:
+        tree = condition_of(when, self.report) if when is not None else None
+        if tree is None:
+            return None
+        frame = Frame()
+        return Look(self.expressions(frame).condition(tree), frame.size)
 
     def _procedure_name(self, scalar: Scalar) -> None:
         signature = self.signatures.get(scalar.text)

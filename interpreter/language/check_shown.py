@@ -13,7 +13,7 @@ from interpreter.language.expressions import Expressions
 from interpreter.language.model import Board, Event, Look, Measure, MeasureKey, Phrase, Signatures
 from interpreter.language.parse import parse_event_pattern, parse_match
 from interpreter.language.scope import Frame
-from interpreter.language.texts import Report, expression_of, parsed, template_parts
+from interpreter.language.texts import Report, condition_of, expression_of, parsed, template_parts
 from interpreter.language.types import NODE, PLACE, SEAT, Type
 from interpreter.language.walk import descendants
 from interpreter.reading.compose import Composition, Entry, amended, word, words
@@ -135,6 +135,8 @@ class Shown(Checker):
             return
         frame = Frame()
         expressions = self.expressions(frame)
+        asked = condition_of(guard, self.report) if (guard := entry.get("if")) is not None else None
+        shown = expressions.condition(asked) if asked is not None else None
         rows, row_local = None, 0
         if (text := entry.get("rows")) is not None:
             match = parsed(text, parse_match, self.report)
@@ -153,8 +155,9 @@ class Shown(Checker):
                 if tree is not None:
                     columns.append((column.key.text, expressions.value(tree, maybe=True)))
         says = self._says(said, []) if (said := entry.get("says")) is not None else {}
+        moment = self._moment(entry.get("when"))
         self.model.boards.append(
-            Board(name, self._moment(entry.get("when")), says, rows, row_local, tuple(columns), frame.size, entry.span)
+            Board(name, moment, says, rows, row_local, tuple(columns), frame.size, entry.span, shown)
         )
 
     def _measure(self, name: str, entry: Entry) -> None:

@@ -22,7 +22,7 @@ from interpreter.language.signatures import FUNCTIONS
 from interpreter.language.steps import MAKERS
 from interpreter.language.texts import Report, type_of
 from interpreter.language.types import INT, NEVER, Type
-from interpreter.reading.compose import Composition, Entry, amended, player_range, word, words
+from interpreter.reading.compose import Composition, Entry, amended, phases_of, player_range, word, words
 from interpreter.reading.printed import Cell
 from interpreter.reading.yaml import Mapping, Scalar, Sequence, Value
 
@@ -33,7 +33,7 @@ MAXIMUM_SEATS = 20
 MAXIMUM_TOKENS = 64
 MAXIMUM_DEPTH = 8
 MAXIMUM_FIELDS = 200
-OWN_TYPES = ("int", "bool", "text", "seat", "card", "piece", "role", "place", "link", "pile", *MAKERS)
+OWN_TYPES = ("int", "bool", "text", "seat", "card", "piece", "role", "phase", "place", "link", "pile", *MAKERS)
 OWN_VALUES = ("players", "seats", "round")
 OWN_CELLS = ("phase", "turn", "pending", "settling", "kept", "over", "location", "chance")
 """Names that the language has taken, by what they are names of."""
@@ -45,6 +45,8 @@ def declare(composition: Composition, report: Report) -> Declared:
     given = composition, report, declared
     things, cards, graphs, tables = _Things(*given), Cards(*given), Graphs(*given), Tables(*given)
     things.names()
+    if (round_ := composition.single("round")) is not None:
+        things.model.phases = tuple(name.text for name, _ in phases_of(round_.value))
     things.kinds()
     cards.cards()
     things.records()

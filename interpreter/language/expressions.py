@@ -39,6 +39,7 @@ from interpreter.language.types import (
 __all__ = ["Expressions"]
 
 ROLE = Type("kind", "role")
+PHASE = Type("kind", "phase", optional=True)
 OTHER_WORDS = {"true": "write `yes`", "false": "write `no`", "null": "write `none`", "player": "a player is a `seat`"}
 """What authors bring along from elsewhere, and what it is here."""
 MAXIMUM_NESTING = 6
@@ -272,6 +273,8 @@ class Expressions:
             return c.PlayerCount(type=INT, span=span)
         if name == "seats":
             return c.AllSeats(type=list_of(SEAT), span=span)
+        if name == "phase":
+            return _phase(self.frame.known(name), span)
         group = self.model.groups.get(name)
         if group is not None and not group.owner:
             return self._cell(name, None, span, self.frame.known(name))
@@ -323,6 +326,8 @@ class Expressions:
         ]
         if name in self.model.roles:
             found.append("role")
+        if not found and name in self.model.phases:
+            found.append("phase")
         if len(found) == 1:
             return c.Const(self.members(found[0]).index(name), type=Type("kind", found[0]), span=span)
         if len(found) > 1:
@@ -334,6 +339,8 @@ class Expressions:
     def members(self, kind: str) -> tuple[str, ...]:
         if kind == "role":
             return tuple(self.model.roles)
+        if kind == "phase":
+            return self.model.phases
         if kind in self.model.interpretations:
             return tuple(self.model.interpretations[kind].readings)
         found = self.model.kinds.get(kind)
@@ -750,7 +757,7 @@ class Expressions:
     def _stands_alone(self, node: n.Expr) -> bool:
         """Whether the type of an expression is known without knowing what is wanted."""
         if isinstance(node, n.Name):
-            if self.frame.find(node.name) or node.name in ("players", "seats"):
+            if self.frame.find(node.name) or node.name in ("players", "seats", "phase"):
                 return True
             model = self.model
             return node.name in model.groups or node.name in model.settings or node.name in model.interpretations
@@ -894,3 +901,11 @@ class Expressions:
 
     def _never(self, span: Span) -> c.Expression:
         return c.Const(None, type=NEVER, span=span)
+
+
+def _phase(known: Type | None, span: Span) -> c.Expression:
+    """The phase that is under way; none before the first one of a round."""
+    number = c.Read(c.Cell("phase", None, type=INT, span=span), type=INT, span=span)
+    before = c.Comparison("==", number, c.Const(-1, type=INT, span=span), type=BOOL, span=span)
+    here = c.Read(number.cell, type=PHASE.sure, span=span)
+    return here if known else c.Condition(c.Const(None, type=NONE, span=span), before, here, type=PHASE, span=span)

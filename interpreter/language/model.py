@@ -377,11 +377,12 @@ class Board:
     columns: tuple[tuple[str, core.Expression], ...]
     local_count: int
     span: Span
+    test: core.Expression | None = None
 
     @property
     def trees(self) -> tuple[core.Expression | None, ...]:
         """Its texts but for its line."""
-        return self.rows, *(value for _, value in self.columns)
+        return self.test, self.rows, *(value for _, value in self.columns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -461,6 +462,8 @@ class Model:
     triggers: dict[str, CheckedTrigger] = field(default_factory=dict)
     standing: dict[str, StandingRule] = field(default_factory=dict)
     phases: tuple[str, ...] = ()
+    phase_guards: tuple[Look | None, ...] = ()
+    """Of each phase the condition under which it takes place, where it has one."""
     setup: str = ""
     ranking: tuple[core.Expression, ...] = ()
     ranking_cites: tuple[str, ...] = ()

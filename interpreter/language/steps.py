@@ -559,6 +559,7 @@ def _named(model: Model, name: str, span: Span, report: Callable[[Diagnostic], N
         "card": Type("card"),
         "piece": Type("piece"),
         "role": Type("kind", "role"),
+        "phase": Type("kind", "phase"),
     }
     if name in simple:
         return simple[name]

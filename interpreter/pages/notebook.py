@@ -10,7 +10,7 @@ from interpreter.drawing.board import drawn
 from interpreter.drawing.picture import picture_of, unplayed
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset
-from interpreter.engine.show import BoardTable, board_of
+from interpreter.engine.show import BoardTable, board_of, is_shown
 from interpreter.language.types import Type
 from interpreter.pages.html import element, fragment
 from interpreter.pages.page import Block, Drawing, Facts, Folded, Grid, Paragraph, Source, Strong
@@ -47,7 +47,7 @@ def _cell(blocks: list[Block]) -> str:
 def _state(game: Game, player: int | None) -> Iterator[Block]:
     yield Paragraph((Strong(game.ruleset.title),))
     for board in game.ruleset.model.boards:
-        if (board.when == "end of game") == game.is_over:
+        if (board.when == "end of game") == game.is_over and is_shown(game, board, player):
             yield from _board(board_of(game, board, "en", player))
     yield from _graph(game)
 

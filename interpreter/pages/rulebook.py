@@ -18,7 +18,7 @@ from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.setup import default_settings
 from interpreter.kernel.state import Value
 from interpreter.language import core as c
-from interpreter.language.model import Group, Phrase, Table
+from interpreter.language.model import Group, Look, Phrase, Table
 from interpreter.language.types import Type
 from interpreter.pages.page import (
     Block,
@@ -385,7 +385,8 @@ class _Book:
     def _round(self) -> Iterator[Section]:
         if not self.model.phases:
             return
-        items = tuple((Link(f"chapter-{phase}", self._phase(phase)),) for phase in self.model.phases)
+        guards = zip(self.model.phases, self.model.phase_guards, strict=True)
+        items = tuple((Link(f"chapter-{phase}", self._phase(phase)), *self._if(guard)) for phase, guard in guards)
         first: tuple[Block, ...] = ()
         if self.model.setup:
             first = (Paragraph(("Once, before the first round: ", Link("chapter-setup", self._setup_title), ".")),)
@@ -404,6 +405,9 @@ class _Book:
     @property
     def _setup_title(self) -> str:
         return self._said(self.model.setup) or "Setting up"
+
+    def _if(self, guard: Look | None) -> tuple[Inline, ...]:
+        return () if guard is None else (", when ", *self.teller.code(guard.value))
 
     def _phase(self, phase: str) -> str:
         return self._said(phase) or titled(phase)

@@ -7,7 +7,7 @@ from typing import Any
 
 from interpreter.engine.decision import Decision, Option
 from interpreter.engine.game import Game
-from interpreter.engine.show import BoardTable, Line, board_of, lines_since
+from interpreter.engine.show import BoardTable, Line, board_of, is_shown, lines_since
 from interpreter.kernel.effects import CHOICE, MARK
 from interpreter.kernel.state import Value
 from interpreter.language.types import Type
@@ -27,13 +27,13 @@ class Narrator:
     def moment(self, game: Game, word: str) -> None:
         self.lines(game)
         for board in game.ruleset.model.boards:
-            if board.when == word:
+            if board.when == word and is_shown(game, board, self.player):
                 self.tell(board_of(game, board, self.language, self.player))
 
     def boards(self, game: Game) -> None:
         """All boards as they are now, for who comes in the middle of a game."""
         for board in game.ruleset.model.boards:
-            if board.when != "end of game":
+            if board.when != "end of game" and is_shown(game, board, self.player):
                 self.tell(board_of(game, board, self.language, self.player))
 
     def chosen(self, game: Game, decision: Decision, option: Option) -> None:

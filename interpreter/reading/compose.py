@@ -141,6 +141,16 @@ def word(value: Value | None, default: str = "") -> str:
     return value.text if isinstance(value, Scalar) else default
 
 
+def phases_of(value: Value) -> list[tuple[Scalar, Value | None]]:
+    """The phases of a round by their names, each with its condition where it has one."""
+    found: list[tuple[Scalar, Value | None]] = []
+    for item in value.items if isinstance(value, Sequence) else (value,):
+        name, when = (item.get("phase"), item.get("when")) if isinstance(item, Mapping) else (item, None)
+        if isinstance(name, Scalar):
+            found.append((name, when))
+    return found
+
+
 def words(value: Value | None) -> list[Scalar]:
     """The scalars of a list, or of one alone."""
     if isinstance(value, Scalar):
@@ -548,7 +558,7 @@ def _check_size(composition: Composition) -> Iterator[Diagnostic]:
     """What a ruleset says fits into what is looked through again and again."""
     rules = [e for section in LAYERED for layers in composition.sections.get(section, {}).values() for e in layers]
     everything = [e for names in composition.sections.values() for layers in names.values() for e in layers]
-    phases = words(entry.value) if (entry := composition.single("round")) else []
+    phases = [name for name, _ in phases_of(entry.value)] if (entry := composition.single("round")) else []
     for found, most, what in (
         (rules, MOST_RULES, "rules and tables"),
         (everything, MOST_ENTRIES, "declarations"),

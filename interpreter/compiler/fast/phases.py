@@ -93,6 +93,8 @@ class Phases(Writer):
     def _begin(self, number: int) -> Block:
         """A phase begins; what calls its procedure comes back to the end of any phase."""
         q, machine = self.quote, self.emitter.machine
+        if self.constants.model.phase_guards[number] is not None:
+            return q.statements("return next_phase(state, (), None)")
         here, last = q.constant(number), q.constant(number - 1)
         change = ("phase", q.constant(self._phase), here, last)
         found = self.statements.mark(f"start of {self.phases[number]}", here, change)

@@ -634,8 +634,8 @@ class Runtime:
 
     def _next_phase(self, state: State, env: tuple[Value, ...], up: Any) -> Going | None:
         cells = state.cells
-        number = cells[self.phase] + 1
-        if number >= len(self.phases):
+        number = self.machine.phase_due(state)
+        if number is None:
             return self._round_over(state, (), None)
         self.mark(state, f"start of {self.names_of_phases[number]}", number, (self.phase, number))
         if cells[self.kept]:

@@ -267,13 +267,22 @@ class Machine:
         return self.NEXT_PHASE, [], None
 
     def _next_phase(self, state: State, env: Env, up: Any) -> Going | None:
-        number = state.cells[self._phase] + 1
-        if number >= len(self.constants.model.phases):
+        number = self.phase_due(state)
+        if number is None:
             return self.ROUND_OVER, [], None
         word = f"start of {self.constants.model.phases[number]}"
         self.constants.effects.mark(state, word, number, (self._phase, number))
         self._fall_due(state, "phase")
         return self.PHASE_BEGIN, [], None
+
+    def phase_due(self, state: State) -> int | None:
+        """The phase that comes next: those are passed by whose condition is false."""
+        model = self.constants.model
+        for number in range(state.cells[self._phase] + 1, len(model.phases)):
+            guard = model.phase_guards[number]
+            if guard is None or self.expressions.compile(guard.value)(state, [None] * guard.local_count):
+                return number
+        return None
 
     def _phase_begin(self, state: State, env: Env, up: Any) -> Going | None:
         """Blocks kept for the start of the round belong to its first phase."""
