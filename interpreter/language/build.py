@@ -262,8 +262,12 @@ class Builder(Transformer[Token, Any]):
     # --- policies
 
     def preference(self, meta: Any, c: list[Any]) -> n.Preference:
-        patterns = tuple(item for item in c if isinstance(item, n.Pattern))
-        tie, chance = c[-2], c[-1]
+        return self._preference(meta, (c[0],), c[1], c[2])
+
+    def either(self, meta: Any, c: list[Any]) -> n.Preference:
+        return self._preference(meta, tuple(c[2:]), c[0], c[1])
+
+    def _preference(self, meta: Any, patterns: tuple[n.Pattern, ...], tie: Any, chance: Any) -> n.Preference:
         kind: Literal["first", "by", "random", "asking"]
         kind, keys = tie if tie is not None else ("first", ())
         return n.Preference(patterns, kind, keys, chance, span=self._span(meta))

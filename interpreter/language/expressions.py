@@ -58,6 +58,8 @@ class Expressions:
         self.base: tuple[str, int, Signature] | None = None
         self.weights: Mapping[str, int] = {}
         """Numbers that a policy's text knows by name."""
+        self.hints: Mapping[str, str] = OTHER_WORDS
+        """Remedies for names that mean nothing here."""
 
     # --- entry points
 
@@ -875,7 +877,7 @@ class Expressions:
         ]
         for kind in model.kinds.values():
             known.extend(member for member in kind.members if member != name)
-        helped = OTHER_WORDS.get(name)
+        helped = self.hints.get(name)
         if name == "base" and self.base is not None:
             helped = "the layer below is called: `base(…)`"
         elif name in self.signatures:

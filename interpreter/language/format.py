@@ -86,7 +86,7 @@ def format_node(node: AnyNode) -> str:
         case n.Match():
             return ", ".join(map(_binder, node.binders)) + _where(node.test)
         case n.Preferences():
-            return _text(map(_preference, node.lines))
+            return _text(line for preference in node.lines for line in _preference(preference))
         case n.Header():
             return _header(node)
         case n.Parameter():
@@ -108,7 +108,7 @@ def format_node(node: AnyNode) -> str:
         case n.Pattern():
             return _pattern(node)
         case n.Preference():
-            return _preference(node)
+            return _text(_preference(node))
         case _:
             assert_never(node)
 
@@ -151,10 +151,11 @@ def _requirement(node: n.Require | n.Let) -> str:
     return f"require {_expression(node.test)}{cites}"
 
 
-def _preference(node: n.Preference) -> str:
-    patterns = " or ".join(map(_pattern, node.patterns))
+def _preference(node: n.Preference) -> list[str]:
     chance = f" {node.chance[0]} in {node.chance[1]}" if node.chance is not None else ""
-    return f"{patterns}{_tie(node)}{chance}"
+    ends = f"{_tie(node)}{chance}"
+    first, *others = map(_pattern, node.patterns)
+    return [f"either{ends}:", *_indented([first, *others])] if others else [f"{first}{ends}"]
 
 
 def _tie(node: n.Preference) -> str:
@@ -173,7 +174,7 @@ def _tie(node: n.Preference) -> str:
 
 def _pattern(node: n.Pattern) -> str:
     names = f" {', '.join(node.names)}" if node.names else ""
-    return f"{node.name}{names}{_where(node.test, Level.CONJUNCTION)}"
+    return f"{node.name}{names}{_where(node.test)}"
 
 
 def _type(node: n.Type) -> str:

@@ -65,6 +65,7 @@ REMEDIES: tuple[tuple[str, str], ...] = (
     (r"\b(list|set|bag)[\[(<]", "write `{} of …`"),
     (r"\bmove +[0-9]+ +([a-z_]\w*)", "of a kind: `3 of {}`; a token without kinds: the number alone"),
     (r"^ *choose +([a-z_]\w*) *:", "say who decides: `choose {} by who:`"),
+    (r"^ *[a-z_]\w* +or\b", "several alternatives stand on lines of their own, indented below `either:`"),
 )
 STATEMENTS = frozenset(
     {"add", "at", "choose", "elif", "else", "end", "for", "if", "let", "move", "note", "remove", "return", "reveal"}

@@ -634,7 +634,8 @@ class Pattern(Node):
 
 @dataclass(frozen=True, slots=True)
 class Preference(Node):
-    """A line of a policy: options, the end to a tie, and the chance that the line is used."""
+    """A line of a policy, or ``either …:`` with several below it: options, the end to a tie, and the chance that it is
+    used."""
 
     patterns: tuple[Pattern, ...]
     tie: Literal["first", "by", "random", "asking"]

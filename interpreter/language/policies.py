@@ -317,6 +317,8 @@ class _Reader:
             return None
         frame = _frame(bound)
         expressions = self.expressions(frame)
+        beside = "several alternatives stand on lines of their own, indented below `either:`"
+        expressions.hints = dict.fromkeys(self.decisions[decision], beside)
         tests = tuple(_conjuncts(expressions, pattern.test)) if pattern.test is not None else ()
         checked = tuple(self._key(expressions, key) for key in keys)
         name = "" if pattern.name == "any" else pattern.name

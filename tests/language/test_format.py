@@ -202,7 +202,7 @@ matches = st.builds(n.Match, lists(st.builds(n.Binder, words, small), 1), maybe_
 @st.composite
 def patterns(draw: st.DrawFn) -> n.Pattern:
     heard = draw(lists(words))
-    if heard and heard[0] in ("where", "or", "by", "at", "asking"):
+    if heard and heard[0] in ("where", "by", "at", "asking"):
         heard = ()
     return n.Pattern(draw(words), heard, draw(maybe_small))
 
@@ -384,9 +384,15 @@ OTHERS: list[tuple[Parse, str]] = [
     (p.parse_event_pattern, "moved()"),
     (p.parse_match, "who in seats, card in who.cards where card.number > 3"),
     (p.parse_match, "old in for_sale()"),
-    (p.parse_preferences, "decline 4 in 10\noffer plant, bid where bid == minimum_bid(plant) or decline at random"),
+    (
+        p.parse_preferences,
+        "decline 4 in 10\neither at random:\n  offer plant, bid where bid == minimum_bid(plant) or round > 1\n  decline",
+    ),
     (p.parse_preferences, "connect city by cost(who, city), -city.size 9 in 10\nany"),
-    (p.parse_preferences, "offer plant where (a or b) and c asking best_person() 1 in 2"),
+    (
+        p.parse_preferences,
+        "offer plant where (a or b) and c asking best_person() 1 in 2\neither by n, -m 1 in 2:\n  a\n  b n",
+    ),
     (p.parse_type, "seat"),
     (p.parse_type, "list of set of card?"),
     (p.parse_type, "1..3"),
