@@ -29,6 +29,13 @@ STARTS = [
 ]
 
 
+GOES_ON = frozenset(
+    {"and", "or", "not", "in", "of", "otherwise", "else", "div", "mod", "+", "-", "*", "..", "=", "+=", "-=", ","}
+    | {"==", "!=", "<", "<=", ">", ">="}
+)
+"""A line that ends with one of these goes on in the next one."""
+
+
 class Text(Hashable, Protocol):
     """A piece of a file: its characters and where they stand."""
 
@@ -77,6 +84,19 @@ def grammar(*, strict: bool = False, kept: bool = True) -> Lark:
 
         # NAME everywhere: a keyword is then only ever a whole word.
         always_accept = ("_NL", "NAME")
+
+        def process(self, stream: Iterator[Token]) -> Iterator[Token]:
+            yield from super().process(self._joined(stream))  # type: ignore[no-untyped-call]
+
+        def _joined(self, stream: Iterator[Token]) -> Iterator[Token]:
+            """The tokens without the ends of lines that go on."""
+            goes_on = False
+            for token in stream:
+                if token.type != self.NL_type:
+                    goes_on = token.type != "NAME" and str(token) in GOES_ON
+                elif goes_on:
+                    continue
+                yield token
 
         def handle_NL(self, token: Token) -> Iterator[Token]:
             try:

@@ -70,6 +70,8 @@ class _Writer:
     brackets: list[int] = field(default_factory=list)  # of each that is open, the line on which it was opened
     before: list[Token] = field(default_factory=list)
     end: int = 0
+    ended: bool = True  # whether a line of the grammar ends before the next token
+    goes_on: bool = False  # whether this one went on in the next line without a bracket
 
     def written(self) -> str:
         for token in self.tokens:
@@ -77,7 +79,9 @@ class _Writer:
                 self.depth += 1
             elif token.type == "_DEDENT":
                 self.depth -= 1
-            elif token.type != "_NL":
+            elif token.type == "_NL":
+                self.ended, self.goes_on = True, False
+            else:
                 self._token(token)
         self._between(len(self.text), None)
         return "\n".join([*self.lines, self.line.rstrip()]).rstrip("\n")
@@ -91,7 +95,7 @@ class _Writer:
         if token.type in ("LPAR", "LSQB"):
             self.brackets.append(len(self.lines))
         self.before.append(token)
-        self.end = start + len(token)
+        self.end, self.ended = start + len(token), False
 
     # -- lines
 
@@ -120,17 +124,18 @@ class _Writer:
         if token is not None:
             self._blank(blank)
             self.line, self.shift = " " * column, column - found
-            if not self.brackets and token.type not in ("RPAR", "RSQB"):
+            if not self.brackets and not self.goes_on and token.type not in ("RPAR", "RSQB"):
                 self.levels = [level for level in self.levels if level.written < column] + [_Level(found, column)]
 
     def _place(self, start: int, token: Token | None) -> tuple[int, int]:
         """The column of a token that begins a line, as found and as written: by its block, or within brackets a step
-        for each line with a bracket that is still open."""
+        for each line with a bracket that is still open, and two steps more where the line before went on."""
         if token is None:
             return -1, self.levels[0].written if self.levels else 0
         closed = _CLOSING.match(self.text, start)  # the first of them is off the list already
         brackets = self.brackets[: -sum(char in ")]" for char in closed[0]) + 1 or None] if closed else self.brackets
-        return self._column(start), STEP * (self.depth + len(set(brackets)))
+        self.goes_on |= not (self.ended or self.brackets or closed)
+        return self._column(start), STEP * (self.depth + len(set(brackets)) + 2 * self.goes_on)
 
     def _comment(self, found: int, next_found: int, next_column: int) -> int:
         """The column of a comment on a line of its own: that of what follows, or of a block that goes on or ends here,

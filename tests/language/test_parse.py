@@ -313,7 +313,7 @@ ERRORS: list[tuple[Parse, str, str]] = [
     (preferences, "offer card bid", "1:12: E201 got `bid`, want `,`, `asking`, `at` or …\n           ^^^"),
     (heard, "drew card", "1:6: E201 got `card`, want `(`\n     ^^^^"),
     (match, "seats", "1:6: E201 got the end of the line, want `in`\n     ^"),
-    (type_, "1..", "1:4: E201 got the end of the line, want a number\n   ^"),
+    (type_, "1..", "1:4: E201 got the end of the text, want a number\n   ^"),
     # expressions
     (expression, "", "1:1: E201 no rule text stands here"),
     (expression, "\n  # nothing\n", "1:1: E201 no rule text stands here"),
@@ -325,7 +325,7 @@ ERRORS: list[tuple[Parse, str, str]] = [
         "      ^\n"
         "help: compare two at a time: `a < b and b < c`",
     ),
-    (expression, "a +", "1:4: E201 got the end of the line, want a value\n   ^"),
+    (expression, "a +", "1:4: E201 got the end of the text, want a value\n   ^"),
     (expression, "a if b", "1:7: E201 got the end of the line, want `else` or `or`\n      ^"),
     (expression, "a not b", "1:7: E201 got `b`, want `in`\n      ^"),
     (expression, "f(a,)", "1:5: E201 got `)`, want a value\n    ^"),
@@ -396,9 +396,7 @@ FREE = [
 ]
 
 
-@pytest.mark.parametrize(
-    "name", [*FREE, "new", "pile", "pick", "sealed", "repeatedly", "cites", "require", "all", "by", "at"]
-)
+@pytest.mark.parametrize("name", [*FREE, "new", "pile", "pick", "sealed", "repeatedly", "require", "all", "at"])
 def test_most_keywords_are_free_as_names(name: str) -> None:
     assert parsed(expression, f"{name} + {name}") == n.Binary("+", n.Name(name), n.Name(name))
     assert parsed(expression, f"{name}({name}).{name}") == n.Attribute(n.Call(name, (n.Name(name),)), name)

@@ -110,6 +110,9 @@ SPACED = {
 }
 
 
+SPACED["(a: int) -> int:\n  if a >  # where\n   3 and\n  b:\n    return f(\n 1 +\n2) -\n 3\n"] = (
+    "(a: int) -> int:\n  if a >  # where\n      3 and\n      b:\n    return f(\n      1 +\n      2) -\n        3"
+)
 SPACED["\n\n# one\n\n() -> int: 1"] = "# one\n\n() -> int: 1"
 SPACED["\n() -> int: 1"] = "() -> int: 1"
 
