@@ -456,7 +456,8 @@ def _where(test: n.Expr | None, level: Level = Level.DISJUNCTION) -> str:
 
 def _by(keys: tuple[n.Expr, ...]) -> str:
     """Keys of an order; `as` after a comma would begin `as listed`."""
-    return " by " + ", ".join(_expression(key, Level.SUM, AFTER_KEY) for key in keys) if keys else ""
+    listed = [_expression(key, Level.SUM, AFTER_KEY if number else NOTHING) for number, key in enumerate(keys)]
+    return f" by {', '.join(listed)}" if keys else ""
 
 
 def _list(items: tuple[n.Expr, ...]) -> str:
