@@ -38,6 +38,7 @@ _BINDERS = re.compile(
     r"\blet\s+(?P<let>[a-z_]\w*)(?:\s*:\s*(?P<type>[^=]+?))?\s*=\s*(?P<value>.+?)\s*$"
     r"|\b(?P<item>[a-z_]\w*)\s+in\s+(?P<items>.+)$"
 )
+_ROLLED = re.compile(r"^(?:pick|roll\b.*?) from ")
 _FILES = {
     "family": ("family",), "edition": ("edition",), "map": ("map",), "deck": ("deck",), "overlays": ("overlay",),
     "extends": ("family", "edition"), "uses": ("library",), "over": ("family", "edition", "map", "overlay"),
@@ -400,7 +401,7 @@ class _Completer:
             if match["let"] and last:
                 continue
             if match["let"]:
-                value = match["value"].removeprefix("pick from ").split(" as ")[0] if match["value"] else ""
+                value = _ROLLED.sub("", match["value"]).split(" as ")[0] if match["value"] else ""
                 type_ = self._named_type(match["type"]) if match["type"] else self._type_of(value, frame)
                 if type_ is not None and match["value"].startswith("pick from "):
                     type_ = type_.of

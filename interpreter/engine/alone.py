@@ -102,6 +102,9 @@ def _scenario_texts(root: Mapping) -> Iterator[tuple[Value | None, Parse]]:
         for scenario in _items(section.value):
             yield _below(scenario, "given"), parse.parse_procedure
             yield from ((test, parse.parse_condition) for test in _items(_below(scenario, "then")))
+            for key in ("sees", "hides"):
+                for seat in _entries(_below(scenario, key)):
+                    yield from ((text, parse.parse_expression) for text in _items(seat.value))
 
 
 def _printed(document: Document) -> Iterator[Value | None]:

@@ -13,13 +13,12 @@ from dataclasses import replace
 from itertools import chain
 from typing import Any
 
-from interpreter.engine.mutation import rewritten
 from interpreter.engine.places import Topic, in_force, nodes_of
 from interpreter.kernel.state import Value
 from interpreter.language import core as c
 from interpreter.language.model import CheckedRule, Model, RuleLayer
 from interpreter.language.types import BOOL
-from interpreter.language.walk import descendants
+from interpreter.language.walk import descendants, rewritten
 
 __all__ = ["applied", "settings_read"]
 

@@ -8,7 +8,7 @@ it cites.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from interpreter.base.diagnostics import RulesetError
@@ -22,8 +22,9 @@ from interpreter.engine.suite import Suite
 from interpreter.language import core as c
 from interpreter.language.model import GraphDecl, Group, Model, RuleLayer, Table
 from interpreter.language.types import BOOL, INT, NOTHING, Type
+from interpreter.language.walk import rewritten
 
-__all__ = ["Mutant", "mutants_of", "prove", "rewritten"]
+__all__ = ["Mutant", "mutants_of", "prove"]
 
 T = TypeVar("T")
 
@@ -107,8 +108,10 @@ def _mutants(model: Model, citation: Citation) -> Iterator[Mutant]:
         case "tokens":
             yield Mutant("one more of each", lambda model: _more_tokens(model, name))
         case "cards":
-            yield Mutant("other numbers", lambda model: _other_cards(model, name, INT))
-            yield Mutant("empty sets", lambda model: _other_cards(model, name, None))
+            yield from _of_cards(model, name)
+        case "files":
+            for kind in dict.fromkeys(row.kind for row in model.cards if row.span.file == citation.span.file):
+                yield from _of_cards(model, kind)
         case "graph" if model.graph is not None:
             yield from _of_graph(model.graph)
 
@@ -196,20 +199,6 @@ def _shifted(tree: T, by: int) -> T:
     return rewritten(tree, change)
 
 
-def rewritten(tree: T, change: Callable[[Any], Any]) -> T:
-    """A tree in which every node is what ``change`` makes of it, from below."""
-    if isinstance(tree, tuple):
-        return tuple(rewritten(item, change) for item in tree)  # type: ignore[return-value]
-    if not isinstance(tree, c.Core) or not is_dataclass(tree):
-        return tree
-    below: dict[str, Any] = {}
-    for each in fields(tree):
-        old = getattr(tree, each.name)
-        if each.name not in ("span", "type") and (new := rewritten(old, change)) is not old and new != old:
-            below[each.name] = new
-    return change(replace(tree, **below) if below else tree)  # type: ignore[no-any-return]
-
-
 # --- triggers and standing rules --------------------------------------------------------------------------------------
 
 
@@ -270,6 +259,12 @@ def _of_group(group: Group, model: Model) -> Iterator[Mutant]:
         yield Mutant("one more of each", lambda model: _more_tokens(model, group.type.name))
     if group.order not in ("kept", "free"):
         yield mutant("in no order", replace(group, order="kept", rank=None))
+    if group.seen != "everyone":
+        yield mutant("seen by everyone", replace(group, seen="everyone"))
+    elif group.type.form in ("zone", "piles", "pool") or not group.type.is_holder:
+        yield mutant("hidden", replace(group, seen="owner" if group.owner == "seat" else "no one"))
+    if group.top_shows is not None:
+        yield mutant("with hidden backs", replace(group, top_shows=None))
     if group.unlimited:
         yield mutant("limited", replace(group, unlimited=False))
     if group.lasts != "game":
@@ -298,17 +293,35 @@ def _more_tokens(model: Model, name: str) -> Model:
     return _with(model, "kinds", name, replace(kind, totals=totals))
 
 
-def _other_cards(model: Model, name: str, form: Type | None) -> Model:
-    """Cards with numbers one larger, except those that tell them apart; or with empty sets."""
+def _of_cards(model: Model, kind: str) -> Iterator[Mutant]:
+    if kind in model.card_kinds:
+        yield Mutant("other numbers", lambda model: _other_cards(model, kind, "int"))
+        yield Mutant("other members", lambda model: _other_cards(model, kind, "kind"))
+        yield Mutant("empty sets", lambda model: _other_cards(model, kind, "set"))
+        yield Mutant("one card more", lambda model: _more_cards(model, kind))
+
+
+def _more_cards(model: Model, kind: str) -> Model:
+    """One more card of a kind, with another key, behind all others: what they are called by stays true."""
+    row = next(row for row in reversed(model.cards) if row.kind == kind)
+    keys = [each.key for each in model.cards if each.kind == kind]
+    key = row.key if row.key is None else max(keys) + 1 if isinstance(row.key, int) else f"{row.key} again"  # type: ignore[type-var,operator]
+    attribute = model.card_kinds[kind].key
+    values = {**row.values, **({attribute: key} if attribute is not None else {})}
+    return replace(model, cards=[*model.cards, replace(row, key=key, values=values)])
+
+
+def _other_cards(model: Model, name: str, form: str) -> Model:
+    """Cards with numbers one larger, except those that tell them apart, with the next members of kinds, or with empty
+    sets."""
     kind = model.card_kinds[name]
 
     def other(attribute: str, value: Any) -> Any:
         type_ = kind.attributes.get(attribute)
         if attribute == kind.key or type_ is None or value is None:
             return value
-        if form is not None:
-            return value + 1 if type_.sure == form else value
-        return () if type_.form == "set" else value
+        members = model.kinds[type_.name].members if type_.form == "kind" and type_.name in model.kinds else ()
+        return _other_cell(value, 1, len(members)) if type_.form == form else value
 
     cards = [
         replace(row, values={key: other(key, value) for key, value in row.values.items()}) if row.kind == name else row

@@ -17,7 +17,8 @@ from interpreter.engine.because import Because, text_of
 from interpreter.engine.game import Game
 from interpreter.engine.refusal import IllegalMove, because_of
 from interpreter.engine.ruleset import Ruleset
-from interpreter.engine.scenario import GIVEN, Checked, Move, Refusal, Scenario
+from interpreter.engine.scenario import GIVEN, Checked, Move, Refusal, Scenario, Sight
+from interpreter.engine.sight import Unseen, compiled, seen_by
 from interpreter.engine.soundness import Examiner, Trouble, drawing, some_option
 from interpreter.kernel.chance import Scripted
 from interpreter.language import core as c
@@ -100,6 +101,8 @@ def _failures(checked: Checked, ruleset: Ruleset) -> Iterator[Failure]:
     yield from _unused(furthest, scenario)
     for line, (condition, size) in zip(scenario.then, checked.conditions, strict=True):
         yield from _holds(game, line, condition, size)
+    for sight, (value, size) in zip(scenario.sights, checked.sights, strict=True):
+        yield from _seen(game, sight, value, size)
     if scenario.places:
         yield from _placed(game, scenario)
 
@@ -249,6 +252,26 @@ def _holds(game: Game, line: Scalar, condition: c.Expression, size: int) -> Iter
             yield Failure(f"`{text}` does not hold", line.span, notes, compared)
     except RuleFailure as error:
         yield _cannot(f"`{text}` cannot be said", error, line.span)
+
+
+def _seen(game: Game, sight: Sight, value: c.Expression, size: int) -> Iterator[Failure]:
+    """Whether a seat sees something, or it is hidden from it."""
+    text = " ".join(sight.text.text.split())
+    if sight.seat not in game.machine.constants.seats:
+        yield Failure(f"there is no seat {sight.seat}", sight.text.span)
+        return
+    game.machine.meter.refill()
+    try:
+        found = compiled(game, value, sight.seat)(seen_by(game, sight.seat), [None] * size)
+        words = game.ruleset.names.text(found, value.type)
+    except Unseen:
+        if sight.sees:
+            yield Failure(f"seat {sight.seat} does not see `{text}`", sight.text.span)
+    except RuleFailure as error:
+        yield _cannot(f"`{text}` cannot be said", error, sight.text.span)
+    else:
+        if not sight.sees:
+            yield Failure(f"seat {sight.seat} sees `{text}`: {words}", sight.text.span)
 
 
 def _compared(because: Because, node: c.Expression, env: Env) -> Iterator[Equation]:

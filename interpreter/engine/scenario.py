@@ -22,13 +22,13 @@ from interpreter.language.expressions import Expressions
 from interpreter.language.model import RuleLayer
 from interpreter.language.parse import parse_procedure
 from interpreter.language.scope import Frame
-from interpreter.language.texts import Report, condition_of, parsed
+from interpreter.language.texts import Report, condition_of, expression_of, parsed
 from interpreter.language.types import NOTHING
 from interpreter.reading.compose import word, words
 from interpreter.reading.files import Document
 from interpreter.reading.yaml import Mapping, Scalar, Sequence, plain
 
-__all__ = ["GIVEN", "Checked", "Move", "Refusal", "Scenario", "check_scenario", "read_scenarios"]
+__all__ = ["GIVEN", "Checked", "Move", "Refusal", "Scenario", "Sight", "check_scenario", "read_scenarios"]
 
 GIVEN = "given"
 """The procedure that is made of what is given."""
@@ -50,6 +50,15 @@ class Refusal:
     move: Move
     rule: str
     cites: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """Something that a seat sees, or that is hidden from it."""
+
+    seat: int
+    text: Scalar
+    sees: bool
 
 
 @dataclass(frozen=True)
@@ -75,6 +84,7 @@ class Scenario:
     sound: int | None
     then: tuple[Scalar, ...]
     refused: Refusal | None
+    sights: tuple[Sight, ...]
     places: tuple[int, ...]
     span: Span = field(repr=False)
     item: Mapping = field(repr=False, compare=False)
@@ -103,6 +113,7 @@ class Checked:
     ruleset: Ruleset = field(repr=False)
     blocks: dict[str, RuleLayer] = field(repr=False)
     conditions: tuple[tuple[c.Expression, int], ...] = field(repr=False)
+    sights: tuple[tuple[c.Expression, int], ...] = field(repr=False)
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------
@@ -151,10 +162,18 @@ def _scenario(file: str, item: Mapping) -> Scenario:
         else (),
         then=tuple(words(item.get("then"))),
         refused=_refusal(refused) if isinstance(refused, Mapping) else None,
+        sights=(*_sights(item, "sees"), *_sights(item, "hides")),
         places=tuple(raw.get("places") or ()),
         span=item["name"].span,
         item=item,
     )
+
+
+def _sights(item: Mapping, key: str) -> Iterator[Sight]:
+    seats = item.get(key)
+    for entry in seats.entries if isinstance(seats, Mapping) else ():
+        for text in words(entry.value):
+            yield Sight(int(entry.key.text), text, key == "sees")
 
 
 def _move(item: Mapping, also: tuple[str, ...] = ()) -> Move:
@@ -175,10 +194,11 @@ def check_scenario(scenario: Scenario, ruleset: Ruleset) -> tuple[Checked | None
     found: list[Diagnostic] = []
     blocks = _given(scenario, ruleset, found.append)
     conditions = tuple(_condition(line, ruleset, found.append) for line in scenario.then)
+    sights = tuple(_expression(sight.text, ruleset, found.append) for sight in scenario.sights)
     found.extend(_check_names(scenario, ruleset))
     if any(diagnostic.severity == "error" for diagnostic in found):
         return None, found
-    return Checked(scenario, ruleset, blocks, conditions), found
+    return Checked(scenario, ruleset, blocks, conditions, sights), found
 
 
 def _given(scenario: Scenario, ruleset: Ruleset, report: Report) -> dict[str, RuleLayer]:
@@ -203,6 +223,14 @@ def _condition(line: Scalar, ruleset: Ruleset, report: Report) -> tuple[c.Expres
     if tree is None:
         return c.Const(False), 0
     return Expressions(ruleset.model, ruleset.model.signatures, frame, report).condition(tree), frame.size
+
+
+def _expression(text: Scalar, ruleset: Ruleset, report: Report) -> tuple[c.Expression, int]:
+    tree = expression_of(text, report)
+    frame = Frame()
+    if tree is None:
+        return c.Const(False), 0
+    return Expressions(ruleset.model, ruleset.model.signatures, frame, report).value(tree), frame.size
 
 
 def _check_names(scenario: Scenario, ruleset: Ruleset) -> Iterator[Diagnostic]:

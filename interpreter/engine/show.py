@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from interpreter.base.frozen import dataclass
 from interpreter.compiler.constants import Evaluate
 from interpreter.compiler.plain.machine import OptionSite
-from interpreter.engine.sight import Unseen, Veil, may_see, seen_by, veils
+from interpreter.engine.sight import Unseen, Veil, compiled, may_see, seen_by, veils
 from interpreter.kernel.effects import CHOICE, MARK, NOTE, put_back
 from interpreter.kernel.state import State, Value
 from interpreter.language import core as c
@@ -237,7 +237,7 @@ def board_of(game: Game, board: Board, language: str = "en", player: int | None 
     text = _say(game, board.says, [None] * board.local_count, [], [], language, state)
     env: list[Value] = [None] * (board.local_count + 8)
     rows = []
-    columns = [(compile_(value), value.type) for _, value in board.columns]
+    columns = [(compiled(game, value, player), value.type) for _, value in board.columns]
     try:
         items = tuple(compile_(board.rows)(state, env)) if board.rows is not None else ([None] if columns else [])
     except Unseen:

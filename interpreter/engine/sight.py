@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from interpreter.compiler.constants import Evaluate
 from interpreter.kernel.state import State
+from interpreter.language import core as c
+from interpreter.language.walk import rewritten
 
 if TYPE_CHECKING:
     from interpreter.engine.game import Game
 
-__all__ = ["Unseen", "Veil", "may_see", "seen_by", "veils"]
+__all__ = ["Unseen", "Veil", "compiled", "may_see", "seen_by", "veils"]
 
 
 class Unseen(Exception):
@@ -17,7 +20,7 @@ class Unseen(Exception):
 
 
 class Veil:
-    """Stands for a value that is hidden. Of a zone, ``many`` tells how many cards lie there; all else is unseen."""
+    """Stands for a value that is hidden. Of a zone, list or set, ``many`` is how many it holds; all else is unseen."""
 
     __slots__ = ("many",)
 
@@ -48,14 +51,18 @@ for _name in _LOOKS:
     setattr(Veil, f"__{_name}__", _look)
 
 
+COUNTED = ("zone", "piles", "list", "set")
+"""Of these it is told how many they hold."""
+
+
 def may_see(seats: tuple[int, ...] | None, player: int | None) -> bool:
     """Whether a player is among the seats that may see something; nobody in particular sees all."""
     return seats is None or player is None or player in seats
 
 
 def veils(game: Game, player: int | None) -> dict[int, Veil]:
-    """The cells that hold what a player may not see: hidden zones and pools, what hidden cards carry, and values that
-    name such a card."""
+    """The cells that hold what a player may not see: hidden zones, pools and values, what hidden cards carry, and what
+    names such a card. That there is no value is no secret."""
     if player is None:
         return {}
     machine, state, layout = game.machine, game.state, game.machine.constants.layout
@@ -67,13 +74,34 @@ def veils(game: Game, player: int | None) -> dict[int, Veil]:
             cell = layout.base[name] + number
             value = state.cells[cell]
             if not may_see(machine.constants.seen_by.get(cell), player):
-                found[cell] = Veil(len(value) if group.type.form in ("zone", "piles") else None)
+                if value is not None:
+                    found[cell] = Veil(len(value) if group.type.form in COUNTED else None)
             elif group.owner == "card":
                 if not may_see(machine.visible(state, number), player):
                     found[cell] = Veil()
             elif not may_see(machine.visible_in(state, value, group.type), player):
                 found[cell] = Veil()
     return found
+
+
+def compiled(game: Game, tree: c.Expression, player: int | None) -> Evaluate:
+    """An expression, ready to be worked out over the state as a player sees it: the open back of a hidden top card is
+    seen where its rule is asked about ``first`` of the zone."""
+    model, expressions = game.ruleset.model, game.machine.expressions
+
+    def opened(node: Any) -> Any:
+        match node:
+            case c.CallRule(rule, (c.Builtin("first", (c.Read(c.Cell(name, None)),)),)):
+                group, held = model.groups[name], game.state.cells[game.machine.constants.layout.base[name]]
+                shows = group.top_shows
+                if isinstance(shows, c.CallRule) and shows.rule == rule and group.type.form == "zone" and held:
+                    value = expressions.compile(shows)(game.state, [held[0]])
+                    return c.Const(value, type=node.type, span=node.span)
+            case _:
+                pass
+        return node
+
+    return expressions.compile(rewritten(tree, opened) if player is not None else tree)
 
 
 def seen_by(game: Game, player: int | None) -> State:

@@ -17,11 +17,11 @@ from typing import Any
 from interpreter.compiler.lower import lower
 from interpreter.compiler.reach import reach_of
 from interpreter.engine.citations import Citation
-from interpreter.engine.mutation import rewritten
 from interpreter.engine.ruleset import Ruleset
 from interpreter.language import core as c
 from interpreter.language.model import Model, RuleLayer
 from interpreter.language.types import NOTHING
+from interpreter.language.walk import rewritten
 
 __all__ = ["is_watched", "key_of", "watched"]
 

@@ -29,7 +29,7 @@ from interpreter.kernel.effects import CHOICE, MARK, changes
 from interpreter.kernel.state import Value
 from interpreter.language import core as c
 from interpreter.language.model import Group
-from interpreter.language.types import has_cards, renamed
+from interpreter.language.types import Type, has_cards, renamed
 from interpreter.language.walk import descendants
 
 __all__ = ["Memory", "Undealt", "Worlds", "otherwise", "uppermost"]
@@ -152,6 +152,7 @@ class Worlds:
         self.hidden = [cell for cell, seats in seen.items() if seat not in seats]
         self._places = list(self._unknown(memory or Memory(self.game, seat)))
         self._pools = self._hidden_pools()
+        self._values = [cell for cell in self.hidden if not self._group(cell).type.is_holder]
 
     def _group(self, cell: int) -> Group:
         return self.game.ruleset.model.groups[self.layout.owner_of(cell)[0]]
@@ -251,7 +252,52 @@ class Worlds:
         for pools in self._pools:
             self._share(cells, pools, draw)
         self._rename(cells, swapped)
+        self._guess(cells, draw)
         return world
+
+    def _guess(self, cells: list[Value], draw: Draw) -> None:
+        """Hidden values, each as likely as another that it can have; a number without an end is what it was first."""
+        for cell in self._values:
+            group, start = self._group(cell), self.game.table.first.cells[cell]
+            if cells[cell] is not None:
+                cells[cell] = self._value(group, group.type, cells[cell], start, draw)
+
+    def _value(self, group: Group, type_: Type, held: Value, start: Value, draw: Draw) -> Value:
+        """A value by chance, of a list as long as the one that is ``held``."""
+        model, constants = self.game.ruleset.model, self.game.machine.constants
+        match type_.form:
+            case "list" if type_.of is not None:
+                return tuple(self._value(group, type_.of, item, 0, draw) for item in held)
+            case "set" if (many := self._many(type_.of)) is not None:
+                return tuple(sorted(shuffled(range(many), draw)[: len(held)]))
+            case "int" if group.range is not None:
+                return group.range[0] + draw(group.range[1] - group.range[0] + 1)
+            case "bool":
+                return bool(draw(2))
+            case "card":
+                cards = [card for card, row in enumerate(model.cards) if type_.name in ("", row.kind)]
+                return cards[draw(len(cards))]
+            case "seat":
+                return draw(len(constants.seats))
+            case "record":
+                fields = zip(model.records[type_.name].values(), held, strict=True)
+                return tuple(None if item is None else self._value(group, of, item, 0, draw) for of, item in fields)
+            case _:
+                many = self._many(type_)
+                return start if many is None else draw(many)
+
+    def _many(self, type_: Type | None) -> int | None:
+        """How many values a kind has, or how many nodes and places there are."""
+        model = self.game.ruleset.model
+        match type_.form if type_ is not None else "":
+            case "kind" if type_ is not None and type_.name in model.kinds:
+                return len(model.kinds[type_.name].members)
+            case "node" if model.graph is not None:
+                return len(model.graph.nodes)
+            case "place" if model.graph is not None:
+                return len(model.graph.places)
+            case _:
+                return None
 
     def _rename(self, cells: list[Value], swapped: dict[int, int]) -> None:
         """Where another card lies in place of one that is not known, values name the other, and it carries the same."""
@@ -317,10 +363,13 @@ def otherwise(game: Game, player: int, draw: Draw, fixed: Collection[int] = (), 
     other = worlds.dealt(draw)
     cells = other.state.cells
     for cell in worlds.hidden:
-        if game.ruleset.model.groups[worlds.layout.owner_of(cell)[0]].type.form == "pool":
+        group = game.ruleset.model.groups[worlds.layout.owner_of(cell)[0]]
+        if group.type.form == "pool":
             more = draw(500) + 1
             old = cells[cell]
             cells[cell] = tuple(number + more for number in old) if isinstance(old, tuple) else old + more
+        elif group.type.form == "int" and group.range is None and cells[cell] is not None:
+            cells[cell] = game.state.cells[cell] + draw(9) + 1
     return other
 
 
@@ -355,6 +404,8 @@ def _stays_hidden(game: Game, site: OptionSite) -> bool:
         for step in option.body or ():
             match step:
                 case c.MoveCards(_, target) | c.MoveTokens(_, _, target) | c.MoveAll(_, target) if is_hidden(target):
+                    pass
+                case c.SetCell(cell) if is_hidden(cell):
                     pass
                 case _:
                     return False

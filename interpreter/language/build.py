@@ -125,6 +125,9 @@ class Builder(Transformer[Token, Any]):
     def pick(self, meta: Any, c: list[Any]) -> n.Pick:
         return n.Pick(str(c[0]), c[1], str(c[2]), span=self._span(meta))
 
+    def roll(self, meta: Any, c: list[Any]) -> n.Roll:
+        return n.Roll(str(c[0]), c[1], c[2], str(c[3]), span=self._span(meta))
+
     def assign(self, meta: Any, c: list[Any]) -> n.Assign:
         return n.Assign(c[0], "=", c[1], span=self._span(meta))
 

@@ -304,7 +304,18 @@ class _Things(Reader):
         type_ = self.type(keys.get("value"))
         if "start" not in keys and not type_.optional and type_ != NEVER:
             self.error("E307", f"`{name}` needs a `start`: only a `{type_}?` may begin as none", layers[0].span)
-        self._add(Group(name, owner, type_, layers[0].span, layers[0].file, lasts=lasts, starts="value"), keys)
+        group = Group(
+            name,
+            owner,
+            type_,
+            layers[0].span,
+            layers[0].file,
+            lasts=lasts,
+            starts="value",
+            seen=_seen(keys),
+            range=self._range(keys.get("value")),
+        )
+        self._add(group, keys)
 
     def _add(self, group: Group, keys: dict[str, Value]) -> None:
         if group.name in self.model.groups and self.model.groups[group.name].file:
@@ -336,9 +347,10 @@ class _Things(Reader):
             )
 
     def _range(self, value: Value | None) -> tuple[int, int] | None:
-        """The first and last number of a type that is a range."""
-        tree = type_of(value, self.report)
-        tree = tree.of if isinstance(tree, n.OptionalType) else tree
+        """The first and last number of a type that is a range, or made of one."""
+        tree = type_of(value, lambda diagnostic: None)
+        while isinstance(tree, n.OptionalType | n.MadeType):
+            tree = tree.of
         if isinstance(tree, n.RangeType):
             return tree.first, tree.last
         kind = self.model.kinds.get(tree.name) if isinstance(tree, n.NamedType) else None

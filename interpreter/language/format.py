@@ -54,7 +54,7 @@ OPENING_A_STATEMENT = frozenset(
     {"add", "at", "choose", "elif", "else", "end", "for", "if", "let", "move", "note", "remove", "return", "reveal"}
     | {"settle", "shuffle", "while"}
 )
-AFTER_LET = frozenset({"pick"})
+AFTER_LET = frozenset({"pick", "roll"})
 AFTER_IF = frozenset({"let"})
 AFTER_MOVE = frozenset({"all"})
 AFTER_TO = frozenset({"top", "bottom", "new"})
@@ -222,6 +222,9 @@ def _statement(node: n.Statement) -> list[str]:
             return [_let(node)]
         case n.Pick():
             return [f"let {node.name} = pick from {_expression(node.items)} as {node.chance}"]
+        case n.Roll():
+            number, items = _expression(node.number), _expression(node.items)
+            return [f"let {node.name} = roll {number} from {items} as {node.chance}"]
         case n.Assign():
             target = _expression(node.target, Level.POSTFIX, OPENING_A_STATEMENT)
             return [f"{target} {node.operator} {_expression(node.value)}"]

@@ -133,7 +133,8 @@ class Group:
     """A group of cells of the state: one, or one for each owner.
 
     ``type`` is the holder or value type. ``start`` is the expression of the first value (none: empty, ``all`` cards or
-    the rest of the tokens as ``starts`` says). ``seen`` says who may see what it holds.
+    the rest of the tokens as ``starts`` says). ``seen`` says who may see what it holds. ``range`` is that of a value's
+    numbers.
     """
 
     name: str
@@ -151,6 +152,7 @@ class Group:
     unlimited: bool = False
     lasts: Literal["game", "turn", "phase", "round"] = "game"
     spaces: str | None = None
+    range: tuple[int, int] | None = None
 
     @property
     def trees(self) -> tuple[core.Expression | None, ...]:

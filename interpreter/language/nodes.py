@@ -65,6 +65,7 @@ __all__ = [
     "Require",
     "Return",
     "Reveal",
+    "Roll",
     "Settle",
     "Shuffle",
     "Statement",
@@ -354,6 +355,16 @@ class Pick(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class Roll(Node):
+    """``let name = roll number from items as chance``: so many picks from the same items, as a list."""
+
+    name: str
+    number: Expr
+    items: Expr
+    chance: str
+
+
+@dataclass(frozen=True, slots=True)
 class Assign(Node):
     """``target = value``, ``target += value`` or ``target -= value``."""
 
@@ -536,6 +547,7 @@ class Keep(Node):
 Statement = (
     Let
     | Pick
+    | Roll
     | Assign
     | Add
     | Remove

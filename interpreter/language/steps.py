@@ -5,7 +5,7 @@ A function may only compute: what changes the game, asks or calls a procedure st
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Literal, assert_never
 
 from interpreter.base.diagnostics import Diagnostic, Note
@@ -58,7 +58,10 @@ class Steps:
     def statements(self, block: n.Block) -> tuple[c.Step, ...]:
         steps: list[c.Step] = []
         for position, statement in enumerate(block.statements):
-            steps.append(self.statement(statement))
+            if isinstance(statement, n.Roll):
+                steps.extend(self._roll(statement))
+            else:
+                steps.append(self.statement(statement))
             self._forget_changes(statement)
             self._learn_from(statement)
             if isinstance(statement, n.Return | n.EndGame) and position + 1 < len(block.statements):
@@ -104,6 +107,25 @@ class Steps:
                     self._impure("changes the game or asks", span)
                 return self._effect(node)
 
+    def _roll(self, node: n.Roll) -> Iterator[c.Step]:
+        """So many picks, one after another, into a list."""
+        span = node.span
+        if self.pure:
+            self._impure("changes the game or asks", span)
+        number = self.expressions.need(node.number, INT)
+        whole, of = self.expressions.items(node.items)
+        many, items = list_of(of), self.frame.hidden()
+        yield c.SetLocal(items, whole, span=span)
+        found = self.frame.add(node.name, many).index
+        yield c.SetLocal(found, c.MakeList((), type=many, span=span), span=span)
+        one, turn, hidden = self.frame.hidden(), self.frame.hidden(), (self.frame.hidden(), self.frame.hidden())
+        times = c.RangeFrom(c.Const(1, type=INT, span=span), number, type=list_of(INT), span=span)
+        pick = c.Picks(one, c.Local(items, "items", type=whole.type, span=span), node.chance, span=span)
+        item = c.MakeList((c.Local(one, "one", type=of, span=span),), type=many, span=span)
+        longer = c.Arithmetic("+", c.Local(found, node.name, type=many, span=span), item, type=many, span=span)
+        body = (pick, c.SetLocal(found, longer, span=span))
+        yield c.Iterate(turn, times, None, body, False, hidden, span=span)
+
     def _effect(self, node: n.Statement) -> c.Step:
         span = node.span
         match node:
@@ -133,6 +155,7 @@ class Steps:
                 return self._keep(node)
             case (
                 n.Let()
+                | n.Roll()
                 | n.Assign()
                 | n.Add()
                 | n.Remove()

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
-from typing import Any
+from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, TypeVar
 
-__all__ = ["descendants", "size"]
+from interpreter.language.core import Core
+
+__all__ = ["descendants", "rewritten", "size"]
+
+T = TypeVar("T")
 
 
 def descendants(tree: Any) -> Iterator[Any]:
@@ -37,6 +41,20 @@ def size(tree: Any) -> int:
             found += 1
             waiting.extend([below for name in children if type(below := getattr(node, name)) not in _LEAVES])
     return found
+
+
+def rewritten(tree: T, change: Callable[[Any], Any]) -> T:
+    """A tree in which every node is what ``change`` makes of it, from below."""
+    if isinstance(tree, tuple):
+        return tuple(rewritten(item, change) for item in tree)  # type: ignore[return-value]
+    if not isinstance(tree, Core) or not is_dataclass(tree):
+        return tree
+    below: dict[str, Any] = {}
+    for each in fields(tree):
+        old = getattr(tree, each.name)
+        if each.name not in ("span", "type") and (new := rewritten(old, change)) is not old and new != old:
+            below[each.name] = new
+    return change(replace(tree, **below) if below else tree)  # type: ignore[no-any-return]
 
 
 _LEAVES = frozenset({str, int, bool, type(None)})

@@ -345,7 +345,7 @@ class _Book:
             (titled(group.name),),
             (self.teller.type_text(group.type),),
             self._first(group),
-            (group.seen if group.type.is_holder else "",),
+            (group.seen if group.type.is_holder or group.seen != "everyone" else "",),
             (remark,),
         )
 

@@ -47,7 +47,6 @@ UNPROVED = {
     "germany-usa-2018": {
         "GU-031",
         "GU-034",
-        "GU-073",
         "GU-076",
         "GU-077",
         "GU-121",
@@ -57,9 +56,9 @@ UNPROVED = {
     },
     "konzern-2018": set(),
     "second-edition-2006": {"IT-067"},
-    "brettspielwelt": {"BW-015"},  # tests/rulesets/test_hidden.py
+    "brettspielwelt": set(),
 }
-"""What is left over has no effect in play: markers, hands of cards, what may be seen."""
+"""What is left over has no effect in play: markers, hands of cards."""
 
 
 def test_counts_are_consistent() -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from shutil import copytree
 from textwrap import dedent, indent
 
 import pytest
 
-from interpreter.engine.running import Outcome
+from interpreter.engine.citations import Citation
+from interpreter.engine.mutation import mutants_of
+from interpreter.engine.running import Outcome, run_scenario
 from interpreter.engine.scenario import Scenario
 from interpreter.engine.suite import Suite, suite_of
 from interpreter.reading.files import Shelf
@@ -41,7 +44,7 @@ pools:
   heap: {of: stone, start: rest}
 seats:
   roles: {person: {counts: yes}}
-  has: {taken: {pool: stone}, points: {value: int, start: 0}}
+  has: {taken: {pool: stone}, points: {value: int, start: 0}, dice: {value: list of int, start: "[4, 2]", seen: owner}}
 state:
   paid: {value: int, start: 0}
 round: [pulling, counting]
@@ -67,6 +70,9 @@ rules:
   limit:
     is: |
       () -> int: 2
+  best:
+    is: |
+      (who: seat) -> int: max(n for n in who.dice)
   counting:
     does: |
       for each who in seats:
@@ -241,6 +247,29 @@ def test_the_places_at_the_end(folder: Path) -> None:
     assert "the game is not over" in said(folder, "phase: pulling\nplaces: [1, 2]\n")
 
 
+def test_what_a_seat_sees(folder: Path) -> None:
+    sees = "sees:\n  0: ['seats[0].dice', 'count(seats[1].dice)', 'seats[1].points']\n  1: ['best(seats[1])']\n"
+    hides = "hides:\n  0: ['seats[1].dice', 'best(seats[1])']\n  1: ['best(seats[0]) + 1']\n"
+    assert said(folder, sees + hides) == ""
+    assert "seat 0 does not see `seats[1].dice`" in said(folder, "sees: {0: ['seats[1].dice']}\n")
+    assert "seat 1 sees `best(seats[1])`: 4" in said(folder, "hides: {1: ['best(seats[1])']}\n")
+    assert "there is no seat 2" in said(folder, "hides: {2: ['best(seats[1])']}\n")
+
+
+def test_who_sees_what_is_mutated(folder: Path) -> None:
+    found = suite(folder, 'hides: {0: ["seats[1].dice"]}\nthen: ["seats[0].points == 0"]\n')
+    ((scenario, id),) = found.pairs
+    checked = found.checked(scenario, id)
+    assert checked is not None
+    ruleset = checked.ruleset
+    citation = Citation("has", "dice", "", scenario.span, ("X-1",))
+    wrong = {
+        each.about: replace(ruleset, model=each.of(ruleset.model), _tables={})
+        for each in mutants_of(ruleset.model, citation)
+    }
+    assert [about for about, each in wrong.items() if not run_scenario(checked, each).passed] == ["seen by everyone"]
+
+
 def test_a_script_of_chance_is_used_up(folder: Path) -> None:
     assert "not all outcomes of `tickets` are used: 1 are" in said(
         folder, "chance: {tickets: [[5], [6]]}\nthen: [paid == 0]"
@@ -303,6 +332,7 @@ def test_a_scenario_may_fail_with_other_settings(folder: Path) -> None:
         ("refused: {by: 0, do: pull, number: 3, rule: may_pul}", "unknown rule `may_pul`; did you mean `may_pull`?"),
         ("then: [paid == heep]", "heap/scenarios/tests.yaml:7:20: E301 unknown name `heep`; did you mean `heap`?"),
         ("then: [paid]", "E401"),
+        ("sees: {0: [heep]}", "unknown name `heep`; did you mean `heap`?"),
         ("given: |\n  pay(3)", "E301 unknown rule `pay`"),
         ("given: |\n  (who: seat):\n    paid = 1", "E310"),
     ],

@@ -133,6 +133,7 @@ moves = st.one_of(
 simple_statements: st.SearchStrategy[n.Statement] = st.one_of(
     st.builds(n.Let, words, st.none() | types, small),
     st.builds(n.Pick, words, small, words),
+    st.builds(n.Roll, words, small, small, words),
     st.builds(n.Assign, small, st.sampled_from(["=", "+=", "-="]), small),
     st.builds(n.Add, small, small),
     st.builds(n.Remove, small, small),
@@ -335,6 +336,7 @@ PROCEDURES = [
     "let x: list of seat = []",
     "let x: 1..3? = none",
     "let x = pick from turn_order as first_seat",
+    "let x = roll count(who.dice) from step as dice",
     "x = 1\nx += 1\nx -= 1",
     "who.powered = 3\nitems[0] = x",
     "add x to waiting\nremove x from deal.waiting",

@@ -252,7 +252,11 @@ ERRORS: list[tuple[Parse, str, str]] = [
         "1:6: E201 got `=`, want `:` or an operator\n     ^\nhelp: `==` compares, `=` assigns",
     ),
     (procedure, "x == 1", "1:3: E201 got `==`, want `=`, `+=` or `-=`\n  ^^\nhelp: `==` compares, `=` assigns"),
-    (procedure, "let x == 1", "1:8: E201 got `=`, want a value or `pick`\n       ^\nhelp: `=` gives a name its value"),
+    (
+        procedure,
+        "let x == 1",
+        "1:8: E201 got `=`, want a value, `pick` or `roll`\n       ^\nhelp: `=` gives a name its value",
+    ),
     (procedure, "f", "1:1: E201 `f` alone is no statement\n^\nhelp: call a rule with brackets: `f()`"),
     (
         procedure,

@@ -11,18 +11,19 @@ import pytest
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.engine.soundness import Examiner, drawing
+from interpreter.engine.worlds import Worlds
 from interpreter.play.bots.base import Stream
 from interpreter.play.bots.named import bots_of
 from interpreter.play.match import Match
 from interpreter.reading.files import shelf_for
 from tests.small import FAMILY, loaded, write
 
-CUPS = Path(__file__).parents[1] / "cases" / "cups" / "cups.yaml"
+CASES = Path(__file__).parents[1] / "cases"
 
 
 @pytest.fixture(scope="module")
 def cups() -> Ruleset:
-    return load("cups", shelf=shelf_for(CUPS))
+    return load("cups", shelf=shelf_for(CASES / "cups" / "cups.yaml"))
 
 
 def guesses(ruleset: Ruleset, games: int) -> tuple[list[int], list[str]]:
@@ -70,18 +71,60 @@ def test_a_search_does_not_see_a_sealed_choice_in_a_local(cups: Ruleset) -> None
     assert found[0] == found[1] == found[2]
 
 
-SECRET = FAMILY.replace("money: {pool: coin, start: 5}", "money: {pool: coin, start: 5, seen: owner}").replace(
-    "bank: {of: coin, start: rest}", "bank: {of: coin, start: rest, seen: no one}"
+@pytest.fixture(scope="module")
+def liars() -> Ruleset:
+    return load("liars", shelf=shelf_for(CASES / "liars" / "liars.yaml"))
+
+
+def rolled(ruleset: Ruleset, hidden: list[int], colour: str) -> Game:
+    """A game in which the first seat is to bid, and the second has rolled what the first cannot see."""
+    chance = {"dice": [1, 1, 2, 3, 4, *hidden], "luck": [hidden[0]], "bidder": [0]}
+    game = ruleset.new_game(2, seed=1, chance=chance)
+    game.apply({"do": "keep", "colour": "red"})
+    game.apply({"do": "keep", "colour": colour})
+    return game
+
+
+@pytest.mark.parametrize("bot", ["peeker", "search:40:random"])
+def test_hidden_values_make_no_difference_to_what_a_bot_does(liars: Ruleset, bot: str) -> None:
+    found = []
+    for hidden, colour in (([1, 1, 1, 1, 1], "red"), ([6, 6, 6, 6, 6], "blue")):
+        game = rolled(liars, hidden, colour)
+        assert game.decision is not None
+        player = bots_of(bot, liars, 2)[0]
+        found.append([str(player.choose(game, game.decision, Stream(seed, "test"))) for seed in range(8)])
+    assert found[0] == found[1]
+    assert len(set(found[0])) > 1  # each guess is another one
+
+
+def test_worlds_have_hidden_values_that_can_be(liars: Ruleset) -> None:
+    game = rolled(liars, [1, 1, 1, 1, 1], "red")
+    worlds, random = Worlds(game, 0), Stream(1, "test")
+    dealt = [worlds.deal(number, random.below).view() for number in range(30)]
+    assert {pip for world in dealt for pip in world["seats"][1]["dice"]} == {1, 2, 3, 4, 5, 6}
+    assert {world["seats"][1]["colour"] for world in dealt} == {"red", "green", "blue"}
+    assert all(len(world["seats"][1]["dice"]) == 5 for world in dealt)
+    assert all(world["seats"][0] == game.view()["seats"][0] for world in dealt)
+
+
+SECRET = (
+    FAMILY.replace("money: {pool: coin, start: 5}", "money: {pool: coin, start: 5, seen: owner}")
+    .replace("bank: {of: coin, start: rest}", "bank: {of: coin, start: rest, seen: no one}")
+    .replace("    score: {", "    die: {value: step, start: 2, seen: owner}\n    score: {")
+    .replace("  amount: {", "  mood: {value: int, start: 3, seen: no one}\n  amount: {")
 )
 LEAKS = {
     "an event, of the cards of a hand": "note said(sum(c.number for c in seats[1].hand))",
     "an event, of the tokens of a pool": "note said(seats[1].money)",
     "an event, of the first card of a stack": "note said(first(deck).number)",
+    "an event, of a value of a seat": "note said(seats[1].die)",
+    "a value, of a hidden value": "amount = mood * 2",
     "a value, of the cards of a hand": "amount = sum(c.number for c in seats[1].hand)",
     "a value, of the tokens of a pool": "amount = seats[1].money",
     "a list, of the cards of a hand": "row = [c.number for c in seats[1].hand]",
 }
 SOUND = {
+    "a value that changes unseen": "seats[1].die = 3\nmood += 1",
     "how many cards": "note said(count(seats[1].hand))",
     "what is paid": "move 2 from seats[1].money to bank\nnote said(2)",
     "a card that is shown": "move first(deck) to pile\namount = sum(c.number for c in pile)",
