@@ -6,17 +6,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from interpreter.base.diagnostics import Diagnostic
+from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.suggest import did_you_mean
 from interpreter.compiler.unused import reached
 from interpreter.engine.alone import check_alone
-from interpreter.engine.contents import overlays_for, rulesets_of
+from interpreter.engine.contents import can_have, overlays_for, rulesets_of
 from interpreter.engine.examine import Examined, examine
 from interpreter.engine.scenario import read_scenarios
 from interpreter.engine.suite import Suite
+from interpreter.language.declare import declare
 from interpreter.language.parse import Trees, remembered
 from interpreter.language.policies import laid_over, policies_in, policies_of, unspoken
-from interpreter.reading.compose import check_references, words
+from interpreter.reading.compose import Composition, check_references, compose, words
 from interpreter.reading.files import (
     KINDS,
     Document,
@@ -172,10 +173,34 @@ class _Validator:
             wanted = overlays_for(self.shelf, ruleset, document)
             if wanted is not None:
                 contained = True
-                self._examined(ruleset, [*wanted, *overlays])
+                examined = self._examined(ruleset, [*wanted, *overlays])
+                if examined.composition is not None and not examined.errors:
+                    self._meets(document, ruleset, [*wanted, *overlays], examined.composition)
         if not contained:
             self.validation.alone.append(document.file.name)
             self.report(check_references(self.shelf, [document]))
+
+    def _meets(self, document: Document, ruleset: Document, overlays: list[str], here: Composition) -> None:
+        """Names that the file shares with an overlay that somebody may stack on the ruleset, told at the file's own."""
+        for id in self.shelf.ids("overlay"):
+            other, _ = self.shelf.read("overlay", id)
+            if other is None or other.misfits or not can_have(here.documents, other):
+                continue
+            composition, found = compose(self.shelf, ruleset, [*overlays, id])
+            if composition is not None:
+                declare(composition, found.append)
+            for clash in found:
+                places = [Note("the other", clash.span), *clash.notes]
+                own = next((note for note in places if note.span and note.span.file is document.file), None)
+                if (
+                    clash.code == "E501"
+                    and own is not None
+                    and any(each.span and each.span.file is other.file for each in places)
+                ):
+                    notes = tuple(each for each in places if each is not own)
+                    remedy = f"take another name here, unless this lies over `{id}` and covers what that declares"
+                    message = f"with `{id}`, {clash.message}"
+                    self.report([Diagnostic("E501", message, own.span, notes, remedy)])
 
     def _examined(self, ruleset: Document, overlays: Iterable[str]) -> Examined:
         key = (ruleset.id, tuple(overlays))

@@ -124,7 +124,7 @@ class Starts(Checker):
             if wanted is not None and attributes[name.text].form not in (wanted.form, "never"):
                 self.error("E401", f"`{name.text}` is {attributes[name.text]}, want {wanted}", name.span)
             return c.Static(f"{card.name}.{name.text}", local, type=attributes[name.text], span=name.span)
-        signature = self.signatures.get(name.text)
+        signature = self.signatures.get(self.model.called(name.text, name.span))
         if signature is not None and signature.unread:
             return None
         if signature is None or signature.form != "is" or len(signature.parameters) != 1:

@@ -42,6 +42,7 @@ OWN_CELLS = ("phase", "turn", "pending", "settling", "kept", "over", "location",
 def declare(composition: Composition, report: Report) -> Declared:
     """All declarations of a composition."""
     declared = Declared(Model(composition.id, composition.title, composition.family))
+    declared.model.own_rules.update(composition.own_rules)
     given = composition, report, declared
     things, cards, graphs, tables = _Things(*given), Cards(*given), Graphs(*given), Tables(*given)
     things.names()
@@ -338,7 +339,7 @@ class _Things(Reader):
             if default is None and not type_.optional:
                 self.error("E307", f"`{name}` needs a `default`: only a `{type_}?` may be left out", layers[0].span)
             value = self.setting_value(default, type_) if default is not None else None
-            check = word(keys.get("check")) or None
+            check = self.model.called(word(keys.get("check")), layers[-1].span) or None
             numbers = self._range(keys.get("value"))
             if numbers is not None and isinstance(value, int) and not numbers[0] <= value <= numbers[1]:
                 self.error("E302", f"got {value}, want {numbers[0]} to {numbers[1]}", layers[-1].span)

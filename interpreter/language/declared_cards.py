@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from interpreter.base.diagnostics import Diagnostic, Note
@@ -12,7 +13,8 @@ from interpreter.language.declared import Reader, merged
 from interpreter.language.model import CardKind, CardRow
 from interpreter.language.texts import printed
 from interpreter.reading.compose import Entry, word
-from interpreter.reading.printed import PrintedTable
+from interpreter.reading.printed import Cell, PrintedTable
+from interpreter.reading.yaml import Entry as YamlEntry
 from interpreter.reading.yaml import Mapping, Scalar
 
 __all__ = ["Cards"]
@@ -69,9 +71,34 @@ class Cards(Reader):
             if len(self.model.cards) > MAXIMUM_CARDS:
                 self.error("E313", f"more than {MAXIMUM_CARDS:,} cards in this game", entry.span)
                 return
+        for name, layers in self.section("cards"):
+            for layer in layers:
+                cells = layer.get("cells")
+                if isinstance(cells, Mapping) and name in self.model.card_kinds:
+                    for cell in cells.entries:
+                        self._cell(self.model.card_kinds[name], cell)
         for kind in self.model.card_kinds.values():
             if kind.key is None:
                 self._alike(kind)
+
+    def _cell(self, kind: CardKind, entry: YamlEntry) -> None:
+        """One cell of a card that a later file changes, by the card's key and the column."""
+        key, _, column = (part.strip() for part in entry.key.text.rpartition(","))
+        rows = [row for row in self.model.cards if row.kind == kind.name and kind.key is not None]
+        known = [name for name in kind.attributes if name != kind.key]
+        place = next((row for row in rows if str(row.key) == key), None)
+        if place is None or column not in known:
+            near = (
+                did_you_mean(column, known) if place is not None else did_you_mean(key, [str(row.key) for row in rows])
+            )
+            example = f"`{rows[0].key}, {known[0]}`" if rows and known else "none: its cards are all alike"
+            note = Note(f"a cell is named by the card's key and the column: {example}")
+            message = f"no {kind.name} has the cell [{entry.key.text}]{near}"
+            self.report(Diagnostic("E502", message, entry.key.span, (note,)))
+        elif isinstance(entry.value, Scalar):
+            value = self.cell_value(Cell(entry.value.text, entry.value.span), kind.attributes[column])
+            changed = replace(place, values={**place.values, column: value})
+            self.model.cards[self.model.cards.index(place)] = changed
 
     def _alike(self, kind: CardKind) -> None:
         """Cards of a kind without a key bear its name alone: if they differ, nobody could say which is meant."""

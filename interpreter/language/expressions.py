@@ -471,7 +471,7 @@ class Expressions:
     def _call(self, node: n.Call, *, procedures: bool = False, maybe: bool = False) -> c.Expression:
         if node.name == "base":
             return self._call_base(node)
-        signature = self.signatures.get(node.name)
+        signature = self.signatures.get(self.model.called(node.name, node.span))
         if signature is not None and signature.unread:
             for argument in node.arguments:
                 self._quietly(argument)

@@ -476,3 +476,9 @@ class Model:
     picture: dict[str, Look] = field(default_factory=dict)
     alternatives: dict[str, list[tuple[str, Type]]] = field(default_factory=dict)
     signatures: Signatures = field(default_factory=dict)
+    own_rules: dict[str, dict[str, str]] = field(default_factory=dict)
+    """By the name of a file, rules that an unrelated file calls by the same name, and what they are called here."""
+
+    def called(self, name: str, span: Span) -> str:
+        """The rule that is meant by a name at a place."""
+        return self.own_rules.get(span.file.name, {}).get(name, name)

@@ -222,18 +222,14 @@ class _Reader:
         """Weights by name, with those that are given in their place."""
         for entry in value.entries if isinstance(value, Mapping) else ():
             name = entry.key.text
-            if self.expressions(Frame()).knows(n.Name(name, span=entry.key.span)):
-                self.error("E501", f"`{name}` is a name of the ruleset already", entry.key.span)
-            elif isinstance(entry.value, Scalar) and isinstance(entry.value.value, int):
+            if isinstance(entry.value, Scalar) and isinstance(entry.value.value, int):
                 self.weights[name] = given.get(name, entry.value.value)
         self.variant = "".join(f":{name}={given[name]}" for name in self.weights if name in given)
 
     def functions(self, value: Value | None) -> None:
         """Functions and verdicts; each knows those above it, so none leads back to itself."""
         for entry in value.entries if isinstance(value, Mapping) else ():
-            if entry.key.text in self.model.signatures:
-                self.error("E501", f"`{entry.key.text}` is a rule of the ruleset already", entry.key.span)
-            elif isinstance(entry.value, Mapping):
+            if isinstance(entry.value, Mapping):
                 self._function(entry.key, entry.value)
 
     def _function(self, key: Scalar, value: Mapping) -> None:

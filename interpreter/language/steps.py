@@ -296,7 +296,7 @@ class Steps:
                 case n.Perform() | n.Move() | n.Note() | n.Settle() | n.Choose():
                     acts = True
                 case n.Call(name):
-                    signature = self.signatures.get(name)
+                    signature = self.signatures.get(self.model.called(name, node.span))
                     acts |= name == "base" or (signature is not None and signature.form == "does")
                 case _:
                     pass

@@ -120,6 +120,8 @@ class Composition:
     rulebooks: tuple[str, ...]
     sections: dict[str, dict[str, list[Entry]]] = field(repr=False)
     about: str = ""
+    own_rules: dict[str, dict[str, str]] = field(default_factory=dict, repr=False)
+    """By the name of a file, rules that it calls by a name that an unrelated file has too, and what they are here."""
 
     def layers(self, section: str, name: str) -> list[Entry]:
         return self.sections.get(section, {}).get(name, [])
@@ -474,40 +476,98 @@ def _check_players(stack: list[Document]) -> Iterator[Diagnostic]:
 
 def _layered(ruleset: Document, family: Document | None, stack: list[Document]) -> Composition:
     sections: dict[str, dict[str, list[Entry]]] = {}
-    ids = {document.id for document in stack}
     players = PlayerRange(1, MAXIMUM_PLAYERS)
     rulebooks: list[str] = []
+    own_rules = _Own(stack)
+    for section, entry in _in_layers(stack):
+        names = sections.setdefault(section, {})
+        name = own_rules.name(entry, names) if section == "rules" else entry.name
+        names.setdefault(name, []).append(entry)
     for document in stack:
-        for section, entry in _entries(document, ids):
-            sections.setdefault(section, {}).setdefault(entry.name, []).append(entry)
         rulebooks.extend(scalar.text for scalar in words(document.root.get("rulebook")))
     for _, given in _limits(stack):
         players = PlayerRange(
             max(players.low, given.low),
             min(players.high, given.high),
             given.otherwise or players.otherwise,
-            given.overlays or players.overlays,
+            tuple({**dict(players.overlays), **dict(given.overlays)}.items()),
             given.because or players.because,
         )
+    taken = tuple((number, overlay) for number, overlay in players.overlays if overlay != "nothing")
     return Composition(
         ruleset.id,
         word(ruleset.root.get("title"), ruleset.id),
         family.id if family else "",
         (ruleset, *stack),
-        players,
+        replace(players, overlays=taken),
         tuple(dict.fromkeys(rulebooks)),
         sections,
         word(ruleset.root.get("about")),
+        own_rules.names,
     )
 
 
-def _entries(document: Document, ids: set[str]) -> Iterator[tuple[str, Entry]]:
-    yield from _with_parts(document, document.root)
+class _Own:
+    """Rules of a map or overlay that an unrelated file calls by the same name: each file knows its own.
+
+    A file knows what files declare that every ruleset of the family has, and what those do that it is for, lies over or
+    speaks of. The lower rule keeps its name, and the upper one is called after its file.
+    """
+
+    def __init__(self, stack: list[Document]) -> None:
+        self.stack = {document.id: document for document in stack}
+        self.names: dict[str, dict[str, str]] = {}
+        self.known: dict[str, list[str]] = {}
+
+    def name(self, entry: Entry, rules: dict[str, list[Entry]]) -> str:
+        name, below = entry.name, rules.get(entry.name, [])
+        file = entry.covers[1] if entry.covers else entry.file
+        for own in self.known.get(name, ()):
+            if any(layer.file == file for layer in rules[own]):
+                return own
+        if entry.covers is not None or not below:
+            return name
+        document, first = self.stack[entry.file], self.stack[below[0].file]
+        special = document.kind in _SPECIAL and first.kind in _SPECIAL and document.id != first.id
+        called = {scalar.text for key in ("round", "setup") for scalar in words(document.root.get(key))}
+        if not special or _knows(document, first.id) or name in called:
+            return name
+        own = f"{name} of {entry.file}"
+        self.known.setdefault(name, []).append(own)
+        for other in self.stack.values():
+            if other.id == entry.file or (_knows(other, entry.file) and not _knows(other, first.id)):
+                self.names.setdefault(other.file.name, {})[name] = own
+        return own
+
+
+_SPECIAL = ("map", "overlay")
+"""Files that not every ruleset of a family has."""
+
+
+def _knows(document: Document, id: str) -> bool:
+    """Whether a file names another one, so that it knows what that one declares."""
     paired = document.root.get("with")
-    if isinstance(paired, Mapping):
-        for other in paired.entries:
-            if other.key.text in ids and isinstance(other.value, Mapping):
-                yield from _with_parts(document, other.value)
+    named = [entry.key for entry in paired.entries] if isinstance(paired, Mapping) else []
+    return any(
+        name.text == id for name in (*named, *words(document.root.get("over")), *words(document.root.get("after")))
+    )
+
+
+def _in_layers(stack: list[Document]) -> Iterator[tuple[str, Entry]]:
+    """All declarations from below. What a file says for another one that lies higher lies right over that one."""
+    later = {document.id: list[tuple[str, Entry]]() for document in stack}
+    for document in stack:
+        here = later.pop(document.id, [])
+        yield from _with_parts(document, document.root)
+        paired = document.root.get("with")
+        for other in paired.entries if isinstance(paired, Mapping) else ():
+            if other.key.text in {each.id for each in stack} and isinstance(other.value, Mapping):
+                sections = _with_parts(document, other.value)
+                if other.key.text in later:
+                    later[other.key.text].extend(sections)
+                else:
+                    yield from sections
+        yield from here
 
 
 def _with_parts(document: Document, root: Mapping) -> Iterator[tuple[str, Entry]]:
@@ -577,9 +637,20 @@ def _check_layers(composition: Composition) -> list[Diagnostic]:
             continue
         for name, layers in names.items():
             for position, entry in enumerate(layers):
-                found.extend(_check_layer(section, name, layers[:position], entry, names))
+                below = layers[:position]
+                if section == "cards" and entry.covers is not None:
+                    below = [*below, *_cards_below(composition, entry)]
+                found.extend(_check_layer(section, name, below, entry, names))
     found.extend(_check_overlay_order(composition))
     return found
+
+
+def _cards_below(composition: Composition, entry: Entry) -> Iterator[Entry]:
+    """The cards of decks, which later files amend where their kind stands."""
+    order = [document.id for document in composition.documents]
+    for row in composition.layers("card_rows", entry.name):
+        if order.index(row.file) < order.index(entry.file):
+            yield row
 
 
 def _check_layer(
@@ -663,6 +734,11 @@ def _check_overlay_order(composition: Composition) -> Iterator[Diagnostic]:
 
 
 def _ordered(low: Document, high: Document) -> bool:
-    if any(name.text == low.id for name in words(high.root.get("after"))):
+    paired = high.root.get("with")
+    named = (
+        words(high.root.get("after")),
+        [entry.key for entry in paired.entries] if isinstance(paired, Mapping) else [],
+    )
+    if any(name.text == low.id for names in named for name in names):
         return True
     return word(high.root.get("layer")) == "last" and word(low.root.get("layer")) != "last"

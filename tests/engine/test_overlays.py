@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from interpreter.base.diagnostics import RulesetError
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.engine.typed import value_of
+from interpreter.engine.validation import validate
 from interpreter.play.measures import taken
 from interpreter.reading.files import Shelf
 
@@ -142,3 +144,52 @@ def test_a_measure_at_the_end_of_rounds_knows_the_last_one(tmp_path: Path) -> No
     assert game.is_over
     assert [each.value for each in taken(game)["rounds"]] == [1, 2, 3, 4]
     assert [each.value for each in taken(game)["once"]] == [1, 2, 3, 4]
+
+
+TOLL = """rules:
+  toll: {{is: "() -> int: {}"}}
+  {}_toll: {{is: "() -> int: toll()"}}
+"""
+
+
+def test_rules_of_files_that_do_not_know_each_other_are_their_own(tmp_path: Path) -> None:
+    lake = (POND / "pond/maps/lake.yaml").read_text(encoding="utf-8") + TOLL.format(1, "lake")
+    above = "rules: {toll: {wraps: pond/over0, is: base() + 30}, high_toll: {is: '() -> int: toll()'}}\n"
+    game = after(laid(tmp_path, TOLL.format(2, "over"), above, lake=lake))
+    assert value(game, "lake_toll()") == 1
+    assert value(game, "over_toll()") == value(game, "high_toll()") == 32
+
+
+def test_a_name_that_an_overlay_has_too_is_told_in_the_authors_file(tmp_path: Path) -> None:
+    puddle = "state: {mud: {value: int, start: 0}}\n"
+    lake = (POND / "pond/maps/lake.yaml").read_text(encoding="utf-8") + puddle
+    with pytest.raises(RulesetError):
+        laid(tmp_path, puddle, lake=lake)
+    (found,) = validate([str(tmp_path / "pond/maps/lake.yaml")]).diagnostics
+    assert (found.code, str(found.span)) == ("E501", "pond/maps/lake.yaml:14:9")
+    assert "with `pond/over0`" in found.message
+
+
+def test_a_map_lies_over_an_overlay_that_it_speaks_of(tmp_path: Path) -> None:
+    paired = "with:\n  pond/over0:\n    rules:\n      toll: {wraps: pond/over0, is: base() + 30}\n"
+    lake = (POND / "pond/maps/lake.yaml").read_text(encoding="utf-8") + paired
+    assert value(after(laid(tmp_path, TOLL.format(2, "over"), lake=lake)), "over_toll()") == 32
+
+
+def test_an_edition_leaves_out_what_the_one_below_takes_in(tmp_path: Path) -> None:
+    classic = "language: 1\nedition: pond/classic\nextends: pond/old\nplayers: {range: 2..3, with: {2: nothing}}\n"
+    old = (
+        "language: 1\nedition: pond/old\nextends: pond\nplayers: {range: 2..3, with: {2: pond/over0, 3: pond/over0}}\n"
+    )
+    (tmp_path / "pond/editions").mkdir(parents=True)
+    (tmp_path / "pond/editions/old.yaml").write_text(old, encoding="utf-8")
+    laid(tmp_path, TOLL.format(2, "over"), classic=classic)
+    ruleset = load("pond", shelf=Shelf([tmp_path]))
+    assert [ruleset.for_players(people).overlays for people in (2, 3)] == [(), ("pond/over0",)]
+
+
+def test_single_cells_of_cards_differ(tmp_path: Path) -> None:
+    cells = 'cards: {weather: {amends: pond/winds, cells: {"2, many": 5, "2, brings": gnat}}}\n'
+    game = after(laid(tmp_path, cells))
+    assert value(game, "[c.many for c in weather]") == (2, 5, 1)
+    assert value(game, "count(c in weather where c.brings == gnat)") == 3

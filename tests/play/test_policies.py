@@ -47,8 +47,6 @@ def test_wrong_lines(tmp_path: Path, line: str, code: str, message: str) -> None
 @pytest.mark.parametrize(
     ("old", "new", "code", "message"),
     [
-        ("  pairs:", "  may_pull:", "E501", "`may_pull` is a rule of the ruleset already"),
-        ("black_worth: 3", "heap: 3", "E501", "`heap` is a name of the ruleset already"),
         ("more * white_worth", "more * wite_worth", "E301", "unknown name `wite_worth`"),
         ("-> int:\n", ":\n", "E310", "`worth` needs a header that says what it gives"),
         ("found > 2", "found", "E401", "got int, want bool"),
