@@ -15,7 +15,7 @@ PAGE = Path(__file__).parents[1] / "docs" / "keys.md"
 COMMON = "common.schema.json"
 KINDS = (
     *("ruleset", "family", "edition", "map", "deck", "overlay", "library"),
-    *("policies", "scenarios", "waivers"),
+    *("policies", "scenarios", "waivers", "words"),
 )
 HEAD = """# All keys
 

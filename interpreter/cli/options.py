@@ -47,6 +47,8 @@ __all__ = [
 
 MOST_GAMES, MOST_SEEDS = 10**9, 10**18
 """More can neither be counted on all machines nor stand in a column of numbers."""
+LANGUAGE = "REGELWERK_LANGUAGE"
+"""Names the language of what is told, for rulesets that have it."""
 ALONE = 1.0
 """So many seconds are played before other processes are begun, where nobody says how many there shall be."""
 
@@ -115,7 +117,10 @@ def jobs_option(function: Function) -> Function:
 
 def language_option(function: Function) -> Function:
     about = "The language of what is told, where the ruleset has it."
-    return click.option("--lang", "language", default="en", show_default=True, metavar="LANGUAGE", help=about)(function)
+    option = click.option(
+        "--language", "--lang", default="en", envvar=LANGUAGE, show_default=True, metavar="LANGUAGE", help=about
+    )
+    return option(function)
 
 
 def language_for(ruleset: Ruleset, language: str) -> str:
@@ -123,9 +128,11 @@ def language_for(ruleset: Ruleset, language: str) -> str:
     model = ruleset.model
     phrases = [*model.says.values(), *(e.says for e in model.events.values()), *(board.says for board in model.boards)]
     known = sorted({"en", *(name for phrase in phrases for name in phrase)})
+    if language not in known and language == os.environ.get(LANGUAGE):
+        return "en"  # it is wanted wherever there is one
     if language not in known:
         message = f"`{ruleset.id}` says nothing in `{language}`; it has {', '.join(f'`{name}`' for name in known)}"
-        raise click.BadParameter(message, param_hint="--lang")
+        raise click.BadParameter(message, param_hint="--language")
     return language
 
 

@@ -12,7 +12,7 @@ from interpreter.cli.output import board, notice, say, styled
 from interpreter.engine.decision import Decision, Option
 from interpreter.engine.game import Game
 from interpreter.engine.refusal import IllegalMove, legal_choice
-from interpreter.engine.show import board_of, is_shown
+from interpreter.engine.show import Spoken, board_of, is_shown
 from interpreter.language.types import Type
 from interpreter.play.bots.base import Code, Stream
 from interpreter.play.bots.named import adviser, bots_of
@@ -64,7 +64,7 @@ class Person:
 
     def among(self, game: Game, decision: Decision, codes: Sequence[Code], random: Stream) -> Code:
         """Another seat leaves the end of a tie to this person, who takes a number."""
-        who = game.ruleset.names.text(decision.actor, Type("seat"))
+        who = Spoken(game, self.language).text(decision.actor, Type("seat"))
         say(styled(f"You decide for {who}:", bold=True))
         for line in numbered(game, decision, codes, self.language):
             say(line)
@@ -77,7 +77,7 @@ class Person:
     # --- showing
 
     def _show(self, game: Game, decision: Decision, codes: Sequence[Code]) -> None:
-        names, site = game.ruleset.names, decision.site
+        names, site = Spoken(game, self.language), decision.site
         types = {name: value.type for name, value in site.ask.context}
         around = [
             f"{name.replace('_', ' ')} {names.text(value(game.state, decision.env), types[name])}"
@@ -85,7 +85,8 @@ class Person:
         ]
         about = f" ({', '.join(around)})" if around else ""
         who = names.text(decision.actor, Type("seat"))
-        say(styled(f"{who}: {decision.name.replace('_', ' ')}{about}", bold=True))
+        what = names.word(f"decision.{decision.name}") or decision.name.replace("_", " ")
+        say(styled(f"{who}: {what}{about}", bold=True))
         for line in numbered(game, decision, codes, self.language):
             say(line)
 

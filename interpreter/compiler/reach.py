@@ -368,7 +368,10 @@ def _witness(model: Model, reach: Reach, event: str, phase: str) -> Note:
 def _check_templates(model: Model, reach: Reach) -> Iterable[Diagnostic]:
     """A line of the log speaks of its own values only: it is read when the state has long moved on."""
     said = [phrase for event in model.events.values() for phrase in event.says.values()]
-    said.extend(phrase for phrases in model.says.values() for phrase in phrases.values())
+    lines = (
+        phrases for name, phrases in model.says.items() if not name.startswith("boards.")
+    )  # a board reads the state
+    said.extend(phrase for phrases in lines for phrase in phrases.values())
     for part in (part for phrase in said for part in phrase.parts if not isinstance(part, str)):
         facts = Facts()
         for node in descendants(part):

@@ -34,7 +34,7 @@ def rulesets_of(shelf: Shelf) -> list[Document]:
 def overlays_for(shelf: Shelf, ruleset: Document, part: Document) -> list[str] | None:
     """The overlays with which a ruleset contains a file; nothing where it cannot."""
     ids = {(document.kind, document.id) for document in files_of(shelf, ruleset)}
-    if (part.kind, part.id) in ids:
+    if (part.kind, part.id) in ids or (part.kind == "words" and ("family", part.id.partition("/")[0]) in ids):
         return []
     over = [scalar.text for scalar in words(part.root.get("over"))] if part.kind == "overlay" else []
     found = {id for _, id in ids}

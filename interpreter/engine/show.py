@@ -9,6 +9,7 @@ from interpreter.base.frozen import dataclass
 from interpreter.compiler.constants import Evaluate
 from interpreter.compiler.plain.machine import OptionSite
 from interpreter.engine.sight import Unseen, Veil, compiled, may_see, seen_by, veils
+from interpreter.engine.values import Names
 from interpreter.kernel.effects import CHOICE, MARK, NOTE, put_back
 from interpreter.kernel.state import State, Value
 from interpreter.language import core as c
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BoardTable",
     "Line",
+    "Spoken",
     "board_of",
     "is_shown",
     "lines_of",
@@ -59,6 +61,21 @@ class BoardTable:
     text: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+
+
+class Spoken(Names):
+    """Values in the words of a game's ruleset, in one language."""
+
+    def __init__(self, game: Game, language: str) -> None:
+        self.__dict__.update(game.ruleset.names.__dict__)
+        self.game, self.language = game, language
+
+    def word(self, name: str, *values: Value) -> str:
+        phrases = self.model.says.get(name)
+        phrase = phrases.get(self.language) or phrases.get("en") if phrases else None
+        if phrase is None:
+            return ""
+        return _say(self.game, {"": phrase}, list(values), [], [], self.language)
 
 
 def lines_of(game: Game, player: int | None, language: str) -> list[Line]:
@@ -128,18 +145,21 @@ def _choice(
     public = _public(game, names, given, types, may)
     phrase = game.ruleset.model.says.get(key)
     if hidden:
-        text = f"{game.ruleset.names.text(actor, Type('seat'))} chooses"
+        spoken = Spoken(game, language)
+        text = spoken.word("chooses", actor) or f"{spoken.text(actor, Type('seat'))} chooses"
     else:
         said = _say(game, phrase, given, types, may, language)
-        text = said if phrase else _plain_choice(game, actor, option, public, names, context)
+        text = said if phrase else _plain_choice(game, actor, option, public, names, context, language)
     layer = game.ruleset.program.reach.procedures[site.procedure]
     cites = game.ruleset.own_cites(layer.cites)
     return Line("choice", decision if hidden else key, text, public, actor, layer.spoken, cites, str(site.core.span))
 
 
-def _plain_choice(game: Game, actor: int, option: str, public: dict[str, Any], names: list[str], context: Any) -> str:
+def _plain_choice(
+    game: Game, actor: int, option: str, public: dict[str, Any], names: list[str], context: Any, language: str
+) -> str:
     chosen = names[1 + len(context) :]
-    who = game.ruleset.names.text(actor, Type("seat"))
+    who = Spoken(game, language).text(actor, Type("seat"))
     return " ".join([f"{who}:", option.replace("_", " "), *(f"{name} {public[name]}" for name in chosen)])
 
 
@@ -218,15 +238,17 @@ def _say(
     phrase = says.get(language) or next(iter(says.values()))
     env = [*values, *([None] * (phrase.local_count + 8))]
     hidden = {index for index, allowed in enumerate(may) if not allowed}
-    at = state or game.state
-    return "".join(part if isinstance(part, str) else _part(game, part, env, hidden, at) for part in phrase.parts)
+    at, spoken = state or game.state, Spoken(game, language)
+    return "".join(
+        part if isinstance(part, str) else _part(game, part, env, hidden, at, spoken) for part in phrase.parts
+    )
 
 
-def _part(game: Game, part: c.Expression, env: list[Value], hidden: set[int], state: State) -> str:
+def _part(game: Game, part: c.Expression, env: list[Value], hidden: set[int], state: State, spoken: Spoken) -> str:
     if hidden and any(isinstance(node, c.Local) and node.index in hidden for node in descendants(part)):
         return HIDDEN
     game.machine.meter.refill()
-    return _shown(game, game.machine.expressions.compile(part), part.type, state, env)
+    return _shown(spoken, game.machine.expressions.compile(part), part.type, state, env)
 
 
 def board_of(game: Game, board: Board, language: str = "en", player: int | None = None) -> BoardTable:
@@ -234,19 +256,22 @@ def board_of(game: Game, board: Board, language: str = "en", player: int | None 
     compile_ = game.machine.expressions.compile
     state = seen_by(game, player) if board.when != "end of game" else game.state
     game.machine.meter.refill()
-    text = _say(game, board.says, [None] * board.local_count, [], [], language, state)
+    spoken = Spoken(game, language)
+    says = {**board.says, **game.ruleset.model.says.get(f"boards.{board.name}", {})}
+    text = _say(game, says, [None] * board.local_count, [], [], language, state)
+    names = tuple(spoken.word(f"boards.{board.name}.{name}") or name for name, _ in board.columns)
     env: list[Value] = [None] * (board.local_count + 8)
     rows = []
     columns = [(compiled(game, value, player), value.type) for _, value in board.columns]
     try:
         items = tuple(compile_(board.rows)(state, env)) if board.rows is not None else ([None] if columns else [])
     except Unseen:
-        return BoardTable(board.name, text, _names(board), ((HIDDEN,) * len(columns),))
+        return BoardTable(board.name, text, names, ((HIDDEN,) * len(columns),))
     for item in items:
         if board.rows is not None:
             env[board.row_local] = item
-        rows.append(tuple(_shown(game, value, type_, state, env) for value, type_ in columns))
-    return BoardTable(board.name, text, _names(board), tuple(rows))
+        rows.append(tuple(_shown(spoken, value, type_, state, env) for value, type_ in columns))
+    return BoardTable(board.name, text, names, tuple(rows))
 
 
 def is_shown(game: Game, board: Board, player: int | None = None) -> bool:
@@ -256,19 +281,15 @@ def is_shown(game: Game, board: Board, player: int | None = None) -> bool:
     state = seen_by(game, player) if board.when != "end of game" else game.state
     game.machine.meter.refill()
     try:
-        return bool(game.machine.expressions.compile(board.test)(state, [None] * (board.local_count + 8)))
+        return bool(compiled(game, board.test, player)(state, [None] * (board.local_count + 8)))
     except Unseen:
         return False
 
 
-def _names(board: Board) -> tuple[str, ...]:
-    return tuple(name for name, _ in board.columns)
-
-
-def _shown(game: Game, value: Evaluate, type_: Type, state: State, env: list[Value]) -> str:
+def _shown(spoken: Spoken, value: Evaluate, type_: Type, state: State, env: list[Value]) -> str:
     """A value in words, if all that it is worked out from may be seen."""
     try:
-        return game.ruleset.names.text(value(state, env), type_)
+        return spoken.text(value(state, env), type_)
     except Unseen:
         return HIDDEN
 

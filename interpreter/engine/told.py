@@ -15,7 +15,7 @@ from interpreter.base.frozen import dataclass
 from interpreter.engine.places import Topic, nodes_of
 from interpreter.engine.ruleset import Ruleset
 from interpreter.language import core as c
-from interpreter.language.model import Board, Measure, Model, Phrase
+from interpreter.language.model import Board, Measure, Model, Phrase, plural
 from interpreter.language.types import Type
 from interpreter.reading import yaml
 from interpreter.reading.compose import word
@@ -93,7 +93,9 @@ class _Telling:
         }
 
     def _phrase(self, phrase: Phrase) -> tuple[Hashable, str]:
-        shown = "".join(part if isinstance(part, str) else f"{{{_written(part)}}}" for part in phrase.parts)
+        shown = "".join(
+            part if isinstance(part, str) else plural(part) or f"{{{_written(part)}}}" for part in phrase.parts
+        )
         return self.text(phrase.parts), f"“{shown}”"
 
     def _tree(self, tree: Any) -> tuple[Hashable, str]:

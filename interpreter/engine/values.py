@@ -80,22 +80,31 @@ class Names:
     def text(self, value: Value, type_: Type) -> str:
         """A value as a reader of a log sees it."""
         if value is None:
-            return "none"
+            return self.word("none") or "none"
         match type_.form:
             case "bool":
-                return "yes" if value else "no"
+                return self.word(own := "yes" if value else "no") or own
             case "seat":
-                return self._seats.get(value, f"player {value + 1}").replace("_", " ")
+                role = self._seats.get(value)
+                said = self.word("seat", value) if role is None else self.word(f"role.{role}")
+                return said or (role or f"player {value + 1}").replace("_", " ")
             case "bag":
-                parts = [f"{n} {name}" for name, n in zip(self.members(type_.name), value, strict=True) if n]
-                return ", ".join(parts) or "nothing"
+                kind = Type("kind", type_.name)
+                parts = [f"{n} {self.text(member, kind)}" for member, n in enumerate(value) if n]
+                return ", ".join(parts) or self.word("nothing") or "nothing"
             case "list" | "set" if type_.of is not None:
                 between = " – " if type_.of.form == "node" else ", "
-                return between.join(self.text(item, type_.of) for item in value) or "nothing"
-            case "card" | "kind" | "node":
-                return str(self.public(value, type_)).replace("_", " ")
+                return between.join(self.text(item, type_.of) for item in value) or self.word("nothing") or "nothing"
+            case "card":
+                kind_of = self.model.cards[value].kind
+                return self.word(f"card.{kind_of}", value) or str(self.card(value)).replace("_", " ")
+            case "kind":
+                member = self.members(type_.name)[value]
+                return self.word(f"{type_.name}.{member}") or member.replace("_", " ")
+            case "node":
+                return self._nodes[value]
             case "pile":
-                return ", ".join(str(self.card(card)) for card in value)
+                return ", ".join(self.text(card, Type("card")) for card in value)
             case "record":
                 fields = self.model.records[type_.name]
                 return ", ".join(f"{n} {self.text(v, t)}" for (n, t), v in zip(fields.items(), value, strict=True))
@@ -103,6 +112,11 @@ class Names:
                 return " ".join(str(part) for part in self.public(value, type_).values())
             case _:
                 return str(value)
+
+    def word(self, name: str, *values: Value) -> str:
+        """What the ruleset says of something by its name; nothing where it says nothing of it."""
+        phrase = self.model.says.get(name, {}).get("en")
+        return "".join(map(str, phrase.parts)) if phrase and all(isinstance(p, str) for p in phrase.parts) else ""
 
     def value(self, public: Any, type_: Type) -> Value:
         """A public value as the game holds it; ``ValueError`` says in words what is wrong."""

@@ -14,13 +14,15 @@ from interpreter.language.model import Board, Event, Look, Measure, MeasureKey, 
 from interpreter.language.parse import parse_event_pattern, parse_match
 from interpreter.language.scope import Frame
 from interpreter.language.texts import Report, condition_of, expression_of, parsed, template_parts
-from interpreter.language.types import NODE, PLACE, SEAT, Type
+from interpreter.language.types import NODE, PLACE, SEAT, TEXT, Type
 from interpreter.language.walk import descendants
 from interpreter.reading.compose import Composition, Entry, amended, word, words
 from interpreter.reading.yaml import Mapping, Scalar, Sequence, Value
 
 __all__ = ["Shown"]
 
+OWN_WORDS = ("seat", "chooses", "none", "nothing", "yes", "no")
+"""What the program says by itself, and a ruleset may say otherwise."""
 MOMENTS = ("start of game", "end of game", "start of round", "end of round")
 
 
@@ -43,9 +45,15 @@ class Shown(Checker):
                     event.says.update(self._says(said, list(event.fields.items())))
         self._alternatives()
         for name, layers in self.composition.sections.get("says", {}).items():
-            bound = self._bound_by(name, layers[-1])
-            if bound is not None:
-                self.model.says[name] = self._says(layers[-1].value, bound)
+            own = [layer for layer in layers if layer.kind != "words"][-1:]
+            bound = self._bound_by(name, layers[-1], told=not own)
+            if bound is None:
+                continue
+            event = self.model.events.get(name)
+            phrases = dict(event.says) if event is not None and not own else {}
+            for layer in [*own, *(layer for layer in layers if layer.kind == "words")]:
+                phrases |= self._says(layer.value, bound)
+            self.model.says[name] = phrases
         for name, layers in self.composition.sections.get("boards", {}).items():
             self._board(name, amended(layers))
         for name, layers in self.composition.sections.get("measures", {}).items():
@@ -67,18 +75,41 @@ class Shown(Checker):
                     if self.model.alternatives[key] != bound:
                         self.error("E511", f"`{key}` stands elsewhere with other values", option.span)
 
-    def _bound_by(self, name: str, entry: Entry) -> list[tuple[str, Type]] | None:
+    def _bound_by(self, name: str, entry: Entry, *, told: bool) -> list[tuple[str, Type]] | None:
+        """The values that a text may speak of. A file of words is for the whole family: what is not here is left."""
         if name in self.model.alternatives:
             return self.model.alternatives[name]
         if name in self.model.events:
             return list(self.model.events[name].fields.items())
         if name in self.model.phases or name in ("round", "game"):
             return []
-        if "." in name and self.unread:
+        if name in OWN_WORDS:
+            return [("who", SEAT)] if name in ("seat", "chooses") else []
+        what, _, of = name.partition(".")
+        if what == "card" and of in self.model.card_kinds:
+            return [("card", Type("card", of))]
+        if self._names_something(what, of):
+            return []
+        if told or ("." in name and self.unread):
             return None  # a text that cannot be read may have the decision
         known = [*self.model.alternatives, *self.model.events, *self.model.phases, "round", "game"]
         self.error("E301", f"nothing is called `{name}`{did_you_mean(name, known)}", entry.span)
         return None
+
+    def _names_something(self, what: str, of: str) -> bool:
+        """Whether a name is one of a member of a kind, of a decision, or of a board or a column of it."""
+        if what == "decision":
+            return any(name.partition(".")[0] == of for name in self.model.alternatives)
+        if what == "boards":
+            board, _, column = of.partition(".")
+            declared = self.composition.sections.get("boards", {}).get(board)
+            columns = amended(declared).get("columns") if declared else None
+            return bool(declared) and (not column or (isinstance(columns, Mapping) and column in columns))
+        if what == "role":
+            return of in self.model.roles
+        members = self.model.phases if what == "phase" else ()
+        kind = self.model.kinds.get(what)
+        return of in (kind.members if kind is not None else members)
 
     def _says(self, value: Value, bound: list[tuple[str, Type]]) -> dict[str, Phrase]:
         if isinstance(value, Scalar):
@@ -93,7 +124,11 @@ class Shown(Checker):
             frame.add(name, type_)
         parts: list[str | c.Expression] = []
         for part in template_parts(value, self.report):
-            parts.append(part if isinstance(part, str) else self.expressions(frame).value(part, maybe=True))
+            if isinstance(part, str):
+                parts.append(part)
+                continue
+            wanted = TEXT if isinstance(part, n.Conditional) and isinstance(part.then, n.TextLiteral) else None
+            parts.append(self.expressions(frame).value(part, wanted, maybe=True))
         return Phrase(tuple(parts), frame.size)
 
     def _moment(self, value: Value | None) -> str:

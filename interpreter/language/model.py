@@ -38,6 +38,7 @@ __all__ = [
     "StandingRule",
     "Table",
     "TriggerCase",
+    "plural",
     "spoken_name",
 ]
 
@@ -207,6 +208,12 @@ class Phrase:
 
     parts: tuple[str | core.Expression, ...]
     local_count: int = 0
+
+
+def plural(part: core.Expression) -> str:
+    """The word for several of a part of a template that is the word behind a number; of any other part nothing."""
+    word = part.otherwise if isinstance(part, core.Condition) else None
+    return str(word.value) if isinstance(word, core.Const) and word.type.form == "text" else ""
 
 
 @dataclass(frozen=True, slots=True)

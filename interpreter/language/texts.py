@@ -102,11 +102,26 @@ def template_parts(value: Scalar, report: Report) -> list[str | n.Expr]:
         if not closing:
             report(Diagnostic("E205", "a `{` without its `}`", text.span(start - 1, start)))
             break
-        tree, found = parse_expression(Part(inside, text, start))
+        number, *forms = inside.split("|")
+        tree, found = parse_expression(Part(number, text, start))
         for diagnostic in found:
             report(diagnostic)
         if tree is not None:
             parts.append(tree)
+        if tree is not None and forms:
+            if len(forms) != 2:
+                helped = "`{number|one|many}`: the number, and the word for one and for several"
+                span = text.span(start, start + len(inside))
+                report(Diagnostic("E205", f"got {len(forms)} words behind a number, want two", span, help=helped))
+            else:
+                parts.append(_plural(tree, *forms))
         offset = start + len(inside) + 1
         rest = behind
     return parts
+
+
+def _plural(number: n.Expr, one: str, many: str) -> n.Expr:
+    """The word behind a number: one form for 1, the other for all others."""
+    span = number.span
+    forms = [n.TextLiteral(f" {form.strip()}", span=span) for form in (one, many)]
+    return n.Conditional(forms[0], n.Compare("==", number, n.IntLiteral(1, span=span), span=span), forms[1], span=span)

@@ -11,7 +11,7 @@ from interpreter.engine.explain import for_readers, type_in_words, written
 from interpreter.engine.places import Topic, in_force, nodes_of
 from interpreter.engine.ruleset import Ruleset
 from interpreter.language import core as c
-from interpreter.language.model import Phrase, RuleLayer
+from interpreter.language.model import Phrase, RuleLayer, plural
 from interpreter.language.types import Type
 from interpreter.language.walk import descendants
 from interpreter.pages.page import (
@@ -81,7 +81,7 @@ class Teller:
         phrase = next(iter((phrases or {}).values()), None)
         if phrase is None or not phrase.parts:
             return ()
-        parts = (part if isinstance(part, str) else Slot(_text(part.span)) for part in phrase.parts)
+        parts = (part if isinstance(part, str) else plural(part) or Slot(_text(part.span)) for part in phrase.parts)
         return ("“", *parts, "”")
 
     # --- statements

@@ -36,7 +36,7 @@ class Foresight:
             return ""
         actor = self.decision.actor
         line = next(lines_since(tried, at, actor, self.language))
-        return without_actor(self.game, actor, line.text)
+        return without_actor(self.game, actor, line.text, self.language)
 
     def _event(self, tried: Game) -> int | None:
         """Where the log has the first event, if all before it is known to the player."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from interpreter.engine.decision import Decision, Option
 from interpreter.engine.game import Game
-from interpreter.engine.show import BoardTable, Line, board_of, is_shown, lines_since
+from interpreter.engine.show import BoardTable, Line, Spoken, board_of, is_shown, lines_since
 from interpreter.kernel.effects import CHOICE, MARK
 from interpreter.kernel.state import Value
 from interpreter.language.types import Type
@@ -65,14 +65,14 @@ def _sealed(log: list[tuple[Any, ...]]) -> bool:
     return waiting
 
 
-def without_actor(game: Game, actor: int, text: str) -> str:
+def without_actor(game: Game, actor: int, text: str, language: str) -> str:
     """A line of the log that begins with who does something, without that."""
-    return text.removeprefix(game.ruleset.names.text(actor, Type("seat"))).strip()
+    return text.removeprefix(Spoken(game, language).text(actor, Type("seat"))).strip()
 
 
 def words_of(game: Game, decision: Decision, code: Code, language: str = "en") -> str:
     """An option in the words that the log will have for it, without the actor; nothing where the ruleset has none."""
-    site, state, names = decision.site, game.state, game.ruleset.names
+    site, state, names = decision.site, game.state, Spoken(game, language)
     option = site.ask.options[code[0]]
     phrases = game.ruleset.model.says.get(f"{decision.name}.{option.name}") or {}
     phrase = phrases.get(language) or next(iter(phrases.values()), None)
@@ -84,4 +84,4 @@ def words_of(game: Game, decision: Decision, code: Code, language: str = "en") -
     parts = [
         part if isinstance(part, str) else names.text(compile_(part)(state, env), part.type) for part in phrase.parts
     ]
-    return without_actor(game, decision.actor, "".join(parts))
+    return without_actor(game, decision.actor, "".join(parts), language)

@@ -275,6 +275,7 @@ def compose(shelf: Shelf, ruleset: Document, extra: Iterable[str] = ()) -> tuple
     collector.diagnostics.extend(_check_family(family, edition))
     collector.diagnostics.extend(check_references(shelf, stack))
     collector.diagnostics.extend(_check_players(stack))
+    stack.extend(collector.words(family))
     composition = _layered(ruleset, family, stack)
     too_many = list(_check_size(composition))
     if too_many:
@@ -316,6 +317,16 @@ class _Collector:
             return None
         self.take(document)
         return document
+
+    def words(self, family: Document | None) -> Iterator[Document]:
+        """What the family is told with in other languages."""
+        for id in self.shelf.ids("words"):
+            if family is not None and id.partition("/")[0] == family.id:
+                document, found = self.shelf.read("words", id, None)
+                self.diagnostics.extend(found)
+                if document is not None:
+                    self.take(document)
+                    yield document
 
     def overlay_by_id(self, name: str) -> Document | None:
         document, found = self.shelf.read("overlay", name, None)
@@ -601,6 +612,10 @@ def _of_sections(
 
     for section in root.entries:
         name, value = section.key.text, section.value
+        if document.kind == "words" and name == "is" and isinstance(value, Mapping):
+            language = Scalar(document.id.partition("/")[2], "plain", section.key.span, None)
+            for item in value.entries:
+                yield "says", entry(item.key, Mapping((YamlEntry(language, item.value),), item.value.span))
         if name in SINGLE_SECTIONS:
             yield name, entry(section.key, value)
         elif name == "seats" and isinstance(value, Mapping):

@@ -51,11 +51,13 @@ KINDS: dict[str, str] = {
     "policies": "{folder}/policies/{name}.yaml",
     "scenarios": "{folder}/scenarios/{name}.yaml",
     "waivers": "{name}/waivers.yaml",
+    "words": "{folder}/words/{name}.yaml",
 }
 _A = {kind: f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}" for kind in KINDS} | {
     "policies": "policies",
     "scenarios": "scenarios",
     "waivers": "waivers",
+    "words": "words",
 }
 _REFERENCES = ("family", "edition", "map", "deck")  # what a ruleset names by the same keys
 _ID = re.compile(r"[a-z0-9][a-z0-9_-]*(/[a-z0-9][a-z0-9_.-]*)?")
