@@ -54,6 +54,9 @@ class _Telling:
                 fields: Facts = {"with": (values, values)} if values else {}
                 yield self._thing("events", "event", event.name, fields | self._phrases("says", event.says))
         for name, phrases in self.model.says.items():
+            says = self.model.events[name].says if name in self.model.events else {}
+            if "en" not in phrases or phrases["en"] == says.get("en"):
+                continue  # what a file of words says of things that are compared themselves
             due = asked if name in self.model.alternatives else noted if name in self.model.events else {name}
             if name in due:
                 yield self._thing("says", "words", name, self._phrases("", phrases))
