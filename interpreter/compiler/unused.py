@@ -90,7 +90,7 @@ def _nodes(model: Model, policies: Iterable[Policy]) -> Iterator[object]:
     trees: list[object] = [
         *model.ranking,
         *(guard.value for guard in model.phase_guards if guard is not None),
-        *(look.value for look in model.picture.values()),
+        *(tree for look in model.picture.values() for tree in look.trees),
         *(law for _, law, _ in model.laws),
     ]
     trees.extend(trigger.test for trigger in model.triggers.values())

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import atan2, cos, hypot, pi, sin
+from math import atan2, cos, hypot, pi, sin, sqrt
 
 from interpreter.drawing.colours import darker, ink_on, lighter
-from interpreter.drawing.geometry import Box, Point
+from interpreter.drawing.geometry import Box, Point, along, length_of
 from interpreter.drawing.lettering import FAMILY, width_of
 from interpreter.drawing.picture import Picture, Piece, Slot
-from interpreter.drawing.plan import LINE, NAME, SLOT, TAG, Label, Plan, arranged
+from interpreter.drawing.plan import LINE, NAME, SLOT, TAG, Label, Plan, Way, arranged
 from interpreter.drawing.svg import document, element, path, text
 
 __all__ = ["drawn"]
@@ -97,13 +97,19 @@ def _words(words: str, at: Point, size: float, *, anchor: str = "middle", width:
 
 def _land(plan: Plan) -> Iterator[str]:
     """Around each node a cell in its colour: what is nearer to it than to others. Land ends where the graph does."""
-    if all(spot.colour is None for spot in plan.picture.spots):
+    grid = plan.picture.grid
+    if all(spot.colour is None for spot in plan.picture.spots) and not grid:
         return
     cells = []
+    half = _half_step(plan.centres) if grid else _CELL
     for node, spot in enumerate(plan.picture.spots):
         colour = "#ecebe6" if spot.pale else lighter(spot.colour or _PLAIN, 0.62)
-        shape = path(_cell(node, plan.centres), closed=True)
-        cells.append(element("path", d=shape, fill=colour, stroke=colour, stroke_width=1.2, stroke_linejoin="round"))
+        shape = path(_cell(node, plan.centres, half, 4 if grid else _CORNERS), closed=True)
+        stroke = darker(colour, 0.25) if grid else colour
+        cells.append(element("path", d=shape, fill=colour, stroke=stroke, stroke_width=1.2, stroke_linejoin="round"))
+    if grid:
+        yield element("g", *cells, class_="land")
+        return
     box = _area(plan)
     yield element("mask", *_shore(plan), id="land", maskUnits="userSpaceOnUse", x=box.left, y=box.top,
         width=box.right - box.left, height=box.bottom - box.top)  # fmt: skip
@@ -161,12 +167,18 @@ def _turns_right(plan: Plan, face: list[int]) -> bool:
     return sum(x * ny - nx * y for (x, y), (nx, ny) in zip(corners, [*corners[1:], corners[0]], strict=True)) > 0
 
 
-def _cell(node: int, centres: tuple[Point, ...]) -> list[Point]:
+def _half_step(centres: tuple[Point, ...]) -> float:
+    """How far fields of a grid reach where no other is beside them: half of the way to the nearest."""
+    apart = [hypot(x - ox, y - oy) for node, (x, y) in enumerate(centres) for ox, oy in centres[:node]]
+    return sqrt(0.5) * min(apart, default=2 * _LAND)
+
+
+def _cell(node: int, centres: tuple[Point, ...], reach: float, corners: int) -> list[Point]:
     x, y = centres[node]
-    turns = [2 * pi * corner / _CORNERS for corner in range(_CORNERS)]
-    cell = [(x + _CELL * cos(turn), y + _CELL * sin(turn)) for turn in turns]
+    turns = [2 * pi * (corner + 0.5) / corners for corner in range(corners)]
+    cell = [(x + reach * cos(turn), y + reach * sin(turn)) for turn in turns]
     for other, (ox, oy) in enumerate(centres):
-        if other != node and hypot(ox - x, oy - y) < 2 * _CELL:
+        if other != node and hypot(ox - x, oy - y) < 2 * reach:
             cell = _cut(cell, ((x + ox) / 2, (y + oy) / 2), (ox - x, oy - y))
     return cell
 
@@ -196,18 +208,37 @@ def _links(plan: Plan) -> Iterator[str]:
         colour = _PALE if pale else tie.colour or _LINK
         yield element("path", d=shape, fill="none", stroke=_PAPER, stroke_width=6.5, stroke_opacity=0.85)
         yield element("path", d=shape, fill="none", stroke=colour, stroke_width=3.2, class_="link")
+        if tie.one_way:
+            yield element("path", d=path(_head(way, plan.radii[tie.b]), closed=True), fill=colour, class_="head")
+
+
+def _head(way: Way, radius: float) -> list[Point]:
+    """The head of an arrow, where a link that leads one way only comes to its node."""
+    whole = length_of(way.points)
+    (x, y), (ox, oy) = along(way.points, whole - radius - 1), along(way.points, whole - radius - 12)
+    right, down = 0.55 * (x - ox), 0.55 * (y - oy)
+    return [(x, y), (ox - down, oy + right), (ox + down, oy - right)]
+
+
+def _outline(shape: str, at: Point, radius: float, *inside: str, **others: object) -> str:
+    """A node: a disc, or a shape with its corners so far from the middle."""
+    x, y = at
+    if shape == "circle":
+        return element("circle", *inside, cx=x, cy=y, r=radius, **others)
+    corners, first = {"square": (4, 0.5), "diamond": (4, 0.0), "hexagon": (6, 0.5)}[shape]
+    turns = [2 * pi * (corner + first) / corners for corner in range(corners)]
+    points = [(x + radius * cos(turn), y + radius * sin(turn)) for turn in turns]
+    return element("path", *inside, d=path(points, closed=True), **others)
 
 
 def _nodes(plan: Plan) -> Iterator[str]:
     for node, spot in enumerate(plan.picture.spots):
-        x, y = plan.centres[node]
         colour = _PALE if spot.pale else spot.colour or _PLAIN
-        yield element(
-            "circle",
+        yield _outline(
+            spot.shape,
+            plan.centres[node],
+            plan.radii[node],
             element("title", text(spot.name)),
-            cx=x,
-            cy=y,
-            r=plan.radii[node],
             fill=colour,
             stroke=darker(colour, 0.45),
             stroke_width=1.6,
@@ -292,12 +323,14 @@ def _tags(plan: Plan) -> Iterator[str]:
 
 # --- what colours and pieces mean
 
-_Entry = tuple[str, str, Piece | None]
+_Entry = tuple[str, str, Piece | str]
 
 
 def _legend_entries(picture: Picture) -> Iterator[_Entry]:
     for words, colour in picture.legend:
-        yield words, colour, None
+        yield words, colour, "circle"
+    for words, shape in picture.shapes:
+        yield words, _PAPER, shape
     for piece, words in picture.owners:
         yield words, piece.colour, piece
 
@@ -308,7 +341,7 @@ def _legend_rows(entries: list[_Entry], width: float) -> list[list[tuple[float, 
     left = 0.0
     for number, (words, _, piece) in enumerate(entries):
         right = left + 22 + width_of(words, _LEGEND)
-        if not rows or right > width or (piece is not None and entries[number - 1][2] is None):
+        if not rows or right > width or (isinstance(piece, Piece) and isinstance(entries[number - 1][2], str)):
             rows.append([])
             left, right = 0.0, right - left
         rows[-1].append((left, right))
@@ -320,8 +353,8 @@ def _legend(entries: list[_Entry], rows: list[list[tuple[float, float]]], top: f
     places = [(left, top + 24 * number) for number, row in enumerate(rows) for left, _ in row]
     for (words, colour, piece), (left, y) in zip(entries, places, strict=True):
         x = _MARGIN + left + 8
-        if piece is None:
-            yield element("circle", cx=x, cy=y, r=7.0, fill=colour, stroke=darker(colour, 0.45), stroke_width=1.2)
+        if isinstance(piece, str):
+            yield _outline(piece, (x, y), 7.0, fill=colour, stroke=darker(colour, 0.45), stroke_width=1.2)
         else:
             yield from _piece(piece, (x, y), "key")
         yield _words(words, (x + 13, y + 0.36 * _LEGEND), _LEGEND, anchor="start", fill=_INK, class_="legend")

@@ -7,14 +7,17 @@ from typing import TYPE_CHECKING
 from interpreter.base.frozen import dataclass
 from interpreter.drawing.colours import SEATS, colours_for
 from interpreter.kernel.state import Value
-from interpreter.language.model import GraphDecl, Look
+from interpreter.language.model import Look
 from interpreter.language.types import Type
+from interpreter.language.ways import Way, ways_of
 
 if TYPE_CHECKING:
     from interpreter.engine.game import Game
     from interpreter.engine.ruleset import Ruleset
 
-__all__ = ["Picture", "Piece", "Slot", "Spot", "Tie", "picture_of", "unplayed"]
+__all__ = ["SHAPES", "Picture", "Piece", "Slot", "Spot", "Tie", "picture_of", "unplayed"]
+
+SHAPES = ("circle", "square", "diamond", "hexagon")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,28 +48,33 @@ class Spot:
     pale: bool
     at: tuple[int, int] | None
     slots: tuple[Slot, ...]
+    shape: str = SHAPES[0]
 
 
 @dataclass(frozen=True, slots=True)
 class Tie:
-    """A link between two nodes."""
+    """A link between two nodes; where it is ``one_way``, from ``a`` to ``b`` only."""
 
     a: int
     b: int
     length: int
     label: str
     colour: str | None
+    one_way: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """All that is drawn. ``legend`` says what colours mean, ``owners`` whose pieces stand there."""
+    """All that is drawn. ``legend`` says what colours mean and ``shapes`` what shapes do, ``owners`` whose pieces stand
+    there. On a ``grid`` nodes stay exactly where the map has them."""
 
     title: str
     spots: tuple[Spot, ...]
     ties: tuple[Tie, ...]
     legend: tuple[tuple[str, str], ...]
     owners: tuple[tuple[Piece, str], ...]
+    shapes: tuple[tuple[str, str], ...] = ()
+    grid: bool = False
 
 
 def unplayed(ruleset: Ruleset) -> Game:
@@ -91,6 +99,7 @@ def picture_of(game: Game) -> Picture:
     node_colours = looks.colours("node", nodes)
     link_colours = looks.colours("link", links, node_colours)
     place_colours = looks.colours("place", places, {**node_colours, **link_colours})
+    shapes = looks.shapes(nodes)
     slots: list[list[Slot]] = [[] for _ in nodes]
     for place in places:
         colour = place_colours.get(looks.text("place.colour", place) or "")
@@ -102,27 +111,36 @@ def picture_of(game: Game) -> Picture:
             label=looks.label("node", node, graph.nodes[node].name),
             colour=node_colours.get(looks.text("node.colour", node) or ""),
             pale=looks.holds("node.pale", node),
+            shape=shapes.get(looks.text("node.shape", node) or "", SHAPES[0]),
             at=graph.nodes[node].at,
             slots=tuple(slots[node]),
         )
         for node in nodes
     )
+    ways: list[list[Way]] = [[] for _ in links]
+    for way in ways_of(graph):
+        ways[way.link].append(way)
+    lengths = graph.length is not None or graph.measure is not None
     ties = tuple(
         Tie(
-            a=graph.links[link].a,
-            b=graph.links[link].b,
-            length=_length(graph, link),
-            label=looks.label("link", link, str(_length(graph, link)) if graph.length else ""),
+            a=ways[link][0].start,
+            b=ways[link][0].end,
+            length=ways[link][0].length,
+            label=looks.label("link", link, _lengths(ways[link]) if lengths else ""),
             colour=link_colours.get(looks.text("link.colour", link) or ""),
+            one_way=len(ways[link]) == 1,
         )
         for link in links
+        if not looks.holds("link.hidden", link)
     )
     legend = {**node_colours, **link_colours, **place_colours}
-    return Picture(game.ruleset.title, spots, ties, tuple(legend.items()), looks.owners())
+    grid = game.ruleset.model.grid
+    return Picture(game.ruleset.title, spots, ties, tuple(legend.items()), looks.owners(), tuple(shapes.items()), grid)
 
 
-def _length(graph: GraphDecl, link: int) -> int:
-    return int(graph.links[link].values[graph.length]) if graph.length else 1
+def _lengths(ways: list[Way]) -> str:
+    """The length of a link, or those of both directions."""
+    return "/".join(dict.fromkeys(str(way.length) for way in ways))
 
 
 class _Looks:
@@ -131,19 +149,30 @@ class _Looks:
     def __init__(self, game: Game) -> None:
         self._game = game
         self._looks = game.ruleset.model.picture
-        self._ready = {name: game.machine.expressions.compile(look.value) for name, look in self._looks.items()}
+        compiled = game.machine.expressions.compile
+        self._ready = {name: [compiled(tree) for tree in look.trees] for name, look in self._looks.items()}
         self._owners: dict[int, tuple[Piece, str]] = {}
 
-    def _value(self, name: str, of: int) -> Value:
+    def _values(self, name: str, of: int) -> list[Value]:
         look: Look = self._looks[name]
-        return self._ready[name](self._game.state, [of, *[None] * look.local_count])
+        return [value(self._game.state, [of, *[None] * look.local_count]) for value in self._ready[name]]
+
+    def _value(self, name: str, of: int) -> Value:
+        return self._values(name, of)[0]
+
+    def _type(self, name: str) -> Type:
+        return self._looks[name].trees[0].type
 
     def text(self, name: str, of: int) -> str | None:
         """What the look says in words; nothing where it says none, or nobody wrote one."""
         if name not in self._looks:
             return None
-        value = self._value(name, of)
-        return None if value is None else self._game.ruleset.names.text(value, self._looks[name].value.type)
+        names, look = self._game.ruleset.names, self._looks[name]
+        values = self._values(name, of)
+        if look.value is not None and values[0] is None:
+            return None
+        words = iter([names.text(value, tree.type) for value, tree in zip(values, look.trees, strict=True)])
+        return "".join(part if isinstance(part, str) else next(words) for part in look.parts)
 
     def label(self, what: str, of: int, otherwise: str) -> str:
         if f"{what}.label" not in self._looks:
@@ -155,14 +184,23 @@ class _Looks:
 
     def colours(self, what: str, all_: range, known: dict[str, str] | None = None) -> dict[str, str]:
         """A colour for each value that colours some of them: in the order of a kind's members, else as they come."""
-        name = f"{what}.colour"
-        if name not in self._looks:
-            return {}
-        type_ = self._looks[name].value.type
-        values = {value for of in all_ if (value := self._value(name, of)) is not None}
-        words = [self._game.ruleset.names.text(value, type_) for value in sorted(values)]
+        words = self._words(f"{what}.colour", all_)
         found = colours_for([*(known or ()), *words])
         return {word: (known or {}).get(word) or found[word] for word in words}
+
+    def shapes(self, nodes: range) -> dict[str, str]:
+        """A shape for each value that shapes some nodes: the one that it names, else as they come."""
+        words = self._words("node.shape", nodes)
+        left = [shape for shape in SHAPES if shape not in words] or list(SHAPES)
+        others = [word for word in words if word not in SHAPES]
+        return {word: word if word in SHAPES else left[others.index(word) % len(left)] for word in words}
+
+    def _words(self, name: str, all_: range) -> list[str]:
+        """The values of a look in words, in their order."""
+        if name not in self._looks:
+            return []
+        values = {value for of in all_ if (value := self._value(name, of)) is not None}
+        return [self._game.ruleset.names.text(value, self._type(name)) for value in sorted(values)]
 
     def piece(self, place: int) -> Piece | None:
         if "place.piece" not in self._looks or (value := self._value("place.piece", place)) is None:

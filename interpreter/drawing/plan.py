@@ -6,6 +6,7 @@ along their link. Where that does not come out even, all is done again with more
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from math import cos, hypot, pi, sin
@@ -14,7 +15,7 @@ from interpreter.base.frozen import dataclass
 from interpreter.drawing.geometry import Box, Grid, Point, along, box_meets_disc, length_inside, length_of, to_way
 from interpreter.drawing.layout import by_stress, scaled, spread
 from interpreter.drawing.lettering import lines_for, width_of
-from interpreter.drawing.picture import Picture, Spot, Tie
+from interpreter.drawing.picture import SHAPES, Picture, Spot, Tie
 
 __all__ = ["CLEAR", "LINE", "NAME", "SLOT", "TAG", "Label", "Plan", "Way", "arranged"]
 
@@ -29,6 +30,7 @@ SLOT = 8.5
 CLEAR = 5.0
 """How far a link keeps off the discs that it does not end at."""
 
+_CORNERS = dict(zip(SHAPES, (1.0, 1.35, 1.35, 1.12), strict=True))
 _ATTEMPTS = 14
 _GROWTH = 1.09
 _SWEEPS = 40
@@ -98,11 +100,14 @@ def _starts(picture: Picture, ends: Sequence[tuple[int, int]]) -> Iterator[list[
     given = [(float(spot.at[0]), float(spot.at[1])) for spot in picture.spots if spot.at is not None]
     if len(given) == len(picture.spots):
         yield given
+    if picture.grid:
+        return
     yield by_stress(len(picture.spots), ends, [float(tie.length) for tie in picture.ties])
 
 
 def _attempt(picture: Picture, radii: list[float], ends: list[tuple[int, int]], start: list[Point]) -> Plan:
-    centres = spread(start, ends, radii, [_tag_size(tie) for tie in picture.ties], CLEAR)
+    tags = [_tag_size(tie) for tie in picture.ties]
+    centres = list(start) if picture.grid else spread(start, ends, radii, tags, CLEAR)
     ways = _ways(ends, centres, radii)
     blocked = sum(not _is_clear(way, end, centres, radii) for way, end in zip(ways, ends, strict=True))
     touching = sum(
@@ -138,7 +143,9 @@ def _ring(count: int) -> float:
 
 
 def _radius(spot: Spot) -> float:
-    return _ring(len(spot.slots)) + SLOT + 3 if spot.slots else SLOT
+    """How far a node reaches: corners stand out from the disc that holds its places."""
+    disc = _ring(len(spot.slots)) + SLOT + 3 if spot.slots else SLOT
+    return disc * _CORNERS[spot.shape]
 
 
 def _slots(count: int, centre: Point) -> tuple[Point, ...]:
@@ -153,13 +160,15 @@ def _slots(count: int, centre: Point) -> tuple[Point, ...]:
 
 
 def _ways(ends: list[tuple[int, int]], centres: list[Point], radii: list[float]) -> list[Way]:
-    """Straight where that is free; else with the smallest bend that keeps off the other discs. A second link between
-    two nodes bends away from the first."""
-    seen: dict[frozenset[int], int] = {}
+    """Straight where that is free; else with the smallest bend that keeps off the other discs. Several links between
+    two nodes bend away from each other."""
+    several = Counter(frozenset(end) for end in ends)
+    seen: Counter[frozenset[int]] = Counter()
     ways = []
     for a, b in ends:
-        before = seen.get(frozenset((a, b)), 0)
-        seen[frozenset((a, b))] = before + 1
+        between = frozenset((a, b))
+        before = 5 + seen[between] if several[between] > 1 else 0
+        seen[between] += 1
         bends = [0.0, *(side * size for size in (0.12, 0.2, 0.3, 0.4, 0.55, 0.7) for side in (1, -1))]
         tried = [_bent(centres[a], centres[b], bend if a < b else -bend) for bend in bends[before:]]
         free = (way for way in tried if _is_clear(way, (a, b), centres, radii))

@@ -7,7 +7,7 @@ from heapq import heappop, heappush
 
 from interpreter.base.diagnostics import Diagnostic
 from interpreter.engine.ruleset import Ruleset
-from interpreter.language.model import GraphDecl
+from interpreter.language.ways import Way, ways_of
 
 __all__ = ["FAR", "detours"]
 
@@ -21,36 +21,36 @@ def detours(family: Sequence[Ruleset]) -> Iterator[Diagnostic]:
     seen: set[tuple[str, int]] = set()
     for ruleset in family:
         graph = ruleset.model.graph
-        if graph is None or graph.length is None or graph.dealt is not None:
+        if graph is None or (graph.length is None and graph.measure is None) or graph.dealt is not None:
             continue
-        for number, link in enumerate(graph.links):
-            place = link.span.file.name, link.span.start
+        ways = ways_of(graph)
+        for way in ways:
+            span = graph.links[way.link].span
+            place = span.file.name, span.start
             if place in seen:
                 continue
-            seen.add(place)
-            length, round_it = link.values[graph.length], _round(graph, number)
-            if round_it is not None and length >= FAR * round_it and length > round_it:
-                a, b = graph.nodes[link.a].name, graph.nodes[link.b].name
-                message = f"from {a} to {b} this link costs {length}, and the way round it {round_it}"
-                yield Diagnostic("L008", message, link.span, help="compare it with the board", severity="warning")
+            round_it = _round(ways, way)
+            if round_it is not None and way.length >= FAR * round_it and way.length > round_it:
+                seen.add(place)
+                a, b = graph.nodes[way.start].name, graph.nodes[way.end].name
+                message = f"from {a} to {b} this link costs {way.length}, and the way round it {round_it}"
+                yield Diagnostic("L008", message, span, help="compare it with the board", severity="warning")
+        seen.update((link.span.file.name, link.span.start) for link in graph.links)
 
 
-def _round(graph: GraphDecl, without: int) -> int | None:
+def _round(ways: Sequence[Way], without: Way) -> int | None:
     """How long the shortest way between the ends of a link is without it."""
-    assert graph.length is not None
-    ways: dict[int, list[tuple[int, int]]] = {}
-    for number, link in enumerate(graph.links):
-        if number != without:
-            ways.setdefault(link.a, []).append((link.b, link.values[graph.length]))
-            ways.setdefault(link.b, []).append((link.a, link.values[graph.length]))
-    start, end = graph.links[without].a, graph.links[without].b
-    front, done = [(0, start)], set[int]()
+    near: dict[int, list[Way]] = {}
+    for way in ways:
+        if way.link != without.link:
+            near.setdefault(way.start, []).append(way)
+    front, done = [(0, without.start)], set[int]()
     while front:
         far, node = heappop(front)
-        if node == end:
+        if node == without.end:
             return far
         if node not in done:
             done.add(node)
-            for other, length in ways.get(node, ()):
-                heappush(front, (far + length, other))
+            for way in near.get(node, ()):
+                heappush(front, (far + way.length, way.end))
     return None

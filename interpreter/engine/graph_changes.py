@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from interpreter.base.frozen import dataclass
+from interpreter.engine.lengths import walkable
 from interpreter.engine.ruleset import Ruleset
-from interpreter.kernel.graphs import Graph
 from interpreter.language.model import GraphDecl
+from interpreter.language.ways import ways_of
 from interpreter.reading.compose import word
 
 __all__ = ["DistanceChange", "GraphChanges", "GraphRow", "graph_changes"]
@@ -74,7 +75,7 @@ def graph_changes(a: Ruleset, b: Ruleset) -> GraphChanges | None:
     if not rows:
         return None
     changes = sorted(_distances(left, right, called), key=lambda each: (-abs(each.b - each.a), each.nodes))
-    pairs = len(called) * (len(called) - 1) // 2
+    pairs = len(called) * (len(called) - 1) // (1 if left.one_way or right.one_way else 2)
     nearer = sum(each.b < each.a for each in changes)
     names = tuple((old, new) for old, new in called.items() if old != new)
     most = tuple(changes[:_MOST_TOLD])
@@ -94,16 +95,21 @@ class _Board:
         self.ruleset, self.graph = ruleset, graph
         self.names = [node.name for node in graph.nodes]
         self.number = {name: number for number, name in enumerate(self.names)}
-        self.links = {self._between(link.a, link.b): self._facts(link.values, graph.link) for link in graph.links}
+        self.links: dict[tuple[str, str], dict[str, str]] = {}
+        for link in graph.links:
+            facts = self.links.setdefault(self._between(link.a, link.b), {})
+            for key, text in self._facts(link.values, graph.link).items():  # of two links, one each way, both are told
+                facts[key] = f"{facts[key]}/{text}" if key in facts else text
+        for way in ways_of(graph) if graph.measure is not None else ():
+            self.links[self._between(way.start, way.end)][f"from {self.names[way.start]}"] = str(way.length)
         self.near: dict[str, set[str]] = {name: set() for name in self.names}
         for x, y in self.links:
             self.near[x].add(y)
             self.near[y].add(x)
-        length = graph.length if not graph.dealt else None  # what is dealt has no length before the game
-        self.lengths = [int(link.values[length]) if length else 1 for link in graph.links]
-        self._plain = Graph(len(self.names), tuple((e.a, e.b, place) for place, e in enumerate(graph.links)))
-        lengths = tuple(self.lengths)
-        self.distances = [self._plain.distances((node,), None, lengths) for node in range(len(self.names))]
+        # What is dealt has no length before the game: each link counts 1.
+        walked, self.lengths = walkable(graph)
+        self.one_way = walked.one_way
+        self.distances = [walked.distances((node,), None, self.lengths) for node in range(len(self.names))]
 
     def _between(self, a: int, b: int) -> tuple[str, str]:
         return _sorted(self.names[a], self.names[b])
@@ -195,7 +201,7 @@ def _text(facts: dict[str, str]) -> str:
 def _distances(a: _Board, b: _Board, called: dict[str, str]) -> Iterator[DistanceChange]:
     names = list(called)
     for place, x in enumerate(names):
-        for y in names[place + 1 :]:
+        for y in names if a.one_way or b.one_way else names[place + 1 :]:
             one = a.distances[a.number[x]][a.number[y]]
             two = b.distances[b.number[called[x]]][b.number[called[y]]]
             if one is not None and two is not None and one != two:

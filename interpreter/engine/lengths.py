@@ -6,12 +6,24 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from interpreter.compiler.plain.builtins import dealt_lengths
+from interpreter.kernel.graphs import Graph
 from interpreter.language.model import GraphDecl
+from interpreter.language.ways import ways_of
 
 if TYPE_CHECKING:
     from interpreter.engine.game import Game
 
-__all__ = ["measured"]
+__all__ = ["measured", "walkable"]
+
+
+def walkable(graph: GraphDecl) -> tuple[Graph, tuple[int, ...]]:
+    """The graph for those who look for ways, and its lengths: of links, or of ways where an expression tells them."""
+    ways = ways_of(graph)
+    if graph.measure is not None:
+        links = tuple((way.start, way.end, number) for number, way in enumerate(ways))
+        return Graph(len(graph.nodes), links, one_way=True), tuple(way.length for way in ways)
+    links = tuple((link.a, link.b, number) for number, link in enumerate(graph.links))
+    return Graph(len(graph.nodes), links), tuple(way.length for way in ways[::2])
 
 
 def measured(game: Game) -> GraphDecl | None:

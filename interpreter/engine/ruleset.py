@@ -117,7 +117,8 @@ class Ruleset:
             [(k.name, k.members, k.range, k.totals) for k in model.kinds.values()],
             model.graph
             and (
-                [(n.name, sorted(n.values.items()), n.places) for n in model.graph.nodes],
+                [(n.name, sorted(n.values.items()), n.places, sorted(n.place.items())) for n in model.graph.nodes],
+                model.graph.measure,
                 [(x.a, x.b, sorted(x.values.items())) for x in model.graph.links],
             ),
             (model.phases, model.setup, model.ranking),

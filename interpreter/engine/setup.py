@@ -12,14 +12,15 @@ from interpreter.compiler.fast.machine import FastMachine
 from interpreter.compiler.lower import Program
 from interpreter.compiler.plain.machine import Machine
 from interpreter.compiler.watches import wakes, watches
+from interpreter.engine.lengths import walkable
 from interpreter.engine.values import Names
 from interpreter.kernel.effects import Effects, ZoneShape
-from interpreter.kernel.graphs import Graph
 from interpreter.kernel.invariants import Census, Holdings
 from interpreter.kernel.state import Layout, State, Value
 from interpreter.kernel.tracks import Track
 from interpreter.language.model import Group, Model
 from interpreter.language.types import Type
+from interpreter.language.ways import ways_of
 
 __all__ = ["Table", "default_settings", "set_table"]
 
@@ -75,6 +76,7 @@ def set_table(program: Program, people: int, settings: dict[str, Value]) -> Tabl
         lambda cell: _cell_name(model, layout, people, cell),
     )
     graph = model.graph
+    walked, lengths = walkable(graph) if graph else (None, ())
     constants = Constants(
         model=model,
         seats=seats,
@@ -84,10 +86,8 @@ def set_table(program: Program, people: int, settings: dict[str, Value]) -> Tabl
         layout=layout,
         effects=effects,
         statics=statics,
-        graph=Graph(len(graph.nodes), tuple((x.a, x.b, i) for i, x in enumerate(graph.links))) if graph else None,
-        lengths=tuple(x.values[graph.length] for x in graph.links)
-        if graph and graph.length and not graph.dealt
-        else (),
+        graph=walked,
+        lengths=lengths if graph and (graph.length or graph.measure) and not graph.dealt else (),
         tracks=tracks,
         card_kind=tuple(row.kind for row in model.cards),
         pieces=model.pieces,
@@ -198,11 +198,17 @@ def _statics(model: Model, roles: list[str]) -> dict[str, Any]:
     for attribute in graph.attributes:
         statics[f"node.{attribute}"] = tuple(row.values.get(attribute) for row in graph.nodes)
     for attribute in graph.link:
-        statics[f"link.{attribute}"] = tuple(link.values.get(attribute) for link in graph.links)
+        statics[f"link.{attribute}"] = 2 * tuple(link.values.get(attribute) for link in graph.links)
     for attribute in graph.place:
         statics[f"place.{attribute}"] = tuple(place.values.get(attribute) for place in graph.places)
     statics[f"place.{graph.node}"] = tuple(place.node for place in graph.places)
     statics["place.number"] = tuple(place.number for place in graph.places)
+    ahead, back = tuple(link.a for link in graph.links), tuple(link.b for link in graph.links)
+    statics["link.from"], statics["link.to"] = ahead + back, back + ahead
+    leaving: list[list[int]] = [[] for _ in graph.nodes]
+    for way in ways_of(graph):
+        leaving[way.start].append(way.value)
+    statics["node.links"] = tuple(map(tuple, leaving))
     places: list[list[int]] = [[] for _ in graph.nodes]
     for number, place in enumerate(graph.places):
         places[place.node].append(number)

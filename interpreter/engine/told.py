@@ -69,7 +69,11 @@ class _Telling:
         for measure in self.model.measures:
             yield self._thing("measures", "measure", measure.name, self._measure(measure))
         for name, look in self.model.picture.items():
-            yield self._thing("picture", "look", name, {"": self._tree(look.value)})
+            facts = {
+                str(number or ""): (part, part) if isinstance(part, str) else self._tree(part)
+                for number, part in enumerate(look.parts)
+            }
+            yield self._thing("picture", "look", name, facts)
 
     def _happens(self) -> tuple[set[str], set[str]]:
         """The events that any text notes, and the alternatives that any asks for."""

@@ -8,6 +8,7 @@ from typing import Any
 from interpreter.kernel.state import Value
 from interpreter.language.model import Model
 from interpreter.language.types import Type
+from interpreter.language.ways import ways_of
 
 __all__ = ["Names", "type_text"]
 
@@ -71,6 +72,10 @@ class Names:
             case "place" if self.model.graph is not None:
                 row = self.model.graph.places[value]
                 return {self.model.graph.node: self._nodes[row.node], "place": row.number}
+            case "link" if self.model.graph is not None:
+                link = self.model.graph.links[value % len(self.model.graph.links)]
+                ends = (link.a, link.b) if value < len(self.model.graph.links) else (link.b, link.a)
+                return {"from": self._nodes[ends[0]], "to": self._nodes[ends[1]]}
             case "room" if type_.of is not None:
                 kinds = [self.public(kind, type_.of) for kind in value[0]]
                 return {"kinds": kinds, "capacity": value[1]}
@@ -110,6 +115,8 @@ class Names:
                 return ", ".join(f"{n} {self.text(v, t)}" for (n, t), v in zip(fields.items(), value, strict=True))
             case "place" | "piece":
                 return " ".join(str(part) for part in self.public(value, type_).values())
+            case "link":
+                return " – ".join(self.public(value, type_).values())
             case _:
                 return str(value)
 
@@ -159,6 +166,12 @@ class Names:
                     if row.node == node and row.number == public.get("place"):
                         return index
                 raise ValueError(f"there is no place {public!r}")
+            case "link" if isinstance(public, dict) and self.model.graph is not None:
+                ends = tuple(self._one_of(public.get(end), self._nodes, Type("node")) for end in ("from", "to"))
+                for way in ways_of(self.model.graph):
+                    if (way.start, way.end) == ends:
+                        return way.value
+                raise ValueError(f"there is no link {public!r}")
             case "pile" if isinstance(public, list | tuple):
                 return tuple(self._card(card, Type("card", type_.name)) for card in public)
             case _:

@@ -101,7 +101,7 @@ class _Memory:
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """Nodes and undirected links; a link is ``(node, node, index of its length)``.
+    """Nodes and links; a link is ``(node, node, index of its length)``. It leads both ways, unless all are ``one_way``.
 
     Two nodes may have several links, and links may share a length. ``ValueError`` where a link leads to no node or has
     a negative index. In all methods nodes must be nodes of this graph; ``lengths`` holds a length of 0 or more for each
@@ -110,25 +110,29 @@ class Graph:
 
     node_count: int
     links: tuple[tuple[int, int, int], ...]
+    one_way: bool = False
     _adjacent: tuple[tuple[tuple[int, int], ...], ...] = field(init=False, repr=False, compare=False)
+    _leading_here: tuple[tuple[tuple[int, int], ...], ...] = field(init=False, repr=False, compare=False)
     _memory: _Memory = field(init=False, repr=False, compare=False, default_factory=_Memory)
 
     def __post_init__(self) -> None:
         adjacent: list[list[tuple[int, int]]] = [[] for _ in range(self.node_count)]
+        leading: list[list[tuple[int, int]]] = [[] for _ in range(self.node_count)] if self.one_way else adjacent
         for link in self.links:
             a, b, index = link
             if not (0 <= a < self.node_count and 0 <= b < self.node_count and index >= 0):
                 raise ValueError(f"got link {link}, want two nodes below {self.node_count} and an index from 0")
             adjacent[a].append((b, index))
-            adjacent[b].append((a, index))
+            leading[b].append((a, index))
         object.__setattr__(self, "_adjacent", tuple(tuple(sorted(others)) for others in adjacent))
+        object.__setattr__(self, "_leading_here", tuple(tuple(sorted(others)) for others in leading))
 
-    def __reduce__(self) -> tuple[type[Graph], tuple[int, tuple[tuple[int, int, int], ...]]]:
+    def __reduce__(self) -> tuple[type[Graph], tuple[int, tuple[tuple[int, int, int], ...], bool]]:
         """Copies and pickles leave the kept answers behind."""
-        return Graph, (self.node_count, self.links)
+        return Graph, (self.node_count, self.links, self.one_way)
 
     def neighbours(self, node: int) -> tuple[int, ...]:
-        """The other nodes that a link joins to this one, ascending, each once."""
+        """The other nodes that a link leads to from this one, ascending, each once."""
         return tuple(sorted({other for other, _ in self._adjacent[node]} - {node}))
 
     def distances(
@@ -259,7 +263,8 @@ class Graph:
         return tuple(nodes)
 
     def connected(self, nodes: Iterable[int]) -> bool:
-        """Whether the nodes hang together by links among themselves; no node and a single one do."""
+        """Whether the nodes hang together by links among themselves, whichever way these lead; no node and a single one
+        do."""
         return len(self.components(nodes)) <= 1
 
     def components(self, nodes: Iterable[int]) -> tuple[tuple[int, ...], ...]:
@@ -276,7 +281,8 @@ class Graph:
         left.discard(first)
         group = [first]
         for node in group:  # grows while it is read
-            for other, _ in self._adjacent[node]:
+            leading = self._leading_here[node] if self.one_way else ()
+            for other, _ in (*self._adjacent[node], *leading):
                 if other in left:
                     left.discard(other)
                     group.append(other)
@@ -333,7 +339,7 @@ class Graph:
                 order.append(node)
                 if node in among:
                     return _Goal(ways, order, whole=False)
-                for other, index in self._adjacent[node]:
+                for other, index in self._leading_here[node]:
                     if waiting[other]:
                         heappush(queue, (cost + lengths[index], links + 1, other))
         return _Goal(ways, order, whole=True)

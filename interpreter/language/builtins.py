@@ -116,6 +116,8 @@ class BuiltinCall:
                 return list_of(self.item)
             case "nodes":
                 return list_of(NODE)
+            case "links":
+                return list_of(Type("link"))
             case "seats":
                 return list_of(SEAT)
             case "bags":

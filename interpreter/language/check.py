@@ -17,6 +17,7 @@ from interpreter.base.suggest import did_you_mean
 from interpreter.base.words import counted
 from interpreter.language import core as c
 from interpreter.language import nodes as n
+from interpreter.language.check_graph import Boards
 from interpreter.language.check_shown import Shown
 from interpreter.language.check_starts import Starts
 from interpreter.language.checker import Checker
@@ -162,6 +163,7 @@ class _Whole(Checker):
     def run(self) -> None:
         """All checks, in an order in which each knows what it needs of those before it."""
         self._headers()
+        Boards(self.composition, self.declared, self.signatures, self.report).check()
         self._program()
         self._rules()
         self._triggers()

@@ -149,16 +149,24 @@ class Shown(Checker):
         for word_, type_ in (("node", NODE), ("link", Type("link")), ("place", PLACE)):
             looks = entry.get(word_)
             for look in looks.entries if isinstance(looks, Mapping) else ():
+                name = f"{word_}.{look.key.text}"
+                if look.key.text == "label" and isinstance(look.value, Scalar) and "{" in look.value.text:
+                    phrase = self._phrase(look.value, [(word_, type_)])
+                    self.model.picture[name] = Look(phrase.parts, phrase.local_count)
+                    continue
                 frame = Frame()
                 frame.add(word_, type_)
                 tree = expression_of(look.value, self.report)
                 if tree is not None:
-                    name = f"{word_}.{look.key.text}"
-                    self.model.picture[name] = Look(self._look(name, self.expressions(frame), tree), frame.size)
+                    self.model.picture[name] = Look((self._look(name, self.expressions(frame), tree),), frame.size)
+        self.model.grid = word(entry.get("grid")) == "yes"
+        if self.model.grid and any(node.at is None for node in self.model.graph.nodes):
+            message = f"on a grid each {self.model.graph.node} needs `x` and `y`"
+            self.error("E306", message, entry.span, "add these columns to the table of nodes")
 
     def _look(self, name: str, expressions: Expressions, tree: n.Expr) -> c.Expression:
-        """Most looks are any value, shown in words; a place shows a piece, and a node is pale or is not."""
-        if name == "node.pale":
+        """Most looks are any value, shown in words; a place shows a piece, nodes are pale and links hidden or not."""
+        if name in ("node.pale", "link.hidden"):
             return expressions.condition(tree)
         value = expressions.value(tree, maybe=True)
         if name == "place.piece" and value.type.form not in ("piece", "never"):

@@ -6,11 +6,11 @@ from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
 from interpreter.language.declared import Reader, merged
-from interpreter.language.model import GraphDecl, LinkRow, NodeRow, PlaceRow
+from interpreter.language.model import GraphDecl, LinkRow, NodeRow
 from interpreter.language.texts import printed
 from interpreter.language.types import INT
 from interpreter.reading.compose import word
-from interpreter.reading.yaml import Mapping
+from interpreter.reading.yaml import Mapping, Value
 
 __all__ = ["Graphs"]
 
@@ -30,15 +30,17 @@ class Graphs(Reader):
                     self.error("E301", "the family declares no graph", stray.span)
             return
         keys = merged(layers)
+        length = word(keys.get("length"))
         graph = GraphDecl(
             word(keys.get("node"), "node"),
             {},
             self.types(keys.get("link")),
-            word(keys.get("length")) or None,
+            length if length.isidentifier() or "dealt" in keys else None,
             self.types(keys.get("place")),
             {},
             layers[0].span,
             word(keys.get("dealt")) or None,
+            int(word(keys.get("pieces"), "1")),
         )
         self.model.graph = graph
         graph.attributes.update(self.types(keys.get("has")))
@@ -53,13 +55,13 @@ class Graphs(Reader):
             message = f"a {graph.node} has places, but no set of `places` says which"
             self.error("E306", message, keys["place"].span, "list them in the graph: `places: {…: …}`")
         self._nodes(graph)
-        linked = self._links(graph)
+        linked = self._links(graph, both=bool(length) and graph.length is None)
         if self.composition.single("nodes") is None:
             self.error(
                 "E306", f"no file of this ruleset gives each {graph.node} as `nodes`: is a map missing", self.top()
             )
         if linked:
-            self._check_connected(graph)
+            self._check_pieces(graph, keys.get("pieces"))
 
     def _check_length(self, graph: GraphDecl, span: Span) -> None:
         """What says how long a link is must be a number of links, or of the cards that are dealt to them."""
@@ -77,9 +79,11 @@ class Graphs(Reader):
         table = printed(entry.value, self.report) if entry else None
         if table is None:
             return
-        extra = ("name", "x", "y", "places")
-        columns = self.columns(table, graph.attributes, f"a {graph.node}", extra)
         heads = [cell.text for cell in table.header]
+        of_places = {f"place.{name}": type_ for name, type_ in graph.place.items()}
+        printed_here = {name: type_ for name, type_ in of_places.items() if name in heads}
+        extra = ("name", "x", "y", "places", *of_places)
+        columns = self.columns(table, {**graph.attributes, **printed_here}, f"a {graph.node}", extra)
         if "name" not in heads:
             self.error(
                 "E306", f"a {graph.node} needs a `name`, but this table has no such column", table.header[0].span
@@ -100,24 +104,20 @@ class Graphs(Reader):
                 )
                 continue
             seen[name.text] = name.span
-            places = cells["places"].text if "places" in cells else next(iter(graph.sets), "")
-            if places not in graph.sets and (graph.sets or "places" in cells):
+            places = cells["places"].text if "places" in cells else ""
+            if places not in graph.sets and "places" in cells:
                 self.error(
                     "E302", f"`{places}` is no set of places{did_you_mean(places, graph.sets)}", cells["places"].span
                 )
             at = None
             if "x" in cells and "y" in cells:
                 at = (self.cell_value(cells["x"], INT) or 0, self.cell_value(cells["y"], INT) or 0)
-            index = len(graph.nodes)
-            graph.nodes.append(NodeRow(name.text, self.row(columns, row), places, at, name.span))
-            for number, values in enumerate(graph.sets.get(places, []), 1):
-                graph.places.append(PlaceRow(index, number, values))
-            if len(graph.places) > MAXIMUM_PLACES:
-                self.error("E313", f"more than {MAXIMUM_PLACES:,} places on this graph", name.span)
-                return
+            values = self.row(columns, row)
+            place = {head.removeprefix("place."): values.pop(head) for head in printed_here}
+            graph.nodes.append(NodeRow(name.text, values, places, place, at, name.span))
 
-    def _links(self, graph: GraphDecl) -> bool:
-        """Whether the links could be read, so that something can be said about ways."""
+    def _links(self, graph: GraphDecl, *, both: bool) -> bool:
+        """Whether the links could be read, so that ways are known. ``both``: two nodes may have a link each way."""
         entry = self.composition.single("links")
         table = printed(entry.value, self.report) if entry else None
         if table is None:
@@ -147,7 +147,7 @@ class Graphs(Reader):
             if len(ends) != 2:
                 whole = False
                 continue
-            pair = (min(ends), max(ends))
+            pair = (ends[0], ends[1]) if both else (min(ends), max(ends))
             if pair[0] == pair[1]:
                 self.error("E413", "this link joins a node to itself", row[0].span)
             elif pair in seen:
@@ -159,20 +159,31 @@ class Graphs(Reader):
                 graph.links.append(LinkRow(ends[0], ends[1], values, row[0].span))
         return whole
 
-    def _check_connected(self, graph: GraphDecl) -> None:
-        if not graph.nodes:
-            return
+    def _check_pieces(self, graph: GraphDecl, said: Value | None) -> None:
+        """The nodes hang together by links, whichever way these lead; in as many pieces as the graph says."""
         beside: dict[int, list[int]] = {index: [] for index in range(len(graph.nodes))}
         for link in graph.links:
             beside[link.a].append(link.b)
             beside[link.b].append(link.a)
-        reached, front = {0}, [0]
-        while front:
-            for other in beside[front.pop()]:
-                if other not in reached:
-                    reached.add(other)
-                    front.append(other)
-        lost = [row for index, row in enumerate(graph.nodes) if index not in reached]
-        if lost:
-            names = ", ".join(f"`{row.name}`" for row in lost[:5]) + (", …" if len(lost) > 5 else "")
-            self.error("E412", f"no way leads from `{graph.nodes[0].name}` to {names}", lost[0].span)
+        pieces: list[list[int]] = []
+        reached: set[int] = set()
+        for node in beside:
+            if node in reached:
+                continue
+            pieces.append([node])
+            reached.add(node)
+            for inside in pieces[-1]:  # grows while it is read
+                pieces[-1] += (new := [other for other in dict.fromkeys(beside[inside]) if other not in reached])
+                reached.update(new)
+        if len(pieces) in (graph.pieces, 0):
+            return
+        names = [[f"`{graph.nodes[node].name}`" for node in sorted(piece)] for piece in pieces]
+        if said is not None:
+            apart = ", ".join(piece[0] for piece in names[:5]) + (", …" if len(names) > 5 else "")
+            self.error("E412", f"got {len(pieces)} pieces, with {apart}, want {graph.pieces}", said.span)
+            return
+        lost = [node for index, node in enumerate(graph.nodes) if index not in pieces[0]]
+        shown = ", ".join(f"`{row.name}`" for row in lost[:5]) + (", …" if len(lost) > 5 else "")
+        owner = self.composition.layers("graph", "graph")[0].file
+        remedy = f"add the link; if this is meant, say `graph: {{amends: {owner}, pieces: {len(pieces)}}}`"
+        self.error("E412", f"no way leads from `{graph.nodes[0].name}` to {shown}", lost[0].span, remedy)

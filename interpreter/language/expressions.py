@@ -343,6 +343,8 @@ class Expressions:
             return tuple(self.model.roles)
         if kind == "phase":
             return self.model.phases
+        if kind == "places" and self.model.graph is not None:
+            return tuple(self.model.graph.sets)
         if kind in self.model.interpretations:
             return tuple(self.model.interpretations[kind].readings)
         found = self.model.kinds.get(kind)
@@ -422,7 +424,7 @@ class Expressions:
             case "place" if graph:
                 return {**graph.place, graph.node: NODE, "number": INT}
             case "link" if graph:
-                return dict(graph.link)
+                return {**graph.link, "from": NODE, "to": NODE}
             case _:
                 return {}
 
@@ -564,6 +566,8 @@ class Expressions:
         arguments = [builtin.argument(word, each) for word, each in zip(words, node.arguments, strict=True)]
         type_ = builtin.gives(function.gives)
         or_none = function.partial and maybe
+        if node.name == "links":
+            return c.Static("node.links", arguments[0], type=type_, span=node.span)
         graph = self.model.graph
         if node.name in ("distance", "path") and graph is not None and graph.dealt in self.model.groups:
             arguments.append(self._read(self._cell(graph.dealt, None, node.span)))
@@ -628,6 +632,7 @@ class Expressions:
             "node",
             "card",
             "place",
+            "link",
             "never",
         ):
             self.error("E408", f"got {found.type}, want something that can be put in order", node.span)
@@ -736,12 +741,13 @@ class Expressions:
         return c.Arithmetic(operator, first, second, type=type_, span=span)  # type: ignore[arg-type]
 
     def _compare(self, operator: str, left: n.Expr, right: n.Expr, span: Span) -> c.Expression:
+        maybe = any(isinstance(side, n.NoneLiteral) for side in (left, right))  # asks whether there is anything to find
         if self._stands_alone(left) or not self._stands_alone(right):
-            first = self.value(left)
-            second = self.value(right, first.type)
+            first = self.value(left, maybe=maybe)
+            second = self.value(right, first.type, maybe=maybe)
         else:
-            second = self.value(right)
-            first = self.value(left, second.type)
+            second = self.value(right, maybe=maybe)
+            first = self.value(left, second.type, maybe=maybe)
         if operator in ("==", "!="):
             if join(first.type, second.type) is None:
                 self.error("E401", f"cannot compare {first.type} with {second.type}", span)

@@ -78,18 +78,20 @@ class CardRow:
 
 @dataclass(frozen=True, slots=True)
 class NodeRow:
-    """A node of the graph: its name, attributes, the set of places it has, and where it is drawn."""
+    """A node of the graph: its name, attributes, the set of places it has, what its row says of these, and where it is
+    drawn."""
 
     name: str
     values: dict[str, Any]
     places: str
+    place: dict[str, Any]
     at: tuple[int, int] | None
     span: Span
 
 
 @dataclass(frozen=True, slots=True)
 class LinkRow:
-    """A link between two nodes."""
+    """A link between two nodes, from the first to the second as it is printed."""
 
     a: int
     b: int
@@ -110,7 +112,9 @@ class PlaceRow:
 class GraphDecl:
     """The graph that a family declares, and the nodes and links that a map gives.
 
-    Where ``dealt`` names a zone, its cards in order lie on the links in order, and ``length`` is an attribute of them.
+    ``length`` is an attribute of links, or ``measure`` an expression over the nodes from and to which a link is passed,
+    and the link; none where it cannot be passed this way. Where ``dealt`` names a zone, its cards in order lie on the
+    links in order, and ``length`` is an attribute of them.
     """
 
     node: str
@@ -121,6 +125,8 @@ class GraphDecl:
     sets: dict[str, list[dict[str, Any]]]
     span: Span
     dealt: str | None = None
+    pieces: int = 1
+    measure: core.Expression | None = None
     nodes: list[NodeRow] = field(default_factory=list)
     links: list[LinkRow] = field(default_factory=list)
     places: list[PlaceRow] = field(default_factory=list)
@@ -396,10 +402,21 @@ class Board:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What a picture shows of a node, link or place, which is the first local."""
+    """What a picture shows of a node, link or place, which is the first local: a value, or texts and values in turn."""
 
-    value: core.Expression
+    parts: tuple[str | core.Expression, ...]
     local_count: int
+
+    @property
+    def value(self) -> core.Expression | None:
+        """The value of a look that is no template."""
+        only = self.parts[0] if len(self.parts) == 1 else ""
+        return None if isinstance(only, str) else only
+
+    @property
+    def trees(self) -> tuple[core.Expression, ...]:
+        """The expressions in it."""
+        return tuple(part for part in self.parts if not isinstance(part, str))
 
 
 @dataclass(frozen=True, slots=True)
@@ -481,6 +498,8 @@ class Model:
     measures: list[Measure] = field(default_factory=list)
     laws: list[tuple[str, core.Expression, int]] = field(default_factory=list)
     picture: dict[str, Look] = field(default_factory=dict)
+    grid: bool = False
+    """Whether pictures leave nodes exactly where the map has them, as fields that touch."""
     alternatives: dict[str, list[tuple[str, Type]]] = field(default_factory=dict)
     signatures: Signatures = field(default_factory=dict)
     own_rules: dict[str, dict[str, str]] = field(default_factory=dict)

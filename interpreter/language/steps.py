@@ -601,7 +601,7 @@ def _named(model: Model, name: str, span: Span, report: Callable[[Diagnostic], N
         return Type("piece", name)
     if model.graph is not None and name == model.graph.node:
         return Type("node")
-    known = [*simple, "place", "pile", *MAKERS, *model.kinds, *model.card_kinds, *model.records, *model.pieces]
+    known = [*simple, "place", "link", "pile", *MAKERS, *model.kinds, *model.card_kinds, *model.records, *model.pieces]
     if model.graph is not None:
         known.append(model.graph.node)
     meant = OTHER_TYPES.get(name)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from heapq import heappop, heappush
 
 from interpreter.base.frozen import dataclass
-from interpreter.kernel.graphs import Graph
+from interpreter.engine.lengths import walkable
 from interpreter.language.model import GraphDecl
 
 __all__ = ["Figures", "Network", "bridges_of", "figures_of", "first_nodes"]
@@ -40,22 +40,22 @@ class Figures:
 
 
 def figures_of(graph: GraphDecl, first: int) -> Figures:
-    """The figures of a family's graph. Where its links have no length, each counts 1."""
-    name = graph.length
-    links = [(link.a, link.b, int(link.values[name]) if name else 1) for link in graph.links]
+    """The figures of a family's graph. Where its links have no length, each counts 1; bridges and pieces are those of
+    links whichever way they lead, all else goes by the ways that they lead."""
+    walked, lengths = walkable(graph)
+    ways = [(start, end, lengths[number]) for start, end, number in walked.links]
+    links = [(link.a, link.b, 1) for link in graph.links]
     count = len(graph.nodes)
-    lengths = tuple(length for _, _, length in links)
-    plain = Graph(count, tuple((a, b, index) for index, (a, b, _) in enumerate(links)))
     degrees = [0] * count
     for a, b, _ in links:
         degrees[a] += 1
         degrees[b] += 1
     return Figures(
         tuple(degrees),
-        tuple(plain.distances((node,), None, lengths) for node in range(count)),
+        tuple(walked.distances((node,), None, lengths) for node in range(count)),
         bridges_of(count, links),
-        len(plain.components(range(count))),
-        tuple(first_nodes(count, links, node, first) for node in range(count)),
+        len(walked.components(range(count))),
+        tuple(first_nodes(count, ways, node, first, one_way=walked.one_way) for node in range(count)),
     )
 
 
@@ -96,13 +96,15 @@ def bridges_of(count: int, links: Sequence[tuple[int, int, int]]) -> tuple[int, 
     return tuple(sorted(found))
 
 
-def first_nodes(count: int, links: Sequence[tuple[int, int, int]], start: int, first: int) -> Network:
-    """The cheapest connected nodes, so many, with this one among them.
+def first_nodes(
+    count: int, links: Sequence[tuple[int, int, int]], start: int, first: int, *, one_way: bool = False
+) -> Network:
+    """The cheapest connected nodes, so many, with this one among them; where links are ``one_way``, led to from it.
 
     To pass through a node without taking it never pays: who takes it instead of a node at an end of the network pays no
     more. So networks grow link by link, the cheapest one next, and the first that is large enough is the cheapest.
     """
-    near = _near(count, links)
+    near = _near(count, links, one_way)
     guess = _grown(near, start, first)
     queue: list[tuple[int, int, tuple[int, ...]]] = [(0, -1, (start,))]
     known: set[frozenset[int]] = set()
@@ -122,12 +124,13 @@ def first_nodes(count: int, links: Sequence[tuple[int, int, int]], start: int, f
     return guess
 
 
-def _near(count: int, links: Sequence[tuple[int, int, int]]) -> list[list[tuple[int, int, int]]]:
+def _near(count: int, links: Sequence[tuple[int, int, int]], one_way: bool = False) -> list[list[tuple[int, int, int]]]:
     """For each node its links, the shortest first: length, other node, number of the link."""
     near: list[list[tuple[int, int, int]]] = [[] for _ in range(count)]
     for number, (a, b, length) in enumerate(links):
         near[a].append((length, b, number))
-        near[b].append((length, a, number))
+        if not one_way:
+            near[b].append((length, a, number))
     return [sorted(others) for others in near]
 
 

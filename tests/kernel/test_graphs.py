@@ -28,19 +28,19 @@ class Case(NamedTuple):
 
 @st.composite
 def cases(draw: st.DrawFn, most: int = 12) -> Case:
-    """Random cases: loops, parallel links, lengths of 0, shared lengths and islands included."""
+    """Random cases: loops, parallel links, one-way links, lengths of 0, shared lengths and islands included."""
     count = draw(st.integers(1, most))
     node = st.integers(0, count - 1)
     some_nodes = st.sets(node).map(lambda nodes: tuple(sorted(nodes)))
     lengths = tuple(draw(st.lists(st.integers(0, 4), min_size=1, max_size=2 * most)))
     link = st.tuples(node, node, st.integers(0, len(lengths) - 1))
     links = tuple(draw(st.lists(link, max_size=2 * most)))
-    return Case(Graph(count, links), lengths, draw(some_nodes), draw(node), draw(st.none() | some_nodes))
+    return Case(Graph(count, links, draw(st.booleans())), lengths, draw(some_nodes), draw(node), draw(st.none() | some_nodes))
 
 
 def oracle(case: Case) -> Any:
     """The case as a networkx graph: the nodes within, the shortest of parallel links."""
-    whole = nx.Graph()
+    whole = nx.DiGraph() if case.graph.one_way else nx.Graph()
     whole.add_nodes_from(range(case.graph.node_count))
     for a, b, index in case.graph.links:
         length = case.lengths[index]
@@ -57,7 +57,7 @@ def test_distances_agree_with_networkx(case: Case) -> None:
     found = case.graph.distances(case.starts, case.within, case.lengths)
     assert found == tuple(wanted.get(node) for node in range(case.graph.node_count))
     assert found == case.graph.distances(case.starts, case.within, list(case.lengths))
-    asked_before = Graph(case.graph.node_count, case.graph.links)
+    asked_before = Graph(case.graph.node_count, case.graph.links, case.graph.one_way)
     asked_before.distances(tuple(range(case.graph.node_count)), case.within, case.lengths)
     assert found == asked_before.distances(case.starts, case.within, case.lengths)
 
@@ -117,7 +117,8 @@ def test_path_costs_the_distance(case: Case) -> None:
 @given(cases())
 def test_components_agree_with_networkx(case: Case) -> None:
     whole = oracle(case._replace(within=None))
-    wanted = sorted(tuple(sorted(group)) for group in nx.connected_components(whole.subgraph(case.starts)))
+    joined = nx.Graph(whole.subgraph(case.starts))
+    wanted = sorted(tuple(sorted(group)) for group in nx.connected_components(joined))
     assert case.graph.components(reversed(case.starts)) == tuple(wanted)
     assert case.graph.connected(case.starts) == (len(wanted) <= 1)
 

@@ -122,8 +122,12 @@ def _stats(title: str, graph: GraphDecl, first: int, output: str) -> None:
 
 
 def _data(graph: GraphDecl, figures: Figures, first: int) -> dict[str, Any]:
+    from interpreter.language.ways import ways_of
+
     names = [node.name for node in graph.nodes]
-    lengths = [int(link.values[graph.length]) if graph.length else 1 for link in graph.links]
+    lengths = [0] * len(graph.links)
+    for way in reversed(ways_of(graph)):  # of both directions, that from the first node
+        lengths[way.link] = way.length
     rows = []
     for node, name in enumerate(names):
         others = {names[other]: far for other, far in enumerate(figures.distances[node]) if other != node}

@@ -1,0 +1,107 @@
+"""Texts of the graph: how long links are, and which places a node has. What is printed tells both, without a game."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from interpreter.base.diagnostics import Diagnostic, Note
+from interpreter.language import core as c
+from interpreter.language.checker import Checker
+from interpreter.language.declared import merged
+from interpreter.language.declared_graph import MAXIMUM_PLACES
+from interpreter.language.model import GraphDecl, PlaceRow
+from interpreter.language.scope import Frame
+from interpreter.language.texts import expression_of
+from interpreter.language.types import INT, NODE, Type
+from interpreter.language.ways import NotPrinted, Way, printed_value, ways_of
+from interpreter.reading.yaml import Scalar, Value
+
+__all__ = ["Boards"]
+
+
+class Boards(Checker):
+    """Checks the texts of the graph, and gives nodes their places."""
+
+    def check(self) -> None:
+        """Places and lengths."""
+        graph = self.model.graph
+        if graph is None:
+            return
+        keys = merged(self.composition.layers("graph", "graph"))
+        self._sets(graph, keys.get("takes"))
+        self._places(graph)
+        length = keys.get("length")
+        if isinstance(length, Scalar) and not length.text.isidentifier() and graph.dealt is None:
+            measure = self._text(length, INT.maybe, ("from", NODE), ("to", NODE), ("link", Type("link")))
+            if measure is not None and self._ways(replace(graph, measure=measure), length):
+                self.model.graph = replace(graph, measure=measure)
+
+    def _text(self, text: Value, wanted: Type, *names: tuple[str, Type]) -> c.Expression | None:
+        """An expression over what is printed; nothing where it is wrong."""
+        tree = expression_of(text, self.report)
+        if tree is None:
+            return None
+        frame = Frame()
+        for name, type_ in names:
+            frame.add(name, type_)
+        found: list[Diagnostic] = []
+        expressions = self.expressions(frame)
+        expressions.report = found.append
+        checked = expressions.need(tree, wanted)
+        for diagnostic in found:
+            self.report(diagnostic)
+        return None if found else checked
+
+    def _sets(self, graph: GraphDecl, takes: Value | None) -> None:
+        """The set of places of each node whose row names none."""
+        if takes is None:
+            return
+        text = self._text(takes, Type("kind", "places"), ("node", NODE))
+        names = list(graph.sets)
+        for number, row in enumerate(graph.nodes):
+            if text is None or row.places:
+                continue
+            try:
+                graph.nodes[number] = replace(row, places=names[printed_value(graph, text, (number,))])
+            except NotPrinted as error:
+                self.error("E710", error.why, error.span)
+                return
+
+    def _places(self, graph: GraphDecl) -> None:
+        first = next(iter(graph.sets), "")
+        for number, row in enumerate(graph.nodes):
+            if not row.places and graph.sets:
+                row = graph.nodes[number] = replace(row, places=first)
+            for place, values in enumerate(graph.sets.get(row.places, [{}] if row.place else []), 1):
+                graph.places.append(PlaceRow(number, place, {**values, **row.place}))
+                lacking = [name for name in graph.place if name not in graph.places[-1].values]
+                if lacking:
+                    message = f"a place has `{lacking[0]}`, but this table has no column `place.{lacking[0]}`"
+                    self.error("E306", message, row.span)
+                    return
+            if len(graph.places) > MAXIMUM_PLACES:
+                self.error("E313", f"more than {MAXIMUM_PLACES:,} places on this graph", row.span)
+                return
+
+    def _ways(self, graph: GraphDecl, length: Scalar) -> bool:
+        """Whether there are ways. Each link can be passed, on no way twice, and no length is below 0."""
+        try:
+            ways = ways_of(graph)
+        except NotPrinted as error:
+            self.error("E710", error.why, error.span)
+            return False
+        seen: dict[tuple[int, int], Way] = {}
+        note = Note("by this length", length.span)
+        for way in ways:
+            span, names = graph.links[way.link].span, [graph.nodes[node].name for node in (way.start, way.end)]
+            between = f"from {names[0]} to {names[1]}"
+            if way.length < 0:
+                self.report(Diagnostic("E413", f"{between} this link is {way.length} long", span, (note,)))
+            if (first := seen.setdefault((way.start, way.end), way)) is not way:
+                notes = Note("the first", graph.links[first.link].span), note
+                self.report(Diagnostic("E501", f"{between} two links lead", span, notes))
+        passed = {way.link for way in ways}
+        for number, link in enumerate(graph.links):
+            if number not in passed:
+                self.report(Diagnostic("E413", "nobody can pass this link, neither way", link.span, (note,)))
+        return True
