@@ -95,7 +95,7 @@ CODES: dict[str, str] = {
     "E707": "a trigger without a case for a phase",
     "E708": "an interpretation that nothing turns on",
     "E709": "a line of the log that reads the state",
-    "E710": "a start that reads the state",
+    "E710": "a start or a length that reads the state",
     "E711": "rules that call rules that call rules",
     "L001": "two rules that say the same",
     "L002": "two rules that differ in constants only",

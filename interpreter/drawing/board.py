@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import atan2, cos, hypot, pi, sin, sqrt
 
 from interpreter.drawing.colours import darker, ink_on, lighter
@@ -21,7 +21,7 @@ _LAND = 46.0
 """How far land reaches around a node, and to the side of a link."""
 _CELL = 260.0
 """How far a node's colour reaches where no other node is near."""
-_CORNERS = 28
+_AROUND = tuple(2 * pi * corner / 28 for corner in range(28))
 _INK = "#2b2a27"
 _PAPER = "#fbf8f0"
 _LINK = "#5b5750"
@@ -101,10 +101,10 @@ def _land(plan: Plan) -> Iterator[str]:
     if all(spot.colour is None for spot in plan.picture.spots) and not grid:
         return
     cells = []
-    half = _half_step(plan.centres) if grid else _CELL
+    turns, reach = _field(plan.centres) if grid else (_AROUND, _CELL)
     for node, spot in enumerate(plan.picture.spots):
         colour = "#ecebe6" if spot.pale else lighter(spot.colour or _PLAIN, 0.62)
-        shape = path(_cell(node, plan.centres, half, 4 if grid else _CORNERS), closed=True)
+        shape = path(_cell(node, plan.centres, turns, reach), closed=True)
         stroke = darker(colour, 0.25) if grid else colour
         cells.append(element("path", d=shape, fill=colour, stroke=stroke, stroke_width=1.2, stroke_linejoin="round"))
     if grid:
@@ -167,15 +167,20 @@ def _turns_right(plan: Plan, face: list[int]) -> bool:
     return sum(x * ny - nx * y for (x, y), (nx, ny) in zip(corners, [*corners[1:], corners[0]], strict=True)) > 0
 
 
-def _half_step(centres: tuple[Point, ...]) -> float:
-    """How far fields of a grid reach where no other is beside them: half of the way to the nearest."""
-    apart = [hypot(x - ox, y - oy) for node, (x, y) in enumerate(centres) for ox, oy in centres[:node]]
-    return sqrt(0.5) * min(apart, default=2 * _LAND)
+def _field(centres: tuple[Point, ...]) -> tuple[Sequence[float], float]:
+    """The corners of a field of a grid, and how far they are from its middle: hexagons where the nearest nodes lie
+    askew to each other, else squares."""
+    ways = [(x - ox, y - oy) for node, (x, y) in enumerate(centres) for ox, oy in centres[:node]]
+    step = min((hypot(*way) for way in ways), default=2 * _LAND)
+    near = [(abs(x) / step, abs(y) / step) for x, y in ways if hypot(x, y) < 1.1 * step]
+    if any(min(way) > 0.2 for way in near):
+        upright = any(y < 0.2 for _, y in near)
+        return [pi / 3 * (corner + 0.5 * upright) for corner in range(6)], step / sqrt(3)
+    return [pi / 2 * (corner + 0.5) for corner in range(4)], step / sqrt(2)
 
 
-def _cell(node: int, centres: tuple[Point, ...], reach: float, corners: int) -> list[Point]:
+def _cell(node: int, centres: tuple[Point, ...], turns: Sequence[float], reach: float) -> list[Point]:
     x, y = centres[node]
-    turns = [2 * pi * (corner + 0.5) / corners for corner in range(corners)]
     cell = [(x + reach * cos(turn), y + reach * sin(turn)) for turn in turns]
     for other, (ox, oy) in enumerate(centres):
         if other != node and hypot(ox - x, oy - y) < 2 * reach:
@@ -327,10 +332,9 @@ _Entry = tuple[str, str, Piece | str]
 
 
 def _legend_entries(picture: Picture) -> Iterator[_Entry]:
-    for words, colour in picture.legend:
-        yield words, colour, "circle"
-    for words, shape in picture.shapes:
-        yield words, _PAPER, shape
+    shapes, colours = dict(picture.shapes), dict(picture.legend)
+    for words in {**colours, **shapes}:
+        yield words, colours.get(words, _PAPER), shapes.get(words, "circle")
     for piece, words in picture.owners:
         yield words, piece.colour, piece
 

@@ -23,7 +23,7 @@ from interpreter.language.scope import Frame
 from interpreter.language.signatures import FUNCTIONS
 from interpreter.language.steps import MAKERS, resolve_type
 from interpreter.language.texts import Typed
-from interpreter.language.types import SEAT, Type, accepts
+from interpreter.language.types import NODE, SEAT, Type, accepts
 from interpreter.reading.files import KINDS
 from interpreter.reading.schema import keys_at, values_at
 
@@ -419,6 +419,11 @@ class _Completer:
         path = [step for step in self.where.path if not step.isdigit()]
         if path[-1:] == ["start"] or path[:1] == ["result"] or "picture" in path:
             frame.add("who", SEAT)
+        known = (
+            {"length": ("from", "to", "link"), "takes": ("node",)}.get(path[-1], ()) if path[:1] == ["graph"] else ()
+        )
+        for name in ("node", "link", "place") if path[:1] == ["picture"] else known:
+            frame.add(name, Type(name) if name in ("link", "place") else NODE)
         if len(path) >= 2 and "rules" in path[:-1]:
             signature = self.model.signatures.get(path[path.index("rules") + 1])
             for name, type_ in signature.parameters if signature else ():

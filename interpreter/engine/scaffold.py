@@ -94,7 +94,7 @@ def new_map(name: str, title: str, root: Path, base: Ruleset) -> list[NewFile]:
     names = [_node_name(graph.node, number, len(nodes.rows)) for number in range(len(nodes.rows))]
     parts = {**_parts(base), "map": f"{family}/{name}"}
     known = {"title": title, "quoted": _quoted(title), "node": graph.node, "ruleset": base.id}
-    known |= {"kinds": "\nkinds:\n" + "\n".join(kinds) + "\n" if kinds else ""}
+    known |= {"kinds": "\nkinds:\n" + "\n".join(kinds) + "\n" if kinds else "", "graph": _graph(document)}
     known |= {"nodes": _rows(_nodes(nodes, names, columns)), "links": _rows(_links(links, names))}
     known |= {"tables": "".join(_tables(base, document, members))}
     return [
@@ -183,6 +183,16 @@ def _parts(base: Ruleset) -> dict[str, str]:
     if isinstance(overlays, Sequence):
         parts["overlays"] = f"[{', '.join(word(item) for item in overlays.items)}]"
     return parts
+
+
+def _graph(document: Document) -> str:
+    """What a map says of the graph, for one that has the same columns, but hangs together."""
+    entry = next((entry for entry in document.root.entries if entry.key.text == "graph"), None)
+    if entry is None:
+        return ""
+    text = document.file.text[entry.key.span.start : entry.value.span.end].rstrip()
+    text = re.sub(r"\n +(pieces|cites):.*|, *pieces: *\d+|, *cites: *\[[^]]*\]", "", text)
+    return "" if re.fullmatch(r"graph:\s*{?\s*amends: *[\w/-]+}?", text) else f"\n{text}\n"
 
 
 def _table(document: Document, key: str) -> PrintedTable | None:

@@ -150,7 +150,7 @@ class Shown(Checker):
             looks = entry.get(word_)
             for look in looks.entries if isinstance(looks, Mapping) else ():
                 name = f"{word_}.{look.key.text}"
-                if look.key.text == "label" and isinstance(look.value, Scalar) and "{" in look.value.text:
+                if look.key.text == "label" and isinstance(look.value, Scalar) and "{" in look.value.text:  # a template
                     phrase = self._phrase(look.value, [(word_, type_)])
                     self.model.picture[name] = Look(phrase.parts, phrase.local_count)
                     continue

@@ -224,11 +224,16 @@ class _Book:
         graph = self.model.graph
         assert graph is not None
         columns = list(graph.attributes)
+        of_places = list(graph.nodes[0].place)
         rows = (
-            ((node.name,), *(self._shown(node.values.get(column), graph.attributes[column]) for column in columns))
+            (
+                (node.name,),
+                *(self._shown(node.values.get(column), graph.attributes[column]) for column in columns),
+                *(self._shown(node.place[column], graph.place[column]) for column in of_places),
+            )
             for node in graph.nodes
         )
-        return Grid((graph.node, *columns), tuple(rows), long=True)
+        return Grid((graph.node, *columns, *(f"place.{column}" for column in of_places)), tuple(rows), long=True)
 
     def _links(self) -> Grid:
         graph = self.model.graph

@@ -45,7 +45,8 @@ def _meanings(value: Value, key: str, schema: Any) -> Iterator[tuple[str, Scalar
     if "$ref" in schema:
         file, _, path = schema["$ref"].partition("#/$defs/")
         if isinstance(value, Scalar):
-            yield key, value, path
+            is_template = path == "rule_text" and key == "label" and "{" in value.text  # words around values
+            yield key, value, "template" if is_template else path
         yield from _meanings(value, key, _schemas()[file or "common.schema.json"]["$defs"][path])
     for branch in (*schema.get("anyOf", ()), *schema.get("oneOf", ()), *schema.get("allOf", ())):
         yield from _meanings(value, key, branch)

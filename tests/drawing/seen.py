@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from math import hypot
+from math import dist, hypot
 from xml.etree import ElementTree
 
 __all__ = ["Seen", "seen"]
@@ -15,11 +15,13 @@ Rectangle = tuple[float, float, float, float]
 
 @dataclass(frozen=True)
 class Seen:
-    """Discs with the name in their tooltip; links as points along them; labels with the rectangle that they take."""
+    """Discs with the name in their tooltip; fields of land by their corners; links as points along them; labels with
+    the rectangle that they take."""
 
     width: float
     height: float
     discs: list[tuple[str, Point, float, str]]
+    fields: list[list[Point]]
     links: list[list[Point]]
     names: list[tuple[str, Rectangle]]
     tags: list[tuple[str, Rectangle]]
@@ -53,7 +55,7 @@ class Seen:
             f"a link through {name}"
             for link in self.links
             for name, centre, radius, _ in self.discs
-            if centre not in (link[0], link[-1]) and _distance(centre, link) < radius
+            if min(dist(centre, link[0]), dist(centre, link[-1])) > 0.1 and _distance(centre, link) < radius
         ]
         return found
 
@@ -91,8 +93,9 @@ def seen(svg: str) -> Seen:
     return Seen(
         width=float(root.get("width", "")),
         height=float(root.get("height", "")),
-        discs=[(_words(e.find("title")), _centre(e), float(e.get("r", "")), e.get("fill", "")) for e in of("node")],
-        links=[_points(e.get("d", "")) for e in of("link")],
+        discs=[(_words(e.find("title")), *_disc(e), e.get("fill", "")) for e in of("node")],
+        fields=[points_of(e.get("d", "")) for land in of("land") for e in land],
+        links=[points_of(e.get("d", "")) for e in of("link")],
         names=[(_words(e), _text(e)) for e in of("name")],
         tags=[(_words(e), box) for (_, box), e in zip(tags, of("cost"), strict=True)],
         places=[_centre(e) for e in of("place")],
@@ -111,6 +114,15 @@ def _centre(circle: ElementTree.Element) -> Point:
     return float(circle.get("cx", "")), float(circle.get("cy", ""))
 
 
+def _disc(node: ElementTree.Element) -> tuple[Point, float]:
+    """The middle of a node, and how far it reaches, corners included."""
+    if node.tag == "circle":
+        return _centre(node), float(node.get("r", ""))
+    corners = points_of(node.get("d", ""))
+    x, y = (sum(each) / len(corners) for each in zip(*corners, strict=True))
+    return (x, y), max(hypot(a - x, b - y) for a, b in corners)
+
+
 def _rectangle(rect: ElementTree.Element) -> Rectangle:
     x, y, width, height = (float(rect.get(key, "")) for key in ("x", "y", "width", "height"))
     return x, y, x + width, y + height
@@ -123,7 +135,7 @@ def _text(text: ElementTree.Element) -> Rectangle:
     return x - width / 2, y - 0.75 * size, x + width / 2, y + 0.24 * size
 
 
-def _points(d: str) -> list[Point]:
+def points_of(d: str) -> list[Point]:
     numbers = [float(text) for text in re.findall(r"-?[0-9.]+", d)]
     points = list(zip(numbers[::2], numbers[1::2], strict=True))
     if "Q" not in d:

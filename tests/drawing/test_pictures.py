@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
+from math import sqrt
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,7 @@ from interpreter.base.diagnostics import RulesetError
 from interpreter.drawing.board import drawn
 from interpreter.drawing.colours import colours_for
 from interpreter.drawing.picture import Picture, Piece, Slot, Spot, Tie, picture_of, unplayed
+from interpreter.drawing.plan import arranged
 from tests.drawing.seen import Seen, seen
 from tests.maps.test_maps import MAPS, graph_of, regions_of, ruleset_with
 from tests.play.toy import changed
@@ -41,6 +44,12 @@ def inside(found: Seen) -> bool:
     xs = [x for _, (x, _), _, _ in found.discs] + [side for _, box in found.names for side in (box[0], box[2])]
     ys = [y for _, (_, y), _, _ in found.discs] + [side for _, box in found.names for side in (box[1], box[3])]
     return max(xs) - min(xs) < found.width and max(ys) - min(ys) < found.height
+
+
+def area(corners: Sequence[tuple[float, float]]) -> float:
+    """What a field takes up, in squares and hexagons alike."""
+    ends = zip(corners, [*corners[1:], corners[0]], strict=True)
+    return abs(sum(x * oy - y * ox for (x, y), (ox, oy) in ends)) / 2
 
 
 @pytest.fixture(scope="module", params=MAPS)
@@ -106,6 +115,37 @@ def test_another_family_is_drawn_as_it_says() -> None:
     assert found.legend == ["north", "south", "west"]
     assert [tag for tag, _ in found.tags] == ["3", "4", "9", "1", "2", "20"]
     assert found.overlaps() == []
+
+
+def test_templates_shapes_arrows_and_hidden_links() -> None:
+    shown = picture_of(unplayed(interpreter.load(CASES / "ferries" / "ferries.yaml")))
+    assert [spot.label for spot in shown.spots] == ["Ask (1)", "Bo (4)", "Col (0)", "Dun (2)", "Eel (0)"]
+    assert [spot.shape for spot in shown.spots] == ["circle", "circle", "square", "square", "square"]
+    assert [(tie.a, tie.b, tie.label, tie.one_way) for tie in shown.ties] == [
+        (1, 2, "1 + 0", True),
+        (2, 1, "6 + 4", True),
+        (3, 4, "3 + 0", True),
+    ]
+    svg = drawn(shown)
+    assert svg.count('class="head"') == 3
+    assert seen(svg).legend == ["no", "yes"]
+    assert seen(svg).overlaps() == []
+
+
+@pytest.mark.parametrize(
+    ("at", "size"),
+    [
+        ([(0, 0), (10, 0), (20, 0), (0, 10), (10, 10), (20, 10), (0, 20), (10, 20), (20, 20)], 1),
+        ([(0, 0), (100, 0), (200, 0), (50, 87), (150, 87), (0, 174), (100, 174), (200, 174)], sqrt(3) / 2),
+    ],
+)
+def test_on_a_grid_nodes_stay_where_they_are_as_fields_that_touch(at: list[tuple[int, int]], size: float) -> None:
+    found = replace(picture([str(node) for node in range(len(at))], [(0, 1)], at), grid=True)
+    plan = arranged(found)
+    (x, y), scale = plan.centres[0], (plan.centres[1][0] - plan.centres[0][0]) / at[1][0]
+    assert [((a - x) / scale, (b - y) / scale) for a, b in plan.centres] == [pytest.approx(each) for each in at]
+    step = plan.centres[1][0] - x
+    assert [area(field) / step**2 for field in seen(drawn(found)).fields] == [pytest.approx(size, rel=0.02)] * len(at)
 
 
 def test_a_link_between_nodes_on_one_line_keeps_off_those_between() -> None:

@@ -35,7 +35,8 @@ def cases(draw: st.DrawFn, most: int = 12) -> Case:
     lengths = tuple(draw(st.lists(st.integers(0, 4), min_size=1, max_size=2 * most)))
     link = st.tuples(node, node, st.integers(0, len(lengths) - 1))
     links = tuple(draw(st.lists(link, max_size=2 * most)))
-    return Case(Graph(count, links, draw(st.booleans())), lengths, draw(some_nodes), draw(node), draw(st.none() | some_nodes))
+    graph = Graph(count, links, one_way=draw(st.booleans()))
+    return Case(graph, lengths, draw(some_nodes), draw(node), draw(st.none() | some_nodes))
 
 
 def oracle(case: Case) -> Any:

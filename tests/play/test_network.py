@@ -45,6 +45,26 @@ def test_a_small_graph_by_hand() -> None:
     }
 
 
+def test_ways_that_differ_by_direction() -> None:
+    """Each link with its toll in each direction in which it is sailed, as a graph of networkx has them."""
+    graph = interpreter.load(ISLES.parents[1] / "ferries" / "ferries.yaml").model.graph
+    assert graph is not None
+    names, whole = [node.name for node in graph.nodes], nx.DiGraph()
+    whole.add_nodes_from(range(5))
+    for link in graph.links:
+        whole.add_edge(link.a, link.b, weight=link.values["fare"] + graph.nodes[link.b].values["toll"])
+        if not link.values["ferry"]:
+            whole.add_edge(link.b, link.a, weight=link.values["fare"] + graph.nodes[link.a].values["toll"])
+    figures = figures_of(graph, 3)
+    wanted = dict(nx.all_pairs_dijkstra_path_length(whole))
+    assert figures.distances == tuple(tuple(wanted[a].get(b) for b in range(5)) for a in range(5))
+    assert figures.parts == 2
+    firsts = {names[first.nodes[0]]: ({names[node] for node in first.nodes}, first.length) for first in figures.firsts}
+    assert firsts["Bo"] == ({"Bo", "Col", "Ask"}, 1 + 1)
+    assert firsts["Dun"] == ({"Dun", "Eel"}, 3)
+    assert firsts["Eel"] == ({"Eel"}, 0)
+
+
 def test_the_nearest_next_node_is_not_always_part_of_the_cheapest_network() -> None:
     links = [(0, 1, 2), (1, 2, 10), (0, 3, 3), (3, 4, 0)]
     found = first_nodes(5, links, 0, 3)
