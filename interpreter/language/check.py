@@ -25,7 +25,7 @@ from interpreter.language.declare import declare
 from interpreter.language.model import (
     CheckedRule,
     CheckedTrigger,
-    Look,
+    Guard,
     Model,
     RuleLayer,
     Signature,
@@ -274,12 +274,12 @@ class _Whole(Checker):
             span = self.composition.documents[0].root.span
             self.error("E306", f"no file of this ruleset says `{missing}`", span)
 
-    def _phase_guard(self, when: Value | None) -> Look | None:
+    def _phase_guard(self, when: Value | None) -> Guard | None:
         tree = condition_of(when, self.report) if when is not None else None
         if tree is None:
             return None
         frame = Frame()
-        return Look(self.expressions(frame).condition(tree), frame.size)
+        return Guard(self.expressions(frame).condition(tree), frame.size)
 
     def _procedure_name(self, scalar: Scalar) -> None:
         signature = self.signatures.get(scalar.text)

@@ -51,10 +51,11 @@ class Graphs(Reader):
                 if table is not None:
                     columns = self.columns(table, graph.place, "a place")
                     graph.sets[entry.key.text] = [self.row(columns, row) for row in table.rows]
-        if "place" in keys and not graph.sets and "places" not in keys:
+        self._nodes(graph)
+        printed_there = any(node.place for node in graph.nodes)
+        if "place" in keys and not graph.sets and "places" not in keys and not printed_there:
             message = f"a {graph.node} has places, but no set of `places` says which"
             self.error("E306", message, keys["place"].span, "list them in the graph: `places: {…: …}`")
-        self._nodes(graph)
         linked = self._links(graph, both=bool(length) and graph.length is None)
         if self.composition.single("nodes") is None:
             self.error(

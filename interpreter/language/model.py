@@ -21,6 +21,7 @@ __all__ = [
     "Event",
     "GraphDecl",
     "Group",
+    "Guard",
     "Interpretation",
     "Kind",
     "LinkRow",
@@ -401,6 +402,14 @@ class Board:
 
 
 @dataclass(frozen=True, slots=True)
+class Guard:
+    """A condition over the state that belongs to no rule."""
+
+    value: core.Expression
+    local_count: int
+
+
+@dataclass(frozen=True, slots=True)
 class Look:
     """What a picture shows of a node, link or place, which is the first local: a value, or texts and values in turn."""
 
@@ -488,7 +497,7 @@ class Model:
     triggers: dict[str, CheckedTrigger] = field(default_factory=dict)
     standing: dict[str, StandingRule] = field(default_factory=dict)
     phases: tuple[str, ...] = ()
-    phase_guards: tuple[Look | None, ...] = ()
+    phase_guards: tuple[Guard | None, ...] = ()
     """Of each phase the condition under which it takes place, where it has one."""
     setup: str = ""
     ranking: tuple[core.Expression, ...] = ()
