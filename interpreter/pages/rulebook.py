@@ -18,7 +18,7 @@ from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.setup import default_settings
 from interpreter.kernel.state import Value
 from interpreter.language import core as c
-from interpreter.language.model import Group, Look, Phrase, Table
+from interpreter.language.model import Group, Guard, Phrase, Table
 from interpreter.language.types import Type
 from interpreter.pages.page import (
     Block,
@@ -411,7 +411,7 @@ class _Book:
     def _setup_title(self) -> str:
         return self._said(self.model.setup) or "Setting up"
 
-    def _if(self, guard: Look | None) -> tuple[Inline, ...]:
+    def _if(self, guard: Guard | None) -> tuple[Inline, ...]:
         return () if guard is None else (", when ", *self.teller.code(guard.value))
 
     def _phase(self, phase: str) -> str:
