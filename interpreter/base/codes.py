@@ -107,6 +107,7 @@ CODES: dict[str, str] = {
     "L008": "a link that is far dearer than a way round it",
     "L009": "a local that hides another meaning",
     "L010": "a rule that no scenario shows",
+    "L011": "a procedure that is copied",
     "R001": "a rule cannot go on",
     "R002": "rules go on without end",
     "W001": "a file lies elsewhere than its id says",

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from interpreter.base.diagnostics import Diagnostic, unique
 from interpreter.engine.contents import can_have
+from interpreter.engine.copied import copied
 from interpreter.engine.detours import detours
 from interpreter.engine.idle import constant_tests, dead_layers, readings
 from interpreter.engine.ruleset import Ruleset, load
@@ -23,7 +24,7 @@ from interpreter.reading.files import Document, Shelf
 __all__ = ["CHECKS", "compositions", "lint"]
 
 CHECKS: tuple[Callable[[Sequence[Ruleset]], Iterable[Diagnostic]], ...] = (
-    *(twins, dead_layers, constant_tests, readings, uncited, numbers, detours, shadows, shown),
+    *(twins, dead_layers, constant_tests, readings, uncited, numbers, detours, shadows, shown, copied),
 )
 
 
