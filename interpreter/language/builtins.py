@@ -120,6 +120,8 @@ class BuiltinCall:
                 return list_of(Type("link"))
             case "seats":
                 return list_of(SEAT)
+            case "ints":
+                return list_of(INT)
             case "bags":
                 return list_of(bag_of(self.bag))
             case "room":

@@ -42,6 +42,7 @@ _ALL = (
     Function("mixes", ("int", "kinds", "bag"), "bags", "every bag of so many tokens of the kinds that the bag holds"),
     Function("price", ("track", "bag"), "int", "what the cheapest such tokens of the track cost together"),
     Function("vacancy", ("track", "kind"), "int", "how many spaces of the kind are empty"),
+    Function("prices", ("track", "kind"), "ints", "the price of each space of the kind, the cheapest first"),
     Function("neighbours", ("node",), "nodes", "the nodes that a link leads to from this one"),
     Function("links", ("node",), "links", "the links that lead away from the node, each with its `from` and `to`"),
     Function(

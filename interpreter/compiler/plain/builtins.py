@@ -119,6 +119,8 @@ class Builtins:
                 return lambda state, track, bag: tracks[track].price_of(_as_bag(state.cells[track]), _as_bag(bag))
             case "vacancy":
                 return lambda state, track, kind: tracks[track].room(kind, _as_bag(state.cells[track])[kind])
+            case "prices":
+                return lambda state, track, kind: tracks[track].prices(kind)
             case "clockwise":
                 return lambda state, seat: tuple(seats[seat + 1 :] + seats[:seat])
             case _:
