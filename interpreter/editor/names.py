@@ -414,8 +414,12 @@ class _Reader:
             case n.Alternative(_, binders, test, guard, body):
                 inner = dict(around)
                 self._visit((guard, binders, test, body), inner)
-            case n.Choose(_, context, seat, _, _, alternatives):
-                self._visit((seat, tuple(item.value for item in context), alternatives), around)
+            case n.Choose(_, context, seat, _, _, alternatives, each, test):
+                inner = dict(around)
+                self._visit(seat, inner)
+                if each:
+                    self._bind(node, each, inner)
+                self._visit((test, tuple(item.value for item in context), alternatives), inner)
             case n.Parameter(name, type_):
                 place = _head(node.span, name)
                 around[name] = place

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from interpreter.base.frozen import dataclass
@@ -17,6 +18,7 @@ from interpreter.kernel.chance import ChanceSource, Scripted, Seeded
 from interpreter.kernel.effects import CHOICE, undo
 from interpreter.kernel.invariants import broken
 from interpreter.kernel.state import State, Value
+from interpreter.language import core as c
 
 if TYPE_CHECKING:
     from interpreter.engine.ruleset import Ruleset
@@ -237,10 +239,42 @@ class Game:
             named = begun.named[index] = Named(begun.machine, begun.machine.asks[index], begun.ruleset.names)
         return named
 
-    def accepts(self, choice: Option | Mapping[str, Any]) -> bool:
-        """Whether a choice is legal now."""
+    @property
+    def decisions(self) -> list[Decision]:
+        """All that is asked now: the one decision, or where seats choose at once that of each who has not chosen."""
+        decision = self.decision
+        if decision is None:
+            return []
+        return [decision, *(_turned(decision, seat) for seat in _waiting(decision) if seat != decision.actor)]
+
+    def decision_of(self, seat: int) -> Decision | None:
+        """What a seat is asked now, if anything."""
+        return next((decision for decision in self.decisions if decision.actor == seat), None)
+
+    @contextmanager
+    def _turned_to(self, seat: int | None) -> Iterator[None]:
+        """Inside, a seat decides that may do so before its turn. Afterwards all is as it was, but for a choice."""
+        first, state = self.decision, self.state
+        if seat is None or (first is not None and first.actor == seat):
+            yield
+            return
+        decision = self.decision_of(seat)
+        if decision is None:
+            raise IllegalMove(f"seat {seat} does not decide now", [])
+        self._paid = 0
+        self.decision, state.frame = decision, decision.frame
         try:
-            self._legal(choice)
+            yield
+        finally:
+            if self.decision is decision:
+                assert first is not None
+                self.decision, state.frame = first, first.frame
+
+    def accepts(self, choice: Option | Mapping[str, Any], by: int | None = None) -> bool:
+        """Whether a choice is legal now, of the seat that decides or ``by`` another one that may."""
+        try:
+            with self._turned_to(by):
+                self._legal(choice)
         except IllegalMove:
             return False
         return True
@@ -251,9 +285,14 @@ class Game:
         assert self.decision is not None
         return self.decision.option(code)
 
-    def apply(self, choice: Option | Mapping[str, Any]) -> None:
-        """Makes a choice and goes on to the next decision. Raises :class:`IllegalMove`, which changes nothing, or
-        :class:`RuleFailure`, after which the state is as before the choice."""
+    def apply(self, choice: Option | Mapping[str, Any], by: int | None = None) -> None:
+        """Makes a choice and goes on to the next decision. Where seats choose at once, ``by`` may be any that has not
+        chosen. Raises :class:`IllegalMove`, which changes nothing, or :class:`RuleFailure`, after which the state is as
+        before the choice."""
+        if by is not None:
+            with self._turned_to(by):
+                self.apply(choice)
+            return
         begun, state, paid = self._begun, self.state, self._paid
         if choice is self.chosen and paid and not state.memo:  # else the plain form remembers something
             machine = begun.machine
@@ -431,6 +470,9 @@ class Game:
             return False
         self._paid = 0
         self._ask()
+        if self.decision is not None:  # who comes first decides again, whoever had chosen
+            self.decision = _turned(self.decision, next(iter(_waiting(self.decision))))
+            self.state.frame = self.decision.frame
         return True
 
     def digest(self) -> str:
@@ -498,3 +540,25 @@ class Game:
         from interpreter.engine.saved import game_of
 
         return game_of(ruleset, text)
+
+
+def _waiting(decision: Decision) -> Iterable[int]:
+    """The seats that can decide now, in order."""
+    at_once = decision.site.ask.at_once
+    if at_once is None:
+        return (decision.actor,)
+    assert isinstance(at_once, c.Local)
+    return dict.fromkeys(decision.frame[1][at_once.index])
+
+
+def _turned(decision: Decision, seat: int) -> Decision:
+    """The same decision of another seat."""
+    if decision.actor == seat:
+        return decision
+    index, env, *rest = decision.frame
+    place = decision.named.seat
+    assert place is not None
+    other = Decision()
+    other.actor, other.frame = seat, (index, (*env[:place], seat, *env[place + 1 :]), *rest)
+    other.named, other.state = decision.named, decision.state
+    return other

@@ -91,8 +91,8 @@ def _failures(checked: Checked, ruleset: Ruleset) -> Iterator[Failure]:
         furthest = game.clone()
         yield from _unsound(furthest, scenario)
         for move in scenario.when[-1:]:
-            if game.decision is not None and game.decision.actor == move.by and game.accepts(move.choice):
-                game.apply(move.choice)
+            if game.accepts(move.choice, move.by):
+                game.apply(move.choice, move.by)
     if scenario.refused is not None:
         yield from _refused(game, scenario.refused)
     elif scenario.given is not None and (waits := _waits(game)) is not None:
@@ -153,11 +153,10 @@ def _waits(game: Game) -> tuple[str, ...] | None:
 
 def _made(game: Game, move: Move, number: int) -> Failure | None:
     """Makes a choice; gives what is in its way."""
-    decision = game.decision
-    if decision is None or decision.actor != move.by:
+    if game.decision_of(move.by) is None:
         return Failure(f"choice {number}: {_asked(game)}, not seat {move.by}", move.span, _waits(game) or ())
     try:
-        game.apply(move.choice)
+        game.apply(move.choice, move.by)
     except IllegalMove as error:
         return Failure(f"choice {number}: {_asked(game)}; {error}", move.span, _waits(game) or ())
     except RuleFailure as error:
@@ -171,7 +170,7 @@ def _unsound(game: Game, scenario: Scenario) -> Iterator[Failure]:
     draw = drawing(scenario.seed, "scenario")
     examiner = Examiner(game, draw, thorough=True, compares=False)
     for move in scenario.when[-1:]:
-        if game.decision is None or game.decision.actor != move.by:
+        if game.decision_of(move.by) is None:
             yield Failure(f"the last choice: {_asked(game)}, not seat {move.by}", move.span)
             return
         troubles = list(examiner.look())
@@ -195,12 +194,12 @@ def _told_once(troubles: Iterable[Trouble]) -> Iterator[Failure]:
 
 
 def _refused(game: Game, refusal: Refusal) -> Iterator[Failure]:
-    decision, move = game.decision, refusal.move
-    if decision is None or decision.actor != move.by:
+    move = refusal.move
+    if game.decision_of(move.by) is None:
         yield Failure(f"what is refused: {_asked(game)}, not seat {move.by}", move.span, _waits(game) or ())
         return
     try:
-        game.clone().apply(move.choice)
+        game.clone().apply(move.choice, move.by)
     except IllegalMove as error:
         yield from _rightly(error, refusal, game.ruleset, _waits(game) or ())
     except RuleFailure as error:

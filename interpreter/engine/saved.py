@@ -108,12 +108,12 @@ def _make(game: Game, number: int, choice: dict[str, Any]) -> None:
     decision = game.decision
     if decision is None:
         raise _Different(f"the game is over before choice {number} of the save")
-    if decision.actor != choice["by"]:
+    if game.decision_of(choice["by"]) is None:
         rule = decision.site.procedure.split("@")[0]
         now = f"seat {decision.actor} decides `{decision.name}` (rule `{rule}`)"
         raise _Different(f"at choice {number} {now}, not seat {choice['by']}")
     try:
-        game.apply({name: value for name, value in choice.items() if name != "by"})
+        game.apply({name: value for name, value in choice.items() if name != "by"}, choice["by"])
     except IllegalMove as error:
         raise _Different(f"choice {number} is refused: {error}") from None
 

@@ -304,6 +304,7 @@ def view_of(game: Game, player: int | None) -> dict[str, Any]:
         "phase": model.phases[p] if 0 <= (p := cells[layout.base["phase"]]) < len(model.phases) else None,
         "decision": decision.name if decision else None,
         "actor": decision.actor if decision else None,
+        "actors": [each.actor for each in game.decisions],
         "context": _context(game, player),
     }
     veiled = veils(game, player)

@@ -217,14 +217,14 @@ class Worlds:
         cannot be made, or another decision comes next."""
         try:
             for actor, name, choice in self.again:
-                asked = world.decision
-                if asked is None or (asked.actor, asked.name) != (actor, name):
+                asked = world.decision_of(actor)
+                if asked is None or asked.name != name:
                     return False
                 if choice is not None:
-                    world.apply(choice)
+                    world.apply(choice, actor)
                     continue
                 options = list(islice(asked.options, OPTIONS))
-                world.apply(options[draw(len(options))])
+                world.apply(options[draw(len(options))], actor)
         except (IllegalMove, RuleFailure):
             return False
         asked, now = world.decision, self.now.decision

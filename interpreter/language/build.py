@@ -221,6 +221,11 @@ class Builder(Transformer[Token, Any]):
             span=self._span(meta),
         )
 
+    def choose_at_once(self, meta: Any, c: list[Any]) -> n.Choose:
+        name, context, each, seats, test, *alternatives = c
+        span = self._span(meta)
+        return n.Choose(str(name), context or (), seats, False, False, tuple(alternatives), str(each), test, span=span)
+
     def context(self, meta: Any, c: list[Any]) -> tuple[n.Context, ...]:
         return tuple(c)
 

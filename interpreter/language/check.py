@@ -546,7 +546,7 @@ def _way_out(steps: tuple[c.Step, ...], whole: Note) -> Note | None:
             fails = Note("nothing is returned where this does not hold", last.test.span)
             then = _way_out(last.then, Note("nothing is returned where this holds", last.test.span))
             return then or _way_out(last.otherwise, fails)
-        case c.Ask():
+        case c.Ask(at_once=None):
             ways = (
                 _way_out(each.body or (), Note("nothing is returned after this choice", each.span))
                 for each in last.options

@@ -551,7 +551,11 @@ class Option(Core):
 
 @dataclass(frozen=True, slots=True)
 class Ask(Core):
-    """A decision of a seat. ``context`` are values shown with it: name, value."""
+    """A decision of a seat. ``context`` are values shown with it: name, value.
+
+    ``at_once`` is a list of seats that all decide, each by itself: ``seat`` is the local that takes each of them. Once
+    it is lowered, ``at_once`` is the local that holds those who have not chosen yet.
+    """
 
     name: str
     seat: Expression
@@ -559,6 +563,7 @@ class Ask(Core):
     options: tuple[Option, ...]
     repeatedly: bool
     sealed: bool
+    at_once: Expression | None = None
 
     @property
     def chosen(self) -> frozenset[int]:

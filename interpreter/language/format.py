@@ -301,7 +301,10 @@ def _test(node: n.Expr | n.TestLet) -> str:
 def _choose(node: n.Choose) -> list[str]:
     context = f"({', '.join(map(_context, node.context))})" if node.context else ""
     manner = (", repeatedly" if node.repeatedly else "") + (", sealed" if node.sealed else "")
-    line = f"choose {node.name}{context} by {_expression(node.seat, Level.DISJUNCTION)}{manner}:"
+    by = _expression(node.seat, Level.DISJUNCTION)
+    if node.each:
+        by, manner = f"each {node.each} in {by}{_where(node.test)}", ", at once"
+    line = f"choose {node.name}{context} by {by}{manner}:"
     return [line, *_indented(part for alternative in node.alternatives for part in _alternative(alternative))]
 
 

@@ -525,7 +525,8 @@ class Alternative(Node):
 
 @dataclass(frozen=True, slots=True)
 class Choose(Node):
-    """``choose name(context) by seat, repeatedly:``."""
+    """``choose name(context) by seat, repeatedly:``, or ``by each s in seats where test, at once:``, where ``each`` is
+    the name of the seat that chooses, and ``seat`` the list."""
 
     name: str
     context: tuple[Context, ...]
@@ -533,6 +534,8 @@ class Choose(Node):
     repeatedly: bool
     sealed: bool
     alternatives: tuple[Alternative, ...]
+    each: str = ""
+    test: Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ A function may only compute: what changes the game, asks or calls a procedure st
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Literal, assert_never
 
 from interpreter.base.diagnostics import Diagnostic, Note
@@ -467,8 +468,18 @@ class Steps:
         return c.Notes(node.event, tuple(self.expressions.need(a, type_) for a, type_ in pairs), span=node.span)
 
     def _choose(self, node: n.Choose) -> c.Step:
+        if not node.each:
+            return self._ask(node, self.expressions.need(node.seat, SEAT))
+        listed = n.ListFilter(node.each, node.seat, node.test, span=node.seat.span)
+        at_once = self.expressions.need(listed if node.test is not None else node.seat, list_of(SEAT))
+        self._forget_changes(*node.alternatives)
+        with self.frame.block():
+            variable = self.frame.add(node.each, SEAT)
+            seat = c.Local(variable.index, node.each, type=SEAT, span=node.seat.span)
+            return replace(self._ask(node, seat), sealed=True, at_once=at_once)
+
+    def _ask(self, node: n.Choose, seat: c.Expression) -> c.Ask:
         expressions = self.expressions
-        seat = expressions.need(node.seat, SEAT)
         context = tuple((item.name, expressions.value(item.value)) for item in node.context)
         names = [alternative.name for alternative in node.alternatives]
         for position, name in enumerate(names):

@@ -167,7 +167,10 @@ class Teller:
         for ask in (node for node in descendants(body) if isinstance(node, c.Ask)):
             often = ", as often as it is wanted" if ask.repeatedly else ""
             unseen = ", unseen by the others" if ask.sealed else ""
-            yield Paragraph((Strong(titled(ask.name)), ": ", *self.code(ask.seat), f" chooses{often}{unseen}:"))
+            who: Words = (*self.code(ask.seat), f" chooses{often}{unseen}:")
+            if ask.at_once is not None:
+                who = ("each of ", *self.code(ask.at_once), " chooses, unseen by the others until all have:")
+            yield Paragraph((Strong(titled(ask.name)), ": ", *who))
             yield Listing(tuple(self._alternative(ask, option) for option in ask.options))
 
     def _alternative(self, ask: c.Ask, option: c.Option) -> Words:

@@ -120,7 +120,8 @@ def _stopped(game: Game, kept: Kept, choice: int, noted: int) -> Iterator[Use]:
             if before is None:
                 game.ruleset.new_game(header["players"], header["seed"], header.get("settings"), header.get("chance"))
             else:
-                before.apply(game.choices[choice - 1][1])
+                by, made = game.choices[choice - 1]
+                before.apply(made, by)
     except _Reached as reached:
         places = [("", reached.span), *(caller[:2] for caller in reached.chain)]
         owners = [(rule_at(game, span)[0] or rule.partition("@")[0], span) for rule, span in places if span is not None]

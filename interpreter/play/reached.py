@@ -67,8 +67,8 @@ class _Table:
             match.play()
             game = self.form.copy.new_game(len(self.bots), seed, self.settings)
             game.machine.plain = True
-            for _, choice in match.game.choices:
-                game.apply(choice)
+            for by, choice in match.game.choices:
+                game.apply(choice, by)
             assert game.result == match.game.result
         except RuleFailure as failure:
             failure.message += f" (in a game of `{self.form.ruleset.id}` with seed {seed})"

@@ -87,10 +87,10 @@ def keep(game: Game, write: Callable[[str], object]) -> None:
     saved = json.loads(game.to_json())
     copy = game.ruleset.new_game(saved["players"], saved["seed"], saved["settings"], saved.get("chance"))
     recorder.begin(copy)
-    for _, choice in game.choices:
-        decision = copy.decision
+    for by, choice in game.choices:
+        decision = copy.decision_of(by)
         assert decision is not None
-        copy.apply(choice)
+        copy.apply(choice, by)
         pairs = tuple((name, value) for name, value in choice.items() if name != "do")
         recorder.chosen(copy, decision, Option(choice["do"], pairs, (0, ())))
     recorder.finish(copy)
@@ -184,13 +184,14 @@ def _again(game: Game, number: int, line: dict[str, Any]) -> None:
     decision = game.decision
     if decision is None:
         raise Difference(number, "the game is over before it")
+    decision = game.decision_of(line["by"]) or decision
     asked = line.get("decision", decision.name)
     if (decision.actor, decision.name) != (line["by"], asked):
         rule = decision.site.procedure.split("@")[0]
         now = f"seat {decision.actor} is asked `{decision.name}` (rule `{rule}`)"
         raise Difference(number, f"{now}; the kept game has `{asked}` of seat {line['by']}")
     try:
-        game.apply({name: value for name, value in line.items() if name not in _OWN})
+        game.apply({name: value for name, value in line.items() if name not in _OWN}, line["by"])
     except IllegalMove as error:
         raise Difference(number, str(error)) from None
     if "digest" in line and line["digest"] != game.digest():

@@ -163,8 +163,8 @@ def _after_set_up(draft: _Draft, choices: Choices, ruleset: Ruleset) -> Game | N
         return None
     try:
         game = begun(checked, ruleset)
-        for _, choice in choices:
-            game.apply(choice)
+        for by, choice in choices:
+            game.apply(choice, by)
     except (IllegalMove, RuleFailure, RulesetError, ValueError):
         return None
     return game

@@ -182,6 +182,17 @@ def compound(statements: st.SearchStrategy[n.Statement]) -> st.SearchStrategy[n.
             st.booleans(),
             lists(alternatives(blocks), 1, 2),
         ),
+        st.builds(
+            n.Choose,
+            words,
+            lists(contexts, most=2),
+            small,
+            st.just(False),
+            st.just(False),
+            lists(alternatives(blocks), 1, 2),
+            word("_"),
+            maybe_small,
+        ),
         keeps(blocks),
     )
 

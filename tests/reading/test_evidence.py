@@ -45,7 +45,7 @@ def states(path: Path) -> Iterator[str]:
     yield "a link to that folder"
 
 
-@pytest.mark.parametrize(("what", "wanted"), [("file", 4), ("folder", 4), ("form", 3), ("place", 2)])
+@pytest.mark.parametrize(("what", "wanted"), [("file", 4), ("folders", 1), ("form", 3), ("place", 2)])
 def test_each_look_tells_a_change(what: str, wanted: int, tmp_path: Path) -> None:
     seen: list[str] = []
     for _ in states(tmp_path / "a"):
