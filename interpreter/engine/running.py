@@ -92,7 +92,10 @@ def _failures(checked: Checked, ruleset: Ruleset) -> Iterator[Failure]:
         yield from _unsound(furthest, scenario)
         for move in scenario.when[-1:]:
             if game.accepts(move.choice, move.by):
-                game.apply(move.choice, move.by)
+                try:
+                    game.apply(move.choice, move.by)
+                except RuleFailure:  # it was told above
+                    return
     if scenario.refused is not None:
         yield from _refused(game, scenario.refused)
     elif scenario.given is not None and (waits := _waits(game)) is not None:

@@ -90,7 +90,7 @@ def test_others_hear_of_it_when_all_have_chosen(ruleset: Ruleset) -> None:
     told = [line.values.get("value") for line in game.log(1) if line.actor == 0]
     game.apply(CHOICES[2][1], 2)
     assert told == [None]
-    assert [line.values["value"] for line in game.log(1) if "value" in line.values and line.values["value"]] == [2, 3]
+    assert [line.values["value"] for line in game.log(1) if line.values.get("value")] == [2, 3]
 
 
 def test_kept_games_and_saves_have_any_order(ruleset: Ruleset) -> None:
