@@ -307,7 +307,7 @@ class Lowering:
             sets(each, c.Loop("map", item, everyone, None, (), element(each, type_, found), type=list_of(type_)))
             for each, type_ in lists.items()
         ]
-        asks = replace(ask, options=tuple(collected), at_once=waiting)
+        asks = replace(ask, options=tuple(collected), at_once=waiting, kept=(listed, order, *lists))
         first = sets(who.index, element(left, SEAT, number(0)))
         return [
             sets(listed, seats),

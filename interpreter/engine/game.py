@@ -455,6 +455,13 @@ class Game:
             copy._before = copy._gathered = made
         return copy
 
+    def stood_at(self, frame: Any) -> Game:
+        """A copy, without its log, that stands at another frame of the same decision."""
+        copy = self.clone()
+        copy.state.frame = frame
+        copy._ask()
+        return copy
+
     def __copy__(self) -> Game:
         return self.clone(log=True)
 

@@ -145,6 +145,8 @@ class Worlds:
             self.game = game.clone(log=True)
             for _ in self.again:
                 self.game.undo()
+        elif replay:
+            self._without_open_choices()
         machine = game.machine
         self.layout, self.zones = machine.constants.layout, machine.constants.effects.zones
         self.cards = game.ruleset.model.cards
@@ -153,6 +155,25 @@ class Worlds:
         self._places = list(self._unknown(memory or Memory(self.game, seat)))
         self._pools = self._hidden_pools()
         self._values = [cell for cell in self.hidden if not self._group(cell).type.is_holder]
+
+    def _without_open_choices(self) -> None:
+        """What others chose at once with somebody who still chooses is in locals alone: they choose again."""
+        asked = self.game.decision
+        if asked is None or not asked.site.ask.kept:
+            return
+        ask, env = asked.site.ask, list(asked.frame[1])
+        assert isinstance(ask.seat, c.Local)
+        assert isinstance(ask.at_once, c.Local)
+        listed, order, *lists = ask.kept
+        chosen = env[order]
+        mine = [place for place, seat in enumerate(chosen) if seat == self.seat]
+        for each in (order, *lists):
+            env[each] = tuple(env[each][place] for place in mine)
+        env[ask.at_once.index] = tuple(seat for seat in env[listed] if seat not in env[order])
+        self.again = [(seat, ask.name, None) for seat in chosen if seat != self.seat]
+        if self.again:
+            env[ask.seat.index] = env[ask.at_once.index][0]
+            self.game = self.game.stood_at((asked.frame[0], tuple(env), *asked.frame[2:]))
 
     def _group(self, cell: int) -> Group:
         return self.game.ruleset.model.groups[self.layout.owner_of(cell)[0]]

@@ -554,7 +554,8 @@ class Ask(Core):
     """A decision of a seat. ``context`` are values shown with it: name, value.
 
     ``at_once`` is a list of seats that all decide, each by itself: ``seat`` is the local that takes each of them. Once
-    it is lowered, ``at_once`` is the local that holds those who have not chosen yet.
+    it is lowered, ``at_once`` is the local that holds those who have not chosen yet, and ``kept`` are the locals with
+    all seats, those that have chosen, and at the same place what they chose.
     """
 
     name: str
@@ -564,6 +565,7 @@ class Ask(Core):
     repeatedly: bool
     sealed: bool
     at_once: Expression | None = None
+    kept: tuple[int, ...] = ()
 
     @property
     def chosen(self) -> frozenset[int]:

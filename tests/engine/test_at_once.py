@@ -11,6 +11,8 @@ import pytest
 from interpreter.engine.game import Game
 from interpreter.engine.refusal import IllegalMove
 from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.worlds import Worlds
+from interpreter.play.bots.base import Stream
 from interpreter.play.saves import Recorder, play_again, read_kept
 from tests.compiler.pair import Pair, play
 from tests.small import examined, loaded, write
@@ -108,6 +110,23 @@ def test_kept_games_and_saves_have_any_order(ruleset: Ruleset) -> None:
     saved = game.to_json()
     assert Game.from_json(ruleset, saved).digest() == game.digest()
     assert play_again(ruleset, read_kept("".join(written))).digest() == game.digest()
+
+
+@pytest.mark.parametrize("log", [True, False])
+def test_a_search_does_not_know_what_others_chose(log: bool, ruleset: Ruleset) -> None:
+    """It knows what its own seat chose, and deals the rest anew: also in a copy that has no log."""
+    game = ruleset.new_game(3, 1)
+    game.apply(CHOICES[0][1], 0)
+    game.apply(CHOICES[2][1], 2)
+    copy, draw = game.clone(log=log), Stream(1, "test").below
+    scores = []
+    for number in range(12):
+        world = Worlds(copy, 2).deal(number, draw)
+        world.apply({"do": "pass"}, 1)
+        scores.append([seat["score"] for seat in world.view()["seats"]])
+    assert len({score[0] for score in scores}) > 2
+    assert {score[2] // 10 for score in scores} == {3}
+    assert copy.digest() == game.digest()
 
 
 def test_both_forms_play_the_same(tmp_path: Path) -> None:
