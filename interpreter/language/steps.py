@@ -470,8 +470,11 @@ class Steps:
     def _choose(self, node: n.Choose) -> c.Step:
         if not node.each:
             return self._ask(node, self.expressions.need(node.seat, SEAT))
-        listed = n.ListFilter(node.each, node.seat, node.test, span=node.seat.span)
-        at_once = self.expressions.need(listed if node.test is not None else node.seat, list_of(SEAT))
+        listed = node.seat
+        if node.test is not None:
+            span = replace(node.seat.span, end=node.test.span.end)
+            listed = n.ListFilter(node.each, node.seat, node.test, span=span)
+        at_once = self.expressions.need(listed, list_of(SEAT))
         self._forget_changes(*node.alternatives)
         with self.frame.block():
             variable = self.frame.add(node.each, SEAT)
