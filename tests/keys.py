@@ -28,6 +28,8 @@ keys that differ stand here; `replaces` names the file whose declaration this st
 whose declaration, or layer of a rule, is taken out; `cites` lists the statements of a rulebook that this follows;
 `about` says what this is, for readers; `provenance` tells where the data comes from and how it was checked.
 
+`Required` is what a file or declaration cannot do without; one that `amends` another has it from there.
+
 This page is written by `python -m tests.keys`.
 """
 REMARKS = ("amends", "replaces", "removes", "cites", "about", "provenance")
@@ -63,7 +65,8 @@ class _Reader:
                 if path and key in self.sections and value.get("$ref", "").endswith(f"/{key}"):
                     yield below, f"As the section `{key}`."
                     continue
-                yield below, self.meaning(value, file)
+                required = "Required. " if key in schema.get("required", ()) else ""
+                yield below, required + self.meaning(value, file)
                 yield from self.rows(value, below, file)
         if isinstance(more := schema.get("additionalProperties"), dict):
             yield f"{path}.NAME", self.meaning(more, file)

@@ -13,6 +13,8 @@ from click.testing import CliRunner
 import interpreter
 from interpreter.base.source import SourceFile
 from interpreter.cli.main import cli
+from interpreter.language.declare import OWN_CELLS, OWN_TYPES, OWN_VALUES
+from interpreter.language.declared import LITERALS
 from interpreter.language.grammar import grammar
 from interpreter.language.signatures import FUNCTIONS
 from interpreter.language.tidy import tidy
@@ -92,6 +94,13 @@ def test_the_reference_names_every_word_of_the_language() -> None:
     reference = (DOCS / "language.md").read_text(encoding="utf-8")
     words = set(re.findall(r'"([a-z]+)"', text))
     assert {word for word in words if not re.search(rf"\b{word}\b", reference)} == set()
+
+
+def test_the_reference_lists_the_reserved_names() -> None:
+    page = (DOCS / "language.md").read_text(encoding="utf-8")
+    for names in (LITERALS, OWN_TYPES, OWN_VALUES, OWN_CELLS):
+        rows = [set(re.findall(r"`(\w+)`", line)) for line in page.splitlines() if line.startswith("| ")]
+        assert any(set(names) <= row for row in rows), names
 
 
 def test_the_reference_shows_every_form_of_the_grammar() -> None:

@@ -34,7 +34,7 @@ MAXIMUM_TOKENS = 64
 MAXIMUM_DEPTH = 8
 MAXIMUM_FIELDS = 200
 OWN_TYPES = ("int", "bool", "text", "seat", "card", "piece", "role", "phase", "place", "link", "pile", *MAKERS)
-OWN_VALUES = ("players", "seats", "round")
+OWN_VALUES = ("players", "seats", "round", "phase")
 OWN_CELLS = ("phase", "turn", "pending", "settling", "kept", "over", "location", "chance")
 """Names that the language has taken, by what they are names of."""
 
