@@ -323,6 +323,9 @@ class _Things(Reader):
             first = self.model.groups[group.name]
             notes = (Note("the first declaration", first.span),) if first.file else ()
             self.report(Diagnostic("E501", f"`{group.name}` is declared already", group.span, notes))
+        if group.seen == "owner" and not group.owner:
+            message = "got `owner`, want `everyone` or `no one`: only what a seat has has an owner"
+            self.error("E104", message, keys["seen"].span)
         start = keys.get("start")
         if isinstance(start, Scalar) and start.text in ("all", "rest"):
             group = replace(group, starts=cast(Literal["all", "rest"], start.text))

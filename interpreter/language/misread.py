@@ -61,6 +61,7 @@ REMEDIES: tuple[tuple[str, str], ...] = (
         "`pick` stands behind a new name: `let {0} = pick from …`, or another one where `{0}` is known already",
     ),
     (r"\bpick +from\b", "`pick` stands behind a new name: `let one = pick from …`"),
+    (r"\broll +\S.* from\b", "`roll` stands behind a new name: `let dice = roll 5 from …`"),
     (r"->", "each parameter has a type: `(name: type) -> type:`"),
     (r"\b(list|set|bag)[\[(<]", "write `{} of …`"),
     (r"\bmove +[0-9]+ +([a-z_]\w*)", "of a kind: `3 of {}`; a token without kinds: the number alone"),

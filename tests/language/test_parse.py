@@ -140,6 +140,13 @@ ERRORS: list[tuple[Parse, str, str]] = [
         "                ^^^^\n"
         "help: `pick` stands behind a new name: `let one = pick from …`",
     ),
+    (
+        procedure,
+        "who.dice = roll 5 from pip",
+        "1:17: E201 got `5`, want an operator or the end of the line\n"
+        "                ^\n"
+        "help: `roll` stands behind a new name: `let dice = roll 5 from …`",
+    ),
     (procedure, "break", "1:1: E201 there is no statement `break`\n^^^^^"),
     (procedure, "while a:\n  pass", "2:3: E201 there is no statement `pass`\n  ^^^^"),
     (procedure, "print x", "1:1: E201 `print` begins no statement\n^^^^^"),
