@@ -164,3 +164,24 @@ def test_what_tells_hidden_things_is_found(tmp_path: Path, told: str) -> None:
 @pytest.mark.parametrize("told", SOUND)
 def test_what_tells_nothing_hidden_is_no_leak(tmp_path: Path, told: str) -> None:
     assert leaks(tmp_path, SOUND[told]) == set()
+
+
+AT_ONCE = """
+choose bid by each s in seats, at once:
+  tell number in 1 .. 3:
+    s.score = number
+if seats[0].score == seats[1].score:
+  seats[1].score = 100
+end game
+"""
+
+
+def test_a_search_does_not_see_what_is_chosen_at_once(tmp_path: Path) -> None:
+    ruleset, found = loaded(write(tmp_path, AT_ONCE)), set()
+    for hidden in (1, 2, 3):
+        game = ruleset.new_game(2, seed=1)
+        game.apply({"do": "tell", "number": hidden})
+        assert game.decision is not None
+        bot = bots_of("search:40:random", ruleset, 2)[1]
+        found.add(str(bot.choose(game, game.decision, Stream(2, "test"))))
+    assert len(found) == 1
