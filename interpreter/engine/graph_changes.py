@@ -126,7 +126,7 @@ class _Board:
         """Facts of the whole graph."""
         ways = [way for node, row in enumerate(self.distances) for way in row[node + 1 :] if way is not None]
         yield "nodes", str(len(self.names))
-        yield "links", str(len(self.links))
+        yield "links", str(len(self.graph.links))
         yield "length of all links", str(sum(self.lengths))
         yield "mean way", f"{sum(ways) / len(ways):.1f}" if ways else "-"
         yield "longest way", str(max(ways, default=0))

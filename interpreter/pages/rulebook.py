@@ -192,6 +192,10 @@ class _Book:
         entries = self.composition.sections.get("graph", {}).get("graph", [])
         cites = [id for entry in entries for id in self.teller.cites_of(entry)]
         yield from self.teller.folded_statements([*cites, *self._cites_of_files("map")])
+        for key, about in (("length", "The length of a link, from one end to the other: "), ("takes", "Its places: ")):
+            texts = [text for entry in entries if (text := word(entry.get(key)))]
+            if texts and not texts[-1].isidentifier():
+                yield Paragraph((about, Code(texts[-1])))
         yield Folded((f"every {graph.node}: {len(graph.nodes)}",), (self._nodes(),))
         yield Folded((f"every link: {len(graph.links)}",), (self._links(),))
 

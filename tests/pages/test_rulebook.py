@@ -110,6 +110,13 @@ def test_the_columns_for_so_many_players_are_marked() -> None:
     assert {grid.rows[row][0] for row in grid.marked_rows} == {("4",)}
 
 
+def test_how_long_a_link_is_and_which_places_a_node_has_are_told() -> None:
+    book = markdown_of(rulebook_of(load(Path(__file__).parents[1] / "cases" / "ferries" / "ferries.yaml")))
+    assert "The length of a link, from one end to the other: `none if link.ferry and from != link.from" in book
+    assert "Its places: `jetty if node.small else berths`" in book
+    assert "place.price" in book
+
+
 def test_interpretations_that_were_set_are_in_force() -> None:
     found = load("germany-2018")
     book = markdown_of(rulebook_of(found, None, found.settings({"phase_out_begins": "next_round"})))
