@@ -65,6 +65,9 @@ class Builder(Transformer[Token, Any]):
     def matched(self, meta: Any, c: list[Any]) -> n.Match:
         return n.Match(tuple(c[:-1]), c[-1], span=self._span(meta))
 
+    def alternatives(self, meta: Any, c: list[Any]) -> n.Alternatives:
+        return n.Alternatives(tuple(c), span=self._span(meta))
+
     def preferences(self, meta: Any, c: list[Any]) -> n.Preferences:
         return n.Preferences(tuple(c), span=self._span(meta))
 

@@ -21,6 +21,7 @@ from interpreter.language.check_graph import Boards
 from interpreter.language.check_shown import Shown
 from interpreter.language.check_starts import Starts
 from interpreter.language.checker import Checker
+from interpreter.language.decisions import Decisions
 from interpreter.language.declare import declare
 from interpreter.language.model import (
     CheckedRule,
@@ -157,6 +158,7 @@ class _Whole(Checker):
         super().__init__(composition, declare(composition, report), {}, report)
         self.statements = statements
         self.bodies: dict[tuple[str, int], Body | None] = {}
+        self.decisions = Decisions(composition, report)
         self.unread = False
         """Whether the text of a procedure cannot be read."""
 
@@ -174,6 +176,7 @@ class _Whole(Checker):
         Shown(*given, unread=self.unread).check()
         self._laws()
         self._citations()
+        self.decisions.check_asked()
         self.model.signatures = self.signatures
 
     # --- headers
@@ -195,7 +198,7 @@ class _Whole(Checker):
     def _procedure(self, text: Value | None) -> n.Procedure | None:
         tree = parsed(text, parse_procedure, self.report)
         self.unread = self.unread or tree is None
-        return tree
+        return self.decisions.widened(tree) if tree is not None else None
 
     def _header(self, name: str, index: int, entry: Entry, form: Form, tree: Body | None) -> None:
         below = self.signatures.get(name)

@@ -15,7 +15,7 @@ from interpreter.language import nodes as n
 
 __all__ = ["AnyNode", "format_node"]
 
-WholeText = n.Function | n.Procedure | n.Verdict | n.EventPattern | n.Match | n.Preferences
+WholeText = n.Function | n.Procedure | n.Verdict | n.EventPattern | n.Match | n.Preferences | n.Alternatives
 Part = (
     n.Header
     | n.Parameter
@@ -87,6 +87,8 @@ def format_node(node: AnyNode) -> str:
             return ", ".join(map(_binder, node.binders)) + _where(node.test)
         case n.Preferences():
             return _text(line for preference in node.lines for line in _preference(preference))
+        case n.Alternatives():
+            return _text(line for alternative in node.alternatives for line in _alternative(alternative))
         case n.Header():
             return _header(node)
         case n.Parameter():

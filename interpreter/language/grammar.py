@@ -25,6 +25,7 @@ STARTS = [
     "heard",
     "matched",
     "preferences",
+    "alternatives",
     "a_type",
 ]
 

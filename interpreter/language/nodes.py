@@ -12,6 +12,7 @@ __all__ = [
     "Add",
     "Aggregate",
     "Alternative",
+    "Alternatives",
     "Amount",
     "Assign",
     "Attribute",
@@ -521,6 +522,13 @@ class Alternative(Node):
     test: Expr | None
     guard: Expr | None
     body: Block | None
+
+
+@dataclass(frozen=True, slots=True)
+class Alternatives(Node):
+    """The text of an ``adds`` or ``wraps`` of a decision."""
+
+    alternatives: tuple[Alternative, ...]
 
 
 @dataclass(frozen=True, slots=True)

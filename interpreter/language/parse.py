@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Trees",
+    "parse_alternatives",
     "parse_condition",
     "parse_event_pattern",
     "parse_expression",
@@ -76,6 +77,11 @@ def parse_match(text: Text) -> tuple[nodes.Match | None, list[Diagnostic]]:
 def parse_preferences(text: Text) -> tuple[nodes.Preferences | None, list[Diagnostic]]:
     """The lines of a policy for one decision."""
     return cast("tuple[nodes.Preferences | None, list[Diagnostic]]", _parse("preferences", text))
+
+
+def parse_alternatives(text: Text) -> tuple[nodes.Alternatives | None, list[Diagnostic]]:
+    """What stands under `adds` and `wraps` of a decision."""
+    return cast("tuple[nodes.Alternatives | None, list[Diagnostic]]", _parse("alternatives", text))
 
 
 def parse_type(text: Text) -> tuple[nodes.Type | None, list[Diagnostic]]:

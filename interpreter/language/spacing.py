@@ -19,7 +19,16 @@ if TYPE_CHECKING:
 __all__ = ["Start", "space_out"]
 
 Start = Literal[
-    "function", "procedure", "verdict", "condition", "expression", "heard", "matched", "preferences", "a_type"
+    "function",
+    "procedure",
+    "verdict",
+    "condition",
+    "expression",
+    "heard",
+    "matched",
+    "preferences",
+    "alternatives",
+    "a_type",
 ]
 
 _LAYOUT = ("_NL", "_INDENT", "_DEDENT")

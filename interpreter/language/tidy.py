@@ -33,6 +33,7 @@ _PARSED: dict[Start, Parse] = {
     "heard": p.parse_event_pattern,
     "matched": p.parse_match,
     "preferences": p.parse_preferences,
+    "alternatives": p.parse_alternatives,
     "a_type": p.parse_type,
 }
 _STARTS: dict[str, Start] = {
@@ -45,6 +46,8 @@ _STARTS: dict[str, Start] = {
     "for": "matched",
     "rows": "matched",
     "prefer": "preferences",
+    "adds": "alternatives",
+    "wraps": "alternatives",
 }
 """What rule text is by the key that it stands behind; behind every other it is an expression."""
 

@@ -7,6 +7,7 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar
 
 from interpreter.language.core import Core
+from interpreter.language.nodes import Node
 
 __all__ = ["descendants", "rewritten", "size"]
 
@@ -47,16 +48,22 @@ def rewritten(tree: T, change: Callable[[Any], Any]) -> T:
     """A tree in which every node is what ``change`` makes of it, from below."""
     if isinstance(tree, tuple):
         return tuple(rewritten(item, change) for item in tree)  # type: ignore[return-value]
-    if not isinstance(tree, Core) or not is_dataclass(tree):
+    if not isinstance(tree, Core | Node) or not is_dataclass(tree):
         return tree
     below: dict[str, Any] = {}
     for each in fields(tree):
         old = getattr(tree, each.name)
-        if each.name not in ("span", "type") and (new := rewritten(old, change)) is not old and new != old:
+        if (
+            each.name not in _APART[isinstance(tree, Node)]
+            and (new := rewritten(old, change)) is not old
+            and new != old
+        ):
             below[each.name] = new
     return change(replace(tree, **below) if below else tree)  # type: ignore[no-any-return]
 
 
+_APART = ("span", "type"), ("span", "name_span")
+"""Fields that are no nodes: places, and the types of checked trees."""
 _LEAVES = frozenset({str, int, bool, type(None)})
 _known: dict[type, tuple[str, ...] | None] = {}
 

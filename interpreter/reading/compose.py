@@ -53,6 +53,7 @@ NAMED_SECTIONS = (
     "rules",
     "triggers",
     "standing",
+    "decisions",
     "says",
     "boards",
     "measures",
@@ -648,7 +649,7 @@ def _check_layers(composition: Composition) -> list[Diagnostic]:
     """A name is declared once; what covers it says so, and names a file that has it."""
     found: list[Diagnostic] = []
     for section, names in composition.sections.items():
-        if section in SINGLE_SECTIONS or section in ("says", "policies", "card_rows"):
+        if section in SINGLE_SECTIONS or section in ("says", "policies", "decisions", "card_rows"):
             continue
         for name, layers in names.items():
             for position, entry in enumerate(layers):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
 import pytest
 
 from interpreter.base.diagnostics import RulesetError
+from interpreter.engine.decision import Option
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.engine.typed import value_of
@@ -193,3 +195,40 @@ def test_single_cells_of_cards_differ(tmp_path: Path) -> None:
     game = after(laid(tmp_path, cells))
     assert value(game, "[c.many for c in weather]") == (2, 5, 1)
     assert value(game, "count(c in weather where c.brings == gnat)") == 3
+
+
+DECISIONS = """decisions:
+  hop:
+    adds: |
+      dive depth in 1 .. 3 where depth < shown if who.number == 0:
+        water = depth
+    wraps: |
+      leap where to.shore == north:
+        base()
+        water = 3
+      stay if round > 1
+"""
+
+
+def test_alternatives_are_added_to_a_decision_and_wrapped(tmp_path: Path) -> None:
+    before, hop, behind = (POND / "pond/family.yaml").read_text(encoding="utf-8").partition("      for each turn who")
+    asks, end, others = (hop + behind).partition("      if sky == []:")
+    asks = re.sub(r"\bwho\b", "frog", asks).replace("choose hop by", "choose hop(shown = water + 2) by")
+    family = f"{before}{asks}{end}{others}"
+    ruleset = laid(tmp_path, DECISIONS, family=family)
+    game = after(ruleset)
+    assert [(option.do, option.as_dict().get("depth")) for option in options(game)][-3:] == [
+        ("dive", n) for n in (1, 2, 3)
+    ]
+    assert {option.do for option in options(game)} == {"dive", "leap"}
+    game.apply({"do": "dive", "depth": 1})
+    assert value(game, "water") == 1
+    assert {option.do for option in options(game)} == {"leap"}
+    assert not game.accepts({"do": "leap", "to": "Moss", "place": 1})
+    game.apply(options(game)[0])
+    assert (value(game, "water"), value(game, "seats[1].frogs")) == (3, 2)
+
+
+def options(game: Game) -> list[Option]:
+    assert game.decision is not None
+    return list(game.decision.options)
