@@ -388,8 +388,8 @@ class _Reader:
             case n.Let(name, type_, value):
                 self._visit((type_, value), around)
                 self._bind(node, name, around)
-            case n.Pick(name, items) | n.Roll(name, _, items):
-                self._visit((node.number, items) if isinstance(node, n.Roll) else items, around)
+            case n.Roll(name, number, items):
+                self._visit((number, items), around)
                 self._bind(node, name, around)
             case n.TestLet(name, value):
                 self._visit(value, around)

@@ -125,8 +125,11 @@ class Builder(Transformer[Token, Any]):
     def let_typed(self, meta: Any, c: list[Any]) -> n.Let:
         return n.Let(str(c[0]), c[1], c[2], span=self._span(meta))
 
-    def pick(self, meta: Any, c: list[Any]) -> n.Pick:
-        return n.Pick(str(c[0]), c[1], str(c[2]), span=self._span(meta))
+    def pick(self, meta: Any, c: list[Any]) -> n.Drawn:
+        return n.Drawn("pick", c[0], str(c[1]), span=self._span(meta))
+
+    def shuffled(self, meta: Any, c: list[Any]) -> n.Drawn:
+        return n.Drawn("shuffled", c[0], str(c[1]), span=self._span(meta))
 
     def roll(self, meta: Any, c: list[Any]) -> n.Roll:
         return n.Roll(str(c[0]), c[1], c[2], str(c[3]), span=self._span(meta))
@@ -172,6 +175,11 @@ class Builder(Transformer[Token, Any]):
 
     def note(self, meta: Any, c: list[Any]) -> n.Note:
         return n.Note(str(c[0]), c[1] or (), span=self._span(meta), name_span=self._token(c[0]))
+
+    def note_named(self, meta: Any, c: list[Any]) -> n.Note:
+        return n.Note(
+            str(c[0]), c[1][1::2], tuple(map(str, c[1][::2])), span=self._span(meta), name_span=self._token(c[0])
+        )
 
     def return_(self, meta: Any, c: list[Any]) -> n.Return:
         return n.Return(c[0], span=self._span(meta))
@@ -413,6 +421,11 @@ class Builder(Transformer[Token, Any]):
                 return self._aggregate(meta, c[0], only, None, ((), False))
         return n.Call(name, arguments, span=self._span(meta), name_span=self._token(c[0]))
 
+    def call_named(self, meta: Any, c: list[Any]) -> n.Expr:
+        return n.Call(
+            str(c[0]), c[1][1::2], tuple(map(str, c[1][::2])), span=self._span(meta), name_span=self._token(c[0])
+        )
+
     def call_where(self, meta: Any, c: list[Any]) -> n.Expr:
         return self._aggregate(meta, c[0], c[1], c[2], c[3] or ((), False))
 
@@ -446,6 +459,8 @@ class Builder(Transformer[Token, Any]):
 
     def arguments(self, meta: Any, c: list[Any]) -> tuple[n.Expr, ...]:
         return tuple(c)
+
+    named = arguments
 
     def by(self, meta: Any, c: list[Any]) -> tuple[tuple[n.Expr, ...], bool]:
         return tuple(item for item in c if item is not None and item is not True), c[-1] is True

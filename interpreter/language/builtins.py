@@ -33,7 +33,11 @@ class BuiltinCall:
             case "int":
                 return x.need(node, INT)
             case "ints":
-                return x.need(node, list_of(INT))
+                found = x.value(node, list_of(INT))
+                if found.type.form == "list" and found.type.of is not None and found.type.of.form == "bag":
+                    self.bag = found.type.of.name
+                    return found
+                return x.fit(found, list_of(INT), node.span, "")
             case "node":
                 return x.need(node, NODE)
             case "nodes":
@@ -114,6 +118,8 @@ class BuiltinCall:
                 return self.item
             case "list":
                 return list_of(self.item)
+            case "lists":
+                return list_of(list_of(self.item))
             case "nodes":
                 return list_of(NODE)
             case "links":

@@ -214,13 +214,16 @@ class _Whole(Checker):
         parameters = tuple((p.name, self._type(p.type)) for p in header.parameters) if header else ()
         default = BOOL if form == "permits" else NOTHING
         result = self._type(header.result) if header and header.result else default
+        constant = isinstance(tree, n.Function) and header is None and below is None and _is_literal(tree.body)
+        if constant and isinstance(tree, n.Function):
+            result = BOOL if isinstance(tree.body, n.BoolLiteral) else INT
         if form == "is" and result == NOTHING and tree is not None:
             self.error("E310", f"`{name}` needs a header that says what it gives: `() -> type:`", tree.span)
             result = NEVER
         if form == "permits" and result != BOOL and header is not None:
             self.error("E310", "a verdict gives no value of its own", header.span)
         if below is None:
-            self.signatures[name] = Signature(name, form, parameters, result, entry.span, unread=tree is None)
+            self.signatures[name] = Signature(name, form, parameters, result, entry.span, tree is None, constant)
             return
         if below.form != form:
             self._other_form(name, form, below, entry)
@@ -527,6 +530,11 @@ class _Whole(Checker):
                 if isinstance(node, n.Require):
                     for cite in node.cites:
                         yield Scalar(cite, "plain", node.span, cite)
+
+
+def _is_literal(tree: n.Node) -> bool:
+    value = tree.value if isinstance(tree, n.Negative) else tree
+    return isinstance(value, n.IntLiteral | n.BoolLiteral)
 
 
 def _texts(value: Value | None) -> tuple[str, ...]:

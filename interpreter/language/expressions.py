@@ -6,7 +6,7 @@ of the type `never`, which fits everywhere, so that one mistake gives one messag
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import assert_never
 
 from interpreter.base.diagnostics import Diagnostic, Note
@@ -177,6 +177,9 @@ class Expressions:
                 return self._index(node)
             case n.Call():
                 return self._call(node, maybe=maybe)
+            case n.Drawn():
+                self.error("E701", "chance brings nothing to a function: draw in a `does`", span)
+                return self._never(span)
             case n.Aggregate():
                 return self._aggregate(node, maybe)
             case n.ListLiteral(items):
@@ -294,6 +297,9 @@ class Expressions:
         member = self._kind_member(name, wanted, span)
         if member is not None:
             return member
+        signature = self.signatures.get(name)
+        if signature is not None and signature.constant:
+            return c.CallRule(name, (), type=signature.result, span=span)
         self._unknown(name, span)
         return self._never(span)
 
@@ -487,11 +493,11 @@ class Expressions:
                     node.name_span,
                 )
                 return self._never(node.span)
-            arguments = self._arguments(node, [type_ for _, type_ in signature.parameters], signature.span)
+            arguments = self.arguments(node, node.name, signature.parameters, signature.span)
             return c.CallRule(signature.name, arguments, type=signature.result, span=node.span)
         fields = self.model.records.get(node.name)
         if fields is not None:
-            arguments = self._arguments(node, list(fields.values()), None)
+            arguments = self.arguments(node, node.name, list(fields.items()), None)
             return c.MakeRecord(arguments, type=Type("record", node.name), span=node.span)
         function = FUNCTIONS.get(node.name)
         if function is not None:
@@ -522,7 +528,7 @@ class Expressions:
             if found is None:
                 self.error("E302", f"there is no {card} {literal.value}", literal.span)
             return found or self._never(node.span)
-        arguments = self._arguments(node, [key_type], kind.span)
+        arguments = self.arguments(node, node.name, [(kind.key, key_type)], kind.span)
         if len(arguments) != 1:
             return self._never(node.span)
         local = self.frame.hidden()
@@ -538,20 +544,37 @@ class Expressions:
             self.error("E507", "`base` is known only in a rule that says `wraps`", node.name_span)
             return self._never(node.span)
         rule, layer, signature = self.base
-        arguments = self._arguments(node, [type_ for _, type_ in signature.parameters], signature.span)
+        arguments = self.arguments(node, node.name, signature.parameters, signature.span)
         return c.CallBase(rule, layer, arguments, type=signature.result, span=node.span)
 
-    def _arguments(self, node: n.Call, wanted: list[Type], declared: Span | None) -> tuple[c.Expression, ...]:
-        if len(node.arguments) != len(wanted):
-            asked = ", ".join(map(str, wanted))
-            notes = (Note(f"it is `{node.name}({asked})`", declared),) if declared else ()
-            message = f"`{node.name}` takes {counted(len(wanted), 'value')}, got {len(node.arguments)}"
+    def arguments(
+        self, node: n.Call | n.Note, called: str, wanted: Sequence[tuple[str, Type]], declared: Span | None
+    ) -> tuple[c.Expression, ...]:
+        """The values of a call, by their places or all by their names."""
+        given = node.arguments
+        asked = ", ".join(f"{name}: {type_}" for name, type_ in wanted)
+        notes = (Note(f"it is `{called}({asked})`", declared),)
+        if len(given) != len(wanted):
+            message = f"`{called}` takes {counted(len(wanted), 'value')}, got {len(given)}"
             self.report(Diagnostic("E404", message, node.span, notes))
-            return tuple(self._never(argument.span) for argument in node.arguments)
-        return tuple(self.need(argument, type_) for argument, type_ in zip(node.arguments, wanted, strict=True))
+            return tuple(self._never(argument.span) for argument in given)
+        if node.names:
+            names = [name for name, _ in wanted]
+            strange = [name for name in node.names if name not in names or node.names.count(name) > 1]
+            if strange:
+                message = f"`{called}` takes no `{strange[0]}`{did_you_mean(strange[0], names)}"
+                twice = f"`{strange[0]}` stands here twice"
+                self.report(Diagnostic("E404", twice if strange[0] in names else message, node.span, notes))
+                return tuple(self._never(argument.span) for argument in given)
+            given = tuple(given[node.names.index(name)] for name in names)
+        return tuple(self.need(argument, type_) for argument, (_, type_) in zip(given, wanted, strict=True))
 
     def _builtin(self, node: n.Call, function: Function, maybe: bool) -> c.Expression:
-        enough = len(node.arguments) == len(function.parameters) or (function.many and len(node.arguments) >= 2)
+        if node.name in ("keys", "cells"):
+            return self._of_table(node)
+        enough = (not node.names and len(node.arguments) == len(function.parameters)) or (
+            function.many and len(node.arguments) >= 2
+        )
         if not enough:
             many = ", …" if function.many else ""
             form = Note(f"it is `{node.name}({', '.join(function.parameters)}{many})`")
@@ -568,10 +591,45 @@ class Expressions:
         or_none = function.partial and maybe
         if node.name == "links":
             return c.Static("node.links", arguments[0], type=type_, span=node.span)
+        if node.name == "sum" and builtin.bag:
+            return self._sum_of_bags(arguments[0], builtin.bag, node.span)
         graph = self.model.graph
         if node.name in ("distance", "path") and graph is not None and graph.dealt in self.model.groups:
             arguments.append(self._read(self._cell(graph.dealt, None, node.span)))
         return c.Builtin(node.name, tuple(arguments), or_none, type=type_.maybe if or_none else type_, span=node.span)
+
+    def _of_table(self, node: n.Call) -> c.Expression:
+        """``keys(table)``, ``keys(table, key)``: the values of a key; ``cells(table, keys …)``: a line of cells."""
+        first, *others = node.arguments or (None,)
+        table = self.model.tables.get(first.name) if isinstance(first, n.Name) else None
+        if table is None:
+            self.error("E401", f"want a table: `{node.name}(table)`", (first or node).span)
+            return self._never(node.span)
+        last = len(table.keys) - 1
+        if node.name == "keys":
+            named = [key.name for key in others if isinstance(key, n.Name)] or list(table.keys)
+            if len(named) != 1 or named[0] not in table.keys or len(others) > 1:
+                listed = " or ".join(f"`keys({table.name}, {key})`" for key in table.keys)
+                self.error("E405", f"say which key is meant: {listed}", node.span)
+                return self._never(node.span)
+            last = table.keys.index(named[0])
+        every = c.Const(table.axes[last], type=list_of(table.key_types[last]), span=node.span)
+        if node.name == "keys":
+            return every
+        if len(others) != last:
+            wanted = ", ".join([table.name, *table.keys[:last]])
+            self.error("E405", f"the cells of a line are `cells({wanted})`", node.span)
+            return self._never(node.span)
+        keys = tuple(self.need(key, type_) for key, type_ in zip(others, table.key_types, strict=False))
+        local = c.Local(self.frame.hidden(), table.keys[last], type=table.key_types[last], span=node.span)
+        cell = c.TableCell(table.name, (*keys, local), type=table.gives, span=node.span)
+        return c.Loop("map", local.index, every, None, (), cell, type=list_of(table.gives), span=node.span)
+
+    def _sum_of_bags(self, bags: c.Expression, kind: str, span: Span) -> c.Expression:
+        return c.Builtin("sum of bags", (bags, self._empty_bag(kind, span)), type=bag_of(kind), span=span)
+
+    def _empty_bag(self, kind: str, span: Span) -> c.Expression:
+        return c.Const((0,) * len(self.members(kind)), type=bag_of(kind), span=span)
 
     # --- looking through lists
 
@@ -611,7 +669,11 @@ class Expressions:
 
     def _aggregate_of_values(self, node: n.Aggregate, maybe: bool) -> c.Expression:
         assert node.value is not None
+        if node.name in ("any", "all"):
+            return self._claim(node, node.value)
         mapped = self._map("map", node.value, node.variable, node.items, node.test, node.span)
+        if node.name == "sum" and mapped.type.of is not None and mapped.type.of.form == "bag":
+            return self._sum_of_bags(mapped, mapped.type.of.name, node.span)
         if node.name not in ("sum", "min", "max"):
             self.error("E407", f"`{node.name}` looks through items, not values", node.span)
             return self._never(node.span)
@@ -621,6 +683,20 @@ class Expressions:
         type_ = INT.maybe if or_none else INT
         name = node.name if node.name == "sum" else f"{node.name} of list"
         return c.Builtin(name, (mapped,), or_none, type=type_, span=node.span)
+
+    def _claim(self, node: n.Aggregate, claim: n.Expr) -> c.Expression:
+        """``all(claim for x in items where test)``, and ``any``: of the items that pass the test."""
+        whole, of = self.items(node.items)
+        with self.frame.block():
+            variable = self.frame.add(node.variable, of)
+            test = self.condition(node.test) if node.test is not None else None
+            with self.frame.given(self.facts(node.test, holds=True) if node.test is not None else {}):
+                holds = self.condition(claim)
+        if test is not None and node.name == "any":
+            holds = c.Logic("and", test, holds, type=BOOL, span=claim.span)
+        elif test is not None:
+            holds = c.Logic("or", c.Negation(test, type=BOOL, span=test.span), holds, type=BOOL, span=claim.span)
+        return c.Loop(node.name, variable.index, whole, holds, (), None, type=BOOL, span=node.span)
 
     def _key(self, node: n.Expr) -> c.Expression:
         found = self.value(node)
@@ -688,6 +764,8 @@ class Expressions:
     # --- the rest
 
     def _list(self, items: tuple[n.Expr, ...], wanted: Type | None, span: Span) -> c.Expression:
+        if wanted is not None and wanted.form == "bag" and not items:
+            return self._empty_bag(wanted.name, span)
         of = wanted.of if wanted is not None and wanted.form in ("list", "set") else None
         checked = [self.value(item, of) for item in items]
         type_: Type = NEVER

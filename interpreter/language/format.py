@@ -54,9 +54,10 @@ OPENING_A_STATEMENT = frozenset(
     {"add", "at", "choose", "elif", "else", "end", "for", "if", "let", "move", "note", "remove", "return", "reveal"}
     | {"settle", "shuffle", "while"}
 )
-AFTER_LET = frozenset({"pick", "roll"})
+DRAWING = frozenset({"pick", "shuffled"})
+AFTER_LET = DRAWING | {"roll"}
 AFTER_IF = frozenset({"let"})
-AFTER_MOVE = frozenset({"all"})
+AFTER_MOVE = frozenset({"all"}) | DRAWING
 AFTER_TO = frozenset({"top", "bottom", "new"})
 AFTER_KEY = frozenset({"as"})
 NOTHING: frozenset[str] = frozenset()
@@ -222,16 +223,15 @@ def _statement(node: n.Statement) -> list[str]:
             return _opened(f"at {node.edge} of {'next ' if node.edge == 'start' else ''}{node.of}", node.body)
         case n.Let():
             return [_let(node)]
-        case n.Pick():
-            return [f"let {node.name} = pick from {_expression(node.items)} as {node.chance}"]
         case n.Roll():
             number, items = _expression(node.number), _expression(node.items)
             return [f"let {node.name} = roll {number} from {items} as {node.chance}"]
         case n.Assign():
             target = _expression(node.target, Level.POSTFIX, OPENING_A_STATEMENT)
-            return [f"{target} {node.operator} {_expression(node.value)}"]
+            reserved = DRAWING if node.operator == "=" else NOTHING
+            return [f"{target} {node.operator} {_expression(node.value, reserved=reserved)}"]
         case n.Add():
-            return [f"add {_expression(node.value)} to {_expression(node.target, Level.POSTFIX)}"]
+            return [f"add {_expression(node.value, reserved=DRAWING)} to {_expression(node.target, Level.POSTFIX)}"]
         case n.Remove():
             return [f"remove {_expression(node.value)} from {_expression(node.target, Level.POSTFIX)}"]
         case n.Move():
@@ -239,9 +239,9 @@ def _statement(node: n.Statement) -> list[str]:
         case n.Shuffle():
             return [f"shuffle {_expression(node.zone)}" + (f" as {node.chance}" if node.chance is not None else "")]
         case n.Note():
-            return [f"note {node.event}({_list(node.arguments)})"]
+            return [f"note {node.event}({_list(node.arguments, node.names)})"]
         case n.Return():
-            return ["return" if node.value is None else f"return {_expression(node.value)}"]
+            return ["return" if node.value is None else f"return {_expression(node.value, reserved=DRAWING)}"]
         case n.Settle():
             return ["settle"]
         case n.Reveal():
@@ -329,7 +329,7 @@ def _alternative(node: n.Alternative) -> list[str]:
 def _expression(node: n.Expr, level: Level = Level.EXPR, reserved: frozenset[str] = NOTHING) -> str:
     """The text of an expression where the grammar wants ``level``; ``reserved`` words may not begin it."""
     text = _bare(node)
-    word = re.match("[a-z_][a-zA-Z0-9_]*", text)
+    word = re.match("[a-z_][a-zA-Z0-9_]*", text) if not isinstance(node, n.Drawn) else None
     if _level(node) < level or (word and word[0] in reserved):
         return f"({text})"
     return text
@@ -362,6 +362,7 @@ def _level(node: n.Expr) -> Level:
             | n.Attribute()
             | n.Index()
             | n.Call()
+            | n.Drawn()
             | n.Aggregate()
             | n.ListLiteral()
             | n.ListFilter()
@@ -402,7 +403,9 @@ def _bare(node: n.Expr) -> str:
         case n.Index():
             return f"{_expression(node.of, Level.POSTFIX)}[{_list(node.keys)}]"
         case n.Call():
-            return f"{node.name}({_list(node.arguments)})"
+            return f"{node.name}({_list(node.arguments, node.names)})"
+        case n.Drawn():
+            return f"{'pick from' if node.how == 'pick' else node.how} {_expression(node.items)} as {node.chance}"
         case n.Aggregate():
             return f"{node.name}({_looked_through(node)})"
         case n.ListLiteral():
@@ -468,5 +471,7 @@ def _by(keys: tuple[n.Expr, ...]) -> str:
     return f" by {', '.join(listed)}" if keys else ""
 
 
-def _list(items: tuple[n.Expr, ...]) -> str:
+def _list(items: tuple[n.Expr, ...], names: tuple[str, ...] = ()) -> str:
+    if names:
+        return ", ".join(f"{name} = {_expression(item)}" for name, item in zip(names, items, strict=True))
     return ", ".join(map(_expression, items))

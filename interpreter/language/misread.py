@@ -57,10 +57,9 @@ REMEDIES: tuple[tuple[str, str], ...] = (
     (r"\.([a-z_]\w*)\(", "a rule is called by its name alone: `{}(…)`"),
     (r"\blet +[a-z_]\w* *==", "`=` gives a name its value"),
     (
-        r"^ *([a-z_]\w*) *= *pick +from\b.*",
-        "`pick` stands behind a new name: `let {0} = pick from …`, or another one where `{0}` is known already",
+        r"\bpick +from\b",
+        "`pick` is all that `let`, `=`, `add`, `move` or `return` takes: `let one = pick from … as …`",
     ),
-    (r"\bpick +from\b", "`pick` stands behind a new name: `let one = pick from …`"),
     (r"\broll +\S.* from\b", "`roll` stands behind a new name: `let dice = roll 5 from …`"),
     (r"->", "each parameter has a type: `(name: type) -> type:`"),
     (r"\b(list|set|bag)[\[(<]", "write `{} of …`"),

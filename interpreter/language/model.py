@@ -324,6 +324,7 @@ class CheckedRule:
 class Signature:
     """What a call of a rule needs and gives. ``form`` tells functions and verdicts from procedures.
 
+    A ``constant`` is a function whose lowest layer is a number, `yes` or `no`: it is read without brackets.
     Where the text is ``unread``, since it cannot be, nothing more is known, and nothing is said of calls.
     """
 
@@ -333,6 +334,7 @@ class Signature:
     result: Type
     span: Span
     unread: bool = False
+    constant: bool = False
 
 
 Signatures = dict[str, Signature]

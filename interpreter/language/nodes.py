@@ -25,6 +25,7 @@ __all__ = [
     "Compare",
     "Conditional",
     "Context",
+    "Drawn",
     "EndGame",
     "EventPattern",
     "Expr",
@@ -56,7 +57,6 @@ __all__ = [
     "Parameter",
     "Pattern",
     "Perform",
-    "Pick",
     "Preference",
     "Preferences",
     "Procedure",
@@ -177,11 +177,23 @@ class Index(Node):
 
 @dataclass(frozen=True, slots=True)
 class Call(Node):
-    """``limit(card)``: a rule, a built-in or a record."""
+    """``limit(card)``, ``sale(what = card, price = 3)``: a rule, a built-in or a record; ``names`` are those of its
+    arguments, where they are said."""
 
     name: str
     arguments: tuple[Expr, ...]
+    names: tuple[str, ...] = ()
     name_span: Span = field(default=NOWHERE, kw_only=True, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn(Node):
+    """``pick from items as chance``, one of the items; ``shuffled items as chance``, all of them in a random order. It
+    stands only as all of what a statement keeps, moves or returns."""
+
+    how: Literal["pick", "shuffled"]
+    items: Expr
+    chance: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,6 +329,7 @@ Expr = (
     | Attribute
     | Index
     | Call
+    | Drawn
     | Aggregate
     | ListLiteral
     | ListFilter
@@ -344,15 +357,6 @@ class Let(Node):
     name: str
     type: Type | None
     value: Expr
-
-
-@dataclass(frozen=True, slots=True)
-class Pick(Node):
-    """``let name = pick from items as chance``: one of the items, by chance."""
-
-    name: str
-    items: Expr
-    chance: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -421,6 +425,7 @@ class Note(Node):
 
     event: str
     arguments: tuple[Expr, ...]
+    names: tuple[str, ...] = ()
     name_span: Span = field(default=NOWHERE, kw_only=True, compare=False, repr=False)
 
 
@@ -557,7 +562,6 @@ class Keep(Node):
 
 Statement = (
     Let
-    | Pick
     | Roll
     | Assign
     | Add

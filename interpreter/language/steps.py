@@ -9,10 +9,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Literal, assert_never
 
-from interpreter.base.diagnostics import Diagnostic, Note
+from interpreter.base.diagnostics import Diagnostic
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
-from interpreter.base.words import counted
 from interpreter.language import core as c
 from interpreter.language import nodes as n
 from interpreter.language.expressions import MAXIMUM_NESTING, Expressions
@@ -50,6 +49,8 @@ class Steps:
         self.file = file
         self.result = result
         self.pure = pure
+        self.before: list[c.Step] = []
+        """What the statement that is checked does first: it draws."""
 
     def block(self, block: n.Block) -> tuple[c.Step, ...]:
         """The steps of a block; names declared in it end with it."""
@@ -62,7 +63,9 @@ class Steps:
             if isinstance(statement, n.Roll):
                 steps.extend(self._roll(statement))
             else:
-                steps.append(self.statement(statement))
+                step = self.statement(statement)
+                steps += [*self.before, step]
+                self.before.clear()
             self._forget_changes(statement)
             self._learn_from(statement)
             if isinstance(statement, n.Return | n.EndGame) and position + 1 < len(block.statements):
@@ -130,10 +133,6 @@ class Steps:
     def _effect(self, node: n.Statement) -> c.Step:
         span = node.span
         match node:
-            case n.Pick(name, items, chance):
-                whole, of = self.expressions.items(items)
-                variable = self.frame.add(name, of)
-                return c.Picks(variable.index, whole, chance, span=span)
             case n.Move():
                 return self._move(node)
             case n.Shuffle(zone, chance):
@@ -174,6 +173,9 @@ class Steps:
 
     def _let(self, node: n.Let) -> c.Step:
         wanted = self.resolve(node.type) if node.type is not None else None
+        if isinstance(node.value, n.Drawn) and node.value.how == "pick" and not self.pure:
+            whole, of = self.expressions.items(node.value.items)
+            return c.Picks(self.frame.add(node.name, of).index, whole, node.value.chance, span=node.span)
         value = self._called(node.value, wanted)
         type_ = wanted or value.type
         if type_.form in ("nothing", "none"):
@@ -184,10 +186,35 @@ class Steps:
 
     def _called(self, node: n.Expr, wanted: Type | None) -> c.Expression:
         """The right side of a `let` or assignment, or a returned value: procedures may be called here."""
-        if isinstance(node, n.Call) and not self.pure:
-            found = self.expressions.call(node)
+        if isinstance(node, n.Call | n.Drawn) and not self.pure:
+            found = self._drawn(node) if isinstance(node, n.Drawn) else self.expressions.call(node)
             return self.expressions.fit(found, wanted, node.span, "") if wanted else found
         return self.expressions.need(node, wanted) if wanted else self.expressions.value(node)
+
+    def _drawn(self, node: n.Drawn) -> c.Expression:
+        """What chance brings, worked out before the statement: one item, or item by item all of them."""
+        whole, of = self.expressions.items(node.items)
+        span, item = node.span, self.frame.hidden()
+        one = c.Local(item, "", type=of, span=span)
+        if node.how == "pick":
+            self.before.append(c.Picks(item, whole, node.chance, span=span))
+            return one
+        every = list_of(of)
+        rest, found = (c.Local(self.frame.hidden(), "", type=every, span=span) for _ in range(2))
+        numbers = c.RangeFrom(c.Const(1), c.Builtin("count", (rest,), span=span), type=list_of(INT), span=span)
+        joined = c.Arithmetic("+", found, c.MakeList((one,), type=every, span=span), type=every, span=span)
+        body = (
+            c.Picks(item, rest, node.chance, span=span),
+            c.SetLocal(found.index, joined, span=span),
+            c.SetLocal(rest.index, c.Builtin("without", (rest, one), type=every, span=span), span=span),
+        )
+        number, *hidden = (self.frame.hidden() for _ in range(3))
+        self.before += [
+            c.SetLocal(rest.index, whole, span=span),
+            c.SetLocal(found.index, c.MakeList((), type=every, span=span), span=span),
+            c.Iterate(number, numbers, None, body, False, (hidden[0], hidden[1]), span=span),
+        ]
+        return found
 
     def _assign(self, node: n.Assign) -> c.Step:
         variable, cell, type_ = self._target(node.target)
@@ -204,7 +231,7 @@ class Steps:
     def _add(self, value: n.Expr, target: n.Expr, span: Span) -> c.Step:
         variable, cell, type_ = self._target(target)
         of = self._item_type(type_, target.span)
-        item = self.expressions.need(value, of)
+        item = self._called(value, of) if isinstance(value, n.Drawn) else self.expressions.need(value, of)
         if type_.form == "list" and type_.of == NEVER and variable is not None:
             type_ = list_of(item.type)
             self.frame.visible[-1][variable.name] = Variable(variable.name, variable.index, type_)
@@ -412,7 +439,8 @@ class Steps:
 
     def _move_cards(self, node: n.Move) -> c.Step:
         assert node.what is not None
-        cards = self.expressions.value(node.what)
+        drawn = isinstance(node.what, n.Drawn)
+        cards = self._called(node.what, None) if drawn else self.expressions.value(node.what)
         moved = cards.type.of if cards.type.form in ("list", "set") and cards.type.of else cards.type
         form = moved.form
         if cards.type.optional:
@@ -459,13 +487,8 @@ class Steps:
             message = f"unknown event `{node.event}`{did_you_mean(node.event, self.model.events)}"
             self.report(Diagnostic("E301", message, node.name_span, help="declare it under `events`"))
             return c.Notes(node.event, (), span=node.span)
-        if len(node.arguments) != len(event.fields):
-            message = f"`{node.event}` has {counted(len(event.fields), 'value')}, got {len(node.arguments)}"
-            fields = ", ".join(f"{name}: {type_}" for name, type_ in event.fields.items())
-            self.report(Diagnostic("E404", message, node.span, (Note(f"it is `{node.event}({fields})`", event.span),)))
-            return c.Notes(node.event, (), span=node.span)
-        pairs = zip(node.arguments, event.fields.values(), strict=True)
-        return c.Notes(node.event, tuple(self.expressions.need(a, type_) for a, type_ in pairs), span=node.span)
+        values = self.expressions.arguments(node, node.event, list(event.fields.items()), event.span)
+        return c.Notes(node.event, values, span=node.span)
 
     def _choose(self, node: n.Choose) -> c.Step:
         if not node.each:

@@ -119,6 +119,8 @@ expressions: st.SearchStrategy[n.Expr] = st.recursive(smallest, larger, max_leav
 small: st.SearchStrategy[n.Expr] = st.recursive(smallest, larger, max_leaves=3)
 maybe_small = st.none() | small
 
+drawn = st.builds(n.Drawn, st.sampled_from(["pick", "shuffled"]), small, words)
+
 moves = st.one_of(
     st.builds(
         n.Move,
@@ -132,15 +134,16 @@ moves = st.one_of(
 )
 simple_statements: st.SearchStrategy[n.Statement] = st.one_of(
     st.builds(n.Let, words, st.none() | types, small),
-    st.builds(n.Pick, words, small, words),
     st.builds(n.Roll, words, small, small, words),
+    st.builds(n.Let, words, st.none(), drawn),
     st.builds(n.Assign, small, st.sampled_from(["=", "+=", "-="]), small),
-    st.builds(n.Add, small, small),
+    st.builds(n.Assign, small, st.just("="), drawn),
+    st.builds(n.Add, small | drawn, small),
     st.builds(n.Remove, small, small),
     moves,
     st.builds(n.Shuffle, small, st.none() | words),
     st.builds(n.Note, words, lists(small)),
-    st.builds(n.Return, maybe_small),
+    st.builds(n.Return, maybe_small | drawn),
     st.sampled_from([n.Settle(), n.Reveal(), n.EndGame()]),
     st.builds(n.Perform, calls(small, word(*LITERALS, *formatting.OPENING_A_STATEMENT))),
 )
@@ -380,6 +383,8 @@ PROCEDURES = [
     "  stop",
     "at end of turn:\n  f()\nat end of phase:\n  f()\nat end of round:\n  f()",
     "at start of next phase:\n  f()\nat start of next round:\n  f()",
+    "note sold(what = a, price = 3 + 1)\nlet x = sale(winner = w, price = 3)",
+    "return (shuffled)",
     "let x = (pick)\nif (let):\n  (end.top) = all\nmove (all) to (top)\nmove all of all to top of top",
 ]
 OTHERS: list[tuple[Parse, str]] = [

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
+from itertools import combinations
+from math import comb
 from typing import TYPE_CHECKING
 
 from interpreter.compiler.constants import Constants, Env, Evaluate, RuleFailure
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
     from interpreter.compiler.plain.evaluate import Evaluator
 
 __all__ = ["Builtins"]
+
+MAXIMUM_SUBSETS = 20_000
 
 
 class Builtins:
@@ -89,6 +93,12 @@ class Builtins:
                 return lambda state, number, items: tuple(items[: max(0, number)])
             case "reversed":
                 return lambda state, items: tuple(reversed(items))
+            case "distinct":
+                return lambda state, items: tuple(dict.fromkeys(items))
+            case "subsets":
+                return _subsets
+            case "sum of bags":
+                return lambda state, found, empty: tuple(map(sum, zip(empty, *found, strict=True)))
             case "position":
                 return lambda state, item, items: items.index(item) if item in items else None
             case "without":
@@ -169,3 +179,11 @@ def _without(state: State, items: Value, item: Value) -> Value:
         raise ValueError("what is removed is not in the list")
     at = items.index(item)
     return items[:at] + items[at + 1 :]
+
+
+def _subsets(state: State, number: int, items: Value) -> Value:
+    """Every choice of so many items, in the order in which they stand."""
+    many = comb(len(items), number) if number >= 0 else 0
+    if many > MAXIMUM_SUBSETS:
+        raise ValueError(f"{many:,} choices of {number} among {len(items)}; at most {MAXIMUM_SUBSETS:,} are made")
+    return tuple(combinations(items, number)) if many else ()
