@@ -15,8 +15,9 @@ from pathlib import Path
 
 __all__ = ["Store", "digest_of", "store"]
 
-MOST_ENTRIES = 128
+MOST_ENTRIES = 512
 MOST_BYTES = 32 * 1024 * 1024
+MOST_IN_ALL = 256 * 1024 * 1024
 _MAGIC = b"regelwerk 1\n"
 _SIZE = 32
 _SUFFIX, _UNFINISHED = ".kept", ".part"
@@ -112,17 +113,22 @@ class Store:
         """Drops the entries that are oldest, and what was left unfinished a day ago."""
         try:
             with os.scandir(self.folder) as listed:
-                ages = sorted(
-                    (entry.stat(follow_symlinks=False).st_mtime, entry.name)
+                found = [
+                    (entry.stat(follow_symlinks=False), entry.name)
                     for entry in listed
                     if entry.name.endswith((_SUFFIX, _UNFINISHED))
-                )
+                ]
         except OSError:
             return
-        kept = [name for _, name in ages if name.endswith(_SUFFIX)]
-        old = [name for age, name in ages if name.endswith(_UNFINISHED) and age < time.time() - _A_DAY]
-        for name in [*kept[: max(0, len(kept) - MOST_ENTRIES)], *old]:
-            _remove(self.folder / name)
+        total = 0
+        ages = sorted(((about.st_mtime, name, about.st_size) for about, name in found), reverse=True)
+        for number, (_, name, size) in enumerate(each for each in ages if each[1].endswith(_SUFFIX)):
+            total += size
+            if number >= MOST_ENTRIES or total > MOST_IN_ALL:
+                _remove(self.folder / name)
+        for age, name, _ in ages:
+            if name.endswith(_UNFINISHED) and age < time.time() - _A_DAY:
+                _remove(self.folder / name)
 
 
 def _is_own(about: os.stat_result) -> bool:

@@ -14,7 +14,8 @@ import marshal
 import os
 import pickle
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from types import CodeType, MethodWrapperType
@@ -25,7 +26,7 @@ from interpreter.base.source import SourceFile
 from interpreter.base.store import Store, digest_of, store
 from interpreter.reading.evidence import Evidence, found_again
 
-__all__ = ["Forms", "Late", "Request", "request_for"]
+__all__ = ["Forms", "KeptTrees", "Late", "Request", "kept_trees", "request_for"]
 
 _SOURCES = (".py", ".lark", ".json")
 _WRONG = (pickle.PickleError, AttributeError, EOFError, ImportError, LookupError, RecursionError, TypeError, ValueError)
@@ -145,6 +146,96 @@ class Forms:
 
     def _key(self, what: str) -> bytes:
         return digest_of("form", _asker(), what, *self.names)
+
+
+# -- parsed texts ------------------------------------------------------------------------------------------------------
+
+
+class KeptTrees(dict[tuple[str, Any], Any]):
+    """What came of texts that were parsed, kept between runs by the file in which they stand.
+
+    A file's trees are fetched when the first of its texts is asked for. Texts with mistakes are not kept.
+    """
+
+    def __init__(self, kept_in: Store) -> None:
+        super().__init__()
+        self._store = kept_in
+        self._of: dict[SourceFile, list[Any]] = {}
+        """By file what is kept of it: what a text was parsed as, the text, and its tree."""
+        self._changed: set[SourceFile] = set()
+
+    def __contains__(self, key: object) -> bool:
+        if super().__contains__(key):
+            return True
+        file = _file_of(key)
+        if file is None or file in self._of:
+            return False
+        self._of[file] = self._fetched(file)
+        self.update(((start, text), (tree, [])) for start, text, tree in self._of[file])
+        return super().__contains__(key)
+
+    def __setitem__(self, key: tuple[str, Any], value: Any) -> None:
+        super().__setitem__(key, value)
+        file = _file_of(key)
+        if file is not None and not value[1]:
+            self._of.setdefault(file, []).append((*key, value[0]))
+            self._changed.add(file)
+
+    def keep(self) -> None:
+        """Keeps what was parsed anew."""
+        for file in self._changed:
+            sources: dict[int, tuple[int, SourceFile]] = {}
+            try:
+                data = _pickled(self._of[file], sources)
+            except _WRONG:
+                continue
+            if all(source == file for _, source in sources.values()):
+                self._store.put(self._key(file), data)
+        self._changed.clear()
+
+    def _fetched(self, file: SourceFile) -> list[Any]:
+        data = self._store.get(self._key(file))
+        try:
+            return list(_unpickled(memoryview(data), _Same(file))) if data is not None else []
+        except _WRONG:
+            return []
+
+    def _key(self, file: SourceFile) -> bytes:
+        return digest_of("trees", _asker(), file.name, file.text)
+
+
+class _Same(list[SourceFile]):
+    """One file under every number."""
+
+    def __init__(self, file: SourceFile) -> None:
+        super().__init__([file])
+
+    def __getitem__(self, number: Any) -> Any:
+        return super().__getitem__(0)
+
+
+def _file_of(key: Any) -> SourceFile | None:
+    """The file of a text that was parsed; nothing for what has no place."""
+    text = key[1]
+    return None if isinstance(text, str) else text.span(0, 0).file
+
+
+@contextmanager
+def kept_trees() -> Iterator[None]:
+    """In here texts that were parsed, now or in an earlier run, are not parsed again."""
+    from interpreter.language.parse import is_remembering, remembered
+
+    found = store()
+    if found is None or is_remembering():
+        with remembered():
+            yield
+        return
+    trees = KeptTrees(found)
+    with remembered(trees):
+        try:
+            yield
+        finally:
+            trees.keep()
 
 
 # -- who asks ----------------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from interpreter.base.cycles import no_search
 from interpreter.base.diagnostics import Diagnostic, RulesetError
 from interpreter.base.source import SourceFile
 from interpreter.base.suggest import did_you_mean
-from interpreter.engine.cache import Forms, Late, request_for
+from interpreter.engine.cache import Forms, Late, kept_trees, request_for
 from interpreter.engine.setup import Table, default_settings, set_table
 from interpreter.engine.values import Names
 from interpreter.kernel.chance import ChanceSource
@@ -332,7 +332,8 @@ def load_document(
     shelf, asked, wrong = with_files(shelf, overlays)
     if wrong:
         raise RulesetError([*diagnostics, *wrong])
-    examined = examine(shelf, document, asked)
+    with kept_trees():
+        examined = examine(shelf, document, asked)
     if examined.errors or examined.model is None or examined.reach is None or examined.composition is None:
         raise RulesetError([*diagnostics, *examined.diagnostics])
     program = lower(examined.model, examined.reach)

@@ -6,14 +6,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from interpreter.base.cycles import no_search
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.suggest import did_you_mean
 from interpreter.compiler.unused import reached
 from interpreter.engine.alone import check_alone
+from interpreter.engine.cache import kept_trees
 from interpreter.engine.contents import can_have, overlays_for, rulesets_of
 from interpreter.engine.examine import Examined, examine
-from interpreter.engine.scenario import read_scenarios
-from interpreter.engine.suite import Suite
 from interpreter.language.declare import declare
 from interpreter.language.parse import Trees, remembered
 from interpreter.language.policies import laid_over, policies_in, policies_of, unspoken
@@ -52,7 +52,7 @@ class Validation:
 
 def validate(targets: Sequence[str], overlays: Iterable[str] = (), trees: Trees | None = None) -> Validation:
     """Checks what is named, by path or id, a folder with all files below it; everything where nothing is."""
-    with remembered(trees):
+    with no_search(), kept_trees() if trees is None else remembered(trees):
         return _validated(targets, overlays)
 
 
@@ -223,6 +223,9 @@ class _Validator:
 
     def _scenarios(self, document: Document) -> None:
         """Scenarios against each ruleset of which they speak; what is wrong with their form was told already."""
+        from interpreter.engine.scenario import read_scenarios
+        from interpreter.engine.suite import Suite
+
         scenarios, _ = read_scenarios(document)
         suite = Suite(self.shelf, scenarios)
         for scenario, ruleset in suite.pairs:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Trees",
+    "is_remembering",
     "parse_alternatives",
     "parse_condition",
     "parse_event_pattern",
@@ -145,6 +146,11 @@ def remembered(trees: Trees | None = None) -> Iterator[None]:
         yield
     finally:
         _trees.reset(token)
+
+
+def is_remembering() -> bool:
+    """Whether what is parsed here is remembered."""
+    return _trees.get() is not None
 
 
 def _tree(start: str, text: str) -> Tree[Token]:

@@ -31,8 +31,9 @@ def test_too_much_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert not kept.folder.exists()
 
 
-def test_the_oldest_are_dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stores, "MOST_ENTRIES", 3)
+@pytest.mark.parametrize(("limit", "most"), [("MOST_ENTRIES", 3), ("MOST_IN_ALL", 3 * 90)])
+def test_the_oldest_are_dropped(limit: str, most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stores, limit, most)
     kept = Store(tmp_path / "cache")
     now = time.time()
     for number in range(3):

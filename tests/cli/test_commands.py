@@ -258,6 +258,19 @@ def test_lint_heeds_what_a_comment_says_is_meant(run: Run, pond: Path, comment: 
     assert run("lint", "pond").exit_code == found
 
 
+def test_lint_looks_at_what_was_asked(run: Run, pond: Path) -> None:
+    """A neighbour with an error is skipped, which is said; in what was asked it is told."""
+    wrong = pond / "overlays" / "wrong.yaml"
+    wrong.write_text(
+        'language: 1\noverlay: pond/wrong\nover: [pond]\nrules: {a: {is: "() -> int: b"}}\n', encoding="utf-8"
+    )
+    result = run("lint", "pond/overlays/bad.yaml")
+    assert (result.exit_code, "L002" in result.stdout, "\n1 found\n" in result.stdout) == (1, True, True)
+    assert result.stderr == "skipped, for they have errors: `pond` with `pond/wrong`\n"
+    asked = run("lint", "pond/overlays/wrong.yaml")
+    assert (asked.exit_code, "E301 unknown name `b`" in asked.stderr) == (1, True)
+
+
 @pytest.mark.parametrize("target", ["pnod", "pond/pnod.yaml"])
 def test_lint_what_is_not_there(run: Run, pond: Path, target: str) -> None:
     result = run("lint", target)

@@ -20,6 +20,10 @@ from interpreter.engine import cache
 from interpreter.engine import ruleset as rulesets
 from interpreter.engine.explain import explain
 from interpreter.engine.ruleset import Ruleset, load
+from interpreter.engine.validation import validate
+from interpreter.language import parse
+from interpreter.language.grammar import Text
+from interpreter.language.parse import remembered
 from interpreter.play.bots.named import bots_of, policies_for
 from interpreter.play.match import Match
 from interpreter.reading.files import Shelf
@@ -73,6 +77,7 @@ def loads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What was read and checked, and did not come from the cache."""
     found: list[str] = []
     thorough = rulesets._load
+    monkeypatch.setattr(rulesets, "kept_trees", remembered)  # what is kept of texts is tested by itself
 
     def counted(name: str | Path, *rest: Any) -> Ruleset:
         found.append(str(name))
@@ -460,7 +465,7 @@ def test_many_processes_at_once(kept: Path, own: Path) -> None:
     outputs = {process.communicate(timeout=120)[0] for process in running}
     assert [process.returncode for process in running] == [0, 0, 0, 0]
     assert len(outputs) == 1
-    assert [entry.suffix for entry in kept.iterdir()] == [".kept"]
+    assert {entry.suffix for entry in kept.iterdir()} == {".kept"}
 
 
 # -- emitted code ------------------------------------------------------------------------------------------------------
@@ -517,3 +522,34 @@ def test_code_is_not_kept_where_the_cache_is_off(monkeypatch: pytest.MonkeyPatch
     forms = cache.Forms(dict, "digest")
     forms.keep("rules", {"a": compile("1", "a", "exec")}, ())
     assert forms.kept("rules") is None
+
+
+# --- parsed texts
+
+
+def test_texts_of_unchanged_files_are_not_parsed_again(kept: Path, own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed: list[str] = []
+    read = parse._read
+
+    def counted(start: str, text: Text) -> Any:
+        parsed.append(text.span(0, 0).file.name)
+        return read(start, text)
+
+    monkeypatch.setattr(parse, "_read", counted)
+    family = own / "spoof" / "family.yaml"
+
+    def messages() -> list[str]:
+        parsed.clear()
+        return [f"{each.span}: {each.code}" for each in validate([str(own)]).diagnostics]
+
+    right = messages()
+    assert len(parsed) > 20
+    assert (messages(), parsed) == (right, [])
+    change(family, "sum(p.value for p in who.won)", "sum(p.value for p in who.wom)")
+    wrong = messages()
+    assert wrong[0].startswith("spoof/family.yaml:110:")
+    assert set(parsed) == {"spoof/family.yaml"}
+    assert messages() == wrong  # places of what came back are right, too
+    damaged = [path for path in entries(kept) if path.write_bytes(path.read_bytes()[:-1])]
+    assert damaged
+    assert messages() == wrong

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from interpreter.cli.options import output_option
-from interpreter.cli.output import as_json, say
+from interpreter.cli.output import as_json, notice, say
 
 if TYPE_CHECKING:
     from interpreter.base.diagnostics import Diagnostic
@@ -30,39 +30,48 @@ def command(targets: tuple[str, ...], off: tuple[str, ...], error: tuple[str, ..
     that hide another meaning (L009).
 
     Every ruleset is looked at, alone and with each overlay that fits it. Where targets are named, only what touches one
-    of their files is told: a file, the files of a folder, all files of a ruleset. Where something is meant, a comment
-    says so beside it or right above: `# lint: L007 and the reason`. The exit status is 1 where something is found.
+    of their files is told (a file, the files of a folder, all files of a ruleset), and only the rulesets that contain
+    one are looked at; other files of the family are only searched for copies, and skipped where they have errors.
+    Where something is meant, a comment says so beside it or right above: `# lint: L007 and the reason`. The exit status
+    is 1 where something is found.
 
     \b
     Examples:
       regelwerk lint
+      regelwerk lint power-grid/maps/my-town.yaml
       regelwerk lint germany-2018 -o json
       regelwerk lint rulesets --off L010 --error L008
       regelwerk help L002
     """
+    from interpreter.base.cycles import no_search
     from interpreter.base.diagnostics import render, to_json
     from interpreter.cli.commands.validate import annotate
+    from interpreter.engine.cache import kept_trees
     from interpreter.engine.lint import compositions, lint
     from interpreter.reading.files import resolved, shelf_for
 
     _check_codes((*off, *error))
     named = [document for target in targets for document in _named(target)]
-    rulesets = list(compositions(shelf_for(named[0].path if named else None), named))
-    parts = [(ruleset, document) for ruleset in rulesets for document in ruleset.composition.documents]
-    files = {resolved(document.path) for document in named}
-    wanted = {d.file.name for ruleset, d in parts if files & {resolved(d.path), resolved(ruleset.document.path)}}
-    findings = [finding for finding in lint(rulesets) if not targets or wanted & _files(finding)]
+    with no_search(), kept_trees():
+        found = compositions(shelf_for(named[0].path if named else None), {resolved(each.path) for each in named})
+        findings = lint(found)
+    parts = {resolved(d.path): d for ruleset in found.asked for d in ruleset.composition.documents}
+    wanted = {parts[path].file.name for path in map(resolved, (each.path for each in named)) if path in parts}
+    findings = [finding for finding in findings if not targets or wanted & _files(finding)]
     findings = [finding for finding in findings if finding.code not in off]
     findings = [replace(each, severity="error") if each.code in error else each for each in findings]
     if output == "json":
-        ids = sorted({ruleset.id for ruleset in rulesets})
-        as_json({"rulesets": ids, "findings": [to_json(finding) for finding in findings]})
+        ids = sorted({ruleset.id for ruleset in found.asked})
+        told = [to_json(finding) for finding in findings]
+        as_json({"rulesets": ids, "skipped": found.skipped, "findings": told})
     elif output == "github":
-        annotate(findings, {document.file.name: document.path for _, document in parts})
+        annotate(findings, {document.file.name: path for path, document in parts.items()})
     else:
         for finding in findings:
             say(render(finding))
         say(f"{len(findings) or 'nothing'} found")
+    if found.skipped:
+        notice(f"skipped, for they have errors: {', '.join(found.skipped)}")
     if findings:
         raise click.exceptions.Exit(1)
 
@@ -79,11 +88,17 @@ def _check_codes(codes: tuple[str, ...]) -> None:
 
 
 def _named(target: str) -> list[Document]:
-    """The file of a path or the ruleset of an id, or all files of a folder."""
+    """The file of a path, the files of a ruleset, or all files of a folder."""
     from interpreter.base.diagnostics import RulesetError
+    from interpreter.engine.contents import files_of
     from interpreter.engine.ruleset import find
 
-    read = [find(file)[1:] for file in (sorted(Path(target).rglob("*.yaml")) if Path(target).is_dir() else [target])]
+    if not Path(target).is_dir():
+        shelf, document, found = find(target)
+        if document is None:
+            raise RulesetError(found)
+        return files_of(shelf, document) if document.kind == "ruleset" else [document]
+    read = [find(file)[1:] for file in sorted(Path(target).rglob("*.yaml"))]
     if unread := [diagnostic for document, found in read if document is None for diagnostic in found]:
         raise RulesetError(unread)
     return [document for document, _ in read if document is not None]

@@ -44,14 +44,15 @@ def command(targets: tuple[str, ...], overlays: tuple[str, ...], watching: bool,
         raise click.UsageError("--with needs a PATH or ID that the overlay is stacked on")
     if watching and output == "github":
         raise click.UsageError("--watch is for people and editors: it goes with -o text and -o json")
-    trees: Trees = {}
     if watching:
-        _watch(targets, overlays, output, trees)
-    elif _check(targets, overlays, output, trees):
+        _watch(targets, overlays, output, {})
+    elif _check(targets, overlays, output):
         raise click.exceptions.Exit(1)
 
 
-def _check(targets: Sequence[str], overlays: Sequence[str], output: str, trees: Trees, *, again: bool = False) -> int:
+def _check(
+    targets: Sequence[str], overlays: Sequence[str], output: str, trees: Trees | None = None, *, again: bool = False
+) -> int:
     """Tells all that is wrong, and gives the number of errors."""
     from interpreter.base.diagnostics import unique
     from interpreter.engine.validation import validate
