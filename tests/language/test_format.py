@@ -407,6 +407,7 @@ OTHERS: list[tuple[Parse, str]] = [
         p.parse_preferences,
         "decline 4 in 10\neither at random:\n  offer plant, bid where bid == minimum_bid(plant) or a\n  decline",
     ),
+    (p.parse_alternatives, "borrow n in 1 .. 5 if who.money < 20:\n  lend(who, n)\nstop where round > 1"),
     (p.parse_preferences, "connect city by cost(who, city), -city.size 9 in 10\nany"),
     (
         p.parse_preferences,
