@@ -289,13 +289,14 @@ class Examiner:
         chance = layout.base["chance"]
         changed = [cell for record in log for cell, _ in changes(record)]
         mixed = any(chance <= cell < chance + layout.count("chance") for cell in changed)
-        moved = {cell - first for cell in changed if first <= cell < first + count} | set(uppermost(game))
+        moved = {cell - first for cell in changed if first <= cell < first + count}
+        backs = set(uppermost(game))
         decision = before.decision
         assert decision is not None
         for player in self._players():
             others = []
             if not mixed:
-                others.append((otherwise(before, player, self.draw, moved, self._memory(player)), option))
+                others.append((otherwise(before, player, self.draw, moved, self._memory(player), backs), option))
             if decision.site.ask.sealed and player != decision.actor:
                 alternatives = list(islice(decision.options, READ))
                 others.append((before.clone(), alternatives[self.draw(len(alternatives))]))

@@ -126,8 +126,9 @@ class Memory:
 
 
 class Worlds:
-    """Deals games like one that stands at a decision, as a seat knows it. ``fixed`` cards stay where they are; where it
-    does not ``replay``, what was chosen sealed is left where it lies, if it does not lie hidden."""
+    """Deals games like one that stands at a decision, as a seat knows it. ``fixed`` cards stay where they are, and where
+    one of ``backs`` lies comes one with the same back. Where it does not ``replay``, what was chosen sealed is left
+    where it lies, if it does not lie hidden."""
 
     def __init__(
         self,
@@ -137,8 +138,9 @@ class Worlds:
         *,
         replay: bool = True,
         memory: Memory | None = None,
+        backs: Collection[int] = (),
     ) -> None:
-        self.seat, self.fixed = seat, fixed
+        self.seat, self.fixed, self.backs = seat, fixed, backs
         self.again = list(_sealed_since(game, seat)) if replay else []
         self.now, self.game = game, game
         if self.again:
@@ -191,7 +193,9 @@ class Worlds:
             kind, tops, held = self._group(cell).type.name, self._tops(cell), _flat(self.game.state.cells[cell])
             for number, card in enumerate(held):
                 if card not in known and card not in self.fixed:
-                    places.append(_Place(cell, number, kind, tops.get(number, ())))
+                    back = self._back(cell) if card in self.backs else None
+                    shows = tops.get(number, ()) if back is None else (back(card),)
+                    places.append(_Place(cell, number, kind, shows))
                     cards.append(card)
         for places, cards in parts.values():
             if len(cards) > 1:
@@ -377,10 +381,17 @@ def uppermost(game: Game) -> Iterator[int]:
                 yield from (pile[0] for pile in held) if group.type.form == "piles" else held[:1]
 
 
-def otherwise(game: Game, player: int, draw: Draw, fixed: Collection[int] = (), memory: Memory | None = None) -> Game:
+def otherwise(
+    game: Game,
+    player: int,
+    draw: Draw,
+    fixed: Collection[int] = (),
+    memory: Memory | None = None,
+    backs: Collection[int] = (),
+) -> Game:
     """The same game, without its log, with everything changed that the player may not see: hidden cards lie otherwise,
-    except those that are ``fixed``, and there are more hidden tokens."""
-    worlds = Worlds(game, player, fixed, replay=False, memory=memory)
+    except those that are ``fixed``, with ``backs`` that show as they do, and there are more hidden tokens."""
+    worlds = Worlds(game, player, fixed, replay=False, memory=memory, backs=backs)
     other = worlds.dealt(draw)
     cells = other.state.cells
     for cell in worlds.hidden:
