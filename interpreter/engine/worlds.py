@@ -126,8 +126,8 @@ class Memory:
 
 
 class Worlds:
-    """Deals games like one that stands at a decision, as a seat knows it. ``fixed`` cards stay where they are;
-    where one of ``backs`` lies comes one with the same back. Where it does not ``replay``, what was chosen sealed is left
+    """Deals games like one that stands at a decision, as a seat knows it. ``fixed`` cards stay where they are; where a
+    card of ``backs`` lies, comes one with the same back. Where it does not ``replay``, what was chosen sealed is left
     where it lies, if it does not lie hidden."""
 
     def __init__(

@@ -39,8 +39,8 @@ FAULTS = {
     "an option dearer than what somebody has": Fault(
         "germany-2018",
         "power-grid/family.yaml",
-        "require price_of(kind, number) <= who.money",
-        "require price_of(kind, number) >= 0",
+        "require price_for(who, kind, number) <= who.money",
+        "require price_for(who, kind, number) >= 0",
         "failure",
         "holds",
     ),
