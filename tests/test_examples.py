@@ -1,0 +1,34 @@
+"""Each folder of ``docs/examples`` is whole: it validates, ``lint`` is silent, its scenarios hold, and bots play it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from interpreter.base.paths import ruleset_roots
+from interpreter.cli.main import cli
+from interpreter.engine.ruleset import load
+from interpreter.play.bots.named import bots_of
+from interpreter.play.match import Match
+from interpreter.reading.files import Shelf
+
+EXAMPLES = sorted(path for path in (Path(__file__).parents[1] / "docs" / "examples").glob("*") if path.is_dir())
+GAMES = [(folder, path) for folder in EXAMPLES for path in sorted(folder.glob("*/*.yaml"))]
+
+
+@pytest.mark.parametrize("folder", EXAMPLES, ids=lambda path: path.name)
+@pytest.mark.parametrize("command", [["validate"], ["lint"], ["test"], ["fmt", "--check"]], ids=lambda words: words[0])
+def test_an_example_is_whole(folder: Path, command: list[str]) -> None:
+    result = CliRunner().invoke(cli, [*command, str(folder)], env={"NO_COLOR": "1"})
+    assert result.exit_code == 0, result.output
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("folder", "path"), GAMES, ids=[path.stem for _, path in GAMES])
+@pytest.mark.parametrize("bot", ["random", "sensible"])
+def test_bots_play_an_example(folder: Path, path: Path, bot: str) -> None:
+    ruleset = load(path, shelf=Shelf([folder, *ruleset_roots()], ahead=1))
+    for players in (2, 4, 6):
+        assert Match(ruleset, bots_of(bot, ruleset, players), seed=players).play() is not None
