@@ -103,6 +103,7 @@ def test_every_condition_is_asked_with_what_its_sides_are_worth() -> None:
         "plant in for_sale()": True,
         "bid in opening_bids(who, plant)": False,
         "minimum_bid(plant) <= spending_limit(who)": True,
+        "amount <= spending_limit(who)": False,
     }
     limits = found["minimum_bid(plant) <= spending_limit(who)"]
     assert limits.values == (("minimum_bid(plant)", "1"), ("spending_limit(who)", "50"))

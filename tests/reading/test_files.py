@@ -25,6 +25,7 @@ FILES = {
     "game/policies/bots.yaml": "policies: game/bots",
     "game/scenarios/tests.yaml": "scenarios: game/tests",
     "game/waivers.yaml": "waivers: game",
+    "game/words/de.yaml": "words: game/de",
     "game/land-first.yaml": "ruleset: land-first\nfamily: game\nedition: game/first\nmap: game/land\ndeck: game/cards",
     "common/shared.yaml": "library: common/shared",
 }
@@ -59,6 +60,7 @@ IDS = {
     "policies": ["game/bots"],
     "scenarios": ["game/tests"],
     "waivers": ["game"],
+    "words": ["game/de"],
 }
 
 

@@ -32,6 +32,7 @@ HEADERS = {
     "policies": "policies: x/a\nis: {}\n",
     "scenarios": "scenarios: x/a\nis: [{name: a, ruleset: b}]\n",
     "waivers": "waivers: x\nis: [{id: AB-1, reason: a}]\n",
+    "words": "words: x/de\nis: {seat: Spieler}\n",
 }
 
 
@@ -62,7 +63,7 @@ def kind_of_block(block: str) -> tuple[str, str]:
         return "map", HEADERS["map"] + block
     if "number | burns" in block:
         return "deck", "deck: x/a\n" + block
-    for kind in ("overlay", "policies", "scenarios", "waivers"):
+    for kind in ("overlay", "policies", "scenarios", "waivers", "words"):
         if block.startswith(f"{kind}: "):
             return kind, block
     return "overlay", HEADERS["overlay"] + block
