@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterator
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol, get_args
 
 from interpreter.base.source import Span
 from interpreter.language.tables import FILE, keep_tables, kept_parser, tables_of
@@ -14,9 +14,9 @@ from interpreter.language.tables import FILE, keep_tables, kept_parser, tables_o
 if TYPE_CHECKING:
     from lark import Lark, Token
 
-__all__ = ["STARTS", "CrookedError", "MisplacedError", "Text", "grammar", "grammar_text", "write_tables"]
+__all__ = ["STARTS", "CrookedError", "MisplacedError", "Start", "Text", "grammar", "grammar_text", "write_tables"]
 
-STARTS = [
+Start = Literal[
     "function",
     "procedure",
     "verdict",
@@ -28,6 +28,9 @@ STARTS = [
     "alternatives",
     "a_type",
 ]
+"""What a rule text can be: the rules of the grammar with which parsing starts."""
+
+STARTS: list[str] = list(get_args(Start))
 
 
 GOES_ON = frozenset(

@@ -8,28 +8,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-from interpreter.language.grammar import grammar
+from interpreter.language.grammar import Start, grammar
 from interpreter.reading.layout import STEP, comment_column
 
 if TYPE_CHECKING:
     from lark import Token
 
 __all__ = ["Start", "space_out"]
-
-Start = Literal[
-    "function",
-    "procedure",
-    "verdict",
-    "condition",
-    "expression",
-    "heard",
-    "matched",
-    "preferences",
-    "alternatives",
-    "a_type",
-]
 
 _LAYOUT = ("_NL", "_INDENT", "_DEDENT")
 _OPERANDS = ("NAME", "INT", "TEXT", "RPAR", "RSQB", "YES", "NO", "NONE")
