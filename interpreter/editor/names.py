@@ -104,7 +104,7 @@ def _trees(examined: Examined, model: Model, document: Document) -> Iterator[Any
     for things in (model.standing.values(), model.groups.values(), model.boards, model.measures):
         yield from (thing.trees for thing in things)
     yield from (tree for look in model.picture.values() for tree in look.trees)
-    yield from (law for _, law, _ in model.laws)
+    yield from (law.condition for law in model.laws)
     yield from (model.ranking, model.phase_guards)
     for event in model.events.values():
         yield from (phrase.parts for phrase in event.says.values())

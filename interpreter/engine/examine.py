@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from interpreter.base.diagnostics import Diagnostic, RulesetError
+from interpreter.base.diagnostics import Diagnostic, Note, RulesetError
 from interpreter.compiler.constants import Env, RuleFailure
 from interpreter.compiler.facts import Reach
 from interpreter.compiler.lower import lower
@@ -21,7 +21,7 @@ from interpreter.engine.setup import Table, default_settings, set_table
 from interpreter.engine.values import Names
 from interpreter.language import core as c
 from interpreter.language.check import check
-from interpreter.language.model import Model
+from interpreter.language.model import Law, Model
 from interpreter.language.policies import Checked, policies_of
 from interpreter.language.types import BOOL
 from interpreter.language.walk import descendants
@@ -100,7 +100,7 @@ def _check_laws(model: Model, reach: Reach, composition: Composition) -> list[Di
     program = lower(model, reach)
     found: list[Diagnostic] = []
     defaults, names = default_settings(model), Names(model)
-    broken: set[int] = set()
+    broken: list[Law] = []
     for people in range(composition.players.low, composition.players.high + 1):
         try:
             table = set_table(program, people, defaults)
@@ -112,22 +112,34 @@ def _check_laws(model: Model, reach: Reach, composition: Composition) -> list[Di
             continue
         found.extend(_check_defaults(model, table, people))
         because = Because(table.machine.expressions.compile, table.first, names)
-        for number, (name, law, size) in enumerate(model.laws):
-            if number in broken:
+        for law in model.laws:
+            if law in broken:
                 continue
-            env: Env = [None] * size
+            env: Env = [None] * law.size
             try:
-                if because.value(law, env):
+                if because.value(law.condition, env):
                     continue
-                told = ", ".join(because.why_not(law, env))
+                told = ", ".join(because.why_not(law.condition, env))
             except RuleFailure as failure:
-                found.append(Diagnostic("E414", f"this law of `{name}` fails: {failure.message}", law.span))
+                message = f"this law of `{law.table}` fails: {failure.message}"
+                found.append(_broken(law, message, composition))
                 continue
-            broken.add(number)
-            reads = any(isinstance(node, c.PlayerCount) for node in descendants(law))
+            broken.append(law)
+            reads = any(isinstance(node, c.PlayerCount) for node in descendants(law.condition))
             which = f" with {table.machine.constants.counting} players" if reads else ""
-            found.append(Diagnostic("E414", f"`{name}` breaks this law{which}{told and ': '}{told}", law.span))
+            message = f"`{law.table}` breaks this law{which}{told and ': '}{told}"
+            found.append(_broken(law, message, composition))
     return found
+
+
+def _broken(law: Law, message: str, composition: Composition) -> Diagnostic:
+    """A law that does not hold, with the map that it was tested on, and how another file lifts it."""
+    place = law.condition.span
+    maps = [each for each in composition.documents if each.kind == "map" and each.file is not place.file]
+    notes = tuple(Note(f"tested with the map {each.id}", each.root.span) for each in maps)
+    lifted = f"tables: {{{law.table}: {{amends: {law.file}, laws: {{{law.name}: nothing}}}}}}"
+    remedy = f"another file lifts this law by `{lifted}`" if law.name else None
+    return Diagnostic("E414", message, place, notes, remedy)
 
 
 def _check_defaults(model: Model, table: Table, people: int) -> Iterator[Diagnostic]:

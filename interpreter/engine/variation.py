@@ -76,11 +76,11 @@ def _values(ruleset: Ruleset, settings: Mapping[str, Any]) -> dict[str, Value]:
 
 def broken_laws(game: Game) -> Iterator[str]:
     """The laws of tables that do not hold, in words."""
-    for name, law, size in game.ruleset.model.laws:
+    for law in game.ruleset.model.laws:
         try:
-            holds = game.machine.expressions.compile(law)(game.state, [None] * size)
+            holds = game.machine.expressions.compile(law.condition)(game.state, [None] * law.size)
         except RuleFailure as failure:
-            yield f"a law of `{name}` fails: {failure.message}"
+            yield f"a law of `{law.table}` fails: {failure.message}"
             continue
         if not holds:
-            yield f"`{name}` breaks its law `{' '.join(law.span.text.split())}`"
+            yield f"`{law.table}` breaks its law `{' '.join(law.condition.span.text.split())}`"

@@ -27,6 +27,7 @@ from interpreter.language.model import (
     CheckedRule,
     CheckedTrigger,
     Guard,
+    Law,
     Model,
     RuleLayer,
     Signature,
@@ -503,12 +504,13 @@ class _Whole(Checker):
                 self.error("E401", f"`{setting.check}` must take one {setting.type.sure}", setting.span)
 
     def _laws(self) -> None:
-        for table, text in self.declared.laws:
+        for table, name, text in self.declared.laws:
+            file = self.model.tables[table].file
             tree = condition_of(text, self.report)
             if tree is not None:
                 frame = Frame()
                 checked = self.expressions(frame).condition(tree)
-                self.model.laws.append((table, checked, frame.size))
+                self.model.laws.append(Law(table, file, name, checked, frame.size))
 
     # --- citations
 

@@ -37,7 +37,8 @@ class Declared:
     starts: dict[str, Value] = field(default_factory=dict)
     ranks: dict[str, Scalar] = field(default_factory=dict)
     tops: dict[str, Scalar] = field(default_factory=dict)
-    laws: list[tuple[str, Scalar]] = field(default_factory=list)
+    laws: list[tuple[str, str, Scalar]] = field(default_factory=list)
+    """The table of each law, the law's own name where it has one, and its condition."""
 
 
 def merged(layers: list[Entry]) -> dict[str, Value]:

@@ -43,9 +43,11 @@ class Tables(Reader):
                 self._check_holes(table, head)
             self.model.tables[name] = replace(table, files=tuple(layer.file for layer in layers))
             laws = merged(layers).get("laws")
-            for law in [each.value for each in laws.entries] if isinstance(laws, Mapping) else words(laws):
-                if isinstance(law, Scalar):
-                    self.declared.laws.append((name, law))
+            if isinstance(laws, Mapping):
+                named = [(each.key.text, each.value) for each in laws.entries if isinstance(each.value, Scalar)]
+            else:
+                named = [("", law) for law in words(laws)]
+            self.declared.laws.extend((name, *law) for law in named)
 
     def _table(self, name: str, entry: Entry, keys: dict[str, Value | None]) -> tuple[Table, Span | None] | None:
         table = printed(entry.get("is"), self.report)

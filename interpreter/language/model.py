@@ -252,6 +252,20 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
+class Law:
+    """A condition on the cells of a table.
+
+    ``file`` declares the table; ``name`` is empty where the law is one of a list; ``size`` counts the law's locals.
+    """
+
+    table: str
+    file: str
+    name: str
+    condition: core.Expression
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
 class Component:
     """What the box holds."""
 
@@ -507,7 +521,7 @@ class Model:
     says: dict[str, dict[str, Phrase]] = field(default_factory=dict)
     boards: list[Board] = field(default_factory=list)
     measures: list[Measure] = field(default_factory=list)
-    laws: list[tuple[str, core.Expression, int]] = field(default_factory=list)
+    laws: list[Law] = field(default_factory=list)
     picture: dict[str, Look] = field(default_factory=dict)
     grid: bool = False
     """Whether pictures leave nodes exactly where the map has them, as fields that touch."""

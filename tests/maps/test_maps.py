@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 import interpreter
+from interpreter.base.diagnostics import Diagnostic
 from interpreter.engine.examine import examine
 from interpreter.engine.ruleset import Ruleset, find
 from interpreter.language.model import GraphDecl
@@ -147,22 +148,25 @@ def test_the_boards_differ_where_their_files_say() -> None:
     assert older.edges["Houston", "Santa Fe"]["weight"] == 21
 
 
-def small_map(folder: Path, sizes: dict[str, int]) -> list[str]:
-    """What the checker says of a map of so many regions, whose cities stand in one row."""
+def small_map(folder: Path, sizes: dict[str, int], broken_after: int | None = None, own: str = "") -> list[Diagnostic]:
+    """What the checker says of a map of so many regions, whose cities stand in one row, which may be broken in two."""
     regions = [region for region, size in sizes.items() for _ in range(size)]
     nodes = [f"  C{number} | {region}" for number, region in enumerate(regions)]
-    links = [f"  C{number} | C{number + 1} | 5" for number in range(len(regions) - 1)]
+    links = [f"  C{number} | C{number + 1} | 5" for number in range(len(regions) - 1) if number != broken_after]
     kinds = f"kinds: {{region: [{', '.join(sizes)}]}}"
-    lines = ["language: 1", "map: power-grid/small", kinds, "nodes: |", "  name | region", *nodes]
+    head = ["language: 1", "map: power-grid/small", kinds]
+    if broken_after is not None:
+        head.append("graph: {amends: power-grid, pieces: 2}")
+    lines = [*head, *own.splitlines(), "nodes: |", "  name | region", *nodes]
     lines = [*lines, "links: |", "  from | to | cost", *links]
     (folder / "power-grid" / "maps").mkdir(parents=True)
     (folder / "power-grid" / "maps" / "small.yaml").write_text("\n".join([*lines, ""]), encoding="utf-8")
     shipped = (FAMILY / "germany-2018.yaml").read_text(encoding="utf-8")
-    own = folder / "power-grid" / "small.yaml"
-    own.write_text(shipped.replace("germany-2018", "small"), encoding="utf-8")
-    shelf, document, found = find(own)
+    ruleset = folder / "power-grid" / "small.yaml"
+    ruleset.write_text(shipped.replace("germany-2018", "small"), encoding="utf-8")
+    shelf, document, found = find(ruleset)
     assert document is not None
-    return [f"{each.code} {each.message}" for each in (*found, *examine(shelf, document).diagnostics)]
+    return [*found, *examine(shelf, document).diagnostics]
 
 
 @pytest.mark.parametrize(
@@ -182,5 +186,24 @@ def small_map(folder: Path, sizes: dict[str, int]) -> list[str]:
 def test_a_map_that_is_too_small_for_the_tables_is_refused(
     tmp_path: Path, sizes: dict[str, int], said: list[str]
 ) -> None:
-    found = [each.split(": ")[0] for each in small_map(tmp_path, sizes)]
-    assert sorted(found) == sorted(f"E414 {each}" for each in said)
+    found = small_map(tmp_path, sizes)
+    assert {each.code for each in found} <= {"E414"}
+    assert sorted(each.message.split(": ")[0] for each in found) == sorted(said)
+
+
+LIFTED = "tables: {regions_in_play: {amends: power-grid, laws: {regions_hang_together: nothing}}}"
+COVERED = """rules:
+  may_lie_together:
+    replaces: power-grid
+    is: "(chosen: list of region) -> bool: yes\""""
+
+
+def test_a_board_in_pieces_is_refused_until_it_says_which_regions_lie_together(tmp_path: Path) -> None:
+    """The message names the map, and the line that it proposes lifts the law."""
+    sizes = {"north": 8, "south": 8, "east": 8, "west": 8, "lake": 8}
+    [refused] = small_map(tmp_path, sizes, broken_after=23)
+    assert refused.message.startswith("`regions_in_play` breaks this law")
+    assert [note.message for note in refused.notes] == ["tested with the map power-grid/small"]
+    assert (refused.help or "").endswith(f"`{LIFTED}`")
+    for way_out in (LIFTED, COVERED):
+        assert small_map(tmp_path / way_out[:5], sizes, broken_after=23, own=way_out) == []
