@@ -17,14 +17,24 @@ from interpreter.editor.desk import Desk
 from interpreter.editor.names import CELLS, Meaning, Mention
 from interpreter.engine.explain import WORDS
 from interpreter.language.declare import OWN_CELLS, OWN_TYPES, OWN_VALUES
-from interpreter.language.declared import LITERALS
+from interpreter.language.grammar import RESERVED_WORDS
 from interpreter.language.misread import STATEMENTS
 from interpreter.language.signatures import FUNCTIONS
 
 __all__ = ["RefusedRename", "renamable", "rename"]
 
 _RENAMABLE = ("locals", "rules", "tables", "settings", "events", "triggers", "standing", "measures", *CELLS)
-_RESERVED = {*LITERALS, *OWN_CELLS, *OWN_TYPES, *OWN_VALUES, *FUNCTIONS, *STATEMENTS, "base", "where", "otherwise"}
+_RESERVED = {
+    *RESERVED_WORDS,
+    *OWN_CELLS,
+    *OWN_TYPES,
+    *OWN_VALUES,
+    *FUNCTIONS,
+    *STATEMENTS,
+    "base",
+    "where",
+    "otherwise",
+}
 _WHY = {
     "members": "it stands in printed tables too",
     "nodes": "it is printed on the map",

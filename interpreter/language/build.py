@@ -9,7 +9,7 @@ from lark.visitors import v_args
 
 from interpreter.base.source import Span
 from interpreter.language import nodes as n
-from interpreter.language.grammar import MisplacedError, Text
+from interpreter.language.grammar import RESERVED_WORDS, MisplacedError, ReservedError, Text
 
 __all__ = ["AGGREGATES", "Builder"]
 
@@ -32,6 +32,12 @@ class Builder(Transformer[Token, Any]):
 
     def _token(self, token: Token) -> Span:
         return self._text.span(token.start_pos or 0, token.end_pos or 1)
+
+    def _new(self, token: Token) -> str:
+        """The name of a new local."""
+        if token in RESERVED_WORDS:
+            raise ReservedError(str(token), self._token(token))
+        return str(token)
 
     # --- whole texts
 
@@ -78,10 +84,10 @@ class Builder(Transformer[Token, Any]):
         return tuple(c)
 
     def parameter(self, meta: Any, c: list[Any]) -> n.Parameter:
-        return n.Parameter(str(c[0]), c[1], span=self._span(meta))
+        return n.Parameter(self._new(c[0]), c[1], span=self._span(meta))
 
     def names(self, meta: Any, c: list[Any]) -> tuple[str, ...]:
-        return tuple(str(name) for name in c)
+        return tuple(self._new(name) for name in c)
 
     # --- types
 
@@ -120,10 +126,10 @@ class Builder(Transformer[Token, Any]):
         return tuple(str(cite) for cite in c)
 
     def let_plain(self, meta: Any, c: list[Any]) -> n.Let:
-        return n.Let(str(c[0]), None, c[1], span=self._span(meta))
+        return n.Let(self._new(c[0]), None, c[1], span=self._span(meta))
 
     def let_typed(self, meta: Any, c: list[Any]) -> n.Let:
-        return n.Let(str(c[0]), c[1], c[2], span=self._span(meta))
+        return n.Let(self._new(c[0]), c[1], c[2], span=self._span(meta))
 
     def pick(self, meta: Any, c: list[Any]) -> n.Drawn:
         return n.Drawn("pick", c[0], str(c[1]), span=self._span(meta))
@@ -132,7 +138,7 @@ class Builder(Transformer[Token, Any]):
         return n.Drawn("shuffled", c[0], str(c[1]), span=self._span(meta))
 
     def roll(self, meta: Any, c: list[Any]) -> n.Roll:
-        return n.Roll(str(c[0]), c[1], c[2], str(c[3]), span=self._span(meta))
+        return n.Roll(self._new(c[0]), c[1], c[2], str(c[3]), span=self._span(meta))
 
     def assign(self, meta: Any, c: list[Any]) -> n.Assign:
         return n.Assign(c[0], "=", c[1], span=self._span(meta))
@@ -197,7 +203,7 @@ class Builder(Transformer[Token, Any]):
         return n.Perform(c[0], span=self._span(meta))
 
     def test_let(self, meta: Any, c: list[Any]) -> n.TestLet:
-        return n.TestLet(str(c[0]), c[1], span=self._span(meta))
+        return n.TestLet(self._new(c[0]), c[1], span=self._span(meta))
 
     def if_(self, meta: Any, c: list[Any]) -> n.If:
         return n.If(c[0], c[1], c[2] if len(c) > 2 else None, span=self._span(meta))
@@ -210,10 +216,10 @@ class Builder(Transformer[Token, Any]):
         return c[0]  # type: ignore[no-any-return]
 
     def for_each(self, meta: Any, c: list[Any]) -> n.ForEach:
-        return n.ForEach(str(c[0]), c[1], c[2], c[3], span=self._span(meta))
+        return n.ForEach(self._new(c[0]), c[1], c[2], c[3], span=self._span(meta))
 
     def for_each_turn(self, meta: Any, c: list[Any]) -> n.ForEach:
-        return n.ForEach(str(c[0]), c[1], c[2], c[3], turn=True, span=self._span(meta))
+        return n.ForEach(self._new(c[0]), c[1], c[2], c[3], turn=True, span=self._span(meta))
 
     def while_(self, meta: Any, c: list[Any]) -> n.While:
         return n.While(c[0], c[1], c[2], span=self._span(meta))
@@ -234,8 +240,8 @@ class Builder(Transformer[Token, Any]):
 
     def choose_at_once(self, meta: Any, c: list[Any]) -> n.Choose:
         name, context, each, seats, test, *alternatives = c
-        span = self._span(meta)
-        return n.Choose(str(name), context or (), seats, False, False, tuple(alternatives), str(each), test, span=span)
+        span, who = self._span(meta), self._new(each)
+        return n.Choose(str(name), context or (), seats, False, False, tuple(alternatives), who, test, span=span)
 
     def context(self, meta: Any, c: list[Any]) -> tuple[n.Context, ...]:
         return tuple(c)
@@ -263,7 +269,7 @@ class Builder(Transformer[Token, Any]):
         return tuple(c)
 
     def choice(self, meta: Any, c: list[Any]) -> n.Binder:
-        return n.Binder(str(c[0]), c[1], span=self._span(meta))
+        return n.Binder(self._new(c[0]), c[1], span=self._span(meta))
 
     def at_end(self, meta: Any, c: list[Any]) -> n.Keep:
         return self._keep(meta, "end", c)
@@ -410,7 +416,7 @@ class Builder(Transformer[Token, Any]):
         return n.ListFilter(variable, items, c[1], span=self._span(meta))
 
     def list_for(self, meta: Any, c: list[Any]) -> n.Expr:
-        return n.ListComprehension(c[0], str(c[1]), c[2], c[3], span=self._span(meta))
+        return n.ListComprehension(c[0], self._new(c[1]), c[2], c[3], span=self._span(meta))
 
     def call(self, meta: Any, c: list[Any]) -> n.Expr:
         name = str(c[0])
@@ -435,9 +441,8 @@ class Builder(Transformer[Token, Any]):
     def call_for(self, meta: Any, c: list[Any]) -> n.Expr:
         name, value, variable, items, test = c
         self._known_aggregate(name)
-        return n.Aggregate(
-            str(name), str(variable), items, test, (), False, value, span=self._span(meta), name_span=self._token(name)
-        )
+        span, local = self._span(meta), self._new(variable)
+        return n.Aggregate(str(name), local, items, test, (), False, value, span=span, name_span=self._token(name))
 
     def _aggregate(self, meta: Any, name: Token, binding: n.Expr, test: Any, by: Any) -> n.Expr:
         self._known_aggregate(name)
@@ -455,6 +460,9 @@ class Builder(Transformer[Token, Any]):
     def _binding(self, expr: n.Expr) -> tuple[str, n.Expr]:
         if isinstance(expr, n.In) and not expr.negated and isinstance(expr.item, n.Name):
             return expr.item.name, expr.items
+        if isinstance(expr, n.In) and isinstance(expr.item, n.BoolLiteral | n.NoneLiteral):
+            value = expr.item.value if isinstance(expr.item, n.BoolLiteral) else None
+            raise ReservedError({True: "yes", False: "no", None: "none"}[value], expr.item.span)
         raise MisplacedError("want `name in items` before `where` or `by`", expr.span)
 
     def arguments(self, meta: Any, c: list[Any]) -> tuple[n.Expr, ...]:

@@ -13,10 +13,11 @@ from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.source import NOWHERE
 from interpreter.base.suggest import did_you_mean
 from interpreter.language import nodes as n
-from interpreter.language.declared import LITERALS, REMARKS, Declared, Reader, cites_of, merged
+from interpreter.language.declared import REMARKS, Declared, Reader, cites_of, merged
 from interpreter.language.declared_cards import Cards
 from interpreter.language.declared_graph import Graphs
 from interpreter.language.declared_tables import Tables
+from interpreter.language.grammar import RESERVED_WORDS
 from interpreter.language.model import Component, Event, Group, Interpretation, Kind, Model, Role, Setting
 from interpreter.language.signatures import FUNCTIONS
 from interpreter.language.steps import MAKERS
@@ -85,7 +86,7 @@ class _Things(Reader):
         first: dict[str, Entry] = {}
         for section in sections:
             for name, layers in self.section(section):
-                if name in own or name in LITERALS:
+                if name in own or name in RESERVED_WORDS:
                     self.taken(name, layers[0].span)
                 elif name in first:
                     note = Note("it stands here first", first[name].span)
@@ -130,7 +131,7 @@ class _Things(Reader):
         for scalar in scalars:
             if scalar.text in seen:
                 self.error("E501", f"`{scalar.text}` stands here twice", scalar.span)
-            if scalar.text in LITERALS:
+            if scalar.text in RESERVED_WORDS:
                 self.taken(scalar.text, scalar.span)
             seen[scalar.text] = scalar
 

@@ -10,6 +10,7 @@ from typing import Any
 from interpreter.base.diagnostics import Diagnostic
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
+from interpreter.language.misread import reserved
 from interpreter.language.model import Model
 from interpreter.language.steps import resolve_type
 from interpreter.language.texts import Report, type_of
@@ -18,12 +19,10 @@ from interpreter.reading.compose import Composition, Entry, amended, words
 from interpreter.reading.printed import Cell, PrintedTable
 from interpreter.reading.yaml import Mapping, Scalar, Value
 
-__all__ = ["LITERALS", "REMARKS", "Declared", "Reader", "cites_of", "listed", "merged"]
+__all__ = ["REMARKS", "Declared", "Reader", "cites_of", "listed", "merged"]
 
 MOST_LISTED = 12
 """No more names are listed for an author to choose from."""
-LITERALS = ("yes", "no", "none", "not", "and", "or")
-"""Words of the language that are no names."""
 REMARKS = ("cites", "about", "provenance")
 """Keys of any declaration that are no part of what it declares."""
 _NUMBER = re.compile(r"-?[0-9]{1,18}")
@@ -85,7 +84,7 @@ class Reader:
 
     def taken(self, name: str, span: Span) -> None:
         """Reports a name that the language has taken."""
-        self.error("E312", f"`{name}` has a meaning of its own in the language", span, "take another name")
+        self.report(reserved(name, span))
 
     def top(self) -> Span:
         """The place for what is said nowhere."""

@@ -14,7 +14,21 @@ from interpreter.language.tables import FILE, keep_tables, kept_parser, tables_o
 if TYPE_CHECKING:
     from lark import Lark, Token
 
-__all__ = ["STARTS", "CrookedError", "MisplacedError", "Start", "Text", "grammar", "grammar_text", "write_tables"]
+__all__ = [
+    "RESERVED_WORDS",
+    "STARTS",
+    "CrookedError",
+    "MisplacedError",
+    "ReservedError",
+    "Start",
+    "Text",
+    "grammar",
+    "grammar_text",
+    "write_tables",
+]
+
+RESERVED_WORDS = frozenset({"yes", "no", "none", "not", "and", "or"})
+"""Words of the language that are no names."""
 
 Start = Literal[
     "function",
@@ -47,6 +61,14 @@ class Text(Hashable, Protocol):
     def text(self) -> str: ...
 
     def span(self, start: int, end: int) -> Span: ...
+
+
+class ReservedError(Exception):
+    """A word of the language where a name begins."""
+
+    def __init__(self, word: str, span: Span) -> None:
+        super().__init__(word)
+        self.word, self.span = word, span
 
 
 class MisplacedError(Exception):

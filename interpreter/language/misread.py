@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from lark import Token
     from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 
-__all__ = ["STATEMENTS", "code_of", "misread"]
+__all__ = ["STATEMENTS", "code_of", "misread", "reserved"]
 
 # What authors bring along from elsewhere, and what it is here; `{}` is what a group of the pattern has found.
 FOREIGN: tuple[tuple[str, str], ...] = (
@@ -100,6 +100,11 @@ def misread(text: Text, error: UnexpectedCharacters | UnexpectedToken | CrookedE
     if isinstance(error, CrookedError):
         return _bad_indentation(text, error.place)
     return _misplaced_token(text, error) if isinstance(error, UnexpectedToken) else _stray_character(text, error)
+
+
+def reserved(name: str, span: Span) -> Diagnostic:
+    """A name that the language has taken."""
+    return Diagnostic("E312", f"`{name}` has a meaning of its own in the language", span, help="take another name")
 
 
 @cache

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from interpreter.base.diagnostics import Diagnostic
 from interpreter.language import nodes
-from interpreter.language.grammar import CrookedError, MisplacedError, Text, grammar
-from interpreter.language.misread import code_of, misread
+from interpreter.language.grammar import CrookedError, MisplacedError, ReservedError, Text, grammar
+from interpreter.language.misread import code_of, misread, reserved
 
 if TYPE_CHECKING:
     from lark import Token, Tree
@@ -119,6 +119,8 @@ def _read(start: str, text: Text) -> tuple[nodes.Node | None, list[Diagnostic]]:
     except VisitError as error:
         if isinstance(error.orig_exc, MisplacedError):
             return None, [Diagnostic("E202", error.orig_exc.message, error.orig_exc.span)]
+        if isinstance(error.orig_exc, ReservedError):
+            return None, [reserved(error.orig_exc.word, error.orig_exc.span)]
         raise
 
 

@@ -196,3 +196,15 @@ def test_a_copy_that_brings_back_what_another_file_replaced_is_silent(tmp_path: 
     files = {"editions/dry": edition, "dry": RULESET.format("dry", "lake")}
     above = f"overlay: pond/wet\nover: [pond/dry]\n{layer.format('pond/dry', score)}"
     assert [d.code for d in found(tmp_path, {**files, "overlays/wet": f"language: 1\n{above}"})] == []
+
+
+def test_a_verdict_that_refuses_nothing_is_silent(tmp_path: Path) -> None:
+    """`require yes` alone says so; beside another line it is left over."""
+    plain = """(who: seat, place: place):
+        require yes"""
+    swims = rule("may_leap", plain, "permits")
+    uses = "  hop:\n    wraps: pond\n    when: all(p in lily.places where may_leap(seats[0], p))\n    does: base()\n"
+    uses = uses.replace("lily", "first(pad)")
+    assert [finding.code for finding in found(tmp_path / "one", one=swims + uses)] == []
+    twice = rule("may_leap", plain + "\n        require who.shells > 1", "permits")
+    assert [finding.code for finding in found(tmp_path / "two", one=twice + uses)] == ["L004"]

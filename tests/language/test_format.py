@@ -35,7 +35,7 @@ def parsed(parse: Parse, text: str) -> n.Node:
 # Every keyword is drawn as a name too, wherever the grammar leaves it free.
 KEYWORDS = sorted(t.pattern.value for t in grammar().terminals if t.pattern.value.isidentifier())
 GOING_ON = {"where", "by", "cites"}  # where a line begins with one of these, the line before goes on
-LITERALS = {"yes", "no", "none", "not"}
+LITERALS = {"yes", "no", "none", "not", "and", "or"}
 
 words = st.one_of(
     st.sampled_from(["a", "b", "limit", "x1", "_", "who", "not0if0", "iffy", "camelCase"]),
@@ -80,9 +80,9 @@ def calls(inner: st.SearchStrategy[n.Expr], names: st.SearchStrategy[str]) -> st
     maybe = st.none() | inner
     return st.one_of(
         st.builds(n.Call, names, lists(inner)).filter(is_call),
-        st.builds(n.Aggregate, aggregates, word(*LITERALS), inner, maybe),
-        st.builds(n.Aggregate, aggregates, word(*LITERALS), inner, maybe, lists(inner, 1), st.booleans()),
-        st.builds(n.Aggregate, aggregates, words, inner, maybe, value=inner),
+        st.builds(n.Aggregate, aggregates, names, inner, maybe),
+        st.builds(n.Aggregate, aggregates, names, inner, maybe, lists(inner, 1), st.booleans()),
+        st.builds(n.Aggregate, aggregates, names, inner, maybe, value=inner),
     )
 
 
@@ -94,7 +94,7 @@ def larger(inner: st.SearchStrategy[n.Expr]) -> st.SearchStrategy[n.Expr]:
         calls(inner, names),
         st.builds(n.ListLiteral, lists(inner)).filter(is_list),
         st.builds(n.ListFilter, names, inner, maybe),
-        st.builds(n.ListComprehension, inner, words, inner, maybe),
+        st.builds(n.ListComprehension, inner, names, inner, maybe),
         st.builds(n.RangeOf, inner, inner),
         st.builds(n.Binary, st.sampled_from(["+", "-", "*", "div", "mod", "and", "or"]), inner, inner),
         st.builds(n.Compare, st.sampled_from(["==", "!=", "<", "<=", ">", ">="]), inner, inner),
@@ -133,9 +133,9 @@ moves = st.one_of(
     ),
 )
 simple_statements: st.SearchStrategy[n.Statement] = st.one_of(
-    st.builds(n.Let, words, st.none() | types, small),
-    st.builds(n.Roll, words, small, small, words),
-    st.builds(n.Let, words, st.none(), drawn),
+    st.builds(n.Let, names, st.none() | types, small),
+    st.builds(n.Roll, names, small, small, words),
+    st.builds(n.Let, names, st.none(), drawn),
     st.builds(n.Assign, small, st.sampled_from(["=", "+=", "-="]), small),
     st.builds(n.Assign, small, st.just("="), drawn),
     st.builds(n.Add, small | drawn, small),
@@ -156,7 +156,7 @@ def keeps(blocks: st.SearchStrategy[n.Block]) -> st.SearchStrategy[n.Keep]:
 
 @st.composite
 def alternatives(draw: st.DrawFn, blocks: st.SearchStrategy[n.Block]) -> n.Alternative:
-    binders = draw(lists(st.builds(n.Binder, words, small), most=2))
+    binders = draw(lists(st.builds(n.Binder, names, small), most=2))
     if binders and binders[0].name in ("where", "if"):
         binders = ()
     # Below an alternative with a block, the parser takes these words for the start of a statement.
@@ -169,12 +169,12 @@ contexts = st.one_of(st.builds(n.Context, words, small), words.map(lambda text: 
 
 def compound(statements: st.SearchStrategy[n.Statement]) -> st.SearchStrategy[n.Statement]:
     blocks = st.builds(n.Block, lists(statements, 1))
-    ifs = st.builds(n.If, small | st.builds(n.TestLet, words, small), blocks, st.none() | blocks)
+    ifs = st.builds(n.If, small | st.builds(n.TestLet, names, small), blocks, st.none() | blocks)
     return st.one_of(
         ifs,
         st.builds(n.If, small, blocks, st.builds(lambda inner: n.Block((inner,)), ifs)),
-        st.builds(n.ForEach, word("turn"), small, maybe_small, blocks),
-        st.builds(n.ForEach, words, small, maybe_small, blocks, st.just(True)),
+        st.builds(n.ForEach, word("turn", *LITERALS), small, maybe_small, blocks),
+        st.builds(n.ForEach, names, small, maybe_small, blocks, st.just(True)),
         st.builds(n.While, small, maybe_small, blocks),
         st.builds(
             n.Choose,
@@ -193,7 +193,7 @@ def compound(statements: st.SearchStrategy[n.Statement]) -> st.SearchStrategy[n.
             st.just(False),
             st.just(False),
             lists(alternatives(blocks), 1, 2),
-            word("_"),
+            word("_", *LITERALS),
             maybe_small,
         ),
         keeps(blocks),
@@ -209,15 +209,15 @@ function_blocks = blocks.filter(
 functions = st.builds(n.Function, st.none() | headers, expressions | function_blocks)  # a call alone is the value
 procedures = st.builds(n.Procedure, st.none() | headers, blocks)
 cites = st.from_regex(r"[A-Z]{1,3}-[A-Za-z0-9-]{1,5}", fullmatch=True)
-requirements = st.builds(n.Require, small, lists(cites)) | st.builds(n.Let, words, st.none(), small)
+requirements = st.builds(n.Require, small, lists(cites)) | st.builds(n.Let, names, st.none(), small)
 verdicts = st.builds(n.Verdict, st.none() | headers, lists(requirements, 1))
-event_patterns = st.builds(n.EventPattern, words, lists(words), maybe_small)
-matches = st.builds(n.Match, lists(st.builds(n.Binder, words, small), 1), maybe_small)
+event_patterns = st.builds(n.EventPattern, words, lists(names), maybe_small)
+matches = st.builds(n.Match, lists(st.builds(n.Binder, names, small), 1), maybe_small)
 
 
 @st.composite
 def patterns(draw: st.DrawFn) -> n.Pattern:
-    heard = draw(lists(words))
+    heard = draw(lists(names))
     if heard and heard[0] in ("at", "asking"):
         heard = ()
     return n.Pattern(draw(word("either")), heard, draw(maybe_small))
