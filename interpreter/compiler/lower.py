@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from dataclasses import fields, is_dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 from interpreter.base.frozen import dataclass
 from interpreter.base.source import Span
+from interpreter.compiler.at_once import at_once
 from interpreter.compiler.facts import Reach, target_of
 from interpreter.language import core as c
 from interpreter.language.model import Model, RuleLayer
-from interpreter.language.types import BOOL, INT, NONE, NOTHING, SEAT, Type, list_of
+from interpreter.language.types import BOOL, INT, NOTHING, list_of
 from interpreter.language.walk import descendants
 
 __all__ = [
@@ -242,82 +243,10 @@ class Lowering:
                         for option in step.options
                     )
                     asked = replace(step, options=options)
-                    found.extend([asked] if step.at_once is None else self._at_once(asked, step.at_once))
+                    found.extend([asked] if step.at_once is None else at_once(asked, step.at_once, self._hidden))
                 case _:
                     found.append(step)
         return tuple(found)
-
-    # --- decisions of several seats at once
-
-    def _at_once(self, ask: c.Ask, seats: c.Expression) -> list[c.Step]:
-        """Choices wait in locals until the last is made; then what they do is done, seat by seat as they are listed.
-
-        ``left`` have not chosen yet, ``order`` have, and at the same place of other lists stands what they chose. When
-        all have, these lists are put into the order of the seats: nothing tells who was first.
-        """
-        span, who = ask.span, ask.seat
-        assert isinstance(who, c.Local)
-
-        def local(index: int, type_: Type) -> c.Local:
-            return c.Local(index, "", type=type_, span=span)
-
-        def sets(index: int, value: c.Expression) -> c.Step:
-            return c.SetLocal(index, value, span=span)
-
-        def element(index: int, type_: Type, at: c.Expression) -> c.Expression:
-            return c.Element(local(index, list_of(type_)), at, type=type_, span=span)
-
-        def appends(index: int, value: c.Expression, type_: Type) -> c.Step:
-            one = c.MakeList((value,), type=list_of(type_), span=span)
-            return sets(index, c.Arithmetic("+", local(index, one.type), one, type=one.type, span=span))
-
-        def number(value: int) -> c.Expression:
-            return c.Const(value, type=INT, span=span)
-
-        def same(a: c.Expression, b: c.Expression, operator: Literal["==", "!=", ">"] = "==") -> c.Expression:
-            return c.Comparison(operator, a, b, type=BOOL, span=span)
-
-        def count(value: c.Expression) -> c.Expression:
-            return c.Builtin("count", (value,), type=INT, span=span)
-
-        listed, left, order, item, place = (self._hidden() for _ in range(5))
-        made = self._hidden() if len(ask.options) > 1 else -1
-        everyone, waiting, some = (local(index, list_of(SEAT)) for index in (listed, left, order))
-        kept = {x.variable: (self._hidden(), x.type) for option in ask.options for x in option.choices}
-        lists = dict(kept.values())
-        if len(ask.options) > 1:
-            lists[made] = INT
-        collected: list[c.Option] = []
-        done: tuple[c.Step, ...] = ()
-        others = c.Loop("filter", item, waiting, same(local(item, SEAT), who, "!="), (), None, type=list_of(SEAT))
-        at = c.Builtin("position", (who, everyone), type=INT, span=span)
-        for position, option in reversed(list(enumerate(ask.options))):
-            mine = {kept[x.variable][0]: local(x.variable, x.type) for x in option.choices}
-            mine[made] = number(position)  # type: ignore[assignment]
-            body = [appends(order, who, SEAT)]
-            body += [appends(each, mine.get(each, c.Const(None, type=NONE)), type_) for each, type_ in lists.items()]
-            body += [sets(x.variable, c.Const(None, type=NONE)) for x in option.choices]
-            collected.insert(0, replace(option, body=(*body, sets(left, others))))
-            takes = (sets(x.variable, element(*kept[x.variable], at)) for x in option.choices)
-            does = (*takes, *(option.body or ()))
-            test = c.Test(same(element(made, INT, at), number(position)), span=span)
-            done = does if position == len(ask.options) - 1 else (c.Branch(test, does, done, span=span),)
-        found = c.Builtin("position", (local(item, SEAT), some), type=INT, span=span)
-        sorts = [
-            sets(each, c.Loop("map", item, everyone, None, (), element(each, type_, found), type=list_of(type_)))
-            for each, type_ in lists.items()
-        ]
-        asks = replace(ask, options=tuple(collected), at_once=waiting, kept=(listed, order, *lists))
-        first = sets(who.index, element(left, SEAT, number(0)))
-        return [
-            sets(listed, seats),
-            sets(left, everyone),
-            *(sets(each, c.Const((), type=list_of(type_))) for each, type_ in ((order, SEAT), *lists.items())),
-            c.Repeat(same(count(waiting), number(0), ">"), None, (first, asks), place, span=span),
-            *sorts,
-            c.Reveals(span=span),
-            c.Iterate(who.index, everyone, None, done, False, (order, place), span=span),
-        ]
 
     def _note(self, step: c.Notes) -> list[c.Step]:
         triggers = [trigger for trigger in self.model.triggers.values() if trigger.event == step.event]
