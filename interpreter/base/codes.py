@@ -108,6 +108,7 @@ CODES: dict[str, str] = {
     "L009": "a local that hides another meaning",
     "L010": "a rule that no scenario shows",
     "L011": "a procedure that is copied",
+    "L012": "a line of rule text that is too long",
     "R001": "a rule cannot go on",
     "R002": "rules go on without end",
     "W001": "a file lies elsewhere than its id says",

@@ -17,7 +17,7 @@ from interpreter.engine.copied import copied
 from interpreter.engine.detours import detours
 from interpreter.engine.idle import constant_tests, dead_layers, readings
 from interpreter.engine.ruleset import Ruleset, load
-from interpreter.engine.said import numbers, shadows
+from interpreter.engine.said import long_lines, numbers, shadows
 from interpreter.engine.twins import twins
 from interpreter.engine.unproved import shown, uncited
 from interpreter.reading.compose import word
@@ -26,7 +26,7 @@ from interpreter.reading.files import Document, Shelf, resolved
 __all__ = ["CHECKS", "Compositions", "compositions", "lint"]
 
 CHECKS: tuple[Callable[[Sequence[Ruleset]], Iterable[Diagnostic]], ...] = (
-    *(twins, dead_layers, constant_tests, readings, uncited, numbers, detours, shadows, shown, copied),
+    *(twins, dead_layers, constant_tests, readings, uncited, numbers, detours, shadows, shown, copied, long_lines),
 )
 COMPARING = (twins,)
 """Checks that compare a file with others, which no composition need have together."""

@@ -1,4 +1,4 @@
-"""How things are said: numbers that stand in procedures, and locals with a name that means something else."""
+"""How things are said: numbers in procedures, locals with a name that means something else, lines that are too long."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.source import Span
 from interpreter.engine.ruleset import Ruleset
 from interpreter.language import core as c
+from interpreter.language.breaking import WIDTH
 from interpreter.language.model import Model
+from interpreter.language.tidy import rule_texts
 from interpreter.language.walk import descendants
 
-__all__ = ["numbers", "shadows"]
+__all__ = ["long_lines", "numbers", "shadows"]
 
 SMALL = 9
 """Up to here the same number may well mean something else."""
@@ -89,3 +91,25 @@ def _taken(model: Model) -> dict[str, str]:
         for name in names
         if name not in kinds
     }
+
+
+def long_lines(family: Sequence[Ruleset]) -> Iterator[Diagnostic]:
+    """Lines of rule text with more columns than others see without moving the text."""
+    documents = {each.file.name: each for ruleset in family for each in ruleset.composition.documents}
+    for document in documents.values():
+        if max(map(len, document.file.text.split("\n"))) <= WIDTH:
+            continue
+        for scalar, _ in rule_texts(document):
+            for span in _lines(scalar.span):
+                if (columns := span.column + len(span.text) - 1) > WIDTH:
+                    message = f"a line of rule text has {columns} columns, more than {WIDTH}"
+                    help = "`regelwerk fmt` breaks lines of a block (`|`); a comment may stand on a line of its own"
+                    yield Diagnostic("L012", message, span, help=help, severity="warning")
+
+
+def _lines(span: Span) -> Iterator[Span]:
+    """What stands in each line of a piece of a file, without the indentation of the line."""
+    start = span.start
+    for line in span.text.split("\n"):
+        yield Span(span.file, start + len(line) - len(line.lstrip()), start + len(line.rstrip()))
+        start += len(line) + 1

@@ -16,22 +16,22 @@ from interpreter.reading.layout import STEP, comment_column
 if TYPE_CHECKING:
     from lark import Token
 
-__all__ = ["Start", "space_out"]
+__all__ = ["OPERANDS", "Start", "space_out", "tokens_of"]
 
 _LAYOUT = ("_NL", "_INDENT", "_DEDENT")
-_OPERANDS = ("NAME", "INT", "TEXT", "RPAR", "RSQB", "YES", "NO", "NONE")
+OPERANDS = ("NAME", "INT", "TEXT", "RPAR", "RSQB", "YES", "NO", "NONE")
 _CLOSING = re.compile(r"[)\]](?: *[)\]])*")
 _COMMENT = re.compile(r'"[^"\n]*"|#[^\n]*')
 
 
 def space_out(text: str, start: Start) -> str:
     """The text, laid out; it has the same tokens, blocks and comments."""
-    written = _Writer(text, _tokens(text, start), start).written()
+    written = _Writer(text, tokens_of(text, start), start).written()
     assert _said(written, start) == _said(text, start), f"laid out, the text says something else: {text!r}"
     return written
 
 
-def _tokens(text: str, start: Start) -> list[Token]:
+def tokens_of(text: str, start: Start) -> list[Token]:
     """All tokens as the grammar sees them, blocks and ends of lines among them."""
     parser = grammar().parse_interactive(text.rstrip() + "\n", start=start)
     return list(parser.iter_parse())
@@ -39,7 +39,7 @@ def _tokens(text: str, start: Start) -> list[Token]:
 
 def _said(text: str, start: Start) -> tuple[list[tuple[str, str]], list[str]]:
     """What a text says, whatever its layout: its tokens and its comments."""
-    tokens = [(token.type, "" if token.type in _LAYOUT else str(token)) for token in _tokens(text, start)]
+    tokens = [(token.type, "" if token.type in _LAYOUT else str(token)) for token in tokens_of(text, start)]
     if tokens[:1] == [("_NL", "")]:  # blank lines at the start say nothing
         tokens = tokens[1:]
     return tokens, [found.rstrip() for found in _COMMENT.findall(text) if found.startswith("#")]
@@ -166,12 +166,12 @@ class _Writer:
         if sign == "(":
             return last.type != "NAME"
         if sign == "[":
-            return last.type not in _OPERANDS
+            return last.type not in OPERANDS
         return not (".." in (sign, last) and self._in_type())
 
     def _is_sign(self, last: Token) -> bool:
         """Whether a minus says that a number is negative, not that it is taken away."""
-        return last == "-" and (len(self.before) == 1 or self.before[-2].type not in _OPERANDS)
+        return last == "-" and (len(self.before) == 1 or self.before[-2].type not in OPERANDS)
 
     def _in_type(self) -> bool:
         """Whether `1..3` is written here as a type: after the `:` of a parameter or local, after `->`."""

@@ -6,22 +6,23 @@ What comes in is a file; what goes out is its new text, or what is wrong with it
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeAlias
 
 from interpreter.base.diagnostics import Diagnostic
 from interpreter.base.source import SourceFile
 from interpreter.language import parse as p
+from interpreter.language.breaking import WIDTH, broken
 from interpreter.language.grammar import Text
 from interpreter.language.spacing import Start, space_out
-from interpreter.reading.files import read_document
+from interpreter.reading.files import Document, read_document
 from interpreter.reading.layout import lay_out, lay_out_table
 from interpreter.reading.printed import read_printed
 from interpreter.reading.schema import meanings
 from interpreter.reading.yaml import Mapping, Scalar, Sequence, Value, excerpt, read_yaml
 
-__all__ = ["parser_of", "tidy"]
+__all__ = ["parser_of", "rule_texts", "tidy"]
 
 Parse: TypeAlias = Callable[[Text], tuple[object, list[Diagnostic]]]
 
@@ -68,18 +69,48 @@ def tidy(file: SourceFile) -> tuple[str | None, list[Diagnostic]]:
     if document is None or found:
         return None, found
     texts: dict[int, str] = {}
-    for key, scalar, meaning in meanings(document.kind, document.root):
+    for _, scalar, meaning in meanings(document.kind, document.root):
         if meaning == "printed" and scalar.style == "literal":
             found.extend(_table(scalar, texts))
-        elif meaning in ("rule_text", "type") and isinstance(scalar.value, str):
-            found.extend(_rule_text(scalar, "a_type" if meaning == "type" else _STARTS.get(key, "expression"), texts))
+    for scalar, start in rule_texts(document):
+        found.extend(_rule_text(scalar, start, texts))
     if found:
         return None, found
-    written = lay_out(file, texts)
-    again, _ = read_yaml(SourceFile(file.name, written))
+    return _with_short_lines(_laid_out(file, document.root, texts)), []
+
+
+def rule_texts(document: Document) -> Iterator[tuple[Scalar, Start]]:
+    """The rule texts and types of a file, and what each of them is."""
+    for key, scalar, meaning in meanings(document.kind, document.root):
+        if meaning in ("rule_text", "type") and isinstance(scalar.value, str):
+            yield scalar, "a_type" if meaning == "type" else _STARTS.get(key, "expression")
+
+
+def _laid_out(file: SourceFile, root: Mapping, texts: dict[int, str]) -> SourceFile:
+    written = SourceFile(file.name, lay_out(file, texts))
+    again, _ = read_yaml(written)
     assert again is not None, f"{file.name}: laid out, it cannot be read"
-    assert _is_same(document.root, again, texts), f"{file.name}: laid out, it means something else"
-    return written, []
+    assert _is_same(root, again, texts), f"{file.name}: laid out, it means something else"
+    return written
+
+
+def _with_short_lines(file: SourceFile) -> str:
+    """The text of a file that is laid out: how much room a line of rule text has is known only now."""
+    if max(map(len, file.text.split("\n"))) <= WIDTH:
+        return file.text
+    document, _ = read_document(file, Path(file.name))
+    assert document is not None, f"{file.name}: laid out, it cannot be read"
+    texts: dict[int, str] = {}
+    for scalar, start in rule_texts(document):
+        if scalar.style == "literal" and not _is_fixed(scalar) and (column := _column(scalar)) is not None:
+            texts[scalar.span.start] = broken(scalar.text.rstrip("\n"), start, WIDTH - column)
+    return _laid_out(file, document.root, texts).text
+
+
+def _column(scalar: Scalar) -> int | None:
+    """How far the lines of a block are indented; nothing where it has none."""
+    lines = [line for line in scalar.span.text.split("\n")[1:] if line.strip()]
+    return min(len(line) - len(line.lstrip()) for line in lines) if lines else None
 
 
 def _table(scalar: Scalar, texts: dict[int, str]) -> list[Diagnostic]:

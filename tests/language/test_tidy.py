@@ -15,14 +15,17 @@ from interpreter.base.paths import ruleset_roots
 from interpreter.base.source import SourceFile
 from interpreter.engine.examine import examine
 from interpreter.engine.ruleset import find
+from interpreter.language.breaking import WIDTH, broken
+from interpreter.language.grammar import Start
 from interpreter.language.spacing import space_out
-from interpreter.language.tidy import tidy
-from interpreter.reading.files import Shelf
+from interpreter.language.tidy import rule_texts, tidy
+from interpreter.reading.files import Shelf, read_document
 from interpreter.reading.layout import lay_out_table
 from interpreter.reading.yaml import decode
 from tests.test_fuzz import mutated
 
 ROOT = Path(__file__).parents[2]
+BAD = ROOT / "tests" / "bad"
 FILES = sorted([*ruleset_roots()[-1].rglob("*.yaml"), *(ROOT / "tests").rglob("*.yaml")])
 
 
@@ -127,6 +130,56 @@ def test_the_columns_of_cites_and_comments_are_the_author_s() -> None:
     text = "(a: int):\n  require a > 0       cites AB-1\n  require a < 1000    cites AB-2    # why"
     assert space_out(text, "verdict") == text
     assert space_out("require a>0  cites AB-1,AB-2", "verdict") == "require a > 0 cites AB-1, AB-2"
+
+
+BROKEN: list[tuple[Start, str, str]] = [
+    ("function", "(a: int) -> int: one_of(a) + other(a)", "(a: int) -> int:\n  one_of(a) + other(a)"),
+    (
+        "function",
+        "() -> bool: many(a, b, c) and any(d in e where d > a or d < b and a > c)",
+        "() -> bool:\n  many(a, b, c) and\n      any(d in e\n        where d > a or\n        d < b and a > c)",
+    ),
+    (
+        "function",
+        "() -> int: min([f for f in ggggggg where f > 1])",
+        "() -> int:\n  min([f for f in ggggggg\n    where f > 1])",
+    ),
+    ("expression", "(bbbbbbbbbbbbbbbbb - 1 - -ccccccccc) - 1 - 2", "(bbbbbbbbbbbbbbbbb - 1 -\n  -ccccccccc) - 1 - 2"),
+    ("expression", "12345 + 12345678 if a else bcdefgh", "12345 + 12345678 if a else\n    bcdefgh"),
+    ("preferences", "take a, b where a > 4 by -b, a, as listed", "take a, b where a > 4\n    by -b, a, as listed"),
+    (
+        "preferences",
+        "take a where a in b and c(a) == 4 by a\ntake all",
+        "take a\n    where a in b and\n    c(a) == 4\n    by a\ntake all",
+    ),
+    (
+        "verdict",
+        "require a            cites AB-1\nrequire every(a) in one  cites AB-1",
+        "require a cites AB-1\nrequire every(a) in one\n    cites AB-1",
+    ),
+    ("procedure", "note one(a, b)  # and why it is so", "note one(a, b)  # and why it is so"),
+    ("procedure", "if names_of_a == 1 + names_of_b:\n  settle", "if names_of_a ==\n    1 + names_of_b:\n  settle"),
+]
+
+
+@pytest.mark.parametrize(("start", "before", "after"), BROKEN)
+def test_a_line_that_is_too_long_is_broken_where_it_is_loosest(start: Start, before: str, after: str) -> None:
+    assert broken(before, start, 28) == after
+    assert broken(after, start, 28) == after
+    assert space_out(after, start) == after
+
+
+@pytest.mark.parametrize("path", [*FILES, *sorted((ROOT / "docs").rglob("*.yaml"))], ids=str)
+def test_no_line_of_rule_text_is_too_long(path: Path) -> None:
+    file, found = decode(path.name, path.read_bytes())
+    document = None if found else read_document(file, path)[0]
+    if document is None or BAD in path.parents:
+        return
+    for scalar, _ in rule_texts(document):
+        start = scalar.span.column - 1
+        for line in scalar.span.text.split("\n"):
+            assert start + len(line) <= WIDTH, line
+            start = 0
 
 
 def test_a_table_of_wide_letters() -> None:

@@ -38,8 +38,8 @@ class _Tidied:
 @click.option("--check", is_flag=True, help="Write nothing; the exit status is 1 where a file would change.")
 @click.option("--diff", is_flag=True, help="Write nothing; show what would change.")
 def command(paths: tuple[str, ...], check: bool, diff: bool) -> None:
-    """Lays files out: indentation, blanks, printed tables, rule text. Comments and line breaks stay, and a file means
-    what it meant. `docs/language.md` tells the rules.
+    """Lays files out: indentation, blanks, printed tables, rule text. Comments and line breaks stay, lines of rule text
+    over 120 columns are broken, and a file means what it meant. `docs/language.md` tells the rules.
 
     Of a folder, every YAML file below it; without a PATH, all rulesets: those of REGELWERK_PATH and the shipped ones.
     With `-` the text comes from stdin and goes to stdout. A file that cannot be read is told and left as it is; the

@@ -27,7 +27,7 @@ def command(targets: tuple[str, ...], off: tuple[str, ...], error: tuple[str, ..
     """Finds what could be said better in rulesets without errors: rules of a family that say the same (L001, L002),
     layers, conditions and readings without effect (L003 to L005), rules that cite nothing (L006) or that no scenario
     shows (L010), numbers in the text of procedures (L007), links far dearer than a way round them (L008), locals
-    that hide another meaning (L009).
+    that hide another meaning (L009), copied procedures (L011), lines of rule text over 120 columns (L012).
 
     Every ruleset is looked at, alone and with each overlay that fits it. Where targets are named, only what touches one
     of their files is told (a file, the files of a folder, all files of a ruleset), and only the rulesets that contain
