@@ -28,7 +28,7 @@ from interpreter.engine.examine import examine
 from interpreter.engine.lint import compositions, lint
 from interpreter.engine.ruleset import find, load
 from interpreter.engine.suite import suite_of
-from interpreter.engine.validation import unspoken_in
+from interpreter.engine.validation import unknown_words, unspoken_in
 from interpreter.reading.files import Shelf, shelf_for
 
 BAD = Path(__file__).parent / "bad"
@@ -128,6 +128,8 @@ def _said(root: Path) -> list[Diagnostic]:
         suite.checked(scenario, ruleset)
     found.extend(suite.diagnostics)
     found.extend(unspoken_in(shelf, examined))
+    texts = [shelf.read("words", id)[0] for id in shelf.ids("words")]
+    found.extend(each for document in texts if document for each in unknown_words(document, [examined.model]))
     return unique(found or _played(shelf, overlays) or lint(compositions(shelf)))
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import islice
 
+from interpreter.base.frames import frame
+
 __all__ = ["did_you_mean", "did_you_mean_id"]
 
 MOST_LETTERS = 60
@@ -12,7 +14,7 @@ MOST_COMPARED = 200
 MOST_NAMED = 4
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
+def did_you_mean(name: str, known: Iterable[str], language: str = "en") -> str:
     """``; did you mean `x`?`` for the nearest known name, or nothing where none is near."""
     from difflib import get_close_matches
 
@@ -21,7 +23,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
         alike = (each for each in names if each[:1] == name[:1] and abs(len(each) - len(name)) <= 2)
         names = list(islice(alike, MOST_COMPARED))
     near = get_close_matches(name, names, n=1, cutoff=0.6)
-    return f"; did you mean `{near[0]}`?" if near else ""
+    return frame(language, "near", name=near[0]) if near else ""
 
 
 def did_you_mean_id(id: str, known: Iterable[str]) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from interpreter.base.frames import frame
+
 __all__ = ["counted", "stacked"]
 
 
@@ -12,9 +14,8 @@ def counted(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or f'{one}s'}"
 
 
-def stacked(overlays: Iterable[str]) -> Iterator[str]:
+def stacked(overlays: Iterable[str], language: str = "en") -> Iterator[str]:
     """Overlays as they are asked for: a minus stands before what is left out, a plus before what is allowed."""
-    words = {"-": "without", "+": "allowing"}
     for overlay in overlays:
-        sign = overlay[:1]
-        yield f"{words[sign]} {overlay[1:]}" if sign in words else f"with {overlay}"
+        word = {"-": "without", "+": "allowing"}.get(overlay[:1], "with")
+        yield frame(language, word, overlay=overlay if word == "with" else overlay[1:])

@@ -8,6 +8,7 @@ from typing import TextIO
 
 import click
 
+from interpreter.base.frames import frame
 from interpreter.cli.output import board, notice, say, styled
 from interpreter.engine.decision import Decision, Option
 from interpreter.engine.game import Game
@@ -20,17 +21,6 @@ from interpreter.play.keyboard import numbered, understood
 from interpreter.play.saves import keep
 
 __all__ = ["Leaves", "Person", "TakesBack"]
-
-HELP = """\
-  a number             takes the option with that number
-  WORD name=value …    takes an option by its words, as the list shows them; values may stand in order without names
-  options              lists the options again
-  boards               shows all boards as they are now
-  view                 shows all that you may see, as JSON
-  hint [BOT]           tells what a bot would choose here, as `hint search:500`
-  undo                 takes back your last choice, and all that came after it
-  save FILE            keeps the game: `replay FILE` checks it, `play FILE` goes on with it
-  quit                 leaves the game"""
 
 
 class Leaves(Exception):
@@ -65,14 +55,14 @@ class Person:
     def among(self, game: Game, decision: Decision, codes: Sequence[Code], random: Stream) -> Code:
         """Another seat leaves the end of a tie to this person, who takes a number."""
         who = Spoken(game, self.language).text(decision.actor, Type("seat"))
-        say(styled(f"You decide for {who}:", bold=True))
+        say(styled(self._frame("decide_for", who=who), bold=True))
         for line in numbered(game, decision, codes, self.language):
             say(line)
         while True:
             text = self._read()
             if text.isdigit() and 1 <= int(text) <= len(codes):
                 return codes[int(text) - 1]
-            say(f"a number from 1 to {len(codes)}")
+            say(self._frame("a_number", most=len(codes)))
 
     # --- showing
 
@@ -80,7 +70,8 @@ class Person:
         names, site = Spoken(game, self.language), decision.site
         types = {name: value.type for name, value in site.ask.context}
         around = [
-            f"{name.replace('_', ' ')} {names.text(value(game.state, decision.env), types[name])}"
+            f"{names.word(f'decision.{decision.name}.{name}') or name.replace('_', ' ')} "
+            f"{names.text(value(game.state, decision.env), types[name])}"
             for name, value in site.context
         ]
         about = f" ({', '.join(around)})" if around else ""
@@ -114,14 +105,14 @@ class Person:
         if text.isdigit():
             if 1 <= int(text) <= len(codes):
                 return codes[int(text) - 1]
-            say(f"there is no option {text}, only 1 to {len(codes)}")
+            say(self._frame("no_option", number=text, most=len(codes)))
             return None
         if not text or self._did(game, decision, codes, text):
             return None
         try:
-            return legal_choice(game, understood(game, decision, text))
+            return legal_choice(game, understood(game, decision, text, self.language), self.language)
         except ValueError as error:
-            say(f"{error}; `help` tells what can be typed")
+            say(self._frame("see_help", error=error))
         except IllegalMove as refusal:
             self._refused(game, refusal)
         return None
@@ -133,7 +124,7 @@ class Person:
             return False
         match word:
             case "help" | "?":
-                say(HELP)
+                say(self._frame("help"))
             case "options":
                 self._show(game, decision, codes)
             case "boards":
@@ -147,7 +138,7 @@ class Person:
             case "quit":
                 raise Leaves
             case "save":
-                _save(game, rest.strip())
+                self._save(game, rest.strip())
             case _:
                 return False
         return True
@@ -164,28 +155,30 @@ class Person:
             return
         code = bot.choose(copy, asked, Stream(game.origin["seed"], "hint")).code
         line = numbered(game, decision, [code], self.language)[0].split(maxsplit=1)[1]
-        say(f"{bot.name} would choose {codes.index(code) + 1}  {line}")
+        say(self._frame("would_choose", bot=bot.name, number=codes.index(code) + 1, option=line))
 
     def _refused(self, game: Game, refusal: IllegalMove) -> None:
         """Why not: each condition that fails, with its rule and the sentences of the rulebook."""
         if not refusal.reasons:
-            say(f"refused: {refusal}")
+            say(self._frame("refused", why=refusal))
         for reason in refusal.reasons:
-            say(f"refused: {reason}")
+            say(self._frame("refused", why=reason))
             for cite in reason.cites:
                 statement = game.ruleset.statements.get(cite)
                 if statement is not None:
                     say(f"   {cite}: {statement.text}")
 
+    def _save(self, game: Game, path: str) -> None:
+        if not path:
+            say(self._frame("save_where"))
+            return
+        try:
+            with open(path, "w", encoding="utf-8") as file:
+                keep(game, file.write)
+        except OSError as error:
+            say(self._frame("cannot_write", path=path, why=(error.strerror or str(error)).lower()))
+            return
+        notice(self._frame("kept_in", path=path))
 
-def _save(game: Game, path: str) -> None:
-    if not path:
-        say("save where? `save FILE`")
-        return
-    try:
-        with open(path, "w", encoding="utf-8") as file:
-            keep(game, file.write)
-    except OSError as error:
-        say(f"cannot write {path}: {(error.strerror or str(error)).lower()}")
-        return
-    notice(f"kept in {path}")
+    def _frame(self, name: str, /, **values: object) -> str:
+        return frame(self.language, name, **values)

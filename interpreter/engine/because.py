@@ -56,7 +56,7 @@ class Because:
                 yield from self.why_not(left, env)
                 yield from self.why_not(right, env)
             case c.Negation(value):
-                yield f"`{text_of(value)}` holds"
+                yield self.names.frame("because.holds", text=text_of(value))
             case c.Loop("all", variable, items, test) if test is not None:
                 yield from self._first_that_fails(variable, items, test, env)
             case c.CallRule() | c.CallBase():
@@ -69,11 +69,11 @@ class Because:
         for item in self.value(items, env):
             env[variable] = item
             if of is not None and not self.value(test, env):
-                yield f"it fails for {self.names.text(item, of)}"
+                yield self.names.frame("because.fails_for", item=self.names.text(item, of))
                 yield from self.why_not(test, env)
                 return
 
     def _values(self, nodes: Iterable[c.Expression], env: Env) -> Iterator[str]:
         for node in nodes:
             if not isinstance(node, c.Const | c.MakeList):
-                yield f"`{text_of(node)}` is {self.text(node, env)}"
+                yield self.names.frame("because.is", text=text_of(node), value=self.text(node, env))

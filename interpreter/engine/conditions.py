@@ -13,6 +13,7 @@ from interpreter.engine.because import text_of
 from interpreter.engine.explain import Quote, quote
 from interpreter.engine.game import Game
 from interpreter.engine.refusal import decoded, domain_text
+from interpreter.engine.show import Spoken
 from interpreter.kernel.state import Value
 from interpreter.language import core as c
 from interpreter.language.walk import descendants
@@ -35,19 +36,19 @@ class Asked:
     cites: tuple[Quote, ...]
 
 
-def conditions_of(game: Game, choice: dict[str, object]) -> list[Asked]:
+def conditions_of(game: Game, choice: dict[str, object], language: str = "en") -> list[Asked]:
     """The conditions of a choice at the game's decision, in the order in which they are written.
 
     ``IllegalMove`` where there is no such alternative, or a value is not of its type.
     """
-    number, values = decoded(game, choice)
-    return list(_Asker(game).of_choice(number, values))
+    number, values = decoded(game, choice, language)
+    return list(_Asker(game, language).of_choice(number, values))
 
 
 class _Asker:
-    def __init__(self, game: Game) -> None:
+    def __init__(self, game: Game, language: str) -> None:
         self._game = game
-        self._names = game.ruleset.names
+        self._names = Spoken(game, language)
 
     def of_choice(self, number: int, values: tuple[Value, ...]) -> Iterator[Asked]:
         game, decision = self._game, self._game.decision
@@ -69,7 +70,7 @@ class _Asker:
         text = f"{choice.name} in {text_of(choice.items)}"
         shown = (
             (choice.name, self._names.text(value, choice.type)),
-            (text_of(choice.items), domain_text(self._game, found, choice)),
+            (text_of(choice.items), domain_text(self._names, found, choice)),
         )
         return Asked(text, value in found, shown, rule, str(choice.span), self._quotes(cites))  # type: ignore[operator]
 

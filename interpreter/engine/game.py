@@ -14,6 +14,7 @@ from interpreter.compiler.plain.machine import AskSite
 from interpreter.engine.decision import Code, Decision, Named, Option
 from interpreter.engine.refusal import IllegalMove, because_of, refuse
 from interpreter.engine.script import scripted
+from interpreter.engine.show import Spoken
 from interpreter.kernel.chance import ChanceSource, Scripted, Seeded
 from interpreter.kernel.effects import CHOICE, undo
 from interpreter.kernel.invariants import broken
@@ -195,7 +196,7 @@ class Game:
             if setting.check is None or value is None:
                 continue
             top = self.ruleset.model.rules[setting.check].top
-            reasons = refuse(self, top.id, (value,), because_of(self))
+            reasons = refuse(Spoken(self, "en"), top.id, (value,), because_of(self))
             if reasons:
                 raise ValueError(f"`{setting.name}`: " + "; ".join(str(reason) for reason in reasons))
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from interpreter.base.frames import frame
 from interpreter.base.frozen import dataclass
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
 from interpreter.compiler.constants import Env, RuleFailure
 from interpreter.compiler.plain.machine import AskSite, OptionSite
 from interpreter.engine.because import Because, text_of
+from interpreter.engine.show import Spoken
+from interpreter.engine.values import Names
 from interpreter.kernel.state import Value
 from interpreter.language import core as c
 
@@ -32,10 +35,11 @@ class Reason:
     rule: str
     cites: tuple[str, ...] = ()
     span: Span | None = None
+    language: str = "en"
 
     def __str__(self) -> str:
         cites = f" ({', '.join(self.cites)})" if self.cites else ""
-        return f"{self.message}: rule `{self.rule}`{cites}"
+        return frame(self.language, "refused.rule", message=self.message, rule=self.rule, cites=cites)
 
 
 class IllegalMove(Exception):
@@ -51,9 +55,9 @@ class IllegalMove(Exception):
         super().__init__("; ".join([message, *(str(reason) for reason in reasons)]) if reasons else message)
 
 
-def legal_choice(game: Game, choice: Option | Mapping[str, Any]) -> tuple[int, tuple[Value, ...]]:
+def legal_choice(game: Game, choice: Option | Mapping[str, Any], language: str = "en") -> tuple[int, tuple[Value, ...]]:
     """The alternative's number and the values of a choice; raises :class:`IllegalMove` where it is not legal."""
-    number, values = decoded(game, choice)
+    number, values = decoded(game, choice, language)
     machine = game.machine
     if not machine.stays_plain and machine.accepts(game.state, number, values):
         return number, values
@@ -61,17 +65,18 @@ def legal_choice(game: Game, choice: Option | Mapping[str, Any]) -> tuple[int, t
     assert decision is not None
     site = decision.site
     option = site.options[number]
-    reasons = list(_reasons(game, site, option, list(decision.env), values))
+    names = Spoken(game, language)
+    reasons = list(_reasons(names, site, option, list(decision.env), values))
     if reasons:
-        raise IllegalMove(f"`{option.name}` is refused", reasons)
+        raise IllegalMove(names.frame("refused.option", option=option.name), reasons)
     return number, values
 
 
-def decoded(game: Game, choice: Option | Mapping[str, Any]) -> tuple[int, tuple[Value, ...]]:
+def decoded(game: Game, choice: Option | Mapping[str, Any], language: str = "en") -> tuple[int, tuple[Value, ...]]:
     """The alternative's number and the values of a choice, legal or not; :class:`IllegalMove` where it is none."""
     decision = game.decision
     if decision is None:
-        raise IllegalMove("the game is over", [])
+        raise IllegalMove(frame(language, "refused.over"), [])
     if isinstance(choice, Mapping):
         given = dict(choice)
     elif hasattr(choice, "as_dict"):
@@ -80,7 +85,7 @@ def decoded(game: Game, choice: Option | Mapping[str, Any]) -> tuple[int, tuple[
         want = f'an option of the decision or a mapping, as {{"do": "{decision.site.options[0].name}", …}}'
         raise TypeError(f"got {choice!r}, want {want}")
     game.machine.meter.refill()
-    number, values = _decode(game, decision.site, given)
+    number, values = _decode(Spoken(game, language), decision.site, given)
     return number, _offered_cards(game, decision.site.options[number], list(decision.env), values)
 
 
@@ -101,97 +106,108 @@ def _offered_cards(game: Game, option: OptionSite, env: list[Value], values: tup
     return next((offered for offered in game.machine.values(game.state, env, option) if alike(offered)), values)
 
 
-def _decode(game: Game, site: AskSite, given: dict[str, Any]) -> tuple[int, tuple[Value, ...]]:
+def _decode(spoken: Spoken, site: AskSite, given: dict[str, Any]) -> tuple[int, tuple[Value, ...]]:
     name = given.pop("do", None)
     names = [option.name for option in site.options]
     if name not in names:
-        near = did_you_mean(name, names) if isinstance(name, str) else ""
-        known = ", ".join(f"`{n}`" for n in names)
-        raise IllegalMove(f"`{site.ask.name}` has no alternative {name!r}{near or f'; it has {known}'}", [])
+        near = did_you_mean(name, names, spoken.language) if isinstance(name, str) else ""
+        near = near or spoken.frame("refused.it_has", known=", ".join(f"`{n}`" for n in names))
+        raise IllegalMove(
+            spoken.frame("refused.no_alternative", decision=site.ask.name, name=repr(name), near=near), []
+        )
     number = names.index(name)
     values = []
     for choice in site.options[number].core.choices:
         if choice.name not in given:
-            raise IllegalMove(f"`{name}` needs `{choice.name}`", [])
+            raise IllegalMove(spoken.frame("refused.needs", option=name, name=choice.name), [])
         try:
-            values.append(game.ruleset.names.value(given.pop(choice.name), choice.type))
+            values.append(spoken.value(given.pop(choice.name), choice.type))
         except ValueError as error:
             raise IllegalMove(f"`{choice.name}`: {error}", []) from None
     if given:
-        raise IllegalMove(f"`{name}` takes no `{next(iter(given))}`", [])
+        raise IllegalMove(spoken.frame("refused.takes_no", option=name, name=next(iter(given))), [])
     return number, tuple(values)
 
 
 def _reasons(
-    game: Game, site: AskSite, option: OptionSite, env: list[Value], values: tuple[Value, ...]
+    names: Spoken, site: AskSite, option: OptionSite, env: list[Value], values: tuple[Value, ...]
 ) -> list[Reason]:
+    game = names.game
     layer = game.ruleset.program.reach.procedures[site.procedure]
     rule, cites = layer.spoken, game.ruleset.own_cites(layer.cites)
     if option.guard is not None and not option.guard(game.state, env):
         assert option.core.guard is not None
-        return _failing(game, option.core.guard, env, rule, cites)
+        return _failing(names, option.core.guard, env, rule, cites)
     outside: list[Reason] = []
     for variable, items, value, choice in zip(option.variables, option.items, values, option.core.choices, strict=True):
         if not outside and value not in (found := items(game.state, env)):
-            outside.append(
-                Reason(f"`{choice.name}` must be {domain_text(game, found, choice)}", rule, cites, choice.span)
-            )
+            message = names.frame("refused.must_be", name=choice.name, what=domain_text(names, found, choice))
+            outside.append(Reason(message, rule, cites, choice.span, names.language))
         env[variable] = value
     if not outside:
-        return _first_failing(game, option, env, rule, cites)
+        return _first_failing(names, option, env, rule, cites)
     try:
         # A value that is not offered may fail a condition that says more; it may also be one that no rule foresees.
-        return _first_failing(game, option, env, rule, cites) or outside
+        return _first_failing(names, option, env, rule, cites) or outside
     except (RuleFailure, LookupError, TypeError):
         return outside
 
 
-def _first_failing(game: Game, option: OptionSite, env: list[Value], rule: str, cites: tuple[str, ...]) -> list[Reason]:
+def _first_failing(
+    names: Spoken, option: OptionSite, env: list[Value], rule: str, cites: tuple[str, ...]
+) -> list[Reason]:
     for test, node in zip(option.tests, option.core.tests, strict=True):
-        if not test(game.state, env):
-            return _failing(game, node, env, rule, cites)
+        if not test(names.game.state, env):
+            return _failing(names, node, env, rule, cites)
     return []
 
 
-def domain_text(game: Game, found: Any, choice: c.Choice) -> str:
+def domain_text(names: Names, found: Any, choice: c.Choice) -> str:
     """What may be chosen, in words; of many things the first."""
     if isinstance(found, range):
-        return f"{found.start} to {found.stop - 1}" if len(found) else "a number, and none is possible"
+        ends = {"low": found.start, "high": found.stop - 1}
+        return names.frame("refused.range", **ends) if len(found) else names.frame("refused.no_number")
     listed = list(found)
-    shown = [game.ruleset.names.text(item, choice.type) for item in listed[:_MOST]]
+    shown = [names.text(item, choice.type) for item in listed[:_MOST]]
     if len(listed) > _MOST and choice.type.form == "int" and listed == list(range(listed[0], listed[-1] + 1)):
-        return f"{listed[0]} to {listed[-1]}"
+        return names.frame("refused.range", low=listed[0], high=listed[-1])
     more = ", …" if len(listed) > _MOST else ""
-    return "one of " + ", ".join(shown) + more if shown else "one of none"
+    if not shown:
+        return names.frame("refused.one_of_none")
+    return names.frame("refused.one_of", items=", ".join(shown) + more)
 
 
-def _failing(game: Game, node: c.Expression, env: list[Value], rule: str, cites: tuple[str, ...]) -> list[Reason]:
+def _failing(names: Spoken, node: c.Expression, env: list[Value], rule: str, cites: tuple[str, ...]) -> list[Reason]:
     """The condition itself, or, where it is a verdict, the lines of it that fail."""
-    said = _below(game, node, env)
+    said = _below(names, node, env)
     if said:
         return said
-    return [Reason(f"`{text_of(node)}` does not hold", rule, cites, node.span)]
+    message = names.frame("refused.holds_not", text=text_of(node))
+    return [Reason(message, rule, cites, node.span, names.language)]
 
 
 def because_of(game: Game) -> Because:
     """Tells why conditions do not hold as the game stands, and what the verdicts say that they call."""
 
+    names = Spoken(game, "en")
+
     def said(node: c.Expression, env: Env) -> list[str]:
-        return [str(reason) for reason in _below(game, node, env)]
+        return [str(reason) for reason in _below(names, node, env)]
 
-    return Because(game.machine.expressions.compile, game.state, game.ruleset.names, said)
+    return Because(game.machine.expressions.compile, game.state, names, said)
 
 
-def refuse(game: Game, verdict: str, values: tuple[Value, ...], because: Because | None = None) -> list[Reason]:
+def refuse(names: Spoken, verdict: str, values: tuple[Value, ...], because: Because | None = None) -> list[Reason]:
     """The lines of a verdict that fail for these values, as far as they can be asked. None fail: it permits.
 
     ``because`` tells the values that make a line fail, where everybody may know them.
     """
+    game = names.game
     layer = game.ruleset.program.reach.procedures[verdict]
     compile_ = game.machine.expressions.compile
     env: list[Value] = [*values, *([None] * (layer.local_count - len(values)))]
     if layer.when is not None and layer.layer > 0 and not compile_(layer.when)(game.state, env):
-        return refuse(game, f"{layer.rule}@{layer.layer - 1}", values, because)
+        return refuse(names, f"{layer.rule}@{layer.layer - 1}", values, because)
     reasons: list[Reason] = []
     assert isinstance(layer.body, tuple)
     for line in layer.body:
@@ -200,23 +216,24 @@ def refuse(game: Game, verdict: str, values: tuple[Value, ...], because: Because
         if line.bind is not None:
             env[line.bind] = test(game.state, env)
         elif not test(game.state, env):
-            reasons = _below(game, line.test, env)
+            reasons = _below(names, line.test, env)
             if not reasons:
                 told = ", ".join(because.why_not(line.test, env)) if because is not None else ""
-                message = f"`{text_of(line.test)}` does not hold" + (f" ({told})" if told else "")
+                message = names.frame("refused.holds_not", text=text_of(line.test)) + (f" ({told})" if told else "")
                 cites = game.ruleset.own_cites(line.cites or layer.cites)
-                reasons = [Reason(message, layer.rule, cites, line.span)]
+                reasons = [Reason(message, layer.rule, cites, line.span, names.language)]
             break
     return reasons
 
 
-def _below(game: Game, node: c.Expression, env: list[Value]) -> list[Reason]:
+def _below(names: Spoken, node: c.Expression, env: list[Value]) -> list[Reason]:
     """What another verdict says, where a condition is nothing but a call of it."""
     if not isinstance(node, c.CallBase | c.CallRule):
         return []
+    game = names.game
     target = game.ruleset.program.target(node)
     if game.ruleset.program.reach.procedures[target].form != "permits":
         return []
     compile_ = game.machine.expressions.compile
     values = tuple(compile_(argument)(game.state, env) for argument in node.arguments)
-    return refuse(game, target, values)
+    return refuse(names, target, values)

@@ -19,6 +19,7 @@ from interpreter.language.walk import descendants
 
 if TYPE_CHECKING:
     from interpreter.engine.game import Game
+    from interpreter.engine.ruleset import Ruleset
 
 __all__ = [
     "BoardTable",
@@ -30,6 +31,7 @@ __all__ = [
     "lines_since",
     "numbered_lines",
     "rule_at",
+    "title_of",
     "view_of",
 ]
 
@@ -76,6 +78,12 @@ class Spoken(Names):
         if phrase is None:
             return ""
         return _say(self.game, {"": phrase}, list(values), [], [], self.language)
+
+
+def title_of(ruleset: Ruleset, language: str) -> str:
+    """What a ruleset is called, in a language if it is told."""
+    phrase = ruleset.model.says.get(f"title.{ruleset.id}", {}).get(language)
+    return "".join(map(str, phrase.parts)) if phrase is not None else ruleset.title
 
 
 def lines_of(game: Game, player: int | None, language: str) -> list[Line]:
@@ -146,7 +154,7 @@ def _choice(
     phrase = game.ruleset.model.says.get(key)
     if hidden:
         spoken = Spoken(game, language)
-        text = spoken.word("chooses", actor) or f"{spoken.text(actor, Type('seat'))} chooses"
+        text = spoken.word("chooses", actor) or spoken.frame("chooses", who=spoken.text(actor, Type("seat")))
     else:
         said = _say(game, phrase, given, types, may, language)
         text = said if phrase else _plain_choice(game, actor, option, public, names, context, language)

@@ -15,8 +15,10 @@ from interpreter.engine.cache import kept_trees
 from interpreter.engine.contents import can_have, overlays_for, rulesets_of
 from interpreter.engine.examine import Examined, examine
 from interpreter.language.declare import declare
+from interpreter.language.model import Model
 from interpreter.language.parse import Trees, remembered
 from interpreter.language.policies import laid_over, policies_in, policies_of, unspoken
+from interpreter.language.sayable import sayable_in
 from interpreter.reading.compose import Composition, check_references, compose, words
 from interpreter.reading.files import (
     KINDS,
@@ -30,8 +32,9 @@ from interpreter.reading.files import (
     shelf_for,
     with_files,
 )
+from interpreter.reading.yaml import Mapping
 
-__all__ = ["Validation", "unspoken_in", "validate"]
+__all__ = ["Validation", "unknown_words", "unspoken_in", "validate"]
 
 
 @dataclass
@@ -103,7 +106,7 @@ class _Validator:
                 self.report(found)
                 if document is not None:
                     self._alone(document)
-                    if kind in ("ruleset", "overlay", "policies", "scenarios"):
+                    if kind in ("ruleset", "overlay", "policies", "scenarios", "words"):
                         self._in_rulesets(document)
 
     def path(self, path: Path, overlays: Iterable[str]) -> None:
@@ -164,6 +167,8 @@ class _Validator:
                 self._policies(document)
             case "waivers":
                 pass
+            case "words":
+                self._words(document)
             case _:
                 self._part(document, overlays)
 
@@ -235,20 +240,47 @@ class _Validator:
     def _policies(self, document: Document) -> None:
         """Policies against each ruleset of the family. A decision that none of them has is a mistake."""
         absent: list[set[Diagnostic]] = []
+        for examined in self._family(document, each=True):
+            if examined.model is not None and not examined.errors:
+                checked = policies_in(examined.model, document, examined.statements)
+                self.report(checked.diagnostics)
+                absent.append(set(checked.absent))
+        if absent:
+            self.report(set.intersection(*absent))
+
+    def _words(self, document: Document) -> None:
+        """Words of a language against each ruleset of the family. A name that none of them has is a mistake."""
+        family = list(self._family(document, each=False))
+        if not any(examined.errors for examined in family):  # what cannot be read may have the name
+            self.report(unknown_words(document, [examined.model for examined in family]))
+
+    def _family(self, document: Document, *, each: bool) -> Iterator[Examined]:
+        """The rulesets of a file's family, each alone, and each overlay with every ruleset that can have it, or with
+        one of them."""
+        stacked: set[str] = set()
         for ruleset in rulesets_of(self.shelf):
             family = [scalar.text for scalar in words(ruleset.root.get("family"))]
             if family != [document.id.partition("/")[0]]:
                 continue
-            read = (self.shelf.read("overlay", id)[0] for id in self.shelf.ids("overlay"))
-            stacked = (overlays_for(self.shelf, ruleset, overlay) for overlay in read if overlay is not None)
-            for overlays in [[], *filter(None, stacked)]:
-                examined = self._examined(ruleset, overlays)
-                if examined.model is not None and not examined.errors:
-                    checked = policies_in(examined.model, document, examined.statements)
-                    self.report(checked.diagnostics)
-                    absent.append(set(checked.absent))
-        if absent:
-            self.report(set.intersection(*absent))
+            yield self._examined(ruleset, [])
+            for id in self.shelf.ids("overlay"):
+                overlay, _ = self.shelf.read("overlay", id)
+                wanted = overlays_for(self.shelf, ruleset, overlay) if overlay is not None else None
+                if wanted and (each or id not in stacked):
+                    stacked.add(id)
+                    yield self._examined(ruleset, wanted)
+
+
+def unknown_words(document: Document, models: Sequence[Model | None]) -> Iterator[Diagnostic]:
+    """Names in a file of words that no ruleset of the family has."""
+    given = document.root.get("is")
+    if not models or not isinstance(given, Mapping):
+        return
+    known = {name for model in models if model is not None for name in sayable_in(model)}
+    for entry in given.entries:
+        if entry.key.text not in known:
+            message = f"nothing in the family is called `{entry.key.text}`{did_you_mean(entry.key.text, known)}"
+            yield Diagnostic("E301", message, entry.key.span)
 
 
 def unspoken_in(shelf: Shelf, examined: Examined) -> Iterator[Diagnostic]:

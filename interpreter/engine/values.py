@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from interpreter.base.frames import frame
 from interpreter.kernel.state import Value
 from interpreter.language.model import Model
 from interpreter.language.types import Type
@@ -21,6 +22,8 @@ def type_text(model: Model, type_: Type) -> str:
 
 class Names:
     """Turns values of a model into public ones and back. Public values are what JSON can say."""
+
+    language = "en"
 
     def __init__(self, model: Model, people: int | None = None) -> None:
         """``people``: how many play, where that is one number; a role's only seat is then called by the role."""
@@ -92,14 +95,14 @@ class Names:
             case "seat":
                 role = self._seats.get(value)
                 said = self.word("seat", value) if role is None else self.word(f"role.{role}")
-                return said or (role or f"player {value + 1}").replace("_", " ")
+                return said or (role.replace("_", " ") if role else self.frame("player", n=value + 1))
             case "bag":
                 kind = Type("kind", type_.name)
                 parts = [f"{n} {self.text(member, kind)}" for member, n in enumerate(value) if n]
                 return ", ".join(parts) or self.word("nothing") or "nothing"
             case "list" | "set" if type_.of is not None:
                 between = " – " if type_.of.form == "node" else ", "
-                return between.join(self.text(item, type_.of) for item in value) or self.word("nothing") or "nothing"
+                return between.join(self.text(item, type_.of) for item in value) or self._empty()
             case "card":
                 kind_of = self.model.cards[value].kind
                 return self.word(f"card.{kind_of}", value) or str(self.card(value)).replace("_", " ")
@@ -119,6 +122,14 @@ class Names:
                 return " – ".join(self.public(value, type_).values())
             case _:
                 return str(value)
+
+    def _empty(self) -> str:
+        """An empty list or set."""
+        return self.word("empty") or self.word("nothing") or "nothing"
+
+    def frame(self, name: str, /, **values: object) -> str:
+        """A text of the program itself, in the language of these names."""
+        return frame(self.language, name, **values)
 
     def word(self, name: str, *values: Value) -> str:
         """What the ruleset says of something by its name; nothing where it says nothing of it."""

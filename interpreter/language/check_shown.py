@@ -12,17 +12,15 @@ from interpreter.language.declared import Declared
 from interpreter.language.expressions import Expressions
 from interpreter.language.model import Board, Event, Look, Measure, MeasureKey, Phrase, Signatures
 from interpreter.language.parse import parse_event_pattern, parse_match
+from interpreter.language.sayable import asked, sayable
 from interpreter.language.scope import Frame
 from interpreter.language.texts import Report, condition_of, expression_of, parsed, template_parts
 from interpreter.language.types import NODE, PLACE, SEAT, TEXT, Type
-from interpreter.language.walk import descendants
 from interpreter.reading.compose import Composition, Entry, amended, word, words
 from interpreter.reading.yaml import Mapping, Scalar, Sequence, Value
 
 __all__ = ["Shown"]
 
-OWN_WORDS = ("seat", "chooses", "none", "nothing", "yes", "no")
-"""What the program says by itself, and a ruleset may say otherwise."""
 MOMENTS = ("start of game", "end of game", "start of round", "end of round")
 
 
@@ -44,6 +42,7 @@ class Shown(Checker):
                 if said is not None and event is not None:
                     event.says.update(self._says(said, list(event.fields.items())))
         self._alternatives()
+        self.sayable = sayable(self.model, self._columns())
         for name, layers in self.composition.sections.get("says", {}).items():
             own = [layer for layer in layers if layer.kind != "words"][-1:]
             bound = self._bound_by(name, layers[-1], told=not own)
@@ -64,52 +63,31 @@ class Shown(Checker):
 
     def _alternatives(self) -> None:
         """Of every decision: what stands around it and what its alternatives bind."""
-        procedures = [layer for rule in self.model.rules.values() for layer in rule.layers]
-        for layer in (*procedures, *self.model.blocks.values()):
-            for ask in (node for node in descendants(layer.body) if isinstance(node, c.Ask)):
-                context = [(name, value.type) for name, value in ask.context]
-                for option in ask.options:
-                    bound = [("who", SEAT), *context, *((choice.name, choice.type) for choice in option.choices)]
-                    key = f"{ask.name}.{option.name}"
-                    self.model.alternatives.setdefault(key, bound)
-                    if self.model.alternatives[key] != bound:
-                        self.error("E511", f"`{key}` stands elsewhere with other values", option.span)
+        for ask in asked(self.model):
+            context = [(name, value.type) for name, value in ask.context]
+            for option in ask.options:
+                bound = [("who", SEAT), *context, *((choice.name, choice.type) for choice in option.choices)]
+                key = f"{ask.name}.{option.name}"
+                self.model.alternatives.setdefault(key, bound)
+                if self.model.alternatives[key] != bound:
+                    self.error("E511", f"`{key}` stands elsewhere with other values", option.span)
+
+    def _columns(self) -> dict[str, list[str]]:
+        """The columns of each board."""
+        boards = {name: amended(layers) for name, layers in self.composition.sections.get("boards", {}).items()}
+        columns = {name: entry.get("columns") for name, entry in boards.items()}
+        return {
+            name: [e.key.text for e in each.entries] if isinstance(each, Mapping) else []
+            for name, each in columns.items()
+        }
 
     def _bound_by(self, name: str, entry: Entry, *, told: bool) -> list[tuple[str, Type]] | None:
         """The values that a text may speak of. A file of words is for the whole family: what is not here is left."""
-        if name in self.model.alternatives:
-            return self.model.alternatives[name]
-        if name in self.model.events:
-            return list(self.model.events[name].fields.items())
-        if name in self.model.phases or name in ("round", "game"):
-            return []
-        if name in OWN_WORDS:
-            return [("who", SEAT)] if name in ("seat", "chooses") else []
-        what, _, of = name.partition(".")
-        if what == "card" and of in self.model.card_kinds:
-            return [("card", Type("card", of))]
-        if self._names_something(what, of):
-            return []
-        if told or ("." in name and self.unread):
-            return None  # a text that cannot be read may have the decision
-        known = [*self.model.alternatives, *self.model.events, *self.model.phases, "round", "game"]
-        self.error("E301", f"nothing is called `{name}`{did_you_mean(name, known)}", entry.span)
+        if name in self.sayable:
+            return self.sayable[name]
+        if not told and not ("." in name and self.unread):  # a text that cannot be read may have the decision
+            self.error("E301", f"nothing is called `{name}`{did_you_mean(name, self.sayable)}", entry.span)
         return None
-
-    def _names_something(self, what: str, of: str) -> bool:
-        """Whether a name is one of a member of a kind, of a decision, or of a board or a column of it."""
-        if what == "decision":
-            return any(name.partition(".")[0] == of for name in self.model.alternatives)
-        if what == "boards":
-            board, _, column = of.partition(".")
-            declared = self.composition.sections.get("boards", {}).get(board)
-            columns = amended(declared).get("columns") if declared else None
-            return bool(declared) and (not column or (isinstance(columns, Mapping) and column in columns))
-        if what == "role":
-            return of in self.model.roles
-        members = self.model.phases if what == "phase" else ()
-        kind = self.model.kinds.get(what)
-        return of in (kind.members if kind is not None else members)
 
     def _says(self, value: Value, bound: list[tuple[str, Type]]) -> dict[str, Phrase]:
         if isinstance(value, Scalar):

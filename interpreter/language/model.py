@@ -530,6 +530,11 @@ class Model:
     own_rules: dict[str, dict[str, str]] = field(default_factory=dict)
     """By the name of a file, rules that an unrelated file calls by the same name, and what they are called here."""
 
+    @property
+    def key_names(self) -> list[str]:
+        """What ranks the seats, as it is written: `who.points` is `points`."""
+        return [" ".join(key.span.text.split()).removeprefix("who.") for key in self.ranking]
+
     def called(self, name: str, span: Span) -> str:
         """The rule that is meant by a name at a place."""
         return self.own_rules.get(span.file.name, {}).get(name, name)

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+from interpreter.base.frames import frame
 from interpreter.base.source import Span
 from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.explain import Quote, Use, quote
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset
-from interpreter.engine.show import Line, numbered_lines, rule_at
+from interpreter.engine.show import Line, Spoken, numbered_lines, rule_at
 from interpreter.language.types import Type
 from interpreter.play.saves import Kept, play_again
 
@@ -42,10 +43,10 @@ class Account:
     cites: tuple[Quote, ...]
 
 
-def account_of(ruleset: Ruleset, kept: Kept, number: str) -> Account:
+def account_of(ruleset: Ruleset, kept: Kept, number: str, language: str = "en") -> Account:
     """Why the line with this number is there; ``LookupError`` says which numbers there are."""
     game = play_again(ruleset, kept)
-    lines = list(numbered_lines(game))
+    lines = list(numbered_lines(game, language=language))
     place = next((place for place, (own, _) in enumerate(lines) if own == number), None)
     if place is None:
         raise LookupError(_no_line(number, lines))
@@ -54,17 +55,17 @@ def account_of(ruleset: Ruleset, kept: Kept, number: str) -> Account:
     chain: tuple[Use, ...] = ()
     if line.kind == "event":
         noted = sum(each.kind == "event" for own, each in lines[:place] if own.partition(".")[0] == choice)
-        chain = tuple(_stopped(game, kept, int(choice), noted))
+        chain = tuple(_stopped(game, kept, int(choice), noted, language))
     elif line.rule:
-        chain = (Use(_called(game, line.rule), _short(line.place)),)
+        chain = (Use(_called(game, line.rule, language), _short(line.place)),)
     return Account(
         number=number,
         kind=line.kind,
         name=line.name,
         text=line.text,
-        moment=_moment(game, lines[: place + 1]),
-        after=f"choice {choice}: {asked}" if choice not in ("0", number) else "",
-        values=tuple(_values(game, line)),
+        moment=_moment(game, lines[: place + 1], language),
+        after=frame(language, "explain.after_choice", choice=choice, text=asked) if choice not in ("0", number) else "",
+        values=tuple(_values(game, line, language)),
         chain=chain,
         cites=tuple(quote(game.ruleset, id) for id in line.cites),
     )
@@ -80,7 +81,7 @@ def _no_line(number: str, lines: list[tuple[str, Line]]) -> str:
     return f"the log has no line {number}: there are {following[0]} to {following[-1]}"
 
 
-def _moment(game: Game, lines: list[tuple[str, Line]]) -> str:
+def _moment(game: Game, lines: list[tuple[str, Line]], language: str) -> str:
     """The round and phase in which the last of these lines stands."""
     round_, phase = 0, ""
     for _, line in lines:
@@ -89,12 +90,13 @@ def _moment(game: Game, lines: list[tuple[str, Line]]) -> str:
             round_, phase = line.values["number"], ""
         elif line.kind == "mark" and edge == "start" and of in game.ruleset.model.phases:
             phase = of
-    return ", ".join(text for text in (f"round {round_}" if round_ else "before round 1", phase) if text)
+    first = frame(language, "explain.round", round=round_) if round_ else frame(language, "explain.before_round_1")
+    return ", ".join(text for text in (first, phase) if text)
 
 
-def _values(game: Game, line: Line) -> Iterator[tuple[str, str]]:
+def _values(game: Game, line: Line, language: str) -> Iterator[tuple[str, str]]:
     """What an event or a choice says, in words."""
-    model, names = game.ruleset.model, game.ruleset.names
+    model, names = game.ruleset.model, Spoken(game, language)
     if line.kind == "event":
         types: dict[str, Type] = model.events[line.name].fields
     else:
@@ -111,7 +113,7 @@ class _Reached(RuleFailure):
     """The event that was looked for is about to happen."""
 
 
-def _stopped(game: Game, kept: Kept, choice: int, noted: int) -> Iterator[Use]:
+def _stopped(game: Game, kept: Kept, choice: int, noted: int, language: str) -> Iterator[Use]:
     """The rule in which a choice is stopped after so many events, and those that called it."""
     header = kept.header
     before = play_again(game.ruleset, kept, choice - 1) if choice else None
@@ -126,7 +128,7 @@ def _stopped(game: Game, kept: Kept, choice: int, noted: int) -> Iterator[Use]:
         places = [("", reached.span), *(caller[:2] for caller in reached.chain)]
         owners = [(rule_at(game, span)[0] or rule.partition("@")[0], span) for rule, span in places if span is not None]
         for name, same in groupby(owners, lambda pair: pair[0]):
-            yield Use(_called(game, name), _short(str(next(same)[1])))
+            yield Use(_called(game, name, language), _short(str(next(same)[1])))
 
 
 @contextmanager
@@ -150,10 +152,11 @@ def _stopping(game: Game, noted: int) -> Iterator[None]:
         del effects.note
 
 
-def _called(game: Game, name: str) -> str:
+def _called(game: Game, name: str, language: str) -> str:
     model = game.ruleset.model
-    kinds = (("rule", model.rules), ("trigger", model.triggers), ("standing rule", model.standing))
-    return f"{next((kind for kind, known in kinds if name in known), 'rule')} `{name}`"
+    kinds = (("rule", model.rules), ("trigger", model.triggers), ("standing_rule", model.standing))
+    kind = next((kind for kind, known in kinds if name in known), "rule")
+    return frame(language, f"explain.a_{kind}", name=name)
 
 
 def _short(place: str) -> str:

@@ -8,10 +8,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
+from interpreter.base.frames import frame
 from interpreter.base.suggest import did_you_mean
 from interpreter.compiler.plain.machine import OptionSite
 from interpreter.engine.decision import Decision
 from interpreter.engine.game import Game
+from interpreter.engine.show import Spoken
 from interpreter.engine.values import Names
 from interpreter.kernel.state import Value
 from interpreter.language.core import Choice
@@ -36,16 +38,16 @@ def numbered(game: Game, decision: Decision, codes: Sequence[Code], language: st
     """The options in words, each with its number. Where the log leaves it to events to tell what was done, an option
     stands as it is typed, and beside it what the first event will say. Of a long list, options that differ in their
     last value share a line, which shows how to type one of them."""
-    entries = list(enumerate(codes, 1))
+    entries, names = list(enumerate(codes, 1)), Spoken(game, language)
     lines: list[str] = []
     for number, group in groupby(entries, key=lambda entry: entry[1][0]):
         options, site = list(group), decision.site.options[number]
         foresight = Foresight(game, decision, language) if _is_told_later(game, decision, site) else None
         most = MOST_FORESEEN if foresight and not _ends_in_number(site) else MOST_OF_ONE
         if len(entries) <= MOST_LINES or len(options) <= most:
-            lines.extend(_single(game, decision, options, foresight, language))
+            lines.extend(_single(names, decision, options, foresight))
         else:
-            lines.extend(_shared(game.ruleset.names, site, options, foresight))
+            lines.extend(_shared(names, site, options, foresight))
     return lines
 
 
@@ -60,14 +62,14 @@ def _ends_in_number(option: OptionSite) -> bool:
 
 
 def _single(
-    game: Game, decision: Decision, entries: list[tuple[int, Code]], foresight: Foresight | None, language: str
+    names: Spoken, decision: Decision, entries: list[tuple[int, Code]], foresight: Foresight | None
 ) -> Iterator[str]:
     """A line for each option of one alternative."""
     option = decision.site.options[entries[0][1][0]]
-    ways = [_as_typed(game.ruleset.names, option, values) for _, (_, values) in entries]
+    ways = [_as_typed(names, option, values) for _, (_, values) in entries]
     width = max(map(len, ways))
     for (number, code), way in zip(entries, ways, strict=True):
-        words = words_of(game, decision, code, language)
+        words = words_of(names.game, decision, code, names.language)
         then = foresight.first(code) if foresight else ""
         yield f"{number:>9}  {words or (f'{way:<{width}}  {then}' if then else way)}"
 
@@ -119,6 +121,8 @@ def _typed(names: Names, type_: Type, value: Value) -> str:
             return shlex.quote(names.text(value, type_))
         case "list" | "set" if type_.of is not None:
             return ",".join(_typed(names, type_.of, item) for item in value)
+        case "kind" if names.language != "en":
+            return shlex.quote(names.text(value, type_))
         case "int" | "card" | "kind" | "node":
             return shlex.quote(str(names.public(value, type_)))
         case _:
@@ -128,7 +132,7 @@ def _typed(names: Names, type_: Type, value: Value) -> str:
 # --- typed text as a choice
 
 
-def understood(game: Game, decision: Decision, text: str) -> dict[str, Any]:
+def understood(game: Game, decision: Decision, text: str, language: str = "en") -> dict[str, Any]:
     """The choice that a line means: an alternative, then its values, by name (``amount=3``) or in order.
 
     ``ValueError`` says what is not understood. Whether the choice is legal is left to the game.
@@ -136,19 +140,20 @@ def understood(game: Game, decision: Decision, text: str) -> dict[str, Any]:
     try:
         words = shlex.split(text)
     except ValueError as error:
-        raise ValueError(f"this line is not complete: {error}".lower()) from None
+        raise ValueError(frame(language, "typed.incomplete", error=str(error).lower())) from None
     if not words:
-        raise ValueError("nothing was typed")
-    option = _option(decision, words[0])
+        raise ValueError(frame(language, "typed.nothing"))
+    names = Spoken(game, language)
+    option = _option(decision, words[0], names)
     choice: dict[str, Any] = {"do": option.name}
     choices = {item.name: item for item in option.core.choices}
     for word in words[1:]:
-        name, value = _assigned(word, choices, choice)
-        choice[name] = _public(game.ruleset.names, value, choices[name].type)
+        name, value = _assigned(word, choices, choice, names)
+        choice[name] = _public(names, value, choices[name].type)
     return choice
 
 
-def _option(decision: Decision, word: str) -> OptionSite:
+def _option(decision: Decision, word: str, names: Names) -> OptionSite:
     """The alternative of a name, or of the beginning of one."""
     options = {option.name: option for option in decision.site.options}
     wanted = word.replace("-", "_").casefold()
@@ -158,19 +163,21 @@ def _option(decision: Decision, word: str) -> OptionSite:
     if len(found) == 1:
         return options[found[0]]
     known = ", ".join(f"`{name}`" for name in (found or options))
-    raise ValueError(f"`{word}` is none of {known}{did_you_mean(word, options)}")
+    near = did_you_mean(word, options, names.language)
+    raise ValueError(names.frame("typed.none_of", word=word, known=known, near=near))
 
 
-def _assigned(word: str, choices: dict[str, Choice], given: dict[str, Any]) -> tuple[str, str]:
+def _assigned(word: str, choices: dict[str, Choice], given: dict[str, Any], names: Names) -> tuple[str, str]:
     """The choice that a typed word is for, and its text."""
     name, equals, value = word.partition("=")
     if equals:
         if name not in choices:
-            raise ValueError(f"`{given['do']}` takes no `{name}`{did_you_mean(name, choices)}")
+            near = did_you_mean(name, choices, names.language)
+            raise ValueError(names.frame("typed.takes_no", option=given["do"], name=name, near=near))
         return name, value
     free = next((name for name in choices if name not in given), None)
     if free is None:
-        raise ValueError(f"`{given['do']}` takes {len(choices)} values, and `{word}` is one more")
+        raise ValueError(names.frame("typed.one_more", option=given["do"], values=len(choices), word=word))
     return free, word
 
 
@@ -191,7 +198,7 @@ def _public(names: Names, text: str, type_: Type) -> Any:
         case "bag":
             return _bag(names, text, type_)
         case "kind":
-            return _named(text, names.members(type_.name))
+            return _member(names, text, type_.name)
         case "node":
             return _named(text, [row.name for row in names.model.graph.nodes] if names.model.graph else [])
         case _:
@@ -205,13 +212,20 @@ def _bag(names: Names, text: str, type_: Type) -> Any:
     """``2 red, 1 blue``, ``2 red 1 blue`` or ``red:2,blue:1``."""
     found: dict[str, int] = {}
     words = text.replace(",", " ").replace(":", " : ").split()
-    while words and words != ["nothing"]:
+    while words and words not in (["nothing"], [names.word("nothing")]):
         pair = [word for word in words[:3] if word != ":"][:2] if ":" in words[:3] else words[:2]
         words = words[3:] if ":" in words[:3] else words[2:]
         number = next((word for word in pair if word.isdigit()), "1")
         name = next((word for word in pair if not word.isdigit()), number)
-        found[str(_named(name, names.members(type_.name)))] = int(number)
+        found[_member(names, name, type_.name)] = int(number)
     return found
+
+
+def _member(names: Names, text: str, kind: str) -> str:
+    """The member of a kind, by its name or by what it is called in the language."""
+    members = names.members(kind)
+    called = {names.text(place, Type("kind", kind)).casefold(): member for place, member in enumerate(members)}
+    return called.get(text.casefold()) or _named(text, members)
 
 
 def _named(text: str, known: Sequence[str]) -> str:

@@ -17,7 +17,7 @@ from interpreter.play.bots.base import Bot
 from interpreter.play.match import Match
 from interpreter.play.measures import Taken, taken
 
-__all__ = ["Row", "key_names", "played", "simulate"]
+__all__ = ["Row", "played", "simulate"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +124,3 @@ def _row(
         result.keys if result else (),
         taken(game),
     )
-
-
-def key_names(ruleset: Ruleset) -> list[str]:
-    """What ranks the seats, as it is written: `who.points` is `points`."""
-    return [" ".join(key.span.text.split()).removeprefix("who.") for key in ruleset.model.ranking]

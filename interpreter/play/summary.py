@@ -12,7 +12,7 @@ from interpreter.language.model import Measure, MeasureKey
 from interpreter.language.types import Type
 from interpreter.play.intervals import share_interval
 from interpreter.play.measures import Taken
-from interpreter.play.simulate import Row, key_names
+from interpreter.play.simulate import Row
 
 __all__ = ["by_round", "final", "seat_names", "summary", "together"]
 
@@ -50,7 +50,9 @@ def _seat(ruleset: Ruleset, bot: str, seat: int, rows: Sequence[Row]) -> dict[st
     finished = [row for row in rows if row.places]
     share = sum(row.share(seat) for row in finished) / len(finished) if finished else None
     low, high = share_interval(share, len(finished)) if share is not None else (None, None)
-    keys = {name: _mean([row.keys[seat][place] for row in finished]) for place, name in enumerate(key_names(ruleset))}
+    keys = {
+        name: _mean([row.keys[seat][place] for row in finished]) for place, name in enumerate(ruleset.model.key_names)
+    }
     return {
         "seat": seat,
         "bot": bot,

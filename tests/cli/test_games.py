@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import sys
 from collections.abc import Iterable
@@ -346,3 +347,57 @@ def test_an_overlay_is_named_by_its_second_word(run: Run) -> None:
 
 def test_show_tells_what_a_game_of_two_takes_in(run: Run) -> None:
     assert "a game of 2 takes in power-grid/konzern" in run("show", "germany-2018").stdout
+
+
+# --- a second language ------------------------------------------------------------------------------------------------
+
+
+def test_a_game_is_told_in_german_from_its_first_line_to_its_last(run: Run) -> None:
+    result = run("run", "germany-2018", "--players", "3", "--seed", "7", "--language", "de")
+    lines = result.output.splitlines()
+    begins = "Deutschland (Ausgabe 2018) (germany-2018): 3 Spieler, Zufallszahl 7, Bots greedy, greedy, greedy"
+    assert lines[0] == begins
+    assert lines[-5:-3] == ["Spieler 2 gewinnt", "  Platz  Spieler    Bot     versorgt  Elektro"]
+    assert not re.findall(r"\b(player|players|place|bots|seed|wins|none|nothing|money|city|cities)\b", result.output)
+
+
+def test_a_person_is_talked_to_in_german(run: Run) -> None:
+    typed = "0\nfoo\nofer 4 4\noffer\noffer 4 3\nsave\nhint sensible\nundo\nhelp\n"
+    arguments = ("play", "germany-2018", "--players", "3", "--seed", "3", "--language", "de")
+    result = run(*arguments, input=typed)
+    assert "du bist Spieler 1, gegen greedy" in result.output
+    for line in (
+        "Möglichkeit 0 gibt es nicht, nur 1 bis 182",
+        "`foo` gibt es hier nicht, nur `offer`, `decline`; `help` zeigt, was man eingeben kann",
+        "`ofer` gibt es hier nicht, nur `offer`, `decline`; ist `offer` gemeint?; `help` zeigt, was man eingeben kann",
+        "abgelehnt: zu `offer` gehört `plant`",
+        "abgelehnt: für `bid` geht nur 4 bis 50: Regel `nominate` (GU-118, GU-119, GU-122, GU-144)",
+        "Wohin speichern? `save DATEI`",
+        "es gibt nichts zurückzunehmen",
+        "  quit                 verlässt die Partie",
+    ):
+        assert line in result.output.splitlines(), line
+    assert "sensible würde " in result.output
+    assert "verlassen nach 0 Entscheidungen" in result.stderr
+
+
+def test_kinds_may_be_typed_in_the_words_of_the_language(run: Run, tmp_path: Path) -> None:
+    log = tmp_path / "game.jsonl"
+    run("run", "germany-2018", "--players", "3", "--seed", "7", "--log", str(log))
+    number = next(
+        number
+        for number, line in enumerate(log.read_text(encoding="utf-8").splitlines()[1:])
+        if '"buy"' in line or '"do": "take"' in line
+    )
+    result = run("play", f"{log}@{number}", "--language", "de", "--seat", "1", input="options\nquit\n")
+    assert "kind=Kohle" in result.output or "Kohle" in result.output
+
+
+def test_an_account_of_a_move_is_given_in_german(run: Run, tmp_path: Path) -> None:
+    log = tmp_path / "game.jsonl"
+    run("run", "germany-2018", "--players", "3", "--seed", "7", "--log", str(log))
+    move = run("explain", f"{log}@0", "offer plant=5 bid=3", "--language", "de").output
+    assert move.splitlines()[0] == "offer plant=5 bid=3: wird abgelehnt, gefragt ist Spieler 2 bei `nominate`"
+    line = run("explain", str(log), "1", "--language", "de").output
+    assert line.splitlines()[0] == "1: Entscheidung `nominate.offer`"
+    assert "Spieler 2 bietet Kraftwerk 7 für 7 an" in line

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
+from pathlib import Path
 
 import pytest
 
+from interpreter.base.frames import frame
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import load
 from interpreter.engine.show import BoardTable, Line
+from interpreter.language.sayable import unsaid
 from interpreter.play.bots.random import RandomBot
 from interpreter.play.match import Match
 from interpreter.play.narrate import Narrator
@@ -54,10 +58,46 @@ def test_nothing_is_left_in_english(ruleset: str, players: int, overlays: tuple[
     assert len(german) >= len(english) - 1
 
 
-def test_the_word_behind_a_number_and_names_of_cards_members_and_seats(tmp_path: object) -> None:
-    from pathlib import Path
+FAMILY_OF = Path("rulesets/power-grid")
+ALL = sorted(path.stem for path in FAMILY_OF.glob("*.yaml") if path.stem not in ("family", "waivers"))
 
-    assert isinstance(tmp_path, Path)
+
+@pytest.mark.parametrize(
+    ("ruleset", "overlays"),
+    [
+        *((ruleset, ()) for ruleset in ALL),
+        *(("germany-2018", (overlay,)) for overlay in ("konzern", "start-cities", "hidden-money")),
+        *(("germany-2004", (overlay,)) for overlay in ("robots", "beginners")),
+        ("bsw-germany", ("robots",)),
+    ],
+)
+def test_all_that_a_game_of_power_grid_can_show_has_german_words(ruleset: str, overlays: tuple[str, ...]) -> None:
+    assert unsaid(load(ruleset, overlays).model, "de") == []
+
+
+def test_what_has_no_words_yet_is_listed(tmp_path: Path) -> None:
+    ruleset = loaded(
+        write(tmp_path, "note said(1)\nend game", sections="says: {said: {en: '{number}', de: '{number}!'}}\n")
+    )
+    lacking = unsaid(ruleset.model, "de")
+    assert "said" not in lacking
+    assert {"seat", "title.tiny", "result.score"} <= set(lacking)
+
+
+def test_every_language_of_the_program_has_all_its_texts_with_the_same_values() -> None:
+    folder = Path("interpreter/base/texts")
+    texts = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in folder.glob("*.json")}
+    assert set(texts) >= {"en", "de"}
+    for language, known in texts.items():
+        assert list(known) == list(texts["en"]), language
+        for name, text in known.items():
+            values = [set(re.findall(r"\{(\w+)", each)) for each in (text, texts["en"][name])]
+            assert values[0] == values[1], (language, name)
+    assert frame("de", "left", n=1) == "verlassen nach 1 Entscheidung"
+    assert frame("xx", "left", n=2) == "left after 2 choices"
+
+
+def test_the_word_behind_a_number_and_names_of_cards_members_and_seats(tmp_path: Path) -> None:
     sections = """
         says:
           said: {en: "{number|plan|plans} of {gem}", de: "{number|Plan|Pläne} aus {gem}: {card}, {who}"}

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from interpreter.cli.options import kept_game, loaded, output_option, overlays_option, read_log
+from interpreter.base.frames import frame
+from interpreter.cli.options import (
+    kept_game,
+    language_for,
+    language_option,
+    loaded,
+    output_option,
+    overlays_option,
+    read_log,
+)
 from interpreter.cli.output import aligned, as_json, say, styled
 
 if TYPE_CHECKING:
@@ -24,8 +33,9 @@ _NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?")
 @click.argument("where", metavar="RULESET|LOG[@N]")
 @click.argument("name", metavar="NAME|NUMBER|MOVE")
 @overlays_option
+@language_option
 @output_option("text", "json")
-def command(where: str, name: str, overlays: tuple[str, ...], output: str) -> None:
+def command(where: str, name: str, overlays: tuple[str, ...], language: str, output: str) -> None:
     """What NAME means in RULESET: a rule, a table or a cell of it, a trigger, a standing rule, a setting, an
     interpretation, any other declaration, or the id of a statement.
 
@@ -49,11 +59,13 @@ def command(where: str, name: str, overlays: tuple[str, ...], output: str) -> No
     from interpreter.engine.explain import explain
 
     kept = kept_game(where, **{"with": overlays})
+    if kept is not None:
+        language = language_for(kept.ruleset, language)
     if kept is not None and _NUMBER.fullmatch(name):
-        _line(where, name, output)
+        _line(where, name, output, language)
         return
     if kept is not None and _is_move(kept, name):
-        _move(kept, name, output)
+        _move(kept, name, output, language)
         return
     found = kept.ruleset if kept is not None else loaded(where, overlays)
     try:
@@ -72,7 +84,7 @@ def command(where: str, name: str, overlays: tuple[str, ...], output: str) -> No
 # --- of a kept game
 
 
-def _line(where: str, number: str, output: str) -> None:
+def _line(where: str, number: str, output: str, language: str) -> None:
     """Why a line of a log is there."""
     from interpreter.cli.failures import refused
     from interpreter.play.account import account_of
@@ -80,20 +92,25 @@ def _line(where: str, number: str, output: str) -> None:
 
     kept = read_log(where.rpartition("@")[0] or where)
     try:
-        account = account_of(ruleset_of(kept), kept, number)
+        account = account_of(ruleset_of(kept), kept, number, language)
     except LookupError as error:
         refused(str(error.args[0]))
     if output == "json":
         as_json(asdict(account))
         return
-    say(f"{styled(account.number, bold=True)}: {account.kind} `{account.name}`")
-    rows = [("says", account.text), ("when", account.moment), ("after", account.after), *account.values]
+    kind = frame(language, f"explain.{account.kind}")
+    say(f"{styled(account.number, bold=True)}: {kind} `{account.name}`")
+    told = {"says": account.text, "when": account.moment, "after": account.after}
+    rows = [*((frame(language, f"explain.{name}"), text) for name, text in told.items()), *account.values]
     for line in aligned(("", ""), [row for row in rows if row[1]], "  ")[1:]:
         say(line)
     if account.chain:
         say()
         first, *callers = account.chain
-        rows = [(first.what, first.place), *((f"called by {use.what}", use.place) for use in callers)]
+        rows = [
+            (first.what, first.place),
+            *((frame(language, "explain.called_by", what=use.what), use.place) for use in callers),
+        ]
         for line in aligned(("", ""), rows)[1:]:
             say(line)
     _quotes(account.cites)
@@ -124,19 +141,20 @@ def _moves(game: Game | None) -> str:
     return f"; what can be done now begins with {known}"
 
 
-def _move(game: Game, text: str, output: str) -> None:
+def _move(game: Game, text: str, output: str, language: str) -> None:
     """All conditions of a move, those that fail marked."""
     from interpreter.cli.failures import refused
     from interpreter.engine.conditions import conditions_of
     from interpreter.engine.refusal import IllegalMove
+    from interpreter.engine.show import Spoken
     from interpreter.language.types import Type
     from interpreter.play.keyboard import understood
 
     decision = game.decision
     assert decision is not None
     try:
-        choice = understood(game, decision, text)
-        conditions = conditions_of(game, choice)
+        choice = understood(game, decision, text, language)
+        conditions = conditions_of(game, choice, language)
     except (ValueError, IllegalMove) as error:
         refused(str(error))
     may = game.accepts(choice)
@@ -144,17 +162,17 @@ def _move(game: Game, text: str, output: str) -> None:
         asked = [asdict(condition) for condition in conditions]
         as_json({"decision": decision.name, "by": decision.actor, "move": choice, "legal": may, "conditions": asked})
         return
-    who = game.ruleset.names.text(decision.actor, Type("seat"))
-    about = "is legal" if may else "is refused"
-    say(f"{styled(f'{text}: {about}', bold=True)} for {who}, who is asked `{decision.name}`")
+    who = Spoken(game, language).text(decision.actor, Type("seat"))
+    verdict = styled(frame(language, "explain.legal" if may else "explain.refused", move=text), bold=True)
+    say(frame(language, "explain.asked", verdict=verdict, who=who, decision=decision.name))
     for condition in conditions:
         mark = {True: "✔", False: "✘", None: "?"}[condition.holds]
-        unknown = "  (cannot be asked while another fails)" if condition.holds is None else ""
+        unknown = frame(language, "explain.unknown") if condition.holds is None else ""
         say()
         say(f"{mark} {styled(condition.text, bold=not condition.holds)}{unknown}")
         for line in aligned(("", ""), condition.values, "    ")[1:]:
             say(line)
-        say(f"    rule `{condition.rule}`  {condition.place}")
+        say("    " + frame(language, "explain.rule", rule=condition.rule, place=condition.place))
         if not condition.holds:
             _quotes(condition.cites, "    ", apart=False)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from interpreter.base.frames import frame
 from interpreter.base.words import counted
 from interpreter.cli.options import (
     bots_for,
@@ -67,6 +68,7 @@ def command(
     """
     from interpreter.cli.commands.run import print_entry
     from interpreter.cli.session import Person
+    from interpreter.engine.show import title_of
     from interpreter.play.match import Match
     from interpreter.play.narrate import Narrator
 
@@ -82,8 +84,16 @@ def command(
     given = {} if kept is not None else settings_for(found, number, settings)
     table = bots_for(found, number, bots, {seat - 1: Person(seat - 1, sys.stdin, language)})
     others = ", ".join(dict.fromkeys(bot.name for at, bot in enumerate(table) if at != seat - 1))
-    against = f", against {others}" if others else ""
-    say(styled(f"{found.title}: {counted(number, 'player')}, seed {start}; you are player {seat}{against}", bold=True))
+    header = frame(
+        language,
+        "begin_play",
+        title=title_of(found, language),
+        players=frame(language, "players", n=number),
+        seed=start,
+        you=frame(language, "player", n=seat),
+        against=frame(language, "against", bots=others) if others else "",
+    )
+    say(styled(header, bold=True))
     narrator = Narrator(lambda entry: print_entry(entry, "text", verbose=verbose), language, seat - 1)
     _play(Match(found, table, start, given, watchers=[narrator], game=kept), narrator, seat - 1)
 
@@ -101,12 +111,13 @@ def _play(match: Match, narrator: Narrator, seat: int) -> None:
             if not match.step():
                 break
         except TakesBack:
-            say("taken back" if _take_back(match.game, seat) else "there is nothing to take back")
+            did = "taken_back" if _take_back(match.game, seat) else "nothing_to_take_back"
+            say(frame(narrator.language, did))
             narrator.forget(match.game)
         except Leaves:
-            notice(f"left after {len(match.game.choices)} choices")
+            notice(frame(narrator.language, "left", n=len(match.game.choices)))
             return
-    print_result(match.game, match.bots, "text")
+    print_result(match.game, match.bots, "text", narrator.language)
 
 
 def _take_back(game: Game, seat: int) -> bool:

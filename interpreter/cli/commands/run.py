@@ -10,7 +10,8 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from interpreter.base.words import counted, stacked
+from interpreter.base.frames import frame, listed_in
+from interpreter.base.words import stacked
 from interpreter.cli.options import (
     bots_for,
     bots_option,
@@ -95,14 +96,19 @@ def command(
         if log is not None:
             recorder = Recorder(stack.enter_context(_kept_file(log)).write)
             watchers.append(recorder)
-        _begin(found, overlays, number, start, given, table, output)
+        if output == "json":
+            names = [bot.name for bot in table]
+            about = {"ruleset": found.id, "overlays": list(overlays), "players": number, "seed": start}
+            as_json({"kind": "begin", **about, "settings": given, "bots": names}, compact=True)
+        else:
+            say(styled(_header(found, overlays, number, start, given, table, language), bold=True))
         match = Match(found, table, start, given, watchers=watchers)
         if recorder is not None:
             recorder.begin(match.game, [bot.name for bot in table])
         match.play()
         if recorder is not None:
             recorder.finish(match.game)
-    print_result(match.game, table, output)
+    print_result(match.game, table, output, language)
 
 
 @contextmanager
@@ -123,27 +129,27 @@ def _kept_file(log: Path) -> Iterator[IO[str]]:
         unfinished.unlink(missing_ok=True)
 
 
-def _begin(
+def _header(
     ruleset: Ruleset,
     overlays: Sequence[str],
     players: int,
     seed: int,
     settings: dict[str, Any],
     bots: Sequence[Bot],
-    output: str,
-) -> None:
+    language: str,
+) -> str:
     """The line that says what is needed to play the same game again."""
-    names = [bot.name for bot in bots]
-    if output == "json":
-        about = {"ruleset": ruleset.id, "overlays": list(overlays), "players": players, "seed": seed}
-        as_json({"kind": "begin", **about, "settings": settings, "bots": names}, compact=True)
-        return
-    extra = [*stacked(overlays)] + [f"{key}={value}" for key, value in settings.items()]
-    which = ", ".join([ruleset.id, *extra])
-    say(
-        styled(
-            f"{ruleset.title} ({which}): {counted(players, 'player')}, seed {seed}, bots {', '.join(names)}", bold=True
-        )
+    from interpreter.engine.show import title_of
+
+    extra = [*stacked(overlays, language)] + [f"{key}={value}" for key, value in settings.items()]
+    return frame(
+        language,
+        "begin",
+        title=title_of(ruleset, language),
+        which=", ".join([ruleset.id, *extra]),
+        players=frame(language, "players", n=players),
+        seed=seed,
+        bots=", ".join(bot.name for bot in bots),
     )
 
 
@@ -191,15 +197,15 @@ def as_data(entry: Line | BoardTable) -> dict[str, Any]:
     }
 
 
-def print_result(game: Game, bots: Sequence[Bot], output: str) -> None:
+def print_result(game: Game, bots: Sequence[Bot], output: str, language: str = "en") -> None:
     """The places of all seats, the best first."""
+    from interpreter.engine.show import Spoken
     from interpreter.language.types import Type
-    from interpreter.play.simulate import key_names
 
     result = game.result
     if result is None:
         return
-    names = key_names(game.ruleset)
+    names = game.ruleset.model.key_names
     if output == "json":
         keys = [dict(zip(names, keys, strict=True)) for keys in result.keys]
         data: dict[str, Any] = {
@@ -212,19 +218,21 @@ def print_result(game: Game, bots: Sequence[Bot], output: str) -> None:
             data["provenance"] = provenance
         as_json({**data, "decisions": len(game.choices), "digest": game.digest()}, compact=True)
         return
-    played = [bot.name for bot in bots] + ["rules"] * (len(result.places) - len(bots))
+    spoken = Spoken(game, language)
+    played = [bot.name for bot in bots] + [spoken.frame("result.rules")] * (len(result.places) - len(bots))
     order = sorted(filter(result.places.__getitem__, range(len(played))), key=lambda seat: (result.places[seat], seat))
     rows = [
         (
             str(result.places[seat]),
-            game.ruleset.names.text(seat, Type("seat")),
+            spoken.text(seat, Type("seat")),
             played[seat],
             *map(str, result.keys[seat]),
         )
         for seat in order
     ]
-    seats = [game.ruleset.names.text(seat, Type("seat")) for seat in result.winners]
-    won = f"{seats[0]} wins" if len(seats) == 1 else f"{', '.join(seats[:-1])} and {seats[-1]} share the win"
-    board(won, ("place", "player", "bot", *names), rows)
+    seats = [spoken.text(seat, Type("seat")) for seat in result.winners]
+    won = spoken.frame("wins" if len(seats) == 1 else "share_the_win", who=listed_in(language, seats))
+    columns = (spoken.frame(f"result.{name}") for name in ("place", "player", "bot"))
+    board(won, (*columns, *(spoken.word(f"result.{name}") or name for name in names)), rows)
     for file, text in game.ruleset.composition.provenance.items():
         say(f"{file}: {text}")
