@@ -7,10 +7,11 @@ from typing import Any
 
 from interpreter.engine.decision import Decision
 from interpreter.engine.game import Game
-from interpreter.engine.show import board_of, is_shown, lines_since
+from interpreter.engine.show import asked, board_of, is_shown
+from interpreter.engine.sight import look_alike, seen_by
 from interpreter.kernel.state import Value
 
-__all__ = ["Draw", "hidden_from", "known", "shown", "shuffled"]
+__all__ = ["Draw", "hidden_from", "known_apart", "shown", "shown_apart", "shuffled"]
 
 Draw = Callable[[int], int]
 """Gives a number from 0 up to another."""
@@ -18,17 +19,33 @@ Draw = Callable[[int], int]
 
 def shown(game: Game, player: int | None) -> dict[str, Any]:
     """The view and the boards, as the player may see them; what the end of a game shows is open to all."""
-    boards = [each for each in game.ruleset.model.boards if each.when != "end of game" and is_shown(game, each, player)]
-    return {"view": game.view(player), "boards": [board_of(game, board, "en", player) for board in boards]}
+    seen = seen_by(game, player)
+    boards = [each for each in game.ruleset.model.boards if each.when != "end of game"]
+    boards = [each for each in boards if is_shown(game, each, player, seen)]
+    return {"view": game.view(player), "boards": [board_of(game, each, "en", player, seen) for each in boards]}
 
 
-def known(game: Game, player: int, start: int = 0) -> dict[str, Any]:
-    """All that a player gets to know of a game that waits for a decision, with the log from a record on."""
+def shown_apart(game: Game, other: Game, player: int) -> tuple[str, Any, Any] | None:
+    """The first of all that two games at one table show a player that is not the same. Boards and views are worked out
+    over what the player sees: where that is the same, only the decision can be told apart."""
+    if look_alike(game, other, player):
+        return _first_apart({"view": asked(game, player)}, {"view": asked(other, player)})
+    return _first_apart(shown(game, player), shown(other, player))
+
+
+def known_apart(game: Game, other: Game, player: int) -> tuple[str, Any, Any] | None:
+    """The same for two games that wait for a decision, with what is known of that."""
+    return shown_apart(game, other, player) or _first_apart(_asked_of(game, player), _asked_of(other, player))
+
+
+def _first_apart(mine: dict[str, Any], theirs: dict[str, Any]) -> tuple[str, Any, Any] | None:
+    return next(((what, value, theirs[what]) for what, value in mine.items() if value != theirs[what]), None)
+
+
+def _asked_of(game: Game, player: int) -> dict[str, Any]:
     decision = game.decision
     mine = decision is not None and decision.actor == player
     return {
-        **shown(game, player),
-        "log": [(line.text, line.values) for line in lines_since(game, start, player)],
         "decision": None if decision is None else (decision.name, decision.actor, decision.context if mine else None),
         "options": _options(decision) if decision is not None and mine else None,
     }

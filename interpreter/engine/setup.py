@@ -39,6 +39,8 @@ class Table:
     census: Census
     options: dict[int, Any] = field(default_factory=dict, repr=False, compare=False)
     """For decisions that were met, options by their public names: :class:`~interpreter.engine.decision.Named`."""
+    sights: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
+    """For seats that have looked, which cells are hidden from them: see :mod:`interpreter.engine.sight`."""
 
 
 def default_settings(model: Model) -> dict[str, Value]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from interpreter.base.frozen import dataclass
 from interpreter.compiler.constants import Evaluate
 from interpreter.compiler.plain.machine import OptionSite
-from interpreter.engine.sight import Unseen, Veil, compiled, may_see, seen_by, veils
+from interpreter.engine.sight import Unseen, Veil, backs_of, compiled, may_see, seen_by, veils
 from interpreter.engine.values import Names
 from interpreter.kernel.effects import CHOICE, MARK, NOTE, put_back
 from interpreter.kernel.state import State, Value
@@ -25,6 +25,7 @@ __all__ = [
     "BoardTable",
     "Line",
     "Spoken",
+    "asked",
     "board_of",
     "is_shown",
     "lines_of",
@@ -256,13 +257,15 @@ def _part(game: Game, part: c.Expression, env: list[Value], hidden: set[int], st
     if hidden and any(isinstance(node, c.Local) and node.index in hidden for node in descendants(part)):
         return HIDDEN
     game.machine.meter.refill()
-    return _shown(spoken, game.machine.expressions.compile(part), part.type, state, env)
+    return _shown(spoken, game.machine.expressions.closure(part), part.type, state, env)
 
 
-def board_of(game: Game, board: Board, language: str = "en", player: int | None = None) -> BoardTable:
-    """A board as the state has it now, as the player may see it; that of the end of the game is open to all."""
-    compile_ = game.machine.expressions.compile
-    state = seen_by(game, player) if board.when != "end of game" else game.state
+def board_of(
+    game: Game, board: Board, language: str = "en", player: int | None = None, seen: State | None = None
+) -> BoardTable:
+    """A board as the state has it now, as the player may see it (``seen``, where that is known already); that of the
+    end of the game is open to all."""
+    state = (seen or seen_by(game, player)) if board.when != "end of game" else game.state
     game.machine.meter.refill()
     spoken = Spoken(game, language)
     says = {**board.says, **game.ruleset.model.says.get(f"boards.{board.name}", {})}
@@ -272,7 +275,8 @@ def board_of(game: Game, board: Board, language: str = "en", player: int | None 
     rows = []
     columns = [(compiled(game, value, player), value.type) for _, value in board.columns]
     try:
-        items = tuple(compile_(board.rows)(state, env)) if board.rows is not None else ([None] if columns else [])
+        rows_of = game.machine.expressions.closure
+        items = tuple(rows_of(board.rows)(state, env)) if board.rows is not None else ([None] if columns else [])
     except Unseen:
         return BoardTable(board.name, text, names, ((HIDDEN,) * len(columns),))
     for item in items:
@@ -282,11 +286,11 @@ def board_of(game: Game, board: Board, language: str = "en", player: int | None 
     return BoardTable(board.name, text, names, tuple(rows))
 
 
-def is_shown(game: Game, board: Board, player: int | None = None) -> bool:
-    """Whether a board is shown now: its condition holds, as far as the player may see what it reads."""
+def is_shown(game: Game, board: Board, player: int | None = None, seen: State | None = None) -> bool:
+    """Whether a board is shown now: its condition holds, as far as the player may see what it reads (``seen``)."""
     if board.test is None:
         return True
-    state = seen_by(game, player) if board.when != "end of game" else game.state
+    state = (seen or seen_by(game, player)) if board.when != "end of game" else game.state
     game.machine.meter.refill()
     try:
         return bool(compiled(game, board.test, player)(state, [None] * (board.local_count + 8)))
@@ -306,14 +310,10 @@ def view_of(game: Game, player: int | None) -> dict[str, Any]:
     """The state by public names, without what the player may not see."""
     model, names = game.ruleset.model, game.ruleset.names
     layout, cells = game.machine.constants.layout, game.state.cells
-    decision = game.decision
     view: dict[str, Any] = {
         "round": cells[layout.base["round"]],
         "phase": model.phases[p] if 0 <= (p := cells[layout.base["phase"]]) < len(model.phases) else None,
-        "decision": decision.name if decision else None,
-        "actor": decision.actor if decision else None,
-        "actors": [each.actor for each in game.decisions],
-        "context": _context(game, player),
+        **asked(game, player),
     }
     veiled = veils(game, player)
     seats: list[dict[str, Any]] = [{} for _ in game.machine.constants.seats]
@@ -340,6 +340,17 @@ def view_of(game: Game, player: int | None) -> dict[str, Any]:
             ]
     view["seats"] = seats
     return view
+
+
+def asked(game: Game, player: int | None) -> dict[str, Any]:
+    """What a view tells of the decision that the game waits for."""
+    decision = game.decision
+    return {
+        "decision": decision.name if decision else None,
+        "actor": decision.actor if decision else None,
+        "actors": [each.actor for each in game.decisions],
+        "context": _context(game, player),
+    }
 
 
 def _context(game: Game, player: int | None) -> dict[str, Any]:
@@ -369,9 +380,7 @@ def _group_view(game: Game, name: str, cell: int, veil: Veil | None) -> Any:
     if veil is not None:
         shown: dict[str, Any] = {"count": veil.many}
         if group.top_shows is not None and value:
-            backs = game.machine.expressions.compile(group.top_shows)
-            piles = value if group.type.form == "piles" else (value,)
-            tops = [names.public(backs(game.state, [pile[0]]), group.top_shows.type) for pile in piles]
+            tops = [names.public(back, group.top_shows.type) for back in backs_of(game, group, value)]
             shown.update({"tops": tops} if group.type.form == "piles" else {"top": tops[0]})
         return shown
     if group.type.form == "zone":

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from interpreter.compiler.constants import Evaluate
-from interpreter.kernel.state import State
+from interpreter.kernel.state import State, Value
 from interpreter.language import core as c
-from interpreter.language.walk import rewritten
+from interpreter.language.model import Group, Model
+from interpreter.language.types import Type, has_cards
+from interpreter.language.walk import descendants, rewritten
 
 if TYPE_CHECKING:
     from interpreter.engine.game import Game
 
-__all__ = ["Unseen", "Veil", "compiled", "may_see", "seen_by", "veils"]
+__all__ = ["Unseen", "Veil", "backs_of", "compiled", "look_alike", "may_see", "seen_by", "veils"]
 
 
 class Unseen(Exception):
@@ -60,34 +63,116 @@ def may_see(seats: tuple[int, ...] | None, player: int | None) -> bool:
     return seats is None or player is None or player in seats
 
 
+@dataclass(frozen=True, slots=True)
+class _Sight:
+    """What is the same in every game of a table, of what a player may not see."""
+
+    hidden: tuple[tuple[int, bool], ...]
+    """Cells that are hidden always, and whether it is told how many they hold."""
+    places: frozenset[int]
+    """The cells of hidden zones: a card that lies there is hidden."""
+    carried: tuple[int, ...]
+    """The first cells of what cards carry, which is hidden where the card is."""
+    naming: tuple[tuple[int, Type], ...]
+    """Cells whose values may name cards."""
+
+
+def _sight(game: Game, player: int) -> _Sight:
+    found: _Sight | None = game.table.sights.get(player)
+    if found is None:
+        found = game.table.sights[player] = _sight_of(game, player)
+    return found
+
+
+def _sight_of(game: Game, player: int) -> _Sight:
+    model, layout, seen = game.ruleset.model, game.machine.constants.layout, game.machine.constants.seen_by
+    hidden, carried, naming = [], [], []
+    for name, group in model.groups.items():
+        if name == "round" or group.owner not in ("", "seat", "place", "card"):
+            continue
+        first = layout.base[name]
+        cells = range(first, first + layout.count(name))
+        unseen = [cell for cell in cells if not may_see(seen.get(cell), player)]
+        hidden += [(cell, group.type.form in COUNTED) for cell in unseen]
+        if group.owner == "card" and not unseen:
+            carried.append(first)
+        elif group.owner != "card" and has_cards(group.type, model.records):
+            naming += [(cell, group.type) for cell in cells if cell not in unseen]
+    places = frozenset(cell for cell, seats in seen.items() if not may_see(seats, player))
+    return _Sight(tuple(hidden), places, tuple(carried), tuple(naming))
+
+
+def _hidden_cards(game: Game, player: int) -> list[int]:
+    """The cards that lie where the player may not see them."""
+    layout, places = game.machine.constants.layout, _sight(game, player).places
+    first = layout.base["location"]
+    where = game.state.cells[first : first + len(game.ruleset.model.cards)]
+    return [card for card, cell in enumerate(where) if cell in places] if places else []
+
+
+_UNSEEN = Veil()
+
+
 def veils(game: Game, player: int | None) -> dict[int, Veil]:
     """The cells that hold what a player may not see: hidden zones, pools and values, what hidden cards carry, and what
     names such a card. That there is no value is no secret."""
     if player is None:
         return {}
-    machine, state, layout = game.machine, game.state, game.machine.constants.layout
+    machine, state, sight = game.machine, game.state, _sight(game, player)
     found: dict[int, Veil] = {}
-    for name, group in game.ruleset.model.groups.items():
-        if name == "round" or group.owner not in ("", "seat", "place", "card"):
-            continue
-        for number in range(layout.count(name)):
-            cell = layout.base[name] + number
-            value = state.cells[cell]
-            if not may_see(machine.constants.seen_by.get(cell), player):
-                if value is not None:
-                    found[cell] = Veil(len(value) if group.type.form in COUNTED else None)
-            elif group.owner == "card":
-                if not may_see(machine.visible(state, number), player):
-                    found[cell] = Veil()
-            elif not may_see(machine.visible_in(state, value, group.type), player):
-                found[cell] = Veil()
+    for cell, counted in sight.hidden:
+        value = state.cells[cell]
+        if value is not None:
+            found[cell] = Veil(len(value)) if counted else _UNSEEN
+    for first in sight.carried:
+        found.update((first + card, _UNSEEN) for card in _hidden_cards(game, player))
+    for cell, type_ in sight.naming:
+        value = state.cells[cell]
+        if value is not None and not may_see(machine.visible_in(state, value, type_), player):
+            found[cell] = _UNSEEN
     return found
+
+
+def backs_of(game: Game, group: Group, held: Value) -> list[Value]:
+    """The open backs of the uppermost cards that a zone or its piles hold."""
+    assert group.top_shows is not None
+    back = game.machine.expressions.closure(group.top_shows)
+    return [back(game.state, [pile[0]]) for pile in (held if group.type.form == "piles" else (held,)) if pile]
+
+
+def _open_backs(game: Game) -> list[list[Value]]:
+    layout, cells = game.machine.constants.layout, game.state.cells
+    groups = [group for group in game.ruleset.model.groups.values() if group.top_shows is not None]
+    places = [
+        (group, layout.base[group.name] + number) for group in groups for number in range(layout.count(group.name))
+    ]
+    return [backs_of(game, group, cells[cell]) for group, cell in places]
+
+
+def look_alike(game: Game, other: Game, player: int) -> bool:
+    """Whether two games at one table differ only where the player may not look, so that no expression which is worked
+    out over what the player sees can differ."""
+    differing = game.state.difference(other.state)
+    if not differing:
+        return True
+    if _open_backs(game) != _open_backs(other):
+        return False
+    mine, theirs = veils(game, player), veils(other, player)
+    if mine.keys() != theirs.keys() or any(veil.many != theirs[cell].many for cell, veil in mine.items()):
+        return False
+    first = game.machine.constants.layout.base["location"]
+    hidden = {first + card for card in _hidden_cards(game, player)} & {
+        first + card for card in _hidden_cards(other, player)
+    }
+    return all(cell in mine or cell in hidden for cell in differing)
 
 
 def compiled(game: Game, tree: c.Expression, player: int | None) -> Evaluate:
     """An expression, ready to be worked out over the state as a player sees it: the open back of a hidden top card is
     seen where its rule is asked about ``first`` of the zone."""
     model, expressions = game.ruleset.model, game.machine.expressions
+    if player is None or not _asks_for_backs(model, tree):
+        return expressions.closure(tree)
 
     def opened(node: Any) -> Any:
         match node:
@@ -101,7 +186,13 @@ def compiled(game: Game, tree: c.Expression, player: int | None) -> Evaluate:
                 pass
         return node
 
-    return expressions.compile(rewritten(tree, opened) if player is not None else tree)
+    return expressions.compile(rewritten(tree, opened))
+
+
+def _asks_for_backs(model: Model, tree: c.Expression) -> bool:
+    """Whether the rule of an open back is asked about a card."""
+    backs = {group.top_shows.rule for group in model.groups.values() if isinstance(group.top_shows, c.CallRule)}
+    return bool(backs) and any(isinstance(node, c.CallRule) and node.rule in backs for node in descendants(tree))
 
 
 def seen_by(game: Game, player: int | None) -> State:

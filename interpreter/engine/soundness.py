@@ -8,6 +8,7 @@ differ. Which games are looked at is left to others.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
@@ -17,7 +18,7 @@ from interpreter.base.source import Span
 from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.decision import Decision, Option
 from interpreter.engine.game import Game
-from interpreter.engine.hidden import Draw, known, shown
+from interpreter.engine.hidden import Draw, known_apart, shown, shown_apart
 from interpreter.engine.refusal import IllegalMove
 from interpreter.engine.show import lines_since
 from interpreter.engine.worlds import Memory, otherwise, uppermost
@@ -46,6 +47,8 @@ READ = 400
 """So many options of a decision are read."""
 TRIED = 6
 """So many of them are tried."""
+OFTEN = 12
+"""After so many looks at moments of one kind every look is as much rarer as it was before all looks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,14 +79,22 @@ def drawing(seed: int, name: str) -> Draw:
 @dataclass
 class Examiner:
     """Looks at one game from decision to decision. ``draw`` decides what is tried, and, where it is not ``thorough``,
-    how often what takes long is done. ``compares``: choices are made in the other form of the rules too."""
+    how often what takes long is done: at once where a moment is the first of its kind, and the more seldom the more
+    often moments of its kind were ``looked`` at, in this game and those before. ``compares``: choices are made in the
+    other form of the rules too."""
 
     game: Game
     draw: Draw
     thorough: bool = False
     compares: bool = True
+    looked: Counter[tuple[Any, ...]] = field(default_factory=Counter)
+    """For each way to look and kind of moment the number of looks. A kind is what was chosen and what that led to."""
     phases: int = 0
     """So many phases began while it looked on."""
+    closely: int = 0
+    """So many choices were looked at in some way that takes long."""
+    _kind: tuple[Any, ...] = ()
+    _close: bool = False
     _phase: int = 0
     _memories: dict[int, Memory] = field(default_factory=dict)
 
@@ -91,17 +102,17 @@ class Examiner:
         """What is wrong with the game as it stands."""
         game = self.game
         yield from (Trouble("totals", line, _asking(game)) for line in game.check())
-        if self._now(6):
+        if self._now("shows", 6):
             for _ in self._times():
                 yield from self._shows()
-        if self._now(16):
+        if self._now("copies", 16):
             yield from self._copies()
         decision = game.decision
         if decision is None:
             if game.result is None:
                 yield Trouble("dead end", "the game is over, but it has no result")
             return
-        if self._now(3):
+        if self._now("options", 3):
             yield from self._options(decision)
 
     def make(self, option: Option) -> Iterator[Trouble]:
@@ -116,12 +127,14 @@ class Examiner:
         except RuleFailure as failure:
             yield trouble_of(failure, option.as_dict())
             return
+        happened = frozenset(record[2] for record in game.state.log[start:] if record[0] in (NOTE, MARK))
+        self._kind, self._close = (decision.name, option.do, happened), False
         yield from self._goes_on(start, asked, option)
-        if self.compares and self._now(4):
+        if self.compares and self._now("forms", 4):
             yield from self._other_form(before, option, start)
-        if self._now(6):
+        if self._now("undo", 6):
             yield from self._undone(before, option)
-        if self._now(2) and not game.is_over:
+        if not game.is_over and self._now("told", 2):
             for _ in self._times():
                 yield from self._told(before, option, start)
 
@@ -142,8 +155,17 @@ class Examiner:
         """What depends on cards that lie by chance is looked at more than once."""
         return range(3 if self.thorough else 1)
 
-    def _now(self, seldom: int) -> bool:
-        return self.thorough or self.draw(seldom) == 0
+    def _now(self, way: str, seldom: int) -> bool:
+        """Whether to look in a way now."""
+        if self.thorough:
+            return True
+        looked = self.looked[(way, *self._kind)]
+        if looked and self.draw(seldom * (1 + looked // OFTEN)):
+            return False
+        self.looked[(way, *self._kind)] = looked + 1
+        self.closely += not self._close
+        self._close = True
+        return True
 
     # --- as it stands
 
@@ -152,12 +174,13 @@ class Examiner:
         game = self.game
         try:
             for player in self._players():
-                mine = known(game, player, len(game.state.log))
-                theirs = known(otherwise(game, player, self.draw, memory=self._memory(player)), player)
-                for what, value in mine.items():
-                    if value != theirs[what]:
-                        message = f"what player {player + 1} knows depends on what is hidden: {_what(what, value)}"
-                        yield Trouble("leak", message, _asking(game), _apart(value, theirs[what]))
+                shown(game, player)
+                other = otherwise(game, player, self.draw, memory=self._memory(player))
+                apart = known_apart(game, other, player)
+                if apart is not None:
+                    what, mine, theirs = apart
+                    message = f"what player {player + 1} knows depends on what is hidden: {_what(what)}"
+                    yield Trouble("leak", message, _asking(game), _apart(mine, theirs))
         except RuleFailure as failure:
             yield trouble_of(failure)
 
@@ -165,7 +188,7 @@ class Examiner:
         game = self.game
         if game.clone().digest() != game.digest():
             yield Trouble("copies", "a clone is another game", _asking(game))
-        if self.thorough or not self._now(8) or "given" in game.ruleset.program.reach.procedures:
+        if self.thorough or not self._now("saves", 8) or "given" in game.ruleset.program.reach.procedures:
             return
         try:
             same = game.ruleset.load_game(game.to_json()).digest() == game.digest()
@@ -296,7 +319,9 @@ class Examiner:
         for player in self._players():
             others = []
             if not mixed:
-                others.append((otherwise(before, player, self.draw, moved, self._memory(player), backs), option))
+                other = otherwise(before, player, self.draw, moved, self._memory(player), backs)
+                if other.state.cells != before.state.cells:
+                    others.append((other, option))
             if decision.site.ask.sealed and player != decision.actor:
                 alternatives = list(islice(decision.options, READ))
                 others.append((before.clone(), alternatives[self.draw(len(alternatives))]))
@@ -320,12 +345,11 @@ class Examiner:
                 span = next((r[1] for r in self.game.state.log[start:] if r[0] == NOTE and r[2] == a.name), None)
                 yield Trouble("leak", message, span or option_span(made), notes)
                 return
-        after, would = shown(self.game, player), shown(other, player)
-        for what, value in after.items():
-            if value != would[what]:
-                message = f"what player {player + 1} sees depends on what is hidden: {_what(what, value)}"
-                yield Trouble("leak", message, option_span(made), _apart(value, would[what]))
-                return
+        apart = shown_apart(self.game, other, player)
+        if apart is not None:
+            what, seen, would = apart
+            message = f"what player {player + 1} sees depends on what is hidden: {_what(what)}"
+            yield Trouble("leak", message, option_span(made), _apart(seen, would))
 
     @staticmethod
     def _asks(game: Game) -> tuple[str, int] | None:
@@ -375,8 +399,8 @@ def _said(choice: Mapping[str, Any]) -> str:
     return " ".join([str(choice["do"]), *(f"{name}={value}" for name, value in choice.items() if name != "do")])
 
 
-def _what(what: str, value: Any) -> str:
-    return {"view": "the view", "boards": "a board", "log": "the log"}.get(what, f"the {what}")
+def _what(what: str) -> str:
+    return {"view": "the view", "boards": "a board"}.get(what, f"the {what}")
 
 
 def _apart(one: Any, other: Any) -> tuple[str, ...]:

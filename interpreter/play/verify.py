@@ -7,16 +7,18 @@ is said by :mod:`interpreter.engine.soundness`; findings are made short in :mod:
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from time import monotonic
-from typing import Any
+from typing import Any, TypeVar
 
 from interpreter.base.diagnostics import RulesetError
 from interpreter.base.words import counted
 from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.game import Game
+from interpreter.engine.hidden import shuffled
 from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.soundness import Examiner, Trouble, drawing, some_option, trouble_of
 from interpreter.kernel.listening import listen
@@ -30,6 +32,10 @@ __all__ = ["Course", "Finding", "Moment", "Played", "verify"]
 BOTS = ("random", "rare")
 KEPT = 8
 """So many starts of phases are remembered, the last ones."""
+REFUSED = 4
+"""So many times as many games are begun as are asked for, where settings by chance are refused."""
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +83,12 @@ class Played:
 
     games: int = 0
     decisions: int = 0
-    finished: int = 0
+    closely: int = 0
+    """So many of the decisions were looked at in ways that take long."""
+    cut: int = 0
+    """So many games were not played to their end, since the time was over."""
+    refused: int = 0
+    """So many times others were drawn, since the ruleset refuses settings that were drawn by chance."""
     watch: Callable[[], None] = field(default=lambda: None, repr=False)
 
 
@@ -90,7 +101,8 @@ def verify(
     settings: Mapping[str, Any] | None = None,
     played: Played | None = None,
 ) -> Iterator[Finding]:
-    """Plays so many games, or so long, and gives each trouble once. ``played`` tells how far it is.
+    """Plays so many games, or so long, whichever is over first, and gives each trouble once. ``played`` tells how far
+    it is.
 
     Games follow from the seed; ``settings`` are given to all of them, others vary. ``ValueError`` for what the ruleset
     does not allow.
@@ -99,21 +111,26 @@ def verify(
     end = monotonic() + seconds if seconds is not None else None
     tables: dict[tuple[int, str], list[Bot]] = {}
     found: set[object] = set()
+    looked: Counter[tuple[Any, ...]] = Counter()
     for number, course in enumerate(_courses(ruleset, seed, players, dict(settings or {}))):
-        if (games is not None and number >= games) or (end is not None and monotonic() > end):
+        if (games is not None and (played.games >= games or number >= REFUSED * games)) or _is_over(end):
             return
         key = (course.players, course.bots)
         if key not in tables:
             tables[key] = bots_of(course.bots, ruleset, course.players)
-        for finding in _played(ruleset, course, tables[key], played, end):
+        for finding in _played(ruleset, course, tables[key], played, end, looked):
             if finding.trouble.key not in found:
                 found.add(finding.trouble.key)
                 yield finding
-        played.games += 1
+
+
+def _is_over(end: float | None) -> bool:
+    return end is not None and monotonic() > end
 
 
 def _courses(ruleset: Ruleset, seed: int, players: Sequence[int], settings: dict[str, Any]) -> Iterator[Course]:
-    """Every number of players with every bot, with settings as they are and then with others, and again."""
+    """Every number of players with every bot, with settings as they are and then with others, and again. All bots play
+    with the same other settings: a table that was set for them is worth its time only where it is used again."""
     numbers = list(players) or list(range(ruleset.players.low, ruleset.players.high + 1))
     for number in numbers:
         ruleset.check_players(number)
@@ -122,41 +139,55 @@ def _courses(ruleset: Ruleset, seed: int, players: Sequence[int], settings: dict
         people, turn = numbers[index % len(numbers)], index // len(numbers)
         given = dict(settings)
         if turn // len(names) % 2:
-            given = {**_others(ruleset.for_players(people), seed + index), **given}
+            which = turn // len(names) // 2 * len(numbers) + index % len(numbers)
+            given = {**_others(ruleset.for_players(people), seed, which), **given}
         course = Course(people, seed + index, given, names[turn % len(names)])
         yield course
 
 
-def _others(ruleset: Ruleset, seed: int) -> dict[str, Any]:
-    """Readings by chance, and settings of which all values are known."""
-    draw, found = drawing(seed, "settings"), dict[str, Any]()
+def _others(ruleset: Ruleset, seed: int, which: int) -> dict[str, Any]:
+    """Other readings, and settings of which all values are known. Each has all its values in turn, in an order by
+    chance, so that few games meet all of them, in many combinations."""
+
+    def turn(name: str, values: Sequence[T]) -> T:
+        go, place = divmod(which, len(values))
+        return values[shuffled(range(len(values)), drawing(seed, f"settings {go} {name}"))[place]]
+
+    found: dict[str, Any] = {}
     for doubt in ruleset.model.interpretations.values():
-        reading = list(doubt.readings)[draw(len(doubt.readings))]
+        reading = turn(doubt.name, list(doubt.readings))
         if reading != doubt.default:
             found[doubt.name] = reading
     for setting in ruleset.model.settings.values():
-        if draw(2):
+        if turn(f"whether {setting.name}", (True, False)):
             continue
         if setting.range is not None:
-            found[setting.name] = setting.range[0] + draw(setting.range[1] - setting.range[0] + 1)
+            low, high = setting.range
+            found[setting.name] = low + drawing(seed, f"settings {which} {setting.name}")(high - low + 1)
         elif setting.type.form == "bool":
-            found[setting.name] = bool(draw(2))
+            found[setting.name] = bool(drawing(seed, f"settings {which} {setting.name}")(2))
         elif setting.type.form == "kind":
-            members = ruleset.names.members(setting.type.name)
-            found[setting.name] = members[draw(len(members))]
+            found[setting.name] = turn(setting.name, ruleset.names.members(setting.type.name))
     return found
 
 
 def _played(
-    ruleset: Ruleset, course: Course, bots: Sequence[Bot], played: Played, end: float | None
+    ruleset: Ruleset,
+    course: Course,
+    bots: Sequence[Bot],
+    played: Played,
+    end: float | None,
+    looked: Counter[tuple[Any, ...]],
 ) -> Iterator[Finding]:
-    """One game, to its end or its first failure."""
+    """One game, to its end, its first failure or the end of the time. ``looked``: what was looked at in all games."""
     asked, ruleset = ruleset, ruleset.for_players(course.players)
     moments: list[Moment] = []
     try:
         game = Game.seated(ruleset, course.players, course.seed, ruleset.settings(course.settings), None)
     except (ValueError, RulesetError):  # settings by chance that the ruleset refuses
+        played.refused += 1
         return
+    played.games += 1
     layout, phases = game.machine.constants.layout, ruleset.model.phases
     made, set_up = 0, 0
 
@@ -177,14 +208,16 @@ def _played(
 
     listen(game.state, heard)
     streams = streams_for(course.seed, course.players)
-    examiner = Examiner(game, drawing(course.seed, "game"), compares=not course.settings)
+    examiner = Examiner(game, drawing(course.seed, "game"), compares=not course.settings, looked=looked)
     try:
         game.start()
         while True:
             yield from (finding(t) for t in examiner.look())
             decision = game.decision
-            if decision is None or (end is not None and monotonic() > end + 5):
-                played.finished += decision is None
+            if decision is None:
+                return
+            if _is_over(end):
+                played.cut += 1
                 return
             bot = who_decides(bots, decision, ruleset)
             try:
@@ -200,3 +233,5 @@ def _played(
                 return
     except RuleFailure as failure:
         yield finding(trouble_of(failure))
+    finally:
+        played.closely += examiner.closely

@@ -36,6 +36,18 @@ def test_a_finding_for_programs_and_its_scenario_in_a_file(run: Run, heap: str) 
     assert (kept.exit_code, kept.stdout.splitlines()[-1]) == (1, "0 passed, 1 failed")
 
 
+def test_what_was_left_out_is_told(run: Run) -> None:
+    result = run("verify", "goofspiel", "--time", "0", "-n", "3")
+    assert result.exit_code == 0
+    checked, *skipped = result.stderr.splitlines()
+    assert checked.startswith("checked closely: ")
+    assert "of 0 decisions; more with --games or --time" in checked
+    assert skipped == ["skipped: 3 games, the time of 0 s was over"]
+    data = json.loads(run("verify", "goofspiel", "-n", "2", "-o", "json").stdout)
+    assert data["skipped"] == []
+    assert 0 < data["closely"] < data["decisions"]
+
+
 def test_without_a_finding_nothing_is_written(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     result = run("verify", "goofspiel", "-n", "1", "-o", "json", "--write", "kept")

@@ -3,15 +3,20 @@ not, it is found."""
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from textwrap import indent
+from typing import Any
 
 import pytest
 
 from interpreter.engine.game import Game
+from interpreter.engine.hidden import shown
 from interpreter.engine.ruleset import Ruleset, load
-from interpreter.engine.soundness import Examiner, drawing
-from interpreter.engine.worlds import Worlds
+from interpreter.engine.show import asked
+from interpreter.engine.sight import look_alike
+from interpreter.engine.soundness import Examiner, drawing, some_option
+from interpreter.engine.worlds import Worlds, otherwise
 from interpreter.play.bots.base import Stream
 from interpreter.play.bots.named import bots_of
 from interpreter.play.match import Match
@@ -185,3 +190,52 @@ def test_a_search_does_not_see_what_is_chosen_at_once(tmp_path: Path) -> None:
         bot = bots_of("search:40:random", ruleset, 2)[1]
         found.add(str(bot.choose(game, game.decision, Stream(2, "test"))))
     assert len(found) == 1
+
+
+@pytest.mark.parametrize(
+    ("ruleset", "overlays"),
+    [("goofspiel", ()), ("outpost", ()), ("germany-2004", ("power-grid/hidden-money",))],
+)
+def test_games_that_look_alike_show_the_same(ruleset: str, overlays: tuple[str, ...]) -> None:
+    """Where nothing differs that a player may look at, views and boards (not worked out then) are the same."""
+    match = Match(load(ruleset, overlays), bots_of("random", load(ruleset, overlays), 3), 5)
+    draw, alike, apart = drawing(5, "test"), 0, 0
+    for number in range(240):
+        match.step()
+        game = match.game
+        if game.is_over:
+            break
+        if number % 6:
+            continue
+        for player in (0, 1):
+            other = otherwise(game, player, draw)
+            assert look_alike(game, other, player)
+            assert shown(game, player) == shown(other, player)
+            alike += other.digest() != game.digest()
+            for each in (player, 2):
+                ahead = game.clone()
+                ahead.apply(next(iter(game.decision.options)) if game.decision else {})
+                seen = look_alike(game, ahead, each)
+                assert not seen or {**shown(game, each)["view"], **asked(ahead, each)} == shown(ahead, each)["view"]
+                apart += not seen
+    assert alike
+    assert apart
+
+
+def test_what_was_looked_at_often_is_looked_at_seldom() -> None:
+    """The first moment of each kind is looked at; of many of one kind, four times as many take twice the looks."""
+    looked: Counter[tuple[Any, ...]] = Counter()
+    ruleset, kinds, looks = load("goofspiel"), set(), []
+    for seed in range(32):
+        game = ruleset.new_game(2, seed=seed)
+        examiner = Examiner(game, drawing(seed, "test"), looked=looked)
+        while game.decision is not None:
+            decision = game.decision
+            option = some_option(decision, examiner.draw)
+            assert not list(examiner.make(option))
+            kinds.add((decision.name, option.do))
+            assert not list(examiner.look())
+        if seed in (7, 31):
+            looks.append(max(number for (way, *_), number in looked.items() if way == "told"))
+    assert 1.5 * looks[0] < looks[1] < 3 * looks[0]
+    assert {key[1:3] for key in looked if key[0] == "forms"} == kinds

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -21,14 +21,23 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 GAMES = 40
-"""So many games are played where nothing is said."""
+SECONDS = 25.0
+"""So many games are played where nothing is said, as far as they can be in so many seconds."""
+SHRINKING = 10.0
+"""So long a finding is made short where there is a time to keep to, and at least for as long as this."""
+AT_LEAST = 3.0
 
 
 @click.command("verify")
 @ruleset_argument
 @overlays_option
-@click.option("-n", "--games", type=click.IntRange(min=1), help=f"How many games.  [default: {GAMES}]")
-@click.option("--time", "seconds", type=click.FloatRange(min=0), help="How many seconds, instead of games.")
+@click.option(
+    "-n",
+    "--games",
+    type=click.IntRange(min=1),
+    help=f"Number of games.  [default: {GAMES}, but no more than {SECONDS:.0f} seconds allow]",
+)
+@click.option("--time", "seconds", type=click.FloatRange(min=0), help="Number of seconds, instead of games.")
 @click.option("--players", "-p", metavar="N[,N]...", help="How many play, with commas.  [default: all that may]")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Where chance starts.")
 @settings_option
@@ -54,9 +63,13 @@ def command(
     decisions without a choice, phases and games that never end, broken totals, options that are refused, what is told
     though it is hidden, copies of games that differ.
 
+    Every choice is checked for failing rules and broken totals. What takes longer (options, copies, what is told) is
+    checked for each kind of moment: always for the first of a kind, then for fewer and fewer. The last lines say how
+    much was checked and what was left out.
+
     What is found is made into a scenario, as short as can be, that fails as long as the trouble is there: keep it with
-    --write beside the ruleset, where `regelwerk test` runs it. The same seed finds the same. The exit status is 1 where
-    something is found.
+    --write beside the ruleset, where `regelwerk test` runs it. The same seed plays the same games. The exit status is 1
+    where something is found.
 
     \b
     Examples:
@@ -71,24 +84,45 @@ def command(
     numbers = _numbers(found, players)
     given = _settings(found, numbers, settings)
     played, told = Played(), []
+    asked_for = games
     if games is None and seconds is None:
-        games = GAMES
+        games, seconds = GAMES, SECONDS
+    began = monotonic()
     for finding in _watched(found, numbers, given, seed, games, seconds, played):
-        scenario = shrink(finding)
+        left = (max(AT_LEAST, min(SHRINKING, began + seconds - monotonic())),) if seconds is not None else ()
+        scenario = shrink(finding, *left)
         told.append((finding, scenario))
         if output == "text":
             _tell(finding, scenario)
+    skipped = _skipped(played, games, asked_for, seconds)
     scenarios = [scenario for _, scenario in told if scenario is not None]
     kept = _kept(write, found, scenarios) if write is not None and scenarios else None
     if output == "json":
         about = {"ruleset": found.id, "overlays": list(overlays), "seed": seed, "games": played.games}
-        about |= {"decisions": played.decisions, "file": str(kept) if kept is not None else None}
+        about |= {"decisions": played.decisions, "closely": played.closely, "skipped": skipped}
+        about |= {"file": str(kept) if kept is not None else None}
         as_json({**about, "findings": [_data(finding, scenario) for finding, scenario in told]})
     else:
         count = f"{played.games:,} games, {played.decisions:,} decisions"
         say(f"{count}: {len(told) or 'nothing'} found" + (f", kept in {kept}" if kept is not None else ""))
+        notice(f"checked closely: {played.closely:,} of {played.decisions:,} decisions; more with --games or --time")
+        for line in skipped:
+            notice(f"skipped: {line}")
     if told:
         raise click.exceptions.Exit(1)
+
+
+def _skipped(played: Played, games: int | None, asked_for: int | None, seconds: float | None) -> list[str]:
+    """What was left out, beside what is only checked now and then."""
+    found = []
+    if games is not None and seconds is not None and played.games < games:
+        remedy = "" if asked_for is not None else f"; `--games {games}` plays them all"
+        found.append(f"{counted(games - played.games, 'game')}, the time of {seconds:.0f} s was over{remedy}")
+    if played.cut:
+        found.append("the end of the last game, for the same reason")
+    if played.refused:
+        found.append(f"{counted(played.refused, 'draw')} of settings that the ruleset refuses")
+    return found
 
 
 def _numbers(ruleset: Ruleset, players: str | None) -> list[int]:
@@ -121,29 +155,30 @@ def _watched(
     seconds: float | None,
     played: Played,
 ) -> Iterator[Finding]:
-    """The findings; on a terminal with a line that says how far it is."""
+    """The findings; on a terminal with a bar that says how far it is."""
+    from interpreter.cli.progress import counting
     from interpreter.play.verify import verify
 
-    began, last = monotonic(), 0.0
+    findings = verify(ruleset, seed, games, seconds, players, settings, played)
+    began, done = monotonic(), 0
+    while True:
+        total = games if games is not None else round(seconds or 0)
+        with counting("games" if games is not None else "seconds", total, done) as tell:
 
-    def progress() -> None:
-        nonlocal last
-        if sys.stderr.isatty() and monotonic() - last > 0.2:
-            last = monotonic()
-            left = f" of {games}" if games is not None else ""
-            text = f"game {played.games + 1}{left}, {played.decisions:,} decisions, {last - began:.0f} s"
-            click.echo(f"\r\x1b[K{text}", nl=False, err=True)
+            def progress(tell: Callable[[int], None] = tell) -> None:
+                nonlocal done
+                now = max(0, played.games - 1) if games is not None else round(monotonic() - began)
+                if now > done:
+                    tell(now - done)
+                    done = now
 
-    played.watch = progress
-    try:
-        for finding in verify(ruleset, seed, games, seconds, players, settings, played):
-            if sys.stderr.isatty():
-                click.echo("\r\x1b[K", nl=False, err=True)
-                notice("found something; looking for a short way to it")
-            yield finding
-    finally:
+            played.watch = progress
+            finding = next(findings, None)
+        if finding is None:
+            return
         if sys.stderr.isatty():
-            click.echo("\r\x1b[K", nl=False, err=True)
+            notice("found something; looking for a short way to it")
+        yield finding
 
 
 def _tell(finding: Finding, scenario: str | None) -> None:

@@ -48,6 +48,15 @@ class Evaluator:
         self.constants = machine.constants
         self.base = machine.constants.layout.base
         self.meter = machine.meter
+        self._closures: dict[int, tuple[c.Expression, Evaluate]] = {}
+        """By the identity of a tree that, and its closure."""
+
+    def closure(self, node: c.Expression) -> Evaluate:
+        """The closure of a tree of the model, which is worked out often."""
+        found = self._closures.get(id(node))
+        if found is None:
+            found = self._closures[id(node)] = node, self.compile(node)
+        return found[1]
 
     def items(self, node: c.Expression) -> Evaluate:
         """Something to look through: a range need not become a tuple."""
