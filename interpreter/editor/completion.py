@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 from interpreter.base.source import SourceFile, Span
@@ -19,6 +20,7 @@ from interpreter.language.expressions import Expressions
 from interpreter.language.misread import STATEMENTS
 from interpreter.language.model import Model
 from interpreter.language.parse import parse_expression, parse_type
+from interpreter.language.policies import Checked, policies_files, policies_in
 from interpreter.language.scope import Frame
 from interpreter.language.signatures import FUNCTIONS
 from interpreter.language.steps import MAKERS, resolve_type
@@ -201,6 +203,54 @@ class _Completer:
                 yield Proposal(name, "name", f"covers `{layers[-1].file}`")
         if path[-1:] in (["with"], ["undefined"]) and len(path) == 1:
             yield from self._ids("undefined")
+        if (below := self._in_policies(path)) is not None:
+            yield from self._policy_keys(below)
+
+    def _in_policies(self, path: list[str]) -> list[str] | None:
+        """The path below the policies of a file, in a part too; nothing elsewhere."""
+        section = "is" if self.kind == "policies" else "policies"
+        return path[path.index(section) + 1 :] if section in path[:3] else None
+
+    def _policy_keys(self, path: list[str]) -> Iterator[Proposal]:
+        """Policies, decisions, and the lines that a layer can replace by their names."""
+        decisions = dict.fromkeys(name.partition(".")[0] for name in self.model.alternatives)
+        match path:
+            case []:
+                policies = (name for checked in self._policies for name in checked.policies)
+                yield from (Proposal(name, "policy") for name in policies)
+            case [_]:
+                yield from (Proposal(name, "decision") for name in decisions)
+            case [name, decision, "prefer"] if self.kind != "policies":
+                for policy in (checked.policies[name] for checked in self._policies if name in checked.policies):
+                    lines = [line for way in policy.decisions.get(decision, ()) for line in way.lines if line.name]
+                    yield from (Proposal(line.name, "line", about=_shortly(line.span)) for line in lines)
+
+    @cached_property
+    def _policies(self) -> list[Checked]:
+        """The policies files of the family, and what layers of the ruleset make of them."""
+        examined = self.examined
+        if examined is None or examined.model is None or examined.composition is None:
+            return []
+        files = policies_files(self.desk.shelf(self.path), examined.composition.family)
+        read = (policies_in(examined.model, file, examined.statements) for file, _ in files if file is not None)
+        return [examined.policies, *read]
+
+    def _policy_text(self, line: str) -> Iterator[Proposal]:
+        """What stands in lines of a policy alone: alternatives, and the rules and weights of its file."""
+        path = self._in_policies([step for step in self.where.path if not step.isdigit()])
+        if path is None or len(path) < 3:
+            return
+        if re.fullmatch(r"\s*\w*", line):
+            for name, values in self.model.alternatives.items():
+                decision, _, alternative = name.partition(".")
+                if decision == path[1]:
+                    yield Proposal(alternative, "alternative", ", ".join(each for each, _ in values), rank=1)
+            yield from (Proposal(word, "keyword", rank=3) for word in ("any", "either", "base", "nothing"))
+        file = next((each for each in self._policies if path[0] in each.policies and each.functions), None)
+        if file is not None:
+            yield from (Proposal(name, "weight", str(value), rank=3) for name, value in file.policies[path[0]].weights)
+            for name, rule in file.functions.items():
+                yield Proposal(name, "rule", ", ".join(f"{each}: {type_}" for each, type_ in rule.parameters), rank=3)
 
     def _values(self, path: list[str], rest: str) -> Iterator[Proposal]:
         keys = [step for step in path if not step.isdigit()]
@@ -276,6 +326,7 @@ class _Completer:
         elif re.search(r"(->|\bof)\s*\w*$", line) or re.search(r"(^\s*\(|\blet\s)[^=]*:\s*[\w ]*$", line):
             yield from self._types()
         else:
+            yield from self._policy_text(line)
             yield from self._expressions(line, frame)
 
     def _expressions(self, line: str, frame: Frame) -> Iterator[Proposal]:
@@ -477,6 +528,10 @@ class _Completer:
             return None
         of = Expressions(self.model, self.model.signatures, frame, lambda diagnostic: None).items(tree)[1]
         return None if of.form == "never" else of
+
+
+def _shortly(span: Span) -> str:
+    return " ".join(span.text.split())
 
 
 def _every(pattern: re.Pattern[str], line: str) -> Iterator[re.Match[str]]:

@@ -19,7 +19,7 @@ from interpreter.engine.examine import Examined
 from interpreter.language import core as c
 from interpreter.language import nodes as n
 from interpreter.language.model import Model
-from interpreter.language.policies import Policy, policies_in, policies_of
+from interpreter.language.policies import policies_in
 from interpreter.language.signatures import FUNCTIONS
 from interpreter.language.texts import template_parts
 from interpreter.language.tidy import parser_of
@@ -111,11 +111,11 @@ def _trees(examined: Examined, model: Model, document: Document) -> Iterator[Any
     for phrases in model.says.values():
         yield from (phrase.parts for phrase in phrases.values())
     if not examined.errors:
-        policies: dict[str, Policy] = policies_of(model, examined.composition).policies
+        policies = examined.policies
         if document.kind == "policies":
-            policies = policies_in(model, document, examined.statements).policies
-        yield from (policy.decisions[name] for policy in policies.values() for name in policy.decisions)
-        yield from (layer.body for policy in policies.values() for layer in policy.rules)
+            policies = policies_in(model, document, examined.statements)
+        yield from policies.written
+        yield from (layer.body for policy in policies.policies.values() for layer in policy.rules)
 
 
 def declared(examined: Examined, meaning: Meaning) -> list[Span]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from interpreter.base.diagnostics import Diagnostic
 from interpreter.language import parse
+from interpreter.language.policies import is_nothing
 from interpreter.language.texts import parsed, printed
 from interpreter.reading.files import Document
 from interpreter.reading.yaml import Entry, Mapping, Scalar, Sequence, Value
@@ -95,7 +96,10 @@ def _policy_texts(root: Mapping) -> Iterator[tuple[Value | None, Parse]]:
     policies = root.get("is") if "policies" in root and isinstance(root["policies"], Scalar) else root.get("policies")
     for policy in _entries(policies):
         for decision in _entries(policy.value):
-            yield _below(decision.value, "prefer"), parse.parse_preferences
+            prefer = _below(decision.value, "prefer")
+            yield prefer, parse.parse_preferences
+            named = (line.value for line in _entries(prefer) if not is_nothing(line.value))
+            yield from ((lines, parse.parse_preferences) for lines in named)
 
 
 def _scenario_texts(root: Mapping) -> Iterator[tuple[Value | None, Parse]]:

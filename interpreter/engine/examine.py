@@ -22,7 +22,7 @@ from interpreter.engine.values import Names
 from interpreter.language import core as c
 from interpreter.language.check import check
 from interpreter.language.model import Law, Model
-from interpreter.language.policies import Checked, policies_of
+from interpreter.language.policies import Checked, policies_files, policies_in, policies_of
 from interpreter.language.types import BOOL
 from interpreter.language.walk import descendants
 from interpreter.reading.citations import Statement, check_statements, statements_of
@@ -43,6 +43,8 @@ class Examined:
     model: Model | None = None
     reach: Reach | None = None
     statements: dict[str, Statement] = field(default_factory=dict)
+    policies: Checked = field(default_factory=Checked)
+    """Those that layers in the files of the ruleset speak of."""
 
     @property
     def errors(self) -> list[Diagnostic]:
@@ -60,17 +62,27 @@ def examine(shelf: Shelf, document: Document, overlays: Iterable[str] = (), *, t
     if composition is None:
         return Examined(diagnostics, statements=statements)
     model, found = check(composition, statements)
-    policies = policies_of(model, composition)
+    policies = policies_of(model, composition, _below(shelf, model, composition, statements))
     diagnostics = [*diagnostics, *found, *policies.diagnostics]
     if any(diagnostic.severity == "error" for diagnostic in diagnostics):
-        return Examined(diagnostics, composition, model, None, statements)
+        return Examined(diagnostics, composition, model, None, statements, policies)
     reach = reach_of(model)
     diagnostics.extend(check_reach(model, reach))
     if tables and not any(diagnostic.severity == "error" for diagnostic in diagnostics):
         diagnostics.extend(_check_laws(model, reach, composition))
     if not any(diagnostic.severity == "error" for diagnostic in diagnostics):
         diagnostics.extend(_check_used(model, reach, policies, composition))
-    return Examined(diagnostics, composition, model, reach, statements)
+    return Examined(diagnostics, composition, model, reach, statements, policies)
+
+
+def _below(shelf: Shelf, model: Model, composition: Composition, statements: dict[str, Statement]) -> list[Checked]:
+    """What lies below the policies of the ruleset's own files, where there are any."""
+    if not composition.sections.get("policies"):
+        return []
+    files = policies_files(shelf, composition.family)
+    return [
+        policies_in(model, read, statements) if read is not None else Checked(diagnostics=why) for read, why in files
+    ]
 
 
 def _check_used(model: Model, reach: Reach, policies: Checked, composition: Composition) -> list[Diagnostic]:

@@ -17,7 +17,7 @@ from interpreter.engine.examine import Examined, examine
 from interpreter.language.declare import declare
 from interpreter.language.model import Model
 from interpreter.language.parse import Trees, remembered
-from interpreter.language.policies import laid_over, policies_in, policies_of, unspoken
+from interpreter.language.policies import Checked, policies_files, policies_in, policies_of, unspoken
 from interpreter.language.sayable import sayable_in
 from interpreter.reading.compose import Composition, check_references, compose, words
 from interpreter.reading.files import (
@@ -220,7 +220,6 @@ class _Validator:
             for document in examined.composition.documents:
                 self.validation.saw(document)
             if examined.model is not None and not examined.errors:
-                self.report(policies_of(examined.model, examined.composition).diagnostics)
                 self.report(unspoken_in(self.shelf, examined))
             for _, taken in examined.composition.players.overlays:
                 self._examined(ruleset, [*key[1], taken])
@@ -287,11 +286,11 @@ def unspoken_in(shelf: Shelf, examined: Examined) -> Iterator[Diagnostic]:
     """Decisions of a ruleset without errors for which policies that serve it have no lines."""
     if examined.model is None or examined.composition is None or examined.reach is None:
         return
-    files = []
-    for id in shelf.ids("policies"):
-        if id.partition("/")[0] == examined.composition.family:
-            document = shelf.read("policies", id)[0]
-            if document is not None and not document.misfits:
-                files.append(policies_in(examined.model, document, examined.statements).policies)
-    policies = laid_over(policies_of(examined.model, examined.composition).policies, files)
+    files = [
+        policies_in(examined.model, document, examined.statements)
+        if document is not None
+        else Checked(diagnostics=wrong)
+        for document, wrong in policies_files(shelf, examined.composition.family)
+    ]
+    policies = policies_of(examined.model, examined.composition, files).policies
     yield from unspoken(examined.model, policies, reached(examined.model, examined.reach, policies.values()))

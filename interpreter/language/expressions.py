@@ -950,6 +950,7 @@ class Expressions:
             return
         known = [
             *self.frame.all_names(),
+            *self.weights,
             *(each.name for each in model.groups.values() if not each.owner),
             *model.settings,
             *model.tables,

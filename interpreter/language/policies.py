@@ -2,16 +2,15 @@
 
 In come the `policies:` of a composition's files, or a file of the kind `policies`; out come the policies by name, with
 each line's conditions and keys as checked expressions over the actor, the decision's context and the choices that the
-line names. Nothing here chooses: that is done by whoever plays.
+line names. :mod:`preferred` lays layers over each other. Nothing here chooses: that is done by whoever plays.
 """
 
 from __future__ import annotations
 
 from collections import abc
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field, replace
 from itertools import takewhile
-from typing import Literal
 
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.frozen import dataclass
@@ -21,15 +20,16 @@ from interpreter.language import core as c
 from interpreter.language import nodes as n
 from interpreter.language.check import check_function
 from interpreter.language.expressions import Expressions
-from interpreter.language.model import Model, RuleLayer, Signatures
+from interpreter.language.model import Model, RuleLayer, Signature, Signatures
 from interpreter.language.parse import parse_function, parse_preferences, parse_verdict
+from interpreter.language.preferred import Base, Line, Named, Pattern, Preferences, Written, laid_over
 from interpreter.language.scope import Frame
 from interpreter.language.texts import condition_of, parsed
 from interpreter.language.types import BOOL, SEAT, Type
 from interpreter.language.walk import descendants
 from interpreter.reading.citations import Statement
 from interpreter.reading.compose import Composition, words
-from interpreter.reading.files import Document
+from interpreter.reading.files import Document, Shelf
 from interpreter.reading.yaml import Mapping, Scalar, Value
 
 __all__ = [
@@ -39,7 +39,8 @@ __all__ = [
     "Policy",
     "Preferences",
     "how_to_choose",
-    "laid_over",
+    "is_nothing",
+    "policies_files",
     "policies_in",
     "policies_of",
     "unspoken",
@@ -55,44 +56,6 @@ class _Alternative:
 
     around: Bound
     choices: Bound
-
-
-@dataclass(frozen=True, slots=True)
-class Pattern:
-    """Some of a decision's options: those of an alternative (none: of all) that pass the tests.
-
-    Locals are the actor, the decision's context and, of an alternative, its choices. ``keys`` order what passes.
-    """
-
-    alternative: str
-    tests: tuple[c.Expression, ...]
-    keys: tuple[c.Expression, ...]
-    local_count: int
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One preference. ``asked`` is the seat that ends a tie; ``chance`` is (n, m): the line is used n times in m."""
-
-    patterns: tuple[Pattern, ...]
-    tie: Literal["first", "by", "random", "asking"]
-    asked: c.Expression | None
-    chance: tuple[int, int] | None
-    local_count: int
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
-class Preferences:
-    """How one decision is made. ``when`` is the guard of the part that says so, over the actor alone."""
-
-    decision: str
-    lines: tuple[Line, ...]
-    when: c.Expression | None
-    local_count: int
-    cites: tuple[str, ...]
-    span: Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,21 +77,47 @@ class Policy:
 @dataclass
 class Checked:
     """What was found. ``absent`` says which decisions the ruleset does not have: an error where the text belongs to
-    the ruleset, but not in a file that serves all rulesets of a family."""
+    the ruleset, but not in a file that serves all rulesets of a family. ``functions`` are those of a policies file by
+    name, ``written`` is each text that was read, also one that a layer covers."""
 
     policies: dict[str, Policy] = field(default_factory=dict)
+    functions: dict[str, Signature] = field(default_factory=dict)
+    written: list[Written] = field(default_factory=list)
     diagnostics: list[Diagnostic] = field(default_factory=list)
     absent: list[Diagnostic] = field(default_factory=list)
 
 
-def policies_of(model: Model, composition: Composition) -> Checked:
-    """The policies that stand in the files of a composition."""
+def policies_of(model: Model, composition: Composition, files: Sequence[Checked] = ()) -> Checked:
+    """All policies: those of policies files, and over each of them the layers in the files of a composition.
+
+    A layer knows the functions and weights of the file whose policy it lies over. Over a file in which something is
+    wrong no layer is read: what it says may hang on that.
+    """
     checked = Checked()
+    unread = any(file.diagnostics and not file.policies for file in files)
+    lower: dict[str, tuple[Policy, Checked]] = {}
+    for file in files:
+        for name, policy in file.policies.items():
+            lower.setdefault(name, (policy, file))
     for name, layers in composition.sections.get("policies", {}).items():
-        for entry in reversed(layers):
-            _Reader(model, checked, entry.file, entry.guards).policy(name, entry.key, entry.value)
+        below, file = lower.get(name, (None, Checked()))
+        if file.diagnostics or (below is None and unread):
+            continue
+        for entry in layers:
+            reader = _Reader(model, checked, entry.file, entry.guards)
+            if below is not None:
+                reader.know(below, file, _declared_in(composition, entry.file))
+            below = reader.policy(name, entry.key, entry.value, below)
+    for name, (policy, _) in lower.items():
+        checked.policies.setdefault(name, policy)
     checked.diagnostics.extend(checked.absent)
     return checked
+
+
+def _declared_in(composition: Composition, file: str) -> set[str]:
+    """The names that a file introduces."""
+    sections = composition.sections.values()
+    return {name for names in sections for name, layers in names.items() if layers and layers[0].file == file}
 
 
 def policies_in(
@@ -142,25 +131,19 @@ def policies_in(
         reader.weigh(document.root.get("weights"), given or {})
         reader.functions(document.root.get("rules"))
         for entry in written.entries:
-            reader.policy(entry.key.text, entry.key, entry.value)
+            reader.policy(entry.key.text, entry.key, entry.value, None)
         checked.diagnostics.extend(_check_citations(written, statements))
     return checked
 
 
-def laid_over(own: abc.Mapping[str, Policy], files: Iterable[abc.Mapping[str, Policy]]) -> dict[str, Policy]:
-    """All policies by name: those of policies files, and over each of them the lines of the ruleset's own files."""
-    found: dict[str, Policy] = {}
-    for policies in files:
-        for name, policy in policies.items():
-            if name not in found:
-                found[name] = _over(own[name], policy) if name in own else policy
-    return {**own, **found}
-
-
-def _over(upper: Policy, lower: Policy) -> Policy:
-    names = dict.fromkeys((*upper.decisions, *lower.decisions))
-    layers = {name: (*upper.decisions.get(name, ()), *lower.decisions.get(name, ())) for name in names}
-    return replace(lower, decisions=layers)
+def policies_files(shelf: Shelf, family: str) -> Iterator[tuple[Document | None, list[Diagnostic]]]:
+    """The policies files of a family, with what is wrong with their form; a file with errors is none."""
+    for id in shelf.ids("policies"):
+        if id.partition("/")[0] == family:
+            document, found = shelf.read("policies", id)
+            wrong = [*found, *(document.misfits if document is not None else ())]
+            is_wrong = any(diagnostic.severity == "error" for diagnostic in wrong)
+            yield (None if is_wrong else document), wrong
 
 
 def unspoken(model: Model, policies: abc.Mapping[str, Policy], live: abc.Set[str]) -> Iterator[Diagnostic]:
@@ -216,6 +199,12 @@ class _Reader:
         found.weights = self.weights
         return found
 
+    def know(self, policy: Policy, file: Checked, but: abc.Set[str]) -> None:
+        """Takes in the functions and weights of the file of the policy below, but for names that the layer's own file
+        gives to something else."""
+        self.signatures |= {name: found for name, found in file.functions.items() if name not in but}
+        self.weights = {name: weight for name, weight in policy.weights if name not in but}
+
     # --- what stands beside the policies of a file
 
     def weigh(self, value: Value | None, given: Weights) -> None:
@@ -245,35 +234,58 @@ class _Reader:
         signature, layer = check_function(
             self.model, self.signatures, tree, rule, key, self.file, self.weights, self.report
         )
-        self.signatures[key.text] = signature
+        self.signatures[key.text] = self.checked.functions[key.text] = signature
         self.rules.append(layer)
 
     # --- policies
 
-    def policy(self, name: str, key: Scalar, value: Value) -> None:
+    def policy(self, name: str, key: Scalar, value: Value, below: Policy | None) -> Policy | None:
+        """A policy, laid over what there is below it."""
         if not isinstance(value, Mapping):
-            return
+            return below
         fresh = Policy(f"{name}{self.variant}", self.file, key.span, {}, tuple(self.rules), tuple(self.weights.items()))
-        policy = self.checked.policies.setdefault(name, fresh)
+        policy = fresh if below is None else replace(below, decisions=dict(below.decisions))
+        self.checked.policies[name] = policy
         for entry in value.entries:
             if entry.key.text not in self.decisions:
                 message = f"no decision is called `{entry.key.text}`{did_you_mean(entry.key.text, self.decisions)}"
                 known = Note(f"decisions here: {', '.join(f'`{name}`' for name in self.decisions)}")
                 self.checked.absent.append(Diagnostic("E301", message, entry.key.span, (known,)))
             elif isinstance(entry.value, Mapping):
-                found = self._preferences(entry.key, entry.value)
-                if found is not None:
-                    lower = policy.decisions.get(found.decision, ())
-                    policy.decisions[found.decision] = (*lower, found)
+                written = self._written(entry.key, entry.value)
+                if written is not None:
+                    self.checked.written.append(written)
+                    lower = policy.decisions.get(written.decision, ())
+                    policy.decisions[written.decision] = laid_over(written, lower, self.report)
+        return policy
 
-    def _preferences(self, key: Scalar, value: Mapping) -> Preferences | None:
-        tree = parsed(value.get("prefer"), parse_preferences, self.report)
-        if tree is None:
+    def _written(self, key: Scalar, value: Mapping) -> Written | None:
+        """What a layer says of a decision; nothing where a text in it cannot be read."""
+        prefer = value.get("prefer")
+        named = [(each.key.text, each.value, each.key.span) for each in getattr(prefer, "entries", ())]
+        parts = [self._named(key.text, *each) for each in named or [("", prefer, key.span)]]
+        if None in parts:
             return None
-        lines = tuple(self._line(key.text, line) for line in tree.lines)
         when, size = self._guard()
         cites = tuple(cite.text for cite in words(value.get("cites")))
-        return Preferences(key.text, lines, when, size, cites, key.span)
+        return Written(key.text, tuple(filter(None, parts)), when, size, cites, key.span)
+
+    def _named(self, decision: str, name: str, value: Value | None, span: Span) -> Named | None:
+        if name and is_nothing(value):
+            return Named(name, (), span)
+        tree = parsed(value, parse_preferences, self.report)
+        if tree is None:
+            return None
+        return Named(name, tuple(self._line_or_base(decision, name, line) for line in tree.lines), span)
+
+    def _line_or_base(self, decision: str, name: str, line: n.Preference) -> Line | Base:
+        if [pattern.name for pattern in line.patterns] != ["base"] or "base" in self.decisions[decision]:
+            return self._line(decision, name, line)
+        pattern = line.patterns[0]
+        if pattern.names or pattern.test is not None or line.tie != "first" or line.chance is not None:
+            message = "`base` stands for the lines below as they are: nothing can be added to it"
+            self.error("E404", message, line.span)
+        return Base(line.span)
 
     def _guard(self) -> tuple[c.Expression | None, int]:
         """The conditions of the parts that the policy stands in, as one."""
@@ -289,7 +301,7 @@ class _Reader:
 
     # --- lines
 
-    def _line(self, decision: str, line: n.Preference) -> Line:
+    def _line(self, decision: str, name: str, line: n.Preference) -> Line:
         if line.chance is not None and not 0 < line.chance[0] <= line.chance[1]:
             used, of = line.chance
             self.error("E415", f"got the chance {used} in {of}, want at least 1 and at most {of} in {of}", line.span)
@@ -299,7 +311,7 @@ class _Reader:
         )
         frame = _frame(self._context(decision))
         asked = self.expressions(frame).need(line.keys[0], SEAT) if line.tie == "asking" else None
-        return Line(patterns, line.tie, asked, line.chance, frame.size, line.span)
+        return Line(patterns, line.tie, asked, line.chance, frame.size, line.span, name)
 
     def _context(self, decision: str) -> Bound:
         """What is bound whatever is chosen: the actor, and the context that all alternatives share."""
@@ -358,6 +370,11 @@ def _decisions(model: Model) -> dict[str, dict[str, _Alternative]]:
                 choices = tuple((choice.name, choice.type) for choice in option.choices)
                 found.setdefault(ask.name, {}).setdefault(option.name, _Alternative(around, choices))
     return found
+
+
+def is_nothing(value: Value | None) -> bool:
+    """Whether ``nothing`` stands in place of the lines of a name."""
+    return isinstance(value, Scalar) and value.style == "plain" and value.text == "nothing"
 
 
 def _frame(bound: Iterable[tuple[str, Type]]) -> Frame:

@@ -124,7 +124,7 @@ def _table(scalar: Scalar, texts: dict[int, str]) -> list[Diagnostic]:
 
 
 def _rule_text(scalar: Scalar, start: Start, texts: dict[int, str]) -> list[Diagnostic]:
-    if scalar.style == "plain" and scalar.text == "nothing" and start == "procedure":
+    if scalar.style == "plain" and scalar.text == "nothing" and start in ("procedure", "preferences"):
         return []
     text = excerpt(scalar)
     if isinstance(text, Diagnostic):

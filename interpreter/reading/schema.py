@@ -35,7 +35,8 @@ def check_schema(kind: str, document: Mapping) -> list[Diagnostic]:
 
 
 def meanings(kind: str, document: Mapping) -> Iterator[tuple[str, Scalar, str]]:
-    """The key of each scalar, the scalar, and the name of the definition that it has in the schemas (`rule_text`)."""
+    """The key of each scalar, the scalar, and the name of the definition that it has in the schemas (`rule_text`). The
+    key is one of the language: names that an author gives are passed over."""
     yield from _meanings(document, "", _schemas()[f"{kind}.schema.json"])
 
 
@@ -54,7 +55,8 @@ def _meanings(value: Value, key: str, schema: Any) -> Iterator[tuple[str, Scalar
         known = schema.get("properties", {})
         for entry in value.entries:
             name = entry.key.text
-            yield from _meanings(entry.value, name, known.get(name, schema.get("additionalProperties")))
+            more = schema.get("additionalProperties")
+            yield from _meanings(entry.value, name if name in known else key, known.get(name, more))
     elif isinstance(value, Sequence):
         for item in value.items:
             yield from _meanings(item, key, schema.get("items"))

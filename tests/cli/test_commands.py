@@ -102,6 +102,16 @@ def test_show_what_is_emitted(run: Run) -> None:
     assert run("show", "pebbles", "--players", "2").exit_code == 2
 
 
+def test_show_a_policy(run: Run) -> None:
+    (way,) = json.loads(run("show", "pebbles", "--policy", "eager", "-o", "json").stdout)
+    text = "pull kind, number by -number, kind"
+    assert (way["decision"], way["when"]) == ("draw", None)
+    assert way["lines"][0] == {"name": None, "place": "pebbles/family.yaml:93:9", "text": text}
+    assert f"pebbles/family.yaml:93:9  {text}" in run("show", "pebbles", "--policy", "eager").stdout
+    assert "no policy is called `egaer`; there are `eager`, " in run("show", "pebbles", "--policy", "egaer").stderr
+    assert "are two views" in run("show", "pebbles", "--policy", "eager", "--events").stderr
+
+
 # --- validate
 
 

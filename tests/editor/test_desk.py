@@ -61,3 +61,34 @@ def test_a_text_that_can_be_read_comes_before_what_is_on_disk(overlay: Path) -> 
     desk.write(overlay, text)
     assert "extra" in proposed(desk, overlay, text, "base(who) + ")
     assert "bonus" not in proposed(desk, overlay, text, "base(who) + ")
+
+
+LAYER = """\
+language: 1
+overlay: goofspiel/handy
+over: [goofspiel]
+policies:
+  sensible:
+    bid:
+      prefer:
+        high: play value where value > at_stake() + more
+        rest: base
+  bench:
+    bid: {prefer: any}
+"""
+
+
+def test_a_layer_over_a_policy_is_completed_with_what_lies_below(overlay: Path) -> None:
+    file = overlay.parents[1] / "policies" / "sensible.yaml"
+    start = file.read_text(encoding="utf-8").index("      prefer:")
+    named = "      prefer:\n        high: play value where value > 9\n        rest: any at random\n"
+    file.write_text(file.read_text(encoding="utf-8")[:start] + named, encoding="utf-8")
+    desk = Desk()
+    desk.write(overlay, LAYER)
+    assert {"sensible", "bench"} <= proposed(desk, overlay, LAYER, "policies:\n  ")
+    assert "bid" in proposed(desk, overlay, LAYER, "bench:\n    ")
+    assert {"high", "rest"} <= proposed(desk, overlay, LAYER, "prefer:\n        ")
+    assert {"play", "any", "either", "base", "nothing"} <= proposed(desk, overlay, LAYER, "high: ")
+    assert {"at_stake", "more"} <= proposed(desk, overlay, LAYER, "where value > ")
+    assert {"bench", "sensible"} <= proposed(desk, file, file.read_text(encoding="utf-8"), "is:\n  ")
+    assert {"at_stake", "more"} <= proposed(desk, file, file.read_text(encoding="utf-8"), "where value > ")

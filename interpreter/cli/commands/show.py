@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,7 +21,9 @@ from interpreter.cli.options import (
 from interpreter.cli.output import aligned, as_json, say, styled
 
 if TYPE_CHECKING:
+    from interpreter.base.source import Span
     from interpreter.engine.ruleset import Ruleset
+    from interpreter.language.core import Expression
     from interpreter.language.model import CheckedTrigger, TriggerCase
 
 __all__ = ["command"]
@@ -33,6 +36,7 @@ __all__ = ["command"]
 @click.option("--events", is_flag=True, help="Events by phase: which triggers have a case.")
 @click.option("--interpretations", is_flag=True, help="Doubts, their readings, the one taken.")
 @click.option("--chance", is_flag=True, help="The names of chance, and what they shuffle or pick.")
+@click.option("--policy", metavar="NAME", help="How a bot decides: each line with its name and the file it is from.")
 @click.option("--emit", is_flag=True, help="The Python functions that run the rules at one table.")
 @players_option
 @settings_option
@@ -43,6 +47,7 @@ def command(
     players: int | None,
     settings: tuple[str, ...],
     output: str,
+    policy: str | None,
     **flags: bool,
 ) -> None:
     """What a ruleset is composed of: its files in the order of their layers, and each part with the file it is from.
@@ -52,9 +57,10 @@ def command(
       regelwerk show germany-2018
       regelwerk show germany-2018 --layers
       regelwerk show germany-2018 --events -o json
+      regelwerk show germany-2018 --policy sensible
       regelwerk show germany-2018 --emit --players 4
     """
-    asked = [name for name, is_set in flags.items() if is_set]
+    asked = [name for name, is_set in {**flags, "policy": policy}.items() if is_set]
     if len(asked) > 1:
         raise click.UsageError(f"--{asked[0]} and --{asked[1]} are two views: ask for one")
     view = asked[0] if asked else None
@@ -66,7 +72,7 @@ def command(
         return
     if players is not None or settings:
         raise click.UsageError("--players and --set go with --emit")
-    make, tell = _views()[view]
+    make, tell = _views()[view] if policy is None else (partial(_policy, name=policy), _tell_policy)
     data = make(found)
     if output == "json":
         as_json(data)
@@ -229,6 +235,53 @@ def _tell_events(data: list[dict[str, Any]]) -> None:
         rows.append((event["event"], *cells))
     for line in aligned(("event", *phases), rows):
         say(line)
+
+
+# --- policies
+
+
+def _policy(ruleset: Ruleset, name: str) -> list[dict[str, Any]]:
+    """The lines of a policy for each decision, as layers left them. Parts with a condition stand first."""
+    from interpreter.play.bots.named import policies_for
+
+    policies = policies_for(ruleset)
+    if name not in policies:
+        listed = ", ".join(f"`{each}`" for each in policies) or "none"
+        raise click.BadParameter(f"no policy is called `{name}`; there are {listed}", param_hint="--policy")
+    return [
+        {
+            "decision": decision,
+            "when": " and ".join(_on_one_line(guard.span) for guard in _guards(way.when)) or None,
+            "cites": list(way.cites),
+            "lines": [
+                {"name": line.name or None, "place": str(line.span), "text": _on_one_line(line.span)}
+                for line in way.lines
+            ],
+        }
+        for decision, ways in policies[name].decisions.items()
+        for way in ways
+    ]
+
+
+def _guards(when: Expression | None) -> Iterator[Expression]:
+    """The conditions of the parts that a way to decide stands in."""
+    from interpreter.language.core import Logic
+
+    if isinstance(when, Logic) and when.operator == "and":
+        yield from _guards(when.left)
+        yield from _guards(when.right)
+    elif when is not None:
+        yield when
+
+
+def _on_one_line(span: Span) -> str:
+    return " ".join(span.text.split())
+
+
+def _tell_policy(data: list[dict[str, Any]]) -> None:
+    for way in data:
+        say(styled(way["decision"], bold=True) + (f" when {way['when']}" if way["when"] else ""))
+        _table(("", "", ""), ((line["name"] or "", line["place"], line["text"]) for line in way["lines"]))
 
 
 # --- interpretations and chance

@@ -10,7 +10,7 @@ from interpreter.base.diagnostics import RulesetError
 from interpreter.base.suggest import did_you_mean
 from interpreter.base.words import counted
 from interpreter.engine.ruleset import Ruleset
-from interpreter.language.policies import Checked, Policy, laid_over, policies_in, policies_of
+from interpreter.language.policies import Checked, Policy, policies_files, policies_in, policies_of
 from interpreter.play.bots.base import Bot
 from interpreter.play.bots.policy import PolicyBot
 from interpreter.play.bots.random import RandomBot
@@ -29,9 +29,9 @@ _QUICK = ("sensible", "greedy")
 """By these policies, where there are any, the playouts of a search go on; else at random."""
 _PLANLESS: dict[str, type[RandomBot | RareBot]] = {RANDOM: RandomBot, "rare": RareBot}
 
-_MOST_KNOWN = 24
+_MOST_KNOWN = 40
 _known: dict[tuple[Any, ...], tuple[Any, Checked]] = {}
-"""What was read in policies files, by what it was read from, which is kept as long: it is known by its identity."""
+"""What was read of policies, by what it was read from, which is kept as long: it is known by its identity."""
 
 
 def policies_for(ruleset: Ruleset, weights: Mapping[str, int] | None = None) -> dict[str, Policy]:
@@ -42,36 +42,39 @@ def policies_for(ruleset: Ruleset, weights: Mapping[str, int] | None = None) -> 
     Raises :class:`RulesetError` with everything that is wrong in them. Lines for decisions that this ruleset does not
     have are passed over in a policies file, which serves all rulesets of the family.
     """
-    found = policies_of(ruleset.model, ruleset.composition)
-    diagnostics = list(found.diagnostics)
     files = _from_files(ruleset, weights)
-    diagnostics.extend(diagnostic for checked in files for diagnostic in checked.diagnostics)
+    found = _over(ruleset, files)
+    diagnostics = [diagnostic for checked in (found, *files) for diagnostic in checked.diagnostics]
     if any(diagnostic.severity == "error" for diagnostic in diagnostics):
         raise RulesetError(diagnostics)
-    return laid_over(found.policies, (checked.policies for checked in files))
+    return found.policies
 
 
 def _from_files(ruleset: Ruleset, weights: Mapping[str, int] | None) -> list[Checked]:
-    checked = []
-    for id in ruleset.shelf.ids("policies"):
-        if id.partition("/")[0] != ruleset.composition.family:
-            continue
-        document, diagnostics = ruleset.shelf.read("policies", id)
-        wrong = [*diagnostics, *(document.misfits if document is not None else ())]
-        if document is None or any(diagnostic.severity == "error" for diagnostic in wrong):
-            checked.append(Checked(diagnostics=wrong))
-        else:
-            checked.append(_read(ruleset, document, tuple((weights or {}).items())))
-    return checked
+    given = tuple((weights or {}).items())
+    return [
+        Checked(diagnostics=wrong) if document is None else _read(ruleset, document, given)
+        for document, wrong in policies_files(ruleset.shelf, ruleset.composition.family)
+    ]
 
 
 def _read(ruleset: Ruleset, document: Document, weights: tuple[tuple[str, int], ...]) -> Checked:
     read_from = ruleset.model, document, ruleset.statements
-    key = *map(id, read_from), weights
+    return _kept(read_from, weights, lambda: policies_in(*read_from, dict(weights)))
+
+
+def _over(ruleset: Ruleset, files: Sequence[Checked]) -> Checked:
+    """All policies, with the layers in the ruleset's own files."""
+    read_from = ruleset.model, ruleset.composition, *files
+    return _kept(read_from, (), lambda: policies_of(ruleset.model, ruleset.composition, files))
+
+
+def _kept(read_from: tuple[Any, ...], given: tuple[tuple[str, int], ...], read: Callable[[], Checked]) -> Checked:
+    key = *map(id, read_from), given
     if key not in _known:
         if len(_known) >= _MOST_KNOWN:
             _known.clear()
-        _known[key] = read_from, policies_in(*read_from, dict(weights))
+        _known[key] = read_from, read()
     return _known[key][1]
 
 
