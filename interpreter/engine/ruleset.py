@@ -26,6 +26,7 @@ from interpreter.reading.players import PlayerRange
 
 if TYPE_CHECKING:  # what reads and checks is imported where it is called: a ruleset from the cache needs none of it
     from interpreter.compiler.lower import Program
+    from interpreter.compiler.secrecy import Secrecy
     from interpreter.engine.game import Game
     from interpreter.reading.citations import Statement
     from interpreter.reading.compose import Composition
@@ -93,6 +94,13 @@ class Ruleset:
 
     def __reduce__(self) -> str:
         raise TypeError("a ruleset cannot be pickled; send its id and overlays, and load it there")
+
+    @cached_property
+    def secrecy(self) -> Secrecy:
+        """Which locals of procedures not everybody may know."""
+        from interpreter.compiler.secrecy import Secrecy
+
+        return Secrecy(self.program)
 
     @cached_property
     def names(self) -> Names:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from interpreter.base.frozen import dataclass
 from interpreter.compiler.constants import Evaluate
 from interpreter.compiler.plain.machine import OptionSite
-from interpreter.engine.sight import Unseen, Veil, backs_of, compiled, may_see, seen_by, veils
+from interpreter.engine.sight import Unseen, Veil, backs_of, compiled, may_see, seen_by, under_way, veils
 from interpreter.engine.values import Names
 from interpreter.kernel.effects import CHOICE, MARK, NOTE, put_back
 from interpreter.kernel.state import State, Value
@@ -343,13 +343,14 @@ def view_of(game: Game, player: int | None) -> dict[str, Any]:
 
 
 def asked(game: Game, player: int | None) -> dict[str, Any]:
-    """What a view tells of the decision that the game waits for."""
+    """What a view tells of the decision that the game waits for, and of the procedures that lead to it."""
     decision = game.decision
     return {
         "decision": decision.name if decision else None,
         "actor": decision.actor if decision else None,
         "actors": [each.actor for each in game.decisions],
         "context": _context(game, player),
+        "procedures": _procedures(game, player),
     }
 
 
@@ -364,6 +365,18 @@ def _context(game: Game, player: int | None) -> dict[str, Any]:
     names = [name for name, _ in decision.site.context]
     may = [may_see(game.machine.visible_in(state, *each), player) for each in zip(values, types, strict=True)]
     return _public(game, names, values, types, may)
+
+
+def _procedures(game: Game, player: int | None) -> list[dict[str, Any]]:
+    """The procedures under way with their locals, as far as the player may know them."""
+    names = game.ruleset.names
+    return [
+        {
+            "rule": rule,
+            "locals": {each.name: names.public(each.value, each.type) if each.seen else HIDDEN for each in held},
+        }
+        for rule, held in under_way(game, player)
+    ]
 
 
 def _as_bag(value: Value) -> tuple[int, ...]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from interpreter.compiler.constants import Evaluate
+from interpreter.compiler.secrecy import is_visible
 from interpreter.kernel.state import State, Value
 from interpreter.language import core as c
 from interpreter.language.model import Group, Model
@@ -15,7 +17,19 @@ from interpreter.language.walk import descendants, rewritten
 if TYPE_CHECKING:
     from interpreter.engine.game import Game
 
-__all__ = ["Unseen", "Veil", "backs_of", "compiled", "look_alike", "may_see", "seen_by", "veils"]
+__all__ = [
+    "Held",
+    "Unseen",
+    "Veil",
+    "backs_of",
+    "compiled",
+    "look_alike",
+    "may_see",
+    "reads_secrets",
+    "seen_by",
+    "under_way",
+    "veils",
+]
 
 
 class Unseen(Exception):
@@ -205,3 +219,54 @@ def seen_by(game: Game, player: int | None) -> State:
         if veil.many != 0:  # where no card lies there is nothing to hide
             state.cells[cell] = veil
     return state
+
+
+class Held(NamedTuple):
+    """A local of a procedure that is under way. ``seen``: the player may know its value."""
+
+    name: str
+    type: Type
+    value: Value
+    seen: bool
+
+
+def _frames(game: Game) -> Iterator[tuple[int, tuple[Value, ...], int]]:
+    """The procedures under way from the one that asks: the stretch, the locals, and the one that waits for a value."""
+    stretches, frame = game.ruleset.program.stretches, game.state.frame
+    while frame is not None:
+        index, env, frame, into = frame
+        if index < len(stretches):
+            yield index, env, into
+
+
+def under_way(game: Game, player: int | None) -> list[tuple[str, list[Held]]]:
+    """The procedures under way, from the phase to the one that asks: the rule and its locals. One is left out where it
+    would tell which way a secret made the game go."""
+    program, secrecy = game.ruleset.program, game.ruleset.secrecy
+    found = []
+    for number, (index, env, into) in enumerate(_frames(game)):
+        if number > 0 and not is_visible(secrecy.course_at(index), env, player):
+            continue
+        layer = program.procedures[program.stretches[index].procedure].layer
+        labels = secrecy.locals_at(index)
+        held = [
+            Held(name, layer.local_types[local], env[local], is_visible(labels[local], env, player))
+            for local, name in enumerate(layer.local_names)
+            if name and local in labels and local != into
+        ]
+        found.append((layer.spoken, [each for each in held if not each.type.is_holder]))
+    return found[::-1]
+
+
+def reads_secrets(game: Game, player: int) -> bool:
+    """Whether a procedure under way has a local that it can still read and that the player may not know. Choices that
+    wait until all have chosen are left out."""
+    secrecy, asked = game.ruleset.secrecy, game.decision
+    waiting = frozenset(asked.site.ask.kept) if asked is not None else frozenset()
+    for number, (index, env, into) in enumerate(_frames(game)):
+        read = secrecy.read_later[index] - {into} - (waiting if number == 0 else frozenset())
+        if any(
+            local in read and not is_visible(label, env, player) for local, label in secrecy.locals_at(index).items()
+        ):
+            return True
+    return False

@@ -4,9 +4,12 @@ What a seat has seen of a hidden card is told by the log: where a card went from
 known there until the zone is shuffled or a card goes on from it unseen. All other hidden cards are dealt anew, among
 the zones between which cards went unseen. Where the log does not reach back to the beginning, nothing is known.
 
-What other seats chose sealed may lie anywhere, also in a local. Where it goes further than to hidden zones and pools, a
-world is dealt as of the first such choice, and play goes on from there to the decision, with other sealed choices by
-lot and all else as it was.
+A procedure under way can have a local that the seat may not know (:mod:`interpreter.compiler.secrecy`): a sealed choice
+of another seat, a number read from hidden cards, a draw that was not told. Then a world is dealt as of the last
+decision at which there was no such local, and play goes on from there: with the choices that the seat knows, others by
+lot, chance that was told as it was, and other chance anew. After each choice the seat must be told and asked the same
+as it was, and see the same in the end; what it came to see on the way lies where it lay. Who looks at a game without
+its log cannot go back: then no world is found.
 
 No world depends on what is hidden: of two games that look alike to a seat, it deals the same worlds.
 """
@@ -16,34 +19,67 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from interpreter.compiler.constants import RuleFailure
-from interpreter.compiler.plain.machine import OptionSite
 from interpreter.engine.decision import Option
 from interpreter.engine.game import Game
 from interpreter.engine.hidden import Draw, shuffled
 from interpreter.engine.refusal import IllegalMove
-from interpreter.kernel.chance import Seeded
+from interpreter.engine.show import lines_since
+from interpreter.engine.sight import may_see, reads_secrets
+from interpreter.kernel.chance import ChanceSource, Seeded
 from interpreter.kernel.effects import CHOICE, MARK, changes
 from interpreter.kernel.state import Value
 from interpreter.language import core as c
 from interpreter.language.model import Group
-from interpreter.language.types import Type, has_cards, renamed
-from interpreter.language.walk import descendants
+from interpreter.language.types import Type, cards_in, has_cards, renamed
 
 __all__ = ["Memory", "Undealt", "Worlds", "otherwise", "uppermost"]
 
 DEALS = 8
 """So often is dealt anew where a deal does not come out."""
 REPLAYS = 50
-"""So often are sealed choices made anew, where the game does not go on as it did."""
+"""So often is a world dealt anew from which play does not go on as it did."""
+TRIES = 4
+"""So often is one choice made anew, with other chance and, where it is not known, by another lot."""
 OPTIONS = 2_000
-"""So many options of a sealed choice are read."""
+"""So many options of a choice are read."""
 
 
 class Undealt(Exception):
-    """No world was found in which sealed choices are others and the game goes on as it did."""
+    """No world was found in which secrets are others and the game goes on as it did."""
+
+
+class _Made(NamedTuple):
+    """A choice that was made, as a seat knows it."""
+
+    actor: int
+    decision: str
+    alternative: str | None
+    """Nothing where the choice is sealed."""
+    values: tuple[tuple[str, Any], ...]
+    """Those that the seat knows."""
+    seen: Any
+    """What the seat was told of it and asked then; nothing where that does not matter."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """Chance that was told is as it was, all else is new."""
+
+    names: frozenset[str]
+    old: ChanceSource
+    new: ChanceSource
+
+    def _of(self, name: str) -> ChanceSource:
+        return self.old if name in self.names else self.new
+
+    def shuffle(self, name: str, counter: int, items: tuple[int, ...]) -> tuple[int, ...]:
+        return self._of(name).shuffle(name, counter, items)
+
+    def draw(self, name: str, counter: int, options: tuple[object, ...]) -> int:
+        return self._of(name).draw(name, counter, options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,15 +176,13 @@ class Worlds:
         memory: Memory | None = None,
         backs: Collection[int] = (),
     ) -> None:
-        self.seat, self.fixed, self.backs = seat, fixed, backs
-        self.again = list(_sealed_since(game, seat)) if replay else []
+        self.seat, self.fixed, self.backs = seat, set(fixed), backs
+        self.again: list[_Made] = []
         self.now, self.game = game, game
-        if self.again:
-            self.game = game.clone(log=True)
-            for _ in self.again:
-                self.game.undo()
-        elif replay:
-            self._without_open_choices()
+        if replay:
+            self._go_back()
+            if not self.again:
+                self._without_open_choices()
         machine = game.machine
         self.layout, self.zones = machine.constants.layout, machine.constants.effects.zones
         self.cards = game.ruleset.model.cards
@@ -157,6 +191,60 @@ class Worlds:
         self._places = list(self._unknown(memory or Memory(self.game, seat)))
         self._pools = self._hidden_pools()
         self._values = [cell for cell in self.hidden if not self._group(cell).type.is_holder]
+
+    def _go_back(self) -> None:
+        """To the last decision at which no procedure has a local that the seat may not know."""
+        game, seat, revealed = self.now, self.seat, False
+        if not reads_secrets(game, seat):
+            return
+        self.fixed |= Memory(game, seat).known
+        game = game.clone(log=True)
+        while reads_secrets(game, seat):
+            log = game.state.log
+            start = next((place for place in range(len(log) - 1, -1, -1) if log[place][0] == CHOICE), None)
+            if start is None:
+                raise Undealt
+            revealed = revealed or any(record[0] == MARK and record[2] == "reveal" for record in log[start:])
+            self.again.insert(0, self._made(game, start, revealed=revealed))
+            game.undo()
+        self.game = game
+
+    def _made(self, game: Game, start: int, *, revealed: bool) -> _Made:
+        """The last choice, as the seat knows it; with all that the seat came to see by it."""
+        _, site, _, actor, values, context, masks = record = game.state.log[start]
+        self._see(game)
+        sealed = (site.ask.sealed or site.ask.kept) and actor != self.seat and not revealed
+        known = []
+        for choice, value, mask, public in zip(
+            site.core.choices, values, masks[len(context) :], game.option_of(record).values, strict=True
+        ):
+            if not sealed and (revealed or actor == self.seat or may_see(mask, self.seat)):
+                known.append(public)
+                self.fixed.update(cards_in(value, choice.type, game.ruleset.model.records))
+        name = None if sealed else site.core.name
+        return _Made(actor, site.ask.name, name, tuple(known), self._noticed(game, start))
+
+    def _see(self, game: Game) -> None:
+        """Cards that the seat sees, or is asked about, lay where they lay."""
+        machine, records = game.machine, game.ruleset.model.records
+        for card in range(len(game.ruleset.model.cards)):
+            if may_see(machine.visible(game.state, card), self.seat):
+                self.fixed.add(card)
+        asked = game.decision_of(self.seat)
+        if asked is None:
+            return
+        for number, values in islice(machine.options(game.state, asked.env, asked.site), OPTIONS):
+            for choice, value in zip(asked.site.options[number].core.choices, values, strict=True):
+                self.fixed.update(cards_in(value, choice.type, records))
+
+    def _noticed(self, game: Game, start: int) -> tuple[Any, ...]:
+        """What the seat is told since a record of the log, and asked now."""
+        told = [(line.kind, line.name, line.text, line.values) for line in lines_since(game, start, self.seat)]
+        asked, mine = game.decision, game.decision_of(self.seat)
+        options = None
+        if mine is not None:
+            options = mine.context, list(islice(game.machine.options(game.state, mine.env, mine.site), OPTIONS))
+        return told, None if asked is None else (asked.actor, asked.name, asked.frame[0]), options
 
     def _without_open_choices(self) -> None:
         """What others chose at once with somebody who still chooses is in locals alone: they choose again."""
@@ -172,7 +260,7 @@ class Worlds:
         for each in (order, *lists):
             env[each] = tuple(env[each][place] for place in mine)
         env[ask.at_once.index] = tuple(seat for seat in env[listed] if seat not in env[order])
-        self.again = [(seat, ask.name, None) for seat in chosen if seat != self.seat]
+        self.again = [_Made(seat, ask.name, None, (), None) for seat in chosen if seat != self.seat]
         if self.again:
             env[ask.seat.index] = env[ask.at_once.index][0]
             self.game = self.game.stood_at((asked.frame[0], tuple(env), *asked.frame[2:]))
@@ -231,31 +319,45 @@ class Worlds:
     def deal(self, seed: int, draw: Draw) -> Game:
         """A world, with chance of its own from then on. :class:`Undealt` where none is found."""
         for _ in range(REPLAYS):
-            world = self.dealt(draw)
-            if self._goes_on(world, draw):
+            world = self._gone_on(self.dealt(draw), draw)
+            if world is not None:
                 world.chance = Seeded(seed)
                 return world
         raise Undealt
 
-    def _goes_on(self, world: Game, draw: Draw) -> bool:
-        """Makes the choices since the first that is sealed, those by lot that the seat does not know; false where one
-        cannot be made, or another decision comes next."""
+    def _gone_on(self, world: Game, draw: Draw) -> Game | None:
+        """The game with the same choices made again as far as the seat knows them; nothing where it notices that all is
+        not as it was."""
+        told = self.now.ruleset.secrecy.told_draws if self.again else frozenset()
+        for made in self.again:
+            for _ in range(TRIES):
+                other = world.clone()
+                other.chance = _Told(told, self.now.chance, Seeded(draw(1 << 31)))
+                if self._is_repeated(other, made, draw):
+                    break
+            else:
+                return None
+            world = other
+        if self.again and (
+            _place(world) != _place(self.now)
+            or (self.again[-1].seen is not None and world.view(self.seat) != self.now.view(self.seat))
+        ):
+            return None
+        return world
+
+    def _is_repeated(self, world: Game, made: _Made, draw: Draw) -> bool:
+        """Makes a choice again; false where it cannot be made, or the seat notices a difference."""
+        asked = world.decision_of(made.actor)
+        if asked is None or asked.name != made.decision:
+            return False
         try:
-            for actor, name, choice in self.again:
-                asked = world.decision_of(actor)
-                if asked is None or asked.name != name:
-                    return False
-                if choice is not None:
-                    world.apply(choice, actor)
-                    continue
-                options = list(islice(asked.options, OPTIONS))
-                world.apply(options[draw(len(options))], actor)
+            options = [option for option in islice(asked.options, OPTIONS) if _fits(option, made)]
+            if not options:
+                return False
+            world.apply(options[draw(len(options)) if len(options) > 1 else 0], made.actor)
+            return made.seen is None or self._noticed(world, 0) == made.seen
         except (IllegalMove, RuleFailure):
             return False
-        asked, now = world.decision, self.now.decision
-        if asked is None or now is None:
-            return asked is now
-        return (asked.actor, asked.name, asked.frame[0]) == (now.actor, now.name, now.frame[0])
 
     def dealt(self, draw: Draw) -> Game:
         """The game with what is hidden dealt anew, without its log."""
@@ -405,43 +507,15 @@ def otherwise(
     return other
 
 
-def _sealed_since(game: Game, seat: int) -> Iterator[tuple[int, str, Option | None]]:
-    """All choices since the first one of another seat that is still sealed and could lie in the open: who made it, the
-    decision, and the choice, or none where the seat does not know it."""
-    found: list[tuple[Any, ...]] = []
-    first = None
-    for record in reversed(game.state.log):
-        if record[0] == MARK and record[2] == "reveal":
-            break
-        if record[0] == CHOICE:
-            found.append(record)
-            if record[1].ask.sealed and record[3] != seat and not _stays_hidden(game, record[1]):
-                first = len(found)
-    for record in reversed(found[:first] if first is not None else ()):
-        ask, actor = record[1].ask, record[3]
-        yield actor, ask.name, None if ask.sealed and actor != seat else game.option_of(record)
+def _fits(option: Option, made: _Made) -> bool:
+    """Whether an option is the choice that was made, for all that is known of it."""
+    return made.alternative is None or (option.do == made.alternative and set(made.values) <= set(option.values))
 
 
-def _stays_hidden(game: Game, site: OptionSite) -> bool:
-    """Whether a sealed choice only moves what is chosen, to hidden zones and pools."""
-    model, layer = game.ruleset.model, game.ruleset.program.reach.procedures[site.procedure]
-
-    def is_hidden(holder: c.Expression) -> bool:
-        return isinstance(holder, c.Cell) and model.groups[holder.group].seen != "everyone"
-
-    def uses(tree: object) -> int:
-        return sum(isinstance(node, c.Local) and node.index in site.ask.chosen for node in descendants(tree))
-
-    for option in site.ask.options:
-        for step in option.body or ():
-            match step:
-                case c.MoveCards(_, target) | c.MoveTokens(_, _, target) | c.MoveAll(_, target) if is_hidden(target):
-                    pass
-                case c.SetCell(cell) if is_hidden(cell):
-                    pass
-                case _:
-                    return False
-    return uses(layer.body) == uses(site.ask)
+def _place(game: Game) -> tuple[int, str, int] | None:
+    """Who is asked what, and where in the rules."""
+    asked = game.decision
+    return None if asked is None else (asked.actor, asked.name, asked.frame[0])
 
 
 def _flat(held: Value) -> tuple[int, ...]:

@@ -90,7 +90,9 @@ def check_text(
     frame = Frame()
     steps = Steps(model, signatures, frame, diagnostics.append, owner=name, file="", result=NOTHING, pure=False)
     body = steps.block(procedure.body)
-    layer = RuleLayer(name, 0, "", "does", (), NOTHING, frame.size, tuple(frame.names), None, body, (), procedure.span)
+    names, types = tuple(frame.names), tuple(frame.types)
+    span = procedure.span
+    layer = RuleLayer(name, 0, "", "does", (), NOTHING, frame.size, names, None, body, (), span, local_types=types)
     return layer, diagnostics
 
 
@@ -355,6 +357,7 @@ class _Whole(Checker):
             span=entry.span,
             covers=covers[0] if covers else "",
             part=entry.part,
+            local_types=tuple(frame.types),
         )
 
     def _guard(self, guards: list[Scalar], frame: Frame) -> c.Expression | None:
@@ -459,6 +462,7 @@ class _Whole(Checker):
             body,
             _texts(entry.get("cites")),
             tree.span,
+            local_types=tuple(inner.types),
         )
         return name
 

@@ -303,6 +303,7 @@ class RuleLayer:
     span: Span
     covers: str = ""
     part: str = ""
+    local_types: tuple[Type, ...] = ()
 
     @property
     def id(self) -> str:

@@ -8,7 +8,7 @@ from dataclasses import field
 
 from interpreter.base.frozen import dataclass
 from interpreter.language import nodes as n
-from interpreter.language.types import Type
+from interpreter.language.types import NOTHING, Type
 
 __all__ = ["Frame", "Variable", "path_of"]
 
@@ -27,6 +27,7 @@ class Frame:
     """The locals of one text. Each gets a place of its own; blocks end the life of names, not of places."""
 
     names: list[str] = field(default_factory=list)
+    types: list[Type] = field(default_factory=list)
     visible: list[dict[str, Variable]] = field(default_factory=lambda: [{}])
     facts: list[dict[str, Type]] = field(default_factory=lambda: [{}])
 
@@ -37,6 +38,7 @@ class Frame:
     def add(self, name: str, type_: Type) -> Variable:
         variable = Variable(name, len(self.names), type_)
         self.names.append(name)
+        self.types.append(type_)
         self.visible[-1][name] = variable
         for known in self.facts:
             for path in [p for p in known if p == name or p.startswith(name + ".")]:
@@ -46,6 +48,7 @@ class Frame:
     def hidden(self) -> int:
         """A place for something that has no name in the text."""
         self.names.append("")
+        self.types.append(NOTHING)
         return len(self.names) - 1
 
     def find(self, name: str) -> Variable | None:

@@ -575,6 +575,7 @@ class Steps:
             body=body,
             cites=(),
             span=node.span,
+            local_types=tuple(inner.types),
         )
         return c.Keeps(node.edge, node.of, name, tuple(variable.index for variable in captured), span=node.span)
 

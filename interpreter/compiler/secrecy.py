@@ -1,0 +1,673 @@
+"""Secret locals: an information-flow analysis of all procedures that can be under way while somebody is asked.
+
+In goes a program, out come, for each stretch, the locals that have a value there, each with a *label*: the reasons why
+not everybody may know the value. A label without reasons is public. Reasons spread from what is hidden (zones, pools
+and values that are not seen by everyone, sealed choices, draws) through values, calls and control flow. They end where
+the value is told: by an event, by a public value of the state, by a move to an open zone, by who is asked, by what is
+shown with a decision, and for sealed choices by ``reveal``. Where a decision is asked, everybody knows which one it is;
+so the course of a procedure up to there is no secret any more.
+
+Calls are not told apart by their callers: a parameter is secret if it is secret in any call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from interpreter.compiler import lower as l
+from interpreter.compiler.facts import STATE_BUILTINS
+from interpreter.language import core as c
+from interpreter.language.types import has_cards
+from interpreter.language.walk import descendants
+
+__all__ = ["PUBLIC", "Label", "Secrecy", "is_visible"]
+
+Atom = tuple[str, int]
+"""A reason why a value is secret, and the local with the seat that knows it all the same, or -1.
+
+``hidden``: from hidden cells. ``sealed``: a choice, until it is revealed. ``drawn NAME``: an outcome of chance. Until
+callers are known also ``given``, for whatever is secret of a parameter, whose number follows, and ``called``.
+"""
+Label = frozenset[Atom]
+Env = dict[int, Label]
+"""The locals that have a value for certain, with their labels."""
+
+PUBLIC: Label = frozenset()
+HIDDEN: Label = frozenset({("hidden", -1)})
+CALLED: Label = frozenset({("called", -1)})
+_ENTRY = -1
+"""Stands among the forks for whatever led to the call of a procedure."""
+
+
+def is_visible(label: Label, env: Sequence[object], player: int | None) -> bool:
+    """Whether a seat may know a value, in a frame with these locals."""
+    return player is None or all(owner >= 0 and env[owner] == player for _, owner in label)
+
+
+def _ownerless(label: Label) -> Label:
+    return frozenset((kind, owner if kind == "given" else -1) for kind, owner in label)
+
+
+def _unowned(label: Label, local: int) -> Label:
+    """A label after a local got another value: it no longer says who knows."""
+    if any(owner == local and kind != "given" for kind, owner in label):
+        return frozenset((kind, -1 if owner == local and kind != "given" else owner) for kind, owner in label)
+    return label
+
+
+def _passed(label: Label, arguments: Sequence[c.Expression], changed: Collection[int]) -> Label:
+    """A label of the caller as the callee has it: seats are known by those of its parameters that keep their values."""
+    places = {
+        each.index: number
+        for number, each in enumerate(arguments)
+        if isinstance(each, c.Local) and number not in changed
+    }
+    return frozenset((kind, places.get(owner, -1)) for kind, owner in label)
+
+
+def _given_back(label: Label, arguments: Sequence[c.Expression], bound: Collection[int]) -> Label:
+    """A label of what a call gives as the caller has it."""
+    found = set[Atom]()
+    for kind, owner in label:
+        who = arguments[owner] if 0 <= owner < len(arguments) else None
+        found.add((kind, who.index if isinstance(who, c.Local) and who.index not in bound else -1))
+    return frozenset(found)
+
+
+def _merged(one: Env | None, other: Env) -> Env:
+    if one is None:
+        return dict(other)
+    return {local: label | other[local] for local, label in one.items() if local in other}
+
+
+@dataclass
+class _Procedure:
+    """What is known of one procedure so far, in terms of its parameters."""
+
+    name: str
+    result: Label = PUBLIC
+    entries: dict[int, Env] = field(default_factory=dict)
+    """By stretch, the locals where it begins; where it asks, what all know who see that it does."""
+    forks: dict[int, frozenset[int]] = field(default_factory=dict)
+    """By stretch, the forks that led there and whose ways have not met again."""
+    tests: dict[int, Label] = field(default_factory=dict)
+    """By fork, what decides there."""
+    calls: dict[str, list[tuple[tuple[c.Expression, ...], tuple[Label, ...], Label]]] = field(default_factory=dict)
+    """By procedure, the calls of it: arguments, their labels, and what decides on the call."""
+
+
+class Secrecy:
+    """Labels of the locals of a program, worked out when they are asked for."""
+
+    def __init__(self, program: l.Program) -> None:
+        self.program, self.model = program, program.model
+        model = self.model
+        self._hides = any(g.seen != "everyone" and g.type.form in ("zone", "piles") for g in model.groups.values())
+        self._named = {
+            name
+            for name, group in model.groups.items()
+            if group.seen == "everyone" and not group.type.is_holder and has_cards(group.type, model.records)
+        }
+        """Public values that can name cards."""
+        self._names: dict[str, Label] = dict.fromkeys(self._named, PUBLIC)
+        self._done: dict[str, _Procedure] = {}
+        self._open: set[str] = set()
+        self._drawn: set[str] = set()
+        self._secret_draws: set[str] = set()
+        self._parameters: dict[str, tuple[Label, ...]] = {}
+        self._called: dict[str, Label] = {}
+        self._assigned: dict[str, frozenset[int]] = {}
+        self._solve()
+
+    # --- what is asked for
+
+    def locals_at(self, stretch: int) -> Env:
+        """The locals that have a value for certain where a stretch begins, with their labels."""
+        name = self.program.stretches[stretch].procedure
+        entry = self._done[name].entries.get(stretch, {})
+        return {local: self._resolved(label, name) for local, label in entry.items()}
+
+    def course_at(self, stretch: int) -> Label:
+        """What was decided by secrets on the way to a stretch and is not known to all by what was asked since."""
+        name = self.program.stretches[stretch].procedure
+        return self._resolved(self._course(self._done[name], stretch), name)
+
+    @property
+    def told_draws(self) -> frozenset[str]:
+        """The chances whose outcomes are always told."""
+        return frozenset(self._drawn - self._secret_draws)
+
+    @cached_property
+    def read_later(self) -> list[frozenset[int]]:
+        """By stretch, the locals that can still be read from there on."""
+        return _read_later(self.program.stretches)
+
+    # --- all procedures
+
+    def _solve(self) -> None:
+        """Goes on until nothing is more secret than it was."""
+        while True:
+            before = self._known()
+            self._done = {name: _Procedure(name, done.result) for name, done in self._done.items()}
+            self._open.clear()
+            for name in self.program.procedures:
+                self._procedure(name)
+            self._pass_on()
+            if self._known() == before:
+                return
+
+    def _known(self) -> tuple[object, ...]:
+        """All that one round takes over from the one before."""
+        results = {name: done.result for name, done in self._done.items()}
+        return results, dict(self._names), dict(self._parameters), dict(self._called)
+
+    def _pass_on(self) -> None:
+        """Labels of parameters, from callers to callees."""
+        procedures = self.program.reach.procedures
+        self._parameters = {name: (PUBLIC,) * len(layer.parameters) for name, layer in procedures.items()}
+        self._called = dict.fromkeys(procedures, PUBLIC)
+        for rule in self.model.standing.values():
+            decides = self.label(tuple(tree for tree in rule.trees if tree is not None), {})
+            if decides:
+                self._called[rule.procedure] = HIDDEN
+                self._parameters[rule.procedure] = (HIDDEN,) * len(self._parameters[rule.procedure])
+        waiting = set(self._done)
+        while waiting:
+            name = waiting.pop()
+            for callee, calls in self._done[name].calls.items():
+                known, called = list(self._parameters[callee]), self._called[callee]
+                for arguments, labels, course in calls:
+                    called |= _ownerless(self._resolved(course, name))
+                    for number, label in enumerate(labels):
+                        known[number] |= _passed(self._resolved(label, name), arguments, self._changed(callee))
+                if tuple(known) != self._parameters[callee] or called != self._called[callee]:
+                    self._parameters[callee], self._called[callee] = tuple(known), called
+                    if callee in self._done:
+                        waiting.add(callee)
+
+    def _changed(self, name: str) -> frozenset[int]:
+        """The locals of a procedure that get a value in its text."""
+        if name not in self._assigned:
+            found = set[int]()
+            for node in descendants(self.program.reach.procedures[name].body):
+                match node:
+                    case c.SetLocal(local) | c.Picks(local) | c.Iterate(local) | c.Choice(local):
+                        found.add(local)
+                    case _:
+                        pass
+            self._assigned[name] = frozenset(found)
+        return self._assigned[name]
+
+    def _resolved(self, label: Label, name: str) -> Label:
+        """A label with what callers give in place of parameters."""
+        found = set[Atom]()
+        for kind, place in label:
+            if kind == "given":
+                found |= self._parameters[name][place] if name in self._parameters else PUBLIC
+            elif kind == "called":
+                found |= self._called.get(name, PUBLIC)
+            else:
+                found.add((kind, place))
+        return frozenset(found)
+
+    # --- one procedure
+
+    def _procedure(self, name: str) -> _Procedure:
+        found = self._done.setdefault(name, _Procedure(name))
+        if name in self._open or name not in self.program.reach.procedures:
+            return found
+        self._open.add(name)
+        layer = self.program.reach.procedures[name]
+        lowered = self.program.procedures.get(name)
+        env: Env = {number: frozenset({("given", number)}) for number in range(len(layer.parameters))}
+        if lowered is not None and lowered.steps is None:
+            _Flow(self, found).run(lowered.entry, env)
+            return found
+        course = CALLED
+        if layer.when is not None and layer.layer > 0:
+            course |= self.label(layer.when, env)
+            found.result |= course | self._procedure(f"{layer.rule}@{layer.layer - 1}").result
+        if lowered is not None and lowered.steps is not None:
+            _Steps(self, found).run(lowered.steps, env, course)
+        elif isinstance(layer.body, tuple):
+            _Steps(self, found).run(layer.body, env, course)
+        else:
+            found.result |= self.label(layer.body, env)
+        found.result = frozenset((kind, owner) for kind, owner in found.result if kind not in ("given", "called"))
+        return found
+
+    def _course(self, procedure: _Procedure, stretch: int) -> Label:
+        found = PUBLIC
+        for fork in procedure.forks.get(stretch, ()):
+            found |= CALLED if fork == _ENTRY else procedure.tests.get(fork, PUBLIC)
+        return _ownerless(found)
+
+    # --- expressions
+
+    def label(self, tree: object, env: Env) -> Label:
+        """The label of what is worked out from a tree: of all that it reads."""
+        found = set[Atom]()
+        nodes = list(descendants(tree))
+        bound = {node.variable for node in nodes if isinstance(node, c.Loop)}
+        told = {id(cell) for node in nodes for cell in self._told_of(node)}
+        for node in nodes:
+            match node:
+                case c.Local(index) if index not in bound:
+                    found |= env.get(index, PUBLIC)
+                case c.Read(c.Cell() as cell) if id(cell) not in told:
+                    found |= self._held(cell, bound)
+                case c.Read(of) if not isinstance(of, c.Cell):
+                    found |= self._held_somewhere(of)
+                case c.Builtin(name, arguments) if name in STATE_BUILTINS:
+                    for each in arguments:
+                        if isinstance(each, c.Cell):
+                            found |= self._held(each, bound)
+                        elif each.type.is_holder:
+                            found |= self._held_somewhere(each)
+                case c.CallRule() | c.CallBase():
+                    result = self._procedure(self.program.target(node)).result
+                    found |= _given_back(result, node.arguments, bound)
+                case _:
+                    pass
+        return frozenset(found)
+
+    def _told_of(self, node: object) -> Iterator[c.Cell]:
+        """Hidden cells of which no more is asked than all may know: how many there are, or whether there are any; the
+        back of a top card."""
+        match node:
+            case c.Builtin("count", (c.Read(c.Cell() as cell),)):
+                yield cell
+            case c.Comparison("==" | "!=", c.Read(c.Cell() as cell), c.Const(value)) if value in (None, ()):
+                yield cell
+            case c.CallRule(rule, (c.Builtin("first", (c.Read(c.Cell(group) as cell),)),)):
+                shows = self.model.groups[group].top_shows
+                if isinstance(shows, c.CallRule) and shows.rule == rule:
+                    yield cell
+            case _:
+                pass
+
+    def _held(self, cell: c.Cell, bound: Collection[int]) -> Label:
+        """The label of what a cell holds; that of the owner comes beside it."""
+        group = self.model.groups.get(cell.group)
+        if group is None:  # how the game goes: the phase, the turn
+            return PUBLIC
+        if group.seen == "owner":
+            owner = cell.owner
+            if isinstance(owner, c.Local) and owner.index not in bound:
+                return frozenset({("hidden", owner.index)})
+            return HIDDEN
+        if group.seen == "no one" or (group.owner == "card" and self._hides):
+            return HIDDEN
+        return self._names.get(cell.group, PUBLIC)
+
+    def _held_somewhere(self, holder: c.Expression) -> Label:
+        """The label of what a holder holds that is known only when it is looked for."""
+        hidden = (g for g in self.model.groups.values() if g.seen != "everyone" and g.type.form == holder.type.form)
+        return HIDDEN if any(hidden) else PUBLIC
+
+    def names_card(self, group: str, label: Label) -> None:
+        """A public value names a card: who reads it knows no more of the card than was known before."""
+        self._names[group] |= HIDDEN if label else PUBLIC
+
+    def draws(self, chance: str) -> Atom:
+        self._drawn.add(chance)
+        return f"drawn {chance}", -1
+
+    def keeps_secret(self, labels: Iterable[Label]) -> None:
+        """Values that were not told before somebody is asked, or before they are gone."""
+        self._secret_draws.update(kind[6:] for label in labels for kind, _ in label if kind.startswith("drawn "))
+
+
+class _Steps:
+    """Follows steps that run through, and notes what they do to the labels of locals."""
+
+    def __init__(self, secrecy: Secrecy, procedure: _Procedure) -> None:
+        self.secrecy, self.model, self.procedure = secrecy, secrecy.model, procedure
+
+    def run(self, steps: Sequence[c.Step | c.Requirement], env: Env, course: Label) -> None:
+        """A whole procedure."""
+        self.steps(steps, env, course)
+        self.secrecy.keeps_secret(env.values())
+
+    def steps(self, steps: Sequence[c.Step | c.Requirement], env: Env, course: Label) -> Label:
+        """Changes ``env``; gives what decides on whether the end is reached."""
+        for step in steps:
+            course = self.step(step, env, course)
+        return course
+
+    def assign(self, env: Env, local: int, label: Label) -> None:
+        """A local gets a value. It does not say any more who knows others."""
+        self.secrecy.keeps_secret((env.get(local, PUBLIC),))
+        for other, known in env.items():
+            env[other] = _unowned(known, local)
+        env[local] = _unowned(label, local)
+
+    def tell(self, env: Env, *values: c.Expression) -> None:
+        """Everybody hears of these values."""
+        for value in values:
+            if isinstance(value, c.Local) and value.index in env:
+                env[value.index] = PUBLIC
+
+    def step(self, step: c.Step | c.Requirement, env: Env, course: Label) -> Label:
+        label = self.secrecy.label
+        self._note_calls(step, env, course)
+        match step:
+            case c.SetLocal(local, value):
+                self.assign(env, local, label(value, env) | course)
+            case c.Picks(local, items, chance):
+                self.assign(env, local, label(items, env) | course | {self.secrecy.draws(chance)})
+            case c.Shuffles(c.Cell(group), chance):
+                drawn = self.secrecy.draws(chance)
+                if self.model.groups[group].seen != "everyone":
+                    self.secrecy.keeps_secret([frozenset({drawn})])
+            case c.Shuffles(_, chance):
+                self.secrecy.keeps_secret([frozenset({self.secrecy.draws(chance)})])
+            case c.SetCell(c.Cell(group) as cell, value):
+                self._set_cell(cell, group, value, env, course)
+            case c.MoveCards(cards, target):
+                self._move(cards, target, env)
+            case c.MoveTokens(amount, source, target) | c.MovePiece(amount, source, target):
+                if self._is_open(source) or self._is_open(target):
+                    self.tell(env, amount)
+            case c.Notes(_, arguments):
+                self.tell(env, *(each for each in arguments if not has_cards(each.type, self.model.records)))
+            case c.Reveals():
+                for local, known in env.items():
+                    env[local] = frozenset(atom for atom in known if atom[0] != "sealed")
+            case c.Branch():
+                return self._branch(step, env, course)
+            case c.Iterate():
+                self._iterate(step, env, course)
+            case c.Repeat():
+                self.assign(env, step.hidden, course)
+                self._again(env, lambda inside: self._pass_of(step, inside, course))
+            case c.Returns(value):
+                self.returns(value, env, course)
+            case c.Requirement(test, _, bind):
+                if bind is not None:
+                    self.assign(env, bind, label(test, env) | course)
+                else:
+                    self.returns(test, env, course)
+            case _:
+                pass
+        return course
+
+    def returns(self, value: c.Expression | None, env: Env, course: Label) -> None:
+        if value is not None:
+            found = self.secrecy.label(value, env) | course
+            self.secrecy.keeps_secret((found,))
+            self.procedure.result |= frozenset(atom for atom in found if atom[0] not in ("given", "called"))
+
+    def _is_open(self, cell: c.Expression) -> bool:
+        return isinstance(cell, c.Cell) and self.model.groups[cell.group].seen == "everyone"
+
+    def _set_cell(self, cell: c.Cell, group: str, value: c.Expression, env: Env, course: Label) -> None:
+        found = self.secrecy.label(value, env)
+        if group in self.secrecy._named:
+            self.secrecy.names_card(group, self.secrecy._resolved(found | course, self.procedure.name))
+        elif self._is_open(cell):
+            self.tell(env, value)
+        else:
+            self.secrecy.keeps_secret((found,))
+
+    def _move(self, cards: c.Expression, target: c.Expression, env: Env) -> None:
+        """Cards come to lie where everybody sees them, or one seat does."""
+        if not isinstance(cards, c.Local) or not isinstance(target, c.Cell):
+            return
+        if self._is_open(target):
+            self.tell(env, cards)
+        elif self.model.groups[target.group].seen == "owner" and isinstance(target.owner, c.Local):
+            who = target.owner.index
+            env[cards.index] = frozenset(
+                (kind, who if owner == -1 and kind == "hidden" else owner) for kind, owner in env[cards.index]
+            )
+
+    def _branch(self, step: c.Branch, env: Env, course: Label) -> Label:
+        decides = self.secrecy.label(step.test.value, env)
+        inside = course | _ownerless(decides)
+        then, otherwise = dict(env), dict(env)
+        if step.test.bind is not None:
+            self.assign(then, step.test.bind, decides | course)
+        ends = self.steps(step.then, then, inside) | self.steps(step.otherwise, otherwise, inside)
+        leaves = any(isinstance(node, c.Returns) for node in descendants((step.then, step.otherwise)))
+        self._become(env, _merged(then, otherwise))
+        return course | ends if leaves else course
+
+    def _iterate(self, step: c.Iterate, env: Env, course: Label) -> None:
+        items = self.secrecy.label(step.items, env)
+        for hidden in step.hidden:
+            self.assign(env, hidden, items | course)
+
+        def once(inside: Env) -> None:
+            self.assign(inside, step.variable, items | course)
+            decides = self.secrecy.label(step.test, inside) if step.test is not None else PUBLIC
+            if not isinstance(step.items, c.Read):  # how many there are of what lies hidden is no secret
+                decides |= items
+            self.steps(step.body, inside, course | _ownerless(decides))
+
+        self._again(env, once)
+
+    def _pass_of(self, step: c.Repeat, env: Env, course: Label) -> None:
+        self.steps(step.body, env, course | _ownerless(self.secrecy.label(step.test, env)))
+
+    def _again(self, env: Env, once: object) -> None:
+        """A body that runs any number of times."""
+        while True:
+            inside = dict(env)
+            once(inside)  # type: ignore[operator]
+            joined = _merged(env, {**env, **{local: inside[local] for local in env if local in inside}})
+            if joined == env:
+                return
+            self._become(env, joined)
+
+    @staticmethod
+    def _become(env: Env, other: Env) -> None:
+        env.clear()
+        env.update(other)
+
+    def _note_calls(self, step: c.Step | c.Requirement, env: Env, course: Label) -> None:
+        """Calls of procedures, for their parameters."""
+        match step:
+            case c.Keeps(_, _, procedure, captured):
+                self._call(procedure, tuple(c.Local(each, "") for each in captured), env, course)
+            case c.Performs(c.CallRule() | c.CallBase() as call) | c.SetLocal(_, c.CallRule() | c.CallBase() as call):
+                self.call(call, env, course)
+            case c.SetCell(_, c.CallRule() | c.CallBase() as call) | c.Returns(c.CallRule() | c.CallBase() as call):
+                self.call(call, env, course)
+            case _:
+                pass
+
+    def call(self, call: c.CallRule | c.CallBase, env: Env, course: Label) -> None:
+        target = self.secrecy.program.target(call)
+        if target in self.secrecy.program.procedures:
+            self.secrecy._procedure(target)
+            self._call(target, call.arguments, env, course)
+
+    def _call(self, name: str, arguments: tuple[c.Expression, ...], env: Env, course: Label) -> None:
+        labels = tuple(self.secrecy.label(each, env) for each in arguments)
+        self.procedure.calls.setdefault(name, []).append((arguments, labels, course))
+
+
+class _Flow(_Steps):
+    """Follows the stretches of a procedure until nothing in them is more secret than before."""
+
+    def run(self, entry: int, env: Env, course: Label = CALLED) -> None:  # type: ignore[override]
+        procedure, stretches = self.procedure, self.secrecy.program.stretches
+        meets = _meeting(stretches, entry)
+        arrived: dict[int, Env] = {entry: env}
+        procedure.forks[entry] = frozenset({_ENTRY})
+        waiting = [entry]
+        while waiting:
+            index = waiting.pop()
+            before = procedure.tests.copy()
+            local = dict(arrived[index])
+            self.steps(stretches[index].steps, local, self.secrecy._course(procedure, index))
+            for to, after, forks in self._end(index, local):
+                forks = frozenset(fork for fork in forks if fork == _ENTRY or meets.get(fork) != to)
+                joined = _merged(arrived.get(to), after)
+                known = procedure.forks.get(to, frozenset())
+                if joined != arrived.get(to) or not forks <= known:
+                    arrived[to], procedure.forks[to] = joined, known | forks
+                    waiting.append(to)
+            if procedure.tests != before:  # what comes behind a fork is more secret than it was
+                waiting.extend(each for each, forks in procedure.forks.items() if index in forks)
+        procedure.calls = {}
+        for index, found in arrived.items():
+            local = dict(found)
+            self.steps(stretches[index].steps, local, self.secrecy._course(procedure, index))
+            list(self._end(index, local))
+            procedure.entries[index] = local if isinstance(stretches[index].end, l.Asks) else found
+
+    def _end(self, index: int, env: Env) -> Iterator[tuple[int, Env, frozenset[int]]]:
+        """Where it goes on: the stretch, the locals, and the forks that led there."""
+        forks, tests = self.procedure.forks[index], self.procedure.tests
+        course = self.secrecy._course(self.procedure, index)
+        match self.secrecy.program.stretches[index].end:
+            case l.Jumps(to) | l.SettlesThen(to) | l.TurnEnds(to):
+                yield to, env, forks
+            case l.Forks(test, then, otherwise):
+                decides = self.secrecy.label(test.value, env)
+                tests[index] = tests.get(index, PUBLIC) | decides
+                held = dict(env)
+                if test.bind is not None:
+                    self.assign(held, test.bind, decides | course)
+                yield then, held, forks | {index}
+                yield otherwise, dict(env), forks | {index}
+            case l.Advances(loop, body, after):
+                items = env.get(loop.hidden[0], PUBLIC)
+                decides = PUBLIC if isinstance(loop.items, c.Read) else items
+                inside = dict(env)
+                self.assign(inside, loop.variable, items | course)
+                if loop.test is not None:
+                    decides |= self.secrecy.label(loop.test, inside)
+                tests[index] = tests.get(index, PUBLIC) | decides
+                yield body, inside, forks | {index}
+                yield after, dict(env), forks | {index}
+            case l.Counts(loop, then):
+                self.assign(env, loop.hidden, course)
+                yield then, env, forks
+            case l.Asks(ask, bodies):
+                yield from self._asks(index, ask, bodies, env)
+            case l.Calls(call, into, then):
+                self.call(call, env, course)
+                self.secrecy.keeps_secret(env.values())
+                result = self.secrecy.label(call, env) | course
+                if into >= 0:
+                    self.assign(env, into, result)
+                yield then, env, forks
+            case l.Leaves(value):
+                self.returns(value, env, course)
+                self.secrecy.keeps_secret(env.values())
+            case l.Stops():
+                pass
+
+    def _asks(
+        self, index: int, ask: c.Ask, bodies: tuple[int, ...], env: Env
+    ) -> Iterator[tuple[int, Env, frozenset[int]]]:
+        """Everybody knows who is asked what, and, unless it is sealed, what is chosen."""
+        self.tell(env, ask.seat, *(value for _, value in ask.context if not has_cards(value.type, self.model.records)))
+        for local in ask.chosen:
+            env.pop(local, None)
+        self.secrecy.keeps_secret(env.values())
+        who = ask.seat.index if isinstance(ask.seat, c.Local) and ask.at_once is None else -1
+        sealed: Label = frozenset({("sealed", who)}) if ask.sealed else PUBLIC
+        forks = frozenset({index} if ask.sealed and ask.at_once is None else ())
+        self.procedure.tests[index] = sealed if forks else PUBLIC
+        for option, body in zip(ask.options, bodies, strict=True):
+            inside = dict(env)
+            for choice in option.choices:
+                label = sealed
+                if has_cards(choice.type, self.model.records):
+                    label |= self.secrecy.label(choice.items, inside)
+                self.assign(inside, choice.variable, label)
+            yield body, inside, forks
+
+
+# --- the shape of a procedure ----------------------------------------------------------------------------------------
+
+
+def _follows(end: l.End) -> tuple[int, ...]:
+    match end:
+        case l.Jumps(to) | l.SettlesThen(to) | l.TurnEnds(to) | l.Counts(_, to) | l.Calls(_, _, to):
+            return (to,)
+        case l.Forks(_, then, otherwise) | l.Advances(_, then, otherwise):
+            return then, otherwise
+        case l.Asks(_, bodies):
+            return bodies
+        case l.Leaves() | l.Stops():
+            return ()
+
+
+def _meeting(stretches: Sequence[l.Stretch], entry: int) -> dict[int, int]:
+    """For each stretch of a procedure the one at which all ways from it meet first."""
+    following: dict[int, tuple[int, ...]] = {}
+    waiting = [entry]
+    while waiting:
+        index = waiting.pop()
+        if index not in following:
+            following[index] = _follows(stretches[index].end)
+            waiting.extend(following[index])
+    everything = frozenset(following)
+    behind = dict.fromkeys(following, everything)
+    changed = True
+    while changed:
+        changed = False
+        for index, to in following.items():
+            common = frozenset.intersection(*(behind[each] for each in to)) if to else frozenset()
+            if (found := common | {index}) != behind[index]:
+                behind[index], changed = found, True
+    return {
+        index: max(later, key=lambda each: len(behind[each]))
+        for index in following
+        if (later := behind[index] - {index})
+    }
+
+
+def _read_later(stretches: Sequence[l.Stretch]) -> list[frozenset[int]]:
+    found = [frozenset[int]()] * len(stretches)
+    changed = True
+    while changed:
+        changed = False
+        for index in range(len(stretches) - 1, -1, -1):
+            live = _read_at_end(stretches[index].end, found)
+            for step in reversed(stretches[index].steps):
+                if isinstance(step, c.SetLocal | c.Picks):
+                    live.discard(step.index)
+                live |= _read_in(step)
+            if live != found[index]:
+                found[index], changed = frozenset(live), True
+    return found
+
+
+def _read_in(tree: object) -> set[int]:
+    found = {node.index for node in descendants(tree) if isinstance(node, c.Local)}
+    return found.union(*(node.captured for node in descendants(tree) if isinstance(node, c.Keeps)))
+
+
+def _read_at_end(end: l.End, later: Sequence[frozenset[int]]) -> set[int]:
+    live = set[int]().union(*(later[each] for each in _follows(end)))
+    match end:
+        case l.Forks(test, then, otherwise) if test.bind is not None:
+            return ((set(later[then]) - {test.bind}) | later[otherwise]) | _read_in(test)
+        case l.Advances(loop, body, after):
+            inside = (set(later[body]) | (_read_in(loop.test) if loop.test is not None else set())) - {loop.variable}
+            return inside | later[after] | set(loop.hidden)
+        case l.Counts(loop, _):
+            return live | {loop.hidden} | _read_in(loop.bound)
+        case l.Asks(ask, bodies):
+            chosen = {option: {choice.variable for choice in option.choices} for option in ask.options}
+            pairs = zip(ask.options, bodies, strict=True)
+            live = set[int]().union(*(later[body] - chosen[option] for option, body in pairs))
+            read = _read_in((ask.seat, tuple(value for _, value in ask.context)))
+            for option in ask.options:
+                trees = (tuple(x.items for x in option.choices), option.tests, option.guard or ())
+                read |= _read_in(trees) - chosen[option]
+            return live | read
+        case l.Calls(call, into, _):
+            return (live - {into}) | _read_in(call)
+        case l.Leaves(value):
+            return _read_in(value) if value is not None else set()
+        case _:
+            return live | (_read_in(end.test) if isinstance(end, l.Forks) else set())
