@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 from interpreter.base.cycles import no_search
 from interpreter.base.diagnostics import Diagnostic, Note
@@ -19,7 +20,7 @@ from interpreter.language.model import Model
 from interpreter.language.parse import Trees, remembered
 from interpreter.language.policies import Checked, policies_files, policies_in, policies_of, unspoken
 from interpreter.language.sayable import sayable_in
-from interpreter.reading.compose import Composition, check_references, compose, words
+from interpreter.reading.compose import Composition, check_references, compose, declared_in, words
 from interpreter.reading.files import (
     KINDS,
     Document,
@@ -186,26 +187,55 @@ class _Validator:
             self.report(check_references(self.shelf, [document]))
 
     def _meets(self, document: Document, ruleset: Document, overlays: list[str], here: Composition) -> None:
-        """Names that the file shares with an overlay that somebody may stack on the ruleset, told at the file's own."""
+        """Names that the file shares with an overlay that somebody may stack on the ruleset, told at the file's own.
+
+        Only where both files say something of one name are they composed, with the overlays for which they do.
+        """
+        mine = declared_in(document)
+        below = [declared_in(each) for each in here.documents if each.id != document.id]
+        told: set[Diagnostic] = set()
         for id in self.shelf.ids("overlay"):
             other, _ = self.shelf.read("overlay", id)
             if other is None or other.misfits or not can_have(here.documents, other):
                 continue
-            composition, found = compose(self.shelf, ruleset, [*overlays, id])
-            if composition is not None:
-                declare(composition, found.append)
-            for clash in found:
-                places = [Note("the other", clash.span), *clash.notes]
-                own = next((note for note in places if note.span and note.span.file is document.file), None)
-                if (
-                    clash.code == "E501"
-                    and own is not None
-                    and any(each.span and each.span.file is other.file for each in places)
-                ):
-                    notes = tuple(each for each in places if each is not own)
-                    remedy = f"take another name here, unless this lies over `{id}` and covers what that declares"
-                    message = f"with `{id}`, {clash.message}"
-                    self.report([Diagnostic("E501", message, own.span, notes, remedy)])
+            theirs = declared_in(other)
+            for declared in below:  # what files that are here say for the overlay
+                theirs.update((name, {""}) for name, files in declared.items() if id in files)
+            beside = {
+                tuple(sorted({own, its} - {"", id, document.id, *(each.id for each in here.documents)}))
+                for name in mine.keys() & theirs.keys()
+                for own in mine[name]
+                for its in theirs[name]
+            }
+            for more in sorted(beside, key=lambda names: (len(names), names)):
+                if not told.isdisjoint(found := list(self._clashes(document, other, ruleset, [*overlays, id], more))):
+                    continue
+                told.update(found)
+                self.report(found)
+
+    def _clashes(
+        self, document: Document, other: Document, ruleset: Document, overlays: list[str], more: tuple[str, ...]
+    ) -> Iterator[Diagnostic]:
+        """What is wrong with a file beside an overlay, and ``more`` overlays of which one of both speaks."""
+        asked = [*overlays, *more]
+        composition, found = compose(self.shelf, ruleset, asked)
+        if any(wrong.code in ("E030", "E031", "E505") for wrong in found):
+            return  # these do not stand together
+        if composition is not None:
+            declare(composition, found.append)
+        for clash in found:
+            places = [Note("the other", clash.span), *clash.notes]
+            own = next((note for note in places if note.span and note.span.file is document.file), None)
+            beside = any(each.span and each.span.file is not document.file for each in places)
+            if clash.code in ("E501", "E506") and own is not None and beside:
+                notes = tuple(each for each in places if each is not own)
+                with_ = " and ".join(f"`{each}`" for each in (other.id, *more))
+                remedy = f"take another name here, unless this lies over `{other.id}` and covers what that declares"
+                if clash.code == "E506":
+                    remedy = f"say `after: [{other.id}]`, `layer: last` or `not_with: [{other.id}]`"
+                message = f"with {with_}, {clash.message}"
+                severity: Literal["error", "warning"] = "error" if clash.code == "E501" else "warning"
+                yield Diagnostic(clash.code, message, own.span, notes, remedy, severity)
 
     def _examined(self, ruleset: Document, overlays: Iterable[str]) -> Examined:
         key = (ruleset.id, tuple(overlays))

@@ -29,6 +29,7 @@ __all__ = [
     "check_references",
     "cites_below",
     "compose",
+    "declared_in",
     "player_range",
     "undefined_with",
     "word",
@@ -580,6 +581,29 @@ def _in_layers(stack: list[Document]) -> Iterator[tuple[str, Entry]]:
                 else:
                     yield from sections
         yield from here
+
+
+def declared_in(document: Document) -> dict[str, set[str]]:
+    """The names that a file declares or covers, each with the files for which it does: "" where it always does."""
+    found: dict[str, set[str]] = {}
+
+    def add(name: str, file: str) -> None:
+        found.setdefault(name, set()).add(file)
+
+    paired = document.root.get("with")
+    others = paired.entries if isinstance(paired, Mapping) else ()
+    roots = [("", document.root), *((each.key.text, each.value) for each in others)]
+    for file, root in roots:
+        if not isinstance(root, Mapping):
+            continue
+        for section, entry in _with_parts(document, root):
+            if section in ("says", "policies"):
+                continue
+            add(entry.name, file)
+            carried = entry.get("carries")
+            for pool in carried.entries if isinstance(carried, Mapping) else ():
+                add(pool.key.text, file)
+    return found
 
 
 def _with_parts(document: Document, root: Mapping) -> Iterator[tuple[str, Entry]]:

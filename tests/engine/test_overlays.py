@@ -172,6 +172,43 @@ def test_a_name_that_an_overlay_has_too_is_told_in_the_authors_file(tmp_path: Pa
     assert "with `pond/over0`" in found.message
 
 
+@pytest.mark.parametrize("author", ["maps/lake", "overlays/over1"])
+def test_names_that_clash_only_with_two_overlays_are_told_in_the_authors_file(tmp_path: Path, author: str) -> None:
+    """The map declares a name where one overlay is composed too; another overlay has it at all times."""
+    puddle = "state: {mud: {value: int, start: 0}}\n"
+    paired = f"with:\n  pond/over0:\n    {puddle}"
+    lake = (POND / "pond/maps/lake.yaml").read_text(encoding="utf-8") + paired
+    with pytest.raises(RulesetError):
+        laid(tmp_path, "", puddle, lake=lake)
+    said = validate([str(tmp_path / f"pond/{author}.yaml")]).diagnostics
+    (found,) = [each for each in said if each.code != "W702"]
+    assert found.code == "E501"
+    assert str(found.span).startswith(f"pond/{author}.yaml:")
+    assert "`pond/over0`" in found.message
+
+
+def test_two_overlays_without_an_order_are_told_in_the_authors_file(tmp_path: Path) -> None:
+    cheap = "rules: {leap_cost: {replaces: pond, is: '(who: seat, place: place) -> int: 1'}}\n"
+    laid(tmp_path, cheap)
+    text = f"language: 1\noverlay: pond/wet\nover: [pond]\n{cheap}"
+    (tmp_path / "pond/overlays/wet.yaml").write_text(text, encoding="utf-8")
+    for name, other in (("over0", "wet"), ("wet", "over0")):
+        (found,) = validate([str(tmp_path / f"pond/overlays/{name}.yaml")]).diagnostics
+        assert (found.code, found.severity) == ("E506", "warning")
+        assert str(found.span) == f"pond/overlays/{name}.yaml:4:9"
+        assert f"`pond/{other}`" in found.message
+    (tmp_path / "pond/overlays/wet.yaml").write_text(f"{text}after: [pond/over0]\n", encoding="utf-8")
+    assert validate([str(tmp_path / "pond/overlays/over0.yaml")]).diagnostics == []
+
+
+def test_a_phase_is_a_name_of_the_game(tmp_path: Path) -> None:
+    """A rule that a map names in its own round is not local to it."""
+    lake = (POND / "pond/maps/lake.yaml").read_text(encoding="utf-8")
+    lake += "round: [wind, hop, wade]\nrules: {wade: {does: water = 1}}\n"
+    with pytest.raises(RulesetError, match="`wade` is declared already"):
+        laid(tmp_path, "rules: {wade: {does: water = 2}}\nsetup: wade\n", lake=lake)
+
+
 def test_a_map_lies_over_an_overlay_that_it_speaks_of(tmp_path: Path) -> None:
     paired = "with:\n  pond/over0:\n    rules:\n      toll: {wraps: pond/over0, is: base() + 30}\n"
     lake = (POND / "pond/maps/lake.yaml").read_text(encoding="utf-8") + paired
