@@ -46,8 +46,12 @@ def check_alone(document: Document) -> list[Diagnostic]:
         return found
     root = document.root
     if document.kind == "scenarios":
-        for value, parser in _scenario_texts(root):
+        for value, parser in (*_texts(root), *_scenario_texts(root)):
             parsed(value, parser, found.append)
+        if not found and "rules" in root:
+            from interpreter.engine.scenario import unused_helpers
+
+            found.extend(unused_helpers(document))
         return found
     for value, parser in _texts(root):
         parsed(value, parser, found.append)
@@ -103,13 +107,12 @@ def _policy_texts(root: Mapping) -> Iterator[tuple[Value | None, Parse]]:
 
 
 def _scenario_texts(root: Mapping) -> Iterator[tuple[Value | None, Parse]]:
-    for section in root.entries:
-        for scenario in _items(section.value):
-            yield _below(scenario, "given"), parse.parse_procedure
-            yield from ((test, parse.parse_condition) for test in _items(_below(scenario, "then")))
-            for key in ("sees", "hides"):
-                for seat in _entries(_below(scenario, key)):
-                    yield from ((text, parse.parse_expression) for text in _items(seat.value))
+    for scenario in _items(root.get("is")):
+        yield _below(scenario, "given"), parse.parse_procedure
+        yield from ((test, parse.parse_condition) for test in _items(_below(scenario, "then")))
+        for key in ("sees", "hides"):
+            for seat in _entries(_below(scenario, key)):
+                yield from ((text, parse.parse_expression) for text in _items(seat.value))
 
 
 def _printed(document: Document) -> Iterator[Value | None]:

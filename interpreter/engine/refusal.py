@@ -221,7 +221,8 @@ def refuse(names: Spoken, verdict: str, values: tuple[Value, ...], because: Beca
                 told = ", ".join(because.why_not(line.test, env)) if because is not None else ""
                 message = names.frame("refused.holds_not", text=text_of(line.test)) + (f" ({told})" if told else "")
                 cites = game.ruleset.own_cites(line.cites or layer.cites)
-                reasons = [Reason(message, layer.rule, cites, line.span, names.language)]
+                name = layer.rule.partition("!")[0]  # of a helper without its file
+                reasons = [Reason(message, name, cites, line.span, names.language)]
             break
     return reasons
 

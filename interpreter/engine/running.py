@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 from interpreter.base.diagnostics import RulesetError
 from interpreter.base.source import Span
@@ -82,22 +83,23 @@ def _failures(checked: Checked, ruleset: Ruleset) -> Iterator[Failure]:
         return
     surely = scenario.when if scenario.sound is None else scenario.when[:-1]
     for number, move in enumerate(surely, 1):
-        wrong = _made(game, move, number)
+        wrong = _made(game, checked, move, number)
         if wrong is not None:
             yield wrong
             return
     furthest = game
     if scenario.sound is not None:
         furthest = game.clone()
-        yield from _unsound(furthest, scenario)
+        yield from _unsound(furthest, checked)
         for move in scenario.when[-1:]:
-            if game.accepts(move.choice, move.by):
-                try:
-                    game.apply(move.choice, move.by)
-                except RuleFailure:  # it was told above
-                    return
+            try:
+                choice = _choice(game, checked, move)
+                if game.accepts(choice, move.by):
+                    game.apply(choice, move.by)
+            except RuleFailure:  # it was told above
+                return
     if scenario.refused is not None:
-        yield from _refused(game, scenario.refused)
+        yield from _refused(game, checked, scenario.refused)
     elif scenario.given is not None and (waits := _waits(game)) is not None:
         yield Failure(f"nothing is given yet: {_asked(game)}", scenario.span, waits)
         return
@@ -154,12 +156,23 @@ def _waits(game: Game) -> tuple[str, ...] | None:
     return None
 
 
-def _made(game: Game, move: Move, number: int) -> Failure | None:
+def _choice(game: Game, checked: Checked, move: Move) -> dict[str, Any]:
+    """What a move chooses now, with values that are worked out. Raises :class:`RuleFailure`."""
+    choice = dict(move.choice)
+    for name, text in move.texts:
+        value, size = checked.values[text.span]
+        game.machine.meter.refill()
+        found = game.machine.expressions.compile(value)(game.state, [None] * size)
+        choice[name] = game.ruleset.names.public(tuple(found) if isinstance(found, range) else found, value.type)
+    return choice
+
+
+def _made(game: Game, checked: Checked, move: Move, number: int) -> Failure | None:
     """Makes a choice; gives what is in its way."""
     if game.decision_of(move.by) is None:
         return Failure(f"choice {number}: {_asked(game)}, not seat {move.by}", move.span, _waits(game) or ())
     try:
-        game.apply(move.choice, move.by)
+        game.apply(_choice(game, checked, move), move.by)
     except IllegalMove as error:
         return Failure(f"choice {number}: {_asked(game)}; {error}", move.span, _waits(game) or ())
     except RuleFailure as error:
@@ -167,9 +180,10 @@ def _made(game: Game, move: Move, number: int) -> Failure | None:
     return None
 
 
-def _unsound(game: Game, scenario: Scenario) -> Iterator[Failure]:
+def _unsound(game: Game, checked: Checked) -> Iterator[Failure]:
     """What is wrong with the game before and after the last choice, which may also be refused, and on so many choices
     by chance, or until the phase ends that play began with."""
+    scenario = checked.scenario
     draw = drawing(scenario.seed, "scenario")
     examiner = Examiner(game, draw, thorough=True, compares=False)
     for move in scenario.when[-1:]:
@@ -177,8 +191,13 @@ def _unsound(game: Game, scenario: Scenario) -> Iterator[Failure]:
             yield Failure(f"the last choice: {_asked(game)}, not seat {move.by}", move.span)
             return
         troubles = list(examiner.look())
-        if not troubles and game.accepts(move.choice):
-            troubles = list(examiner.make(game.offered(move.choice)))
+        try:
+            choice = _choice(game, checked, move)
+        except RuleFailure as error:
+            yield _cannot("the last choice", error, move.span)
+            return
+        if not troubles and game.accepts(choice):
+            troubles = list(examiner.make(game.offered(choice)))
         if troubles:
             yield from _told_once(troubles)
             return
@@ -196,13 +215,13 @@ def _told_once(troubles: Iterable[Trouble]) -> Iterator[Failure]:
         yield Failure(str(trouble), trouble.span, trouble.notes)
 
 
-def _refused(game: Game, refusal: Refusal) -> Iterator[Failure]:
+def _refused(game: Game, checked: Checked, refusal: Refusal) -> Iterator[Failure]:
     move = refusal.move
     if game.decision_of(move.by) is None:
         yield Failure(f"what is refused: {_asked(game)}, not seat {move.by}", move.span, _waits(game) or ())
         return
     try:
-        game.clone().apply(move.choice, move.by)
+        game.clone().apply(_choice(game, checked, move), move.by)
     except IllegalMove as error:
         yield from _rightly(error, refusal, game.ruleset, _waits(game) or ())
     except RuleFailure as error:

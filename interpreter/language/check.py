@@ -45,7 +45,7 @@ from interpreter.reading.citations import Statement
 from interpreter.reading.compose import Composition, Entry, amended, cites_below, phases_of, words
 from interpreter.reading.yaml import Mapping, Scalar, Sequence, Value
 
-__all__ = ["check", "check_function", "check_text"]
+__all__ = ["check", "check_function", "check_text", "literal_type"]
 
 Form = Literal["is", "does", "permits"]
 Body = n.Function | n.Procedure | n.Verdict
@@ -106,11 +106,12 @@ def check_function(
     weights: abc.Mapping[str, int],
     report: Callable[[Diagnostic], None],
 ) -> tuple[Signature, RuleLayer]:
-    """A function or verdict that stands outside the ruleset, as one of a policy. It is called by its layer's id."""
+    """A helper: a function or verdict that stands outside the ruleset. It is called by its layer's id."""
     header = tree.header
     parameters = tuple((p.name, resolve_type(model, p.type, report)) for p in header.parameters) if header else ()
-    result = BOOL
-    if isinstance(tree, n.Function):
+    constant = literal_type(tree)
+    result = constant or BOOL
+    if isinstance(tree, n.Function) and constant is None:
         result = resolve_type(model, header.result, report) if header and header.result else NEVER
         if result == NEVER:
             message = f"`{key.text}` needs a header that says what it gives: `() -> type:`"
@@ -121,7 +122,7 @@ def check_function(
     steps = Steps(model, signatures, frame, report, owner=f"{rule}@0", file=file, result=result, pure=True)
     steps.expressions.weights = weights
     form: Form = "is" if isinstance(tree, n.Function) else "permits"
-    signature = Signature(f"{rule}@0", form, parameters, result, key.span)
+    signature = Signature(f"{rule}@0", form, parameters, result, key.span, constant=constant is not None)
     body = _checked_body(tree, steps, signature, report)
     layer = RuleLayer(rule, 0, file, form, parameters, result, frame.size, tuple(frame.names), None, body, (), key.span)
     return signature, layer
@@ -217,16 +218,16 @@ class _Whole(Checker):
         parameters = tuple((p.name, self._type(p.type)) for p in header.parameters) if header else ()
         default = BOOL if form == "permits" else NOTHING
         result = self._type(header.result) if header and header.result else default
-        constant = isinstance(tree, n.Function) and header is None and below is None and _is_literal(tree.body)
-        if constant and isinstance(tree, n.Function):
-            result = BOOL if isinstance(tree.body, n.BoolLiteral) else INT
+        constant = literal_type(tree) if below is None else None
+        result = constant or result
         if form == "is" and result == NOTHING and tree is not None:
             self.error("E310", f"`{name}` needs a header that says what it gives: `() -> type:`", tree.span)
             result = NEVER
         if form == "permits" and result != BOOL and header is not None:
             self.error("E310", "a verdict gives no value of its own", header.span)
         if below is None:
-            self.signatures[name] = Signature(name, form, parameters, result, entry.span, tree is None, constant)
+            unread, is_constant = tree is None, constant is not None
+            self.signatures[name] = Signature(name, form, parameters, result, entry.span, unread, is_constant)
             return
         if below.form != form:
             self._other_form(name, form, below, entry)
@@ -538,9 +539,12 @@ class _Whole(Checker):
                         yield Scalar(cite, "plain", node.span, cite)
 
 
-def _is_literal(tree: n.Node) -> bool:
-    value = tree.value if isinstance(tree, n.Negative) else tree
-    return isinstance(value, n.IntLiteral | n.BoolLiteral)
+def literal_type(tree: Body | None) -> Type | None:
+    """The type of a function that is a number, `yes` or `no`, and has no header: a constant."""
+    if not isinstance(tree, n.Function) or tree.header is not None:
+        return None
+    value = tree.body.value if isinstance(tree.body, n.Negative) else tree.body
+    return BOOL if isinstance(value, n.BoolLiteral) else INT if isinstance(value, n.IntLiteral) else None
 
 
 def _texts(value: Value | None) -> tuple[str, ...]:

@@ -27,7 +27,7 @@ from interpreter.reading.compose import Composition, Entry, amended, phases_of, 
 from interpreter.reading.printed import Cell
 from interpreter.reading.yaml import Mapping, Scalar, Sequence, Value
 
-__all__ = ["OWN_CELLS", "OWN_TYPES", "OWN_VALUES", "declare"]
+__all__ = ["OWN_CALLS", "OWN_CELLS", "OWN_TYPES", "OWN_VALUES", "declare"]
 
 MAXIMUM_RANGE = 1_000
 MAXIMUM_SEATS = 20
@@ -37,6 +37,7 @@ MAXIMUM_FIELDS = 200
 OWN_TYPES = ("int", "bool", "text", "seat", "card", "piece", "role", "phase", "place", "link", "pile", *MAKERS)
 OWN_VALUES = ("players", "seats", "round", "phase")
 OWN_CELLS = ("phase", "turn", "pending", "settling", "kept", "over", "location", "chance")
+OWN_CALLS = (*FUNCTIONS, "base")
 """Names that the language has taken, by what they are names of."""
 
 
@@ -76,7 +77,7 @@ class _Things(Reader):
         self._distinct(types, "type", OWN_TYPES)
         values = ("zones", "pools", "tracks", "state", "settings", "interpretations", "tables")
         self._distinct(values, "value", OWN_VALUES)
-        self._distinct(("records", "rules"), "call", (*FUNCTIONS, "base"))
+        self._distinct(("records", "rules"), "call", OWN_CALLS)
         for section in ("zones", "pools", "tracks", "state", "has"):
             for name, layers in self.section(section):
                 if name in OWN_CELLS:

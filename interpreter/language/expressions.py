@@ -297,9 +297,9 @@ class Expressions:
         member = self._kind_member(name, wanted, span)
         if member is not None:
             return member
-        signature = self.signatures.get(name)
+        signature = self.signatures.get(self.model.called(name, span))
         if signature is not None and signature.constant:
-            return c.CallRule(name, (), type=signature.result, span=span)
+            return c.CallRule(signature.name, (), type=signature.result, span=span)
         self._unknown(name, span)
         return self._never(span)
 

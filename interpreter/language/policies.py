@@ -18,10 +18,10 @@ from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
 from interpreter.language import core as c
 from interpreter.language import nodes as n
-from interpreter.language.check import check_function
 from interpreter.language.expressions import Expressions
+from interpreter.language.helpers import check_helpers, helpers_in
 from interpreter.language.model import Model, RuleLayer, Signature, Signatures
-from interpreter.language.parse import parse_function, parse_preferences, parse_verdict
+from interpreter.language.parse import parse_preferences
 from interpreter.language.preferred import Base, Line, Named, Pattern, Preferences, Written, laid_over
 from interpreter.language.scope import Frame
 from interpreter.language.texts import condition_of, parsed
@@ -216,26 +216,11 @@ class _Reader:
         self.variant = "".join(f":{name}={given[name]}" for name in self.weights if name in given)
 
     def functions(self, value: Value | None) -> None:
-        """Functions and verdicts; each knows those above it, so none leads back to itself."""
-        for entry in value.entries if isinstance(value, Mapping) else ():
-            if isinstance(entry.value, Mapping):
-                self._function(entry.key, entry.value)
-
-    def _function(self, key: Scalar, value: Mapping) -> None:
-        rule = f"{key.text}!{self.file}{self.variant}"
-        is_verdict = value.get("permits") is not None
-        tree = (
-            parsed(value.get("permits"), parse_verdict, self.report)
-            if is_verdict
-            else parsed(value.get("is"), parse_function, self.report)
-        )
-        if tree is None:
-            return
-        signature, layer = check_function(
-            self.model, self.signatures, tree, rule, key, self.file, self.weights, self.report
-        )
-        self.signatures[key.text] = self.checked.functions[key.text] = signature
-        self.rules.append(layer)
+        """Helpers, which all policies of the file can call."""
+        helpers = helpers_in(value, self.report)
+        given = self.model, self.signatures, self.file, self.report, self.weights, self.variant
+        self.rules.extend(check_helpers(helpers, *given))
+        self.checked.functions.update({each.name: self.signatures[each.name] for each in helpers})
 
     # --- policies
 

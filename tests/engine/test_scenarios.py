@@ -9,11 +9,12 @@ from textwrap import dedent, indent
 
 import pytest
 
-from interpreter.engine.citations import Citation
+from interpreter.engine.citations import Citation, citations_of
 from interpreter.engine.mutation import mutants_of
 from interpreter.engine.running import Outcome, run_scenario
 from interpreter.engine.scenario import Scenario
 from interpreter.engine.suite import Suite, suite_of
+from interpreter.engine.validation import validate
 from interpreter.reading.files import Shelf
 
 SUITE = suite_of()
@@ -380,3 +381,107 @@ def test_scenarios_find_the_rulesets_that_they_lie_beside(
     above = tmp_path_factory.mktemp("above")
     copytree(folder / "heap", above / "games" / "heap")
     assert [outcome.passed for outcome in suite_of([str(above)]).outcomes()] == [True]
+
+
+# --- helpers of a file ------------------------------------------------------------------------------------------------
+
+HELPERS = """\
+  start: {is: 7}
+  owns:
+    is: |
+      (who: seat) -> int: who.taken
+  left_over:
+    is: |
+      () -> int: start - sum(owns(s) for s in seats)
+  may_go_on:
+    permits: |
+      require left_over() > 3
+      require heap > 2
+"""
+
+
+def with_helpers(folder: Path, helpers: str, scenario: str, head: str = "") -> Suite:
+    path = folder / "heap" / "scenarios" / "tests.yaml"
+    path.parent.mkdir(exist_ok=True)
+    head = head or "  - name: it\n    ruleset: first\n    players: 2\n"
+    text = f"language: 1\nscenarios: heap/tests\nrules:\n{helpers}is:\n{head}{indent(dedent(scenario), '    ')}"
+    path.write_text(text, encoding="utf-8")
+    return suite_of(shelf=Shelf([folder]))
+
+
+def test_helpers_are_used_by_what_is_given_chosen_and_looked_at(folder: Path) -> None:
+    scenario = """\
+        given: |
+          move start - 5 from heap to seats[1].taken
+          paid = owns(seats[1])
+        phase: pulling
+        when:
+          - {by: 0, do: pull, number: = left_over() - 4}
+        then:
+          - owns(seats[0]) == 1 and owns(seats[1]) == 2 and paid == 2
+          - may_go_on()
+        refused: {by: 1, do: pull, number: "= start", rule: may_pull}
+        sees: {0: [left_over()]}
+        """
+    (outcome,) = with_helpers(folder, HELPERS, scenario).outcomes()
+    assert outcome.failures == ()
+    scenario = scenario.replace("paid == 2", "paid == 3").replace("- 4}", "- 3}")
+    found = with_helpers(folder, HELPERS, scenario)
+    (outcome,) = found.outcomes()
+    assert found.told() == []
+    failures = "\n".join(map(str, outcome.failures))
+    assert "`owns(seats[0]) == 1 and owns(seats[1]) == 2 and paid == 3` does not hold" in failures
+    assert "note: `owns(seats[0])` is 2" in failures
+    assert "`may_go_on()` does not hold" in failures
+    assert "note: `left_over() > 3` does not hold: rule `may_go_on`" in failures
+
+
+def test_helpers_follow_the_ruleset_that_they_are_asked_in(folder: Path) -> None:
+    helpers = "  most:\n    is: |\n      () -> int: limit()\n"
+    scenario = """\
+        fails_for: [second]
+        phase: pulling
+        when: [{by: 0, do: pull, number: 2}]
+        then: [most() == seats[0].taken]
+        """
+    assert all(outcome.passed for outcome in with_helpers(folder, helpers, scenario).outcomes())
+
+
+def test_a_helper_is_no_rule_of_the_game(folder: Path) -> None:
+    scenario = "then:\n  - owns(seats[0]) == 0 and start == 7\n"
+    found = with_helpers(folder, HELPERS, scenario)
+    (checked,) = [found.checked(each, ruleset) for each, ruleset in found.pairs]
+    assert checked is not None
+    assert sorted(checked.blocks) == ["given", "owns!heap/tests@0", "start!heap/tests@0"]  # those that are called
+    assert "owns" not in checked.ruleset.model.rules
+    assert not any("owns" in citation.name for citation in citations_of(checked.ruleset))
+    path = folder / "heap" / "scenarios" / "tests.yaml"
+    said = [f"{each.code} {each.message}" for each in validate([str(path)]).diagnostics]
+    assert said == [f"W701 no scenario of this file uses `{name}`" for name in ("left_over", "may_go_on")]
+
+
+@pytest.mark.parametrize(
+    ("helpers", "scenario", "message"),
+    [
+        ("limit:\n  is: |\n    () -> int: 2", "", "E501 `limit` has a meaning in `first` already"),
+        ("count:\n  is: |\n    () -> int: 2", "", "E312 `count` has a meaning of its own in the language"),
+        ("paid: {is: 2}", "", "E501 `paid` has a meaning in `first` already"),
+        ("round: {is: 2}", "", "E312 `round` has a meaning of its own in the language"),
+        ("a:\n  is: |\n    () -> int: b()\nb: {is: 2}", "then: [a() == 2]", "E301 unknown rule `b`"),
+        ("a:\n  is: |\n    () -> int: a()", "then: [a() == 2]", "E301 unknown rule `a`"),
+        ("a:\n  is: |\n    (n: int) -> int: n", "then: [a() == 2]", "E404 `a` takes 1 value, got 0"),
+        ("a:\n  is: who.taken", "then: [a() == 2]", "E310 `a` needs a header that says what it gives: `() -> type:`"),
+        ("a:\n  is: |\n    () -> int:\n      paid = 2\n      return 2", "then: [a() == 2]", "E701"),
+        ("a:\n  does: |\n    paid = 2", "given: |\n  a()", "E101 unknown key `does`"),
+        ("a: {is: 2}", "when: [{by: 0, do: pull, number: = b}]", "E301 unknown name `b`"),
+        ("a: {is: yes}", "when: [{by: 0, do: pull, number: = a}]", "E401 got bool, want int"),
+        ("a: {is: 2}", "when: [{by: 0, do: pull, number: = a +}]", "E201"),
+    ],
+)
+def test_helpers_are_checked(folder: Path, helpers: str, scenario: str, message: str) -> None:
+    scenario = f"players: 2\n{scenario}\n"
+    suite = with_helpers(folder, indent(f"{helpers}\n", "  "), scenario, "  - name: it\n    ruleset: first\n")
+    for each, ruleset in suite.pairs:
+        suite.checked(each, ruleset)
+    said = [f"{each.code} {each.message}" for each in suite.diagnostics]
+    assert [each for each in said if each.startswith(message)], said
