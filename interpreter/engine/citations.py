@@ -28,6 +28,8 @@ class Citation:
     span: Span = field(repr=False)
     cites: tuple[str, ...]
     place: tuple[int, ...] = ()
+    extent: Span | None = field(default=None, repr=False)
+    """All of the text that cites them, where it stands inside other rules: what is added to a decision."""
 
 
 def citations_of(ruleset: Ruleset) -> list[Citation]:
@@ -51,7 +53,8 @@ def _of_entries(ruleset: Ruleset, section: str, name: str, entries: list[Entry])
             continue
         place = (index,) if section == "rules" else ()
         cites = (*_texts(entry, "cites"), *_texts(entry, "answers"))
-        yield Citation(section, name, entry.file, entry.span, tuple(dict.fromkeys(cites)), place)
+        extent = entry.value.span if section == "decisions" else None
+        yield Citation(section, name, entry.file, entry.span, tuple(dict.fromkeys(cites)), place, extent)
         if section == "rules" and name in ruleset.model.rules:
             yield from _of_lines(ruleset.model.rules[name].layers[index])
         elif section == "triggers" and name in ruleset.model.triggers:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from interpreter.base.diagnostics import RulesetError
+from interpreter.base.source import Span
 from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.citations import Citation, citations_of
 from interpreter.engine.ruleset import Ruleset
@@ -89,6 +90,9 @@ def _mutants(model: Model, citation: Citation) -> Iterator[Mutant]:
     match citation.section:
         case "rules":
             yield from _of_layer(model.rules[name].layers[place[0]], model)
+            yield from _of_phase(model, name)
+        case "decisions" if citation.extent is not None:
+            yield from _of_part(citation.extent)
         case "lines":
             yield from _of_line(model.rules[name].layers[place[0]], place[1])
         case "tables":
@@ -130,6 +134,56 @@ def _of_layer(layer: RuleLayer, model: Model) -> Iterator[Mutant]:
     if layer.layer > 0:
         never = c.Const(False, type=BOOL, span=layer.span)
         yield Mutant("the layer below answers", lambda model: _with_layer(model, replace(layer, when=never)))
+    if layer.when is not None:
+        yield Mutant("answers in all cases", lambda model: _with_layer(model, replace(layer, when=None)))
+
+
+def _of_phase(model: Model, name: str) -> Iterator[Mutant]:
+    """A phase that takes place whether its condition holds or not."""
+    if name in model.phases and model.phase_guards[number := model.phases.index(name)] is not None:
+        guards = tuple(None if place == number else guard for place, guard in enumerate(model.phase_guards))
+        yield Mutant("takes place in all cases", lambda model: replace(model, phase_guards=guards))
+
+
+def _of_part(extent: Span) -> Iterator[Mutant]:
+    """What a file says of a decision that a rule of another file asks: its alternatives, conditions and statements are
+    not there, or have other numbers."""
+
+    def is_part(node: Any) -> bool:
+        span = getattr(node, "span", None)
+        return span is not None and span.file == extent.file and extent.start <= span.start and span.end <= extent.end
+
+    def without(node: Any) -> Any:
+        if isinstance(node, c.Ask):
+            return replace(node, options=tuple(option for option in node.options if not is_part(option)))
+        if not isinstance(node, c.Option) or is_part(node):
+            return node
+        tests = tuple(test for test in node.tests if not is_part(test))
+        body = node.body and tuple(step for step in node.body if not is_part(step))
+        guard = node.guard
+        if isinstance(guard, c.Logic) and is_part(guard.right) and not is_part(guard.left):
+            guard = guard.left
+        elif is_part(guard):
+            guard = None
+        return replace(node, tests=tests, guard=guard, body=body)
+
+    def shifted(node: Any, by: int) -> Any:
+        is_number = isinstance(node, c.Const) and node.type == INT and isinstance(node.value, int)
+        return replace(node, value=node.value + by) if is_number and is_part(node) else node
+
+    yield Mutant("is not there", lambda model: _rewritten(model, without))
+    yield Mutant("larger numbers", lambda model: _rewritten(model, lambda node: shifted(node, 1)))
+    yield Mutant("smaller numbers", lambda model: _rewritten(model, lambda node: shifted(node, -1)))
+
+
+def _rewritten(model: Model, change: Callable[[Any], Any]) -> Model:
+    """A model whose rules and blocks have other texts."""
+    rules = {
+        name: replace(rule, layers=tuple(replace(layer, body=rewritten(layer.body, change)) for layer in rule.layers))
+        for name, rule in model.rules.items()
+    }
+    blocks = {name: replace(block, body=rewritten(block.body, change)) for name, block in model.blocks.items()}
+    return replace(model, rules=rules, blocks=blocks)
 
 
 def _bodies(layer: RuleLayer, model: Model) -> Iterator[tuple[str, Any]]:
@@ -206,6 +260,9 @@ def _of_trigger(model: Model, name: str, cases: Any) -> Iterator[Mutant]:
     trigger = model.triggers[name]
     silent = tuple(replace(case, procedure=None) if i in cases else case for i, case in enumerate(trigger.cases))
     yield Mutant("hears nothing", lambda model: _with(model, "triggers", name, replace(trigger, cases=silent)))
+    if trigger.test is not None and len(cases) == len(trigger.cases):
+        heard = replace(trigger, test=None)
+        yield Mutant("hears all", lambda model: _with(model, "triggers", name, heard))
     for test in _others(trigger.test) if len(cases) == len(trigger.cases) else ():
         changed = replace(trigger, test=test)
         yield Mutant("other numbers", lambda model, changed=changed: _with(model, "triggers", name, changed))  # type: ignore[misc]

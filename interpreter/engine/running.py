@@ -22,6 +22,7 @@ from interpreter.engine.scenario import GIVEN, Checked, Move, Refusal, Scenario,
 from interpreter.engine.sight import Unseen, compiled, seen_by
 from interpreter.engine.soundness import Examiner, Trouble, drawing, some_option
 from interpreter.kernel.chance import Scripted
+from interpreter.kernel.effects import MARK
 from interpreter.language import core as c
 from interpreter.language.model import RuleLayer, spoken_name
 from interpreter.reading.yaml import Scalar
@@ -82,11 +83,12 @@ def _failures(checked: Checked, ruleset: Ruleset) -> Iterator[Failure]:
         yield _cannot("it cannot begin", error, scenario.span)
         return
     surely = scenario.when if scenario.sound is None else scenario.when[:-1]
+    wrong = _passed_by(game, scenario)
     for number, move in enumerate(surely, 1):
-        wrong = _made(game, checked, move, number)
-        if wrong is not None:
-            yield wrong
-            return
+        wrong = wrong or _made(game, checked, move, number) or _passed_by(game, scenario)
+    if wrong is not None:
+        yield wrong
+        return
     furthest = game
     if scenario.sound is not None:
         furthest = game.clone()
@@ -132,6 +134,20 @@ def begun(checked: Checked, ruleset: Ruleset) -> Game:
     game.machine.plain = True  # every scenario has a program of its own, which is not worth emitting
     game.perform(GIVEN, then, scenario.round)
     return game
+
+
+def _passed_by(game: Game, scenario: Scenario) -> Failure | None:
+    """That play began with another phase than the scenario's, whose condition does not hold."""
+    model, phase = game.ruleset.model, scenario.phase
+    if phase is None:
+        return None
+    starts = {"end of round", *(f"start of {name}" for name in model.phases)}
+    first = next((record[2] for record in game.state.log if record[0] == MARK and record[2] in starts), None)
+    guard = model.phase_guards[model.phases.index(phase.text)]
+    if guard is None or first is None or first == f"start of {phase.text}":
+        return None
+    message = f"`{phase.text}` does not take place: its condition `{text_of(guard.value)}` does not hold"
+    return Failure(message, phase.span, ("say under `given` what makes it hold",))
 
 
 def _with_blocks(ruleset: Ruleset, blocks: dict[str, RuleLayer]) -> Ruleset:

@@ -251,7 +251,7 @@ def _move(item: Mapping, also: tuple[str, ...] = ()) -> Move:
 
 
 def worked_out(value: Value) -> bool:
-    """Whether a value of a choice is the value of an expression: `= price_of(coal, 1)`."""
+    """Whether a value of a choice is the value of an expression: `= 2 * limit`."""
     return isinstance(value, Scalar) and value.text.startswith("=")
 
 
