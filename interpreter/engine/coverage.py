@@ -27,6 +27,7 @@ __all__ = [
     "check_waivers",
     "cover",
     "is_counted",
+    "own_rulebooks",
     "rulebooks_of",
     "waivers_of",
 ]
@@ -134,6 +135,11 @@ def rulebooks_of(shelf: Shelf, rulesets: Iterable[Ruleset] | None = None) -> dic
         for book in dict.fromkeys(book for form in suite.forms(ruleset) for book in form.composition.rulebooks):
             books.setdefault(book, []).append(ruleset)
     return books
+
+
+def own_rulebooks(shelf: Shelf) -> set[str]:
+    """The rulebooks of which statements stand in the folder of a ruleset that was named by its path."""
+    return {statement.book for statement in statements_of(Shelf(shelf.roots[: shelf.ahead])).values()}
 
 
 def cover(rulebook: str, rulesets: list[Ruleset], shelf: Shelf, *, mutate: bool = False) -> Coverage:

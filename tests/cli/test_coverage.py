@@ -70,3 +70,28 @@ def test_nothing_found_is_an_error(run: Run, pond: Path) -> None:
     _change(pond / "editions/classic.yaml", "rulebook: pond\n", "")
     result = run("coverage", "--ruleset", "pond")
     assert (result.exit_code, result.stderr) == (1, "Error: `pond` follows no rulebook\n")
+
+
+@pytest.mark.parametrize("named", ["pond", "pond/pond.yaml"])
+def test_a_ruleset_may_be_named_without_the_option(run: Run, pond: Path, named: str) -> None:
+    assert _counts(run, named) == (3, 2, ["P-02"])
+    assert run("coverage", named, "--ruleset", "pond").exit_code == 2
+
+
+def test_who_asks_for_a_book_that_no_ruleset_here_follows_is_told_how_to_name_one(run: Run, pond: Path) -> None:
+    result = run("coverage", "--rulebook", "meadow")
+    assert result.exit_code == 2
+    assert "no ruleset follows 'meadow'; name a ruleset that does by its path: --ruleset PATH" in " ".join(
+        result.stderr.split()
+    )
+
+
+ISLANDS = POND.parents[3] / "docs/examples/islands/power-grid"
+
+
+def test_of_a_board_of_ones_own_the_own_book_is_told(run: Run) -> None:
+    path = str(ISLANDS / "skerries-2018.yaml")
+    books = json.loads(run("coverage", path, "-o", "json").stdout)
+    assert [book["rulebook"] for book in books] == ["skerries"]
+    (book,) = json.loads(run("coverage", path, "--rulebook", "germany-usa-2018", "-o", "json").stdout)
+    assert book["rulebook"] == "germany-usa-2018"  # who asks for another one has it

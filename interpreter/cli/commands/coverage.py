@@ -38,9 +38,10 @@ SINGULAR = {
 
 
 @click.command("coverage")
+@click.argument("named", metavar="[RULESET]", required=False)
 @click.option("--rulebook", metavar="BOOK", help="Only this rulebook.  [default: all that a ruleset follows]")
 @click.option(
-    "--ruleset", metavar="RULESET", help="Only this ruleset, by id or path.  [default: all that follow the rulebook]"
+    "--ruleset", metavar="RULESET", help="The same as RULESET: only this one.  [default: all that follow the rulebook]"
 )
 @click.option("--mutate", is_flag=True, help="Make each rule wrong to see whether a scenario notices.")
 @click.option(
@@ -49,9 +50,18 @@ SINGULAR = {
 @click.option("--html", "page", metavar="FILE", help="A page with every statement and what carries it out, to FILE.")
 @output_option("text", "json")
 def command(
-    rulebook: str | None, ruleset: str | None, mutate: bool, games: int | None, page: str | None, output: str
+    named: str | None,
+    rulebook: str | None,
+    ruleset: str | None,
+    mutate: bool,
+    games: int | None,
+    page: str | None,
+    output: str,
 ) -> None:
     """Counts the statements of rulebooks that rules, tables and components cite, and lists the others.
+
+    RULESET is an id or a path. Of one that brings statements of its own, their book is told, and another one that it
+    follows where --rulebook asks for it.
 
     Rules, tables, examples and components with a number are counted, and the fills of what a book lost. A statement
     is waived in the file waivers.yaml of its family. With --mutate it is proved where something that cites it, once it
@@ -69,11 +79,15 @@ def command(
       regelwerk coverage
       regelwerk coverage --rulebook germany-usa-2018 --mutate
       regelwerk coverage --rulebook robots-2011 --games 500
-      regelwerk coverage --ruleset germany-2018 -o json
+      regelwerk coverage germany-2018 -o json
+      regelwerk coverage mine/my-board.yaml
       regelwerk coverage --mutate --html coverage.html
     """
     from interpreter.engine.coverage import cover
 
+    if named is not None and ruleset is not None:
+        raise click.UsageError(f"got the rulesets '{named}' and '{ruleset}', want one of them")
+    ruleset = ruleset or named
     books = _books(rulebook, ruleset)
     if not books:
         refused(f"`{ruleset}` follows no rulebook" if ruleset is not None else "no ruleset follows a rulebook")
@@ -124,13 +138,16 @@ def _books(rulebook: str | None, ruleset: str | None) -> dict[str, list[Ruleset]
     """The rulebooks that are asked for, with the rulesets that follow them."""
     from interpreter.base.suggest import did_you_mean
     from interpreter.cli.options import loaded
-    from interpreter.engine.coverage import rulebooks_of
+    from interpreter.engine.coverage import own_rulebooks, rulebooks_of
     from interpreter.reading.files import nearby_ids, shelf_for
 
     shelf = shelf_for(None)
     if ruleset is not None:
         own = loaded(ruleset)
         books = rulebooks_of(own.shelf, [own])
+        if rulebook is None:
+            mine = own_rulebooks(own.shelf)
+            books = {book: each for book, each in books.items() if book in mine} or books
     else:
         books = rulebooks_of(shelf)
     if rulebook is not None and rulebook not in books and ruleset is None:
@@ -140,6 +157,8 @@ def _books(rulebook: str | None, ruleset: str | None) -> dict[str, list[Ruleset]
         return books
     if rulebook not in books:
         hint = did_you_mean(rulebook, books).replace("`", "'")
+        if not hint and ruleset is None:
+            hint = "; name a ruleset that does by its path: --ruleset PATH"
         who = "no ruleset" if ruleset is None else f"'{ruleset}' is not a ruleset that"
         raise click.BadParameter(f"{who} follows '{rulebook}'{hint}", param_hint="--rulebook")
     return {rulebook: books[rulebook]}
