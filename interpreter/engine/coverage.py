@@ -34,7 +34,7 @@ __all__ = [
 
 COUNTED = ("rule", "table", "example", "fill")
 WAIVABLE = ("component", "advice", "ui")
-_GAP = re.compile(r"\b[A-Z]{1,3}-[A-Z]?\d+\b")
+_ID = re.compile(r"\b[A-Z]{1,3}-[A-Z]?\d+\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,25 +91,25 @@ def waivers_of(shelf: Shelf) -> tuple[list[Waiver], list[Diagnostic]]:
 
 
 def check_waivers(waivers: Iterable[Waiver], statements: dict[str, Statement]) -> list[Diagnostic]:
-    """A waiver is for a component, advice or the screen of a program, or its reason names the gap that it rests on."""
+    """A waiver is for a component, advice or the screen of a program, or its reason names what it rests on: a gap, or a
+    component that is waived."""
     found: list[Diagnostic] = []
     seen: set[str] = set()
+    waivers = list(waivers)
+    waived = {waiver.id for waiver in waivers}
+    grounds = {id for id, each in statements.items() if each.kind == "gap" or (each.kind in WAIVABLE and id in waived)}
     for waiver in waivers:
         statement = statements.get(waiver.id)
         if statement is None:
             message = f"no statement is called `{waiver.id}`{did_you_mean(waiver.id, statements)}"
             found.append(Diagnostic("E601", message, waiver.span))
-        elif statement.kind not in WAIVABLE and not _names_gap(waiver.reason, statements):
-            message = f"`{waiver.id}` is of the kind {statement.kind}: it is waived only with a gap in the reason"
+        elif statement.kind not in WAIVABLE and grounds.isdisjoint(_ID.findall(waiver.reason)):
+            message = f"`{waiver.id}` is a {statement.kind}: its reason must name a gap, or a component that is waived"
             found.append(Diagnostic("E602", message, waiver.span))
         if waiver.id in seen:
             found.append(Diagnostic("E107", f"`{waiver.id}` is waived twice", waiver.span))
         seen.add(waiver.id)
     return found
-
-
-def _names_gap(reason: str, statements: dict[str, Statement]) -> bool:
-    return any(id in statements and statements[id].kind == "gap" for id in _GAP.findall(reason))
 
 
 # --- counting ---------------------------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from interpreter.engine.scenario import Checked
 from interpreter.engine.setup import default_settings, set_table
 from interpreter.engine.suite import Suite
 from interpreter.language import core as c
-from interpreter.language.model import GraphDecl, Group, Model, RuleLayer, Table
+from interpreter.language.model import GraphDecl, Group, Model, Role, RuleLayer, Table
 from interpreter.language.types import BOOL, INT, NOTHING, Type
 from interpreter.language.walk import rewritten
 
@@ -109,6 +109,8 @@ def _mutants(model: Model, citation: Citation) -> Iterator[Mutant]:
             yield Mutant("other order", lambda model: replace(model, ranking=model.ranking[::-1]))
         case "zones" | "pools" | "tracks" | "has" | "state":
             yield from _of_group(model.groups[name], model)
+        case "roles":
+            yield from _of_role(model.roles[name])
         case "tokens":
             yield Mutant("one more of each", lambda model: _more_tokens(model, name))
         case "cards":
@@ -329,6 +331,11 @@ def _of_group(group: Group, model: Model) -> Iterator[Mutant]:
     if group.spaces is not None:
         spaces = group.spaces
         yield Mutant("other spaces", lambda model: _with(model, "tables", spaces, _shifted_keys(model, spaces)))
+
+
+def _of_role(role: Role) -> Iterator[Mutant]:
+    if role.open:
+        yield Mutant("not open", lambda model: _with(model, "roles", role.name, replace(role, open=False)))
 
 
 def _other_start(start: c.Expression) -> c.Expression:
