@@ -205,8 +205,9 @@ def _of_line(layer: RuleLayer, index: int) -> Iterator[Mutant]:
     assert isinstance(layer.body, tuple)
     line = layer.body[index]
     assert isinstance(line, c.Requirement)
-    always = c.Const(True, type=BOOL, span=line.span)
-    for changed in (replace(line, test=always), *_others(line)):
+    permits = isinstance(line.test, c.Const) and line.test.value is True  # a line for what it cites: all may be done
+    other = c.Const(not permits, type=BOOL, span=line.span)
+    for changed in (replace(line, test=other), *_others(line)):
         body: Any = (*layer.body[:index], changed, *layer.body[index + 1 :])
         yield Mutant("asks otherwise", lambda model, body=body: _with_layer(model, replace(layer, body=body)))  # type: ignore[misc]
 
@@ -312,7 +313,7 @@ def _of_group(group: Group, model: Model) -> Iterator[Mutant]:
     def mutant(about: str, changed: Group) -> Mutant:
         return Mutant(about, lambda model: _with(model, "groups", group.name, changed))
 
-    if group.start is not None and (start := _other_start(group.start)) != group.start:
+    if group.start is not None and (start := _other_start(group.start, group.type, model)) != group.start:
         yield mutant("starts otherwise", replace(group, start=start))
     if group.starts == "rest":
         yield Mutant("one more of each", lambda model: _more_tokens(model, group.type.name))
@@ -338,8 +339,12 @@ def _of_role(role: Role) -> Iterator[Mutant]:
         yield Mutant("not open", lambda model: _with(model, "roles", role.name, replace(role, open=False)))
 
 
-def _other_start(start: c.Expression) -> c.Expression:
-    """Numbers one larger; of a bag one less of each kind, as there may be no more."""
+def _other_start(start: c.Expression, type_: Type, model: Model) -> c.Expression:
+    """Numbers one larger; of a bag one less of each kind, as there may be no more; something in place of nothing."""
+    if isinstance(start, c.Const) and start.value is None:
+        cards = [number for number, row in enumerate(model.cards) if type_.name in ("", row.kind)]
+        values = cards if type_.form == "card" else _defaults(type_.sure, model)
+        return replace(start, value=values[0], type=type_.sure) if values else start
     if isinstance(start, c.Const) and start.type.form == "bag":
         return replace(start, value=tuple(max(0, number - 1) for number in start.value))
     return _shifted(start, 1)

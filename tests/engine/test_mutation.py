@@ -141,3 +141,21 @@ def test_who_sees_a_hand_is_another_one(folder: Path, scenario: str, about: list
     rule = 'top_two: {is: "() -> list of plan: take(2, deck)"}'
     family.write_text(text.replace("rules:\n", f"rules:\n  {rule}\n"), encoding="utf-8")
     assert noticed(folder, "tiny", scenario, "SM-6") == about
+
+
+def test_what_is_none_at_the_start_is_something(folder: Path) -> None:
+    family = folder / "small" / "family.yaml"
+    text = family.read_text(encoding="utf-8")
+    family.write_text(text.replace("state:\n", "state:\n  best: {value: plan?, start: none, cites: [SM-7]}\n"), "utf-8")
+    assert noticed(folder, "tiny", "then: [best == none]\n", "SM-7") == ["starts otherwise"]
+    assert noticed(folder, "tiny", "then: [amount == 1]\n", "SM-7") == []
+
+
+def test_a_line_that_permits_all_permits_nothing(folder: Path) -> None:
+    family = folder / "small" / "family.yaml"
+    text = family.read_text(encoding="utf-8")
+    text = text.replace("pay n in 1 .. 3:", "pay n in 1 .. 3 where may_pay():")
+    text = text.replace("rules:\n", "rules:\n  may_pay: {permits: require yes cites SM-8}\n")
+    family.write_text(text, encoding="utf-8")
+    assert noticed(folder, "tiny", "when: [{by: 0, do: pay, n: 1}]\n", "SM-8") == ["asks otherwise"]
+    assert noticed(folder, "tiny", "then: [amount == 1]\n", "SM-8") == []
