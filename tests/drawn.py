@@ -22,14 +22,16 @@ from typing import Any
 
 from interpreter.base.diagnostics import RulesetError
 from interpreter.base.paths import ruleset_roots
-from interpreter.base.source import SourceFile
+from interpreter.base.source import SourceFile, Span
 from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.ruleset import Ruleset, load
+from interpreter.kernel.state import State
 from interpreter.language import core as c
-from interpreter.language.model import Model, RuleLayer
+from interpreter.language.model import Model, RuleLayer, Signature
 from interpreter.language.policies import Checked, Policy, policies_in
 from interpreter.language.types import BOOL, INT, Type, read_type
 from interpreter.language.walk import descendants
+from interpreter.play.bots.base import Stream
 from interpreter.play.bots.policy import PolicyBot
 from interpreter.play.match import Match
 from interpreter.reading.files import Shelf, read_document
@@ -246,7 +248,10 @@ class Writer:
         elif self.chance.random() < 0.2:
             tie = " asking last(seats)"
         chance = f" {self.chance.randrange(1, 4)} in {self.chance.randrange(4, 6)}"
-        return " or ".join(written) + tie + (chance if self.chance.random() < 0.2 else "")
+        ends = tie + (chance if self.chance.random() < 0.2 else "")
+        if len(written) == 1:
+            return f"{written[0]}{ends}"
+        return "\n".join([f"either{ends}:", *(f"  {pattern}" for pattern in written)])
 
     def pattern(self, around: Scope, alternatives: dict[str, Scope]) -> tuple[str, Scope]:
         name = self.chance.choice([*alternatives, "any"] if self.chance.random() < 0.2 else list(alternatives))
@@ -371,8 +376,24 @@ def _file(top: RuleLayer, layers: tuple[RuleLayer, ...]) -> str:
 
 
 def _policy(path: Path, family: str, ruleset: Ruleset, chance: random.Random) -> None:
+    """A policies file: weights, rules that know them and those above, and for each decision lines, which may have names
+    and may be laid over others."""
     writer = Writer(ruleset.model, chance)
-    head = f"language: 1\npolicies: {family}/drawn\ntitle: Drawn\nis:\n  drawn:\n"
+    head = f"language: 1\npolicies: {family}/drawn\ntitle: Drawn\n"
+    weights = [f"weight_{number}" for number in range(chance.choice([0, 1, 3]))]
+    if weights:
+        head += f"weights: {{{', '.join(f'{name}: {chance.choice(NUMBERS)}' for name in weights)}}}\n"
+        writer.globals += [(name, INT) for name in weights]
+    rules = ""
+    for number in range(chance.choice([0, 1, 2, 4])):
+        name, result = f"drawn_{number}", chance.choice([INT, INT, BOOL, SEAT])
+        scope: Scope = [("who", SEAT), *([("amount", INT)] if chance.random() < 0.5 else [])]
+        header = f"({', '.join(f'{word}: {of}' for word, of in scope)}) -> {result}:"
+        rule = f"  {name}:\n    is: |\n      {header} {writer.value(result, scope)}\n"
+        if not policies_read(ruleset, path, f"{head}rules:\n{rules}{rule}is: {{}}\n").diagnostics:
+            rules += rule
+            writer.functions.append(Signature(name, "is", tuple(scope), result, Span(SourceFile("", ""), 0, 0)))
+    head += f"rules:\n{rules}is:\n  drawn:\n" if rules else "is:\n  drawn:\n"
     text = head
     for name, (around, alternatives) in decisions_of(ruleset.model).items():
         lines: list[str] = []
@@ -381,7 +402,11 @@ def _policy(path: Path, family: str, ruleset: Ruleset, chance: random.Random) ->
             if not policies_read(ruleset, path, f"{head}    {name}:\n      prefer: |\n{block(line, 8)}").diagnostics:
                 lines.append(line)
         lines.append(chance.choice(["any at random", "any at random", "any"]))
-        text += f"    {name}:\n      prefer: |\n" + "".join(block(line, 8) for line in lines)
+        if chance.random() < 0.5:
+            text += f"    {name}:\n      prefer: |\n" + "".join(block(line, 8) for line in lines)
+        else:
+            named = (f"        line_{number}: |\n{block(line, 10)}" for number, line in enumerate(lines))
+            text += f"    {name}:\n      prefer:\n" + "".join(named)
     path.write_text(text)
 
 
@@ -416,6 +441,46 @@ def story_of(ruleset: Ruleset, policy: Policy, case: Case, patience: int | None)
     return story
 
 
+class _Drawn(Stream):
+    """Random numbers that hang on nothing but the state: a choice that is made once more draws the same ones."""
+
+    __slots__ = ("state",)
+
+    def __init__(self, state: State) -> None:
+        super().__init__(0, "drawn")
+        self.state = state
+
+    def number(self) -> int:
+        return hash(tuple(self.state.cells)) & 0x3FFFFFFF
+
+    def below(self, bound: int) -> int:
+        return self.number() % bound
+
+
+def loop_story(ruleset: Ruleset, policy: Policy, case: Case, *, plain: bool) -> Story:
+    """How a game ends whose random numbers hang on its state: in the plain form, or in the loop in which the machine
+    plays by itself. Nothing, if a decision has no function."""
+    machine = ruleset.table(case.players, ruleset.settings({})).machine
+    machine.plain, machine.patience = plain, 0
+    story: Story = []
+    with told(story):
+        bots: list[Any] = []
+        bots.extend(PolicyBot(policy, bots, in_world=True) for _ in range(case.players))
+        match = Match(ruleset, bots, case.seed)
+        game, random_ = match.game, _Drawn(match.game.state)
+        if plain:
+            match.streams = [random_] * case.players
+            while match.decisions < MOST_DECISIONS and game.decision is not None:
+                match.step()
+            made = match.decisions
+        else:
+            if not machine.is_written or not (prefer := machine.preferring(policy)).keys() >= machine.asks.keys():
+                return []
+            made = machine.play(game.state, game.chance, prefer, random_.number, MOST_DECISIONS)
+        story.append(f"{made} {game.digest()}")
+    return story
+
+
 def _same(first: Story, second: Story, what: str) -> None:
     for number, (a, b) in enumerate(zip(first, second, strict=False)):
         assert a == b, f"{what}: choice {number}: {a} became {b}"
@@ -431,6 +496,8 @@ def play_alike(case: Case, times: int = 3) -> Story:
     again, same_policy = case.load()  # from the cache where there is one
     _same(plain, story_of(again, same_policy, case, 60), "functions take over")
     _same(plain, story_of(again, same_policy, case, 0), "loaded again")
+    if loop := loop_story(again, same_policy, case, plain=False):
+        _same(loop_story(ruleset, policy, case, plain=True), loop, "the machine's own loop")
     return plain
 
 
