@@ -11,6 +11,8 @@ from interpreter.play.bots.named import bots_of
 from interpreter.play.match import Match
 
 RULES = """\
+tables:
+  regions_in_play: {amends: power-grid, laws: {regions_hang_together: nothing}}
 rules:
   choose_area:
     replaces: power-grid

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +15,7 @@ from hypothesis import strategies as st
 from interpreter.base.codes import CODES
 from interpreter.base.diagnostics import Diagnostic, render, to_json
 from interpreter.base.source import SourceFile, Span
+from interpreter.engine.ruleset import load
 from interpreter.reading.yaml import (
     MAX_BYTES,
     MAX_DEPTH,
@@ -233,6 +237,26 @@ def test_without_the_c_parser_what_may_be_none_is_read(path: Path, monkeypatch: 
     monkeypatch.delattr(yaml, "CSafeLoader")
     assert read_yaml(file) == fast
     assert fast[1] == []
+
+
+WITHOUT_C = """\
+import sys, yaml
+del yaml.CSafeLoader
+from interpreter.engine.ruleset import load
+from interpreter.reading.yaml import loader
+assert issubclass(loader(), yaml.SafeLoader)
+print(load(sys.argv[1], sys.argv[2:]).digest)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("names", [["outpost"], ["germany-2018", "power-grid/start-cities"]])
+def test_without_the_c_parser_whole_rulesets_are_the_same(names: list[str]) -> None:
+    command = [sys.executable, "-c", WITHOUT_C, *names]
+    environment = {**os.environ, "REGELWERK_CACHE": "off"}
+    top = Path(__file__).parents[2]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True, cwd=top)
+    assert done.stdout.strip() == load(names[0], names[1:]).digest
 
 
 BLOCKS = {
