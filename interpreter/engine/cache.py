@@ -204,6 +204,41 @@ class KeptTrees(dict[tuple[str, Any], Any]):
         return digest_of("trees", _asker(), file.name, file.text)
 
 
+MOST_FITS = 2_000
+"""Of so many texts it is known that they fit, those that were met last."""
+
+
+class KeptFits:
+    """Texts of files that fit the schema of their kind, by digests that are kept between runs in one entry."""
+
+    def __init__(self, kept_in: Store) -> None:
+        self._store = kept_in
+        self._known: dict[bytes, None] | None = None
+        self._changed = False
+
+    def has(self, kind: str, text: str) -> bool:
+        return digest_of(kind, text) in self._all()
+
+    def add(self, kind: str, text: str) -> None:
+        self._all()[digest_of(kind, text)] = None
+        self._changed = True
+
+    def keep(self) -> None:
+        """Keeps what is known to fit, where there is more of it."""
+        if self._changed:
+            self._store.put(self._key(), b"".join(list(self._all())[-MOST_FITS:]))
+        self._changed = False
+
+    def _all(self) -> dict[bytes, None]:
+        if self._known is None:
+            data, size = self._store.get(self._key()) or b"", len(digest_of())
+            self._known = dict.fromkeys(data[start : start + size] for start in range(0, len(data), size))
+        return self._known
+
+    def _key(self) -> bytes:
+        return digest_of("fits", _asker())
+
+
 class _Same(list[SourceFile]):
     """One file under every number."""
 
@@ -222,20 +257,23 @@ def _file_of(key: Any) -> SourceFile | None:
 
 @contextmanager
 def kept_trees() -> Iterator[None]:
-    """In here texts that were parsed, now or in an earlier run, are not parsed again."""
+    """In here texts that were parsed, now or in an earlier run, are not parsed again, and files that fit their schema
+    are not held against it again."""
     from interpreter.language.parse import is_remembering, remembered
+    from interpreter.reading.schema import fitting
 
     found = store()
     if found is None or is_remembering():
         with remembered():
             yield
         return
-    trees = KeptTrees(found)
-    with remembered(trees):
+    trees, fits = KeptTrees(found), KeptFits(found)
+    with remembered(trees), fitting(fits):
         try:
             yield
         finally:
             trees.keep()
+            fits.keep()
 
 
 # -- who asks ----------------------------------------------------------------------------------------------------------

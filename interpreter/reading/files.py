@@ -18,7 +18,7 @@ from interpreter.base.paths import ruleset_roots
 from interpreter.base.source import SourceFile, Span
 from interpreter.base.suggest import did_you_mean, did_you_mean_id
 from interpreter.reading.evidence import digest, folders_in, looked_at, names_in
-from interpreter.reading.schema import check_schema
+from interpreter.reading.schema import check_schema, misfits
 from interpreter.reading.unsaved import unsaved_bytes
 from interpreter.reading.yaml import MAX_BYTES, Mapping, Scalar, decode, read_yaml, too_large
 
@@ -28,6 +28,7 @@ __all__ = [
     "Shelf",
     "files_at",
     "files_below",
+    "files_here",
     "names_a_file",
     "nearby",
     "nearby_ids",
@@ -89,7 +90,9 @@ class Document:
     @cached_property
     def misfits(self) -> tuple[Diagnostic, ...]:
         """Everything in it that the schema of its kind does not allow."""
-        return tuple(check_schema(self.kind, self.root))
+        if self.is_changed:
+            return tuple(check_schema(self.kind, self.root))
+        return tuple(misfits(self.kind, self.root, self.file.text))
 
 
 _Read = tuple[Document | None, list[Diagnostic]]
@@ -203,6 +206,18 @@ def nearby_ids() -> list[str]:
     here, place = Path(), KINDS["ruleset"].format(name="*")
     paths = [path for pattern in ("*.yaml", place, f"rulesets/{place}") for path in files_at(here, pattern)]
     return sorted({id for path in paths if (id := _headers(path).get("ruleset")) == path.stem and id is not None})
+
+
+def files_here(kind: str) -> list[Path]:
+    """The files of a kind that an author has here: in the current folder, where it is a family's, and where it, or
+    ``rulesets`` in it, is a folder of rulesets. None in the folder of a clone, or in any other with what is shipped."""
+    here, shipped = resolved(Path()), resolved(ruleset_roots()[-1])
+    if shipped.is_relative_to(here) or here.is_relative_to(shipped):
+        return []
+    place = KINDS[kind].format(folder="*", name="*")
+    patterns = ("*.yaml", place.partition("/")[2], place, f"rulesets/{place}")
+    found = {path for pattern in patterns for path in files_at(Path(), pattern) if _kind_of(path) == kind}
+    return sorted(found)
 
 
 def several(kind: str, id: str, places: Iterable[Path], at: Span | None = None) -> Diagnostic:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from interpreter.base.diagnostics import Diagnostic, unique
 from interpreter.base.frozen import dataclass
@@ -23,7 +25,39 @@ if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
     from jsonschema.protocols import Validator
 
-__all__ = ["check_schema", "documentation", "keys_at", "meanings", "values_at"]
+__all__ = ["check_schema", "documentation", "fitting", "keys_at", "meanings", "misfits", "values_at"]
+
+
+class Fitting(Protocol):
+    """Remembers texts of files that fit the schema of their kind."""
+
+    def has(self, kind: str, text: str) -> bool: ...
+
+    def add(self, kind: str, text: str) -> None: ...
+
+
+_fitting: ContextVar[Fitting | None] = ContextVar("fitting", default=None)
+
+
+@contextmanager
+def fitting(known: Fitting) -> Iterator[None]:
+    """In here a file whose text is known to fit is not held against its schema again."""
+    token = _fitting.set(known)
+    try:
+        yield
+    finally:
+        _fitting.reset(token)
+
+
+def misfits(kind: str, document: Mapping, text: str) -> list[Diagnostic]:
+    """Everything that the schema does not allow in a file with this text."""
+    known = _fitting.get()
+    if known is not None and known.has(kind, text):
+        return []
+    found = check_schema(kind, document)
+    if known is not None and not found:
+        known.add(kind, text)
+    return found
 
 
 def check_schema(kind: str, document: Mapping) -> list[Diagnostic]:

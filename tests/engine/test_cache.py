@@ -14,10 +14,12 @@ from typing import Any
 import pytest
 
 from interpreter.base import paths
-from interpreter.base.diagnostics import RulesetError
+from interpreter.base.diagnostics import Diagnostic, RulesetError
+from interpreter.base.source import SourceFile
 from interpreter.compiler.fast import machine as fast
 from interpreter.engine import cache
 from interpreter.engine import ruleset as rulesets
+from interpreter.engine.cache import kept_trees
 from interpreter.engine.explain import explain
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.engine.validation import validate
@@ -26,7 +28,9 @@ from interpreter.language.grammar import Text
 from interpreter.language.parse import remembered
 from interpreter.play.bots.named import bots_of, policies_for
 from interpreter.play.match import Match
+from interpreter.reading import schema
 from interpreter.reading.files import Shelf
+from interpreter.reading.yaml import Mapping, read_yaml
 
 TOP = Path(__file__).parents[2]
 OVERLAY = """\
@@ -553,3 +557,34 @@ def test_texts_of_unchanged_files_are_not_parsed_again(kept: Path, own: Path, mo
     damaged = [path for path in entries(kept) if path.write_bytes(path.read_bytes()[:-1])]
     assert damaged
     assert messages() == wrong
+
+
+def test_files_that_fit_their_schema_are_not_held_against_it_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A text that fits is known by its kind and content; one that does not is told each time."""
+    monkeypatch.setenv("REGELWERK_CACHE", str(tmp_path / "cache"))
+    checked: list[str] = []
+    check_schema = schema.check_schema
+
+    def seen(kind: str, document: Mapping) -> list[Diagnostic]:
+        checked.append(kind)
+        return check_schema(kind, document)
+
+    monkeypatch.setattr(schema, "check_schema", seen)
+
+    def found(kind: str, text: str) -> list[str]:
+        checked.clear()
+        root, _ = read_yaml(SourceFile("a.yaml", text))
+        assert isinstance(root, Mapping)
+        with kept_trees():
+            return [diagnostic.code for diagnostic in schema.misfits(kind, root, text)]
+
+    good = (TOP / "rulesets" / "goofspiel" / "goofspiel.yaml").read_text(encoding="utf-8")
+    for text, codes, again in ((good, [], []), (good + "nodes: [x]\n", ["E101"], ["ruleset"])):
+        assert found("ruleset", text) == codes
+        assert checked == ["ruleset"]
+        assert found("ruleset", text) == codes
+        assert checked == again
+    assert found("ruleset", good + "# more\n") == []
+    assert checked == ["ruleset"]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from interpreter.base.words import counted
 from interpreter.cli.options import (
     loaded,
     output_option,
@@ -35,6 +36,7 @@ __all__ = ["command"]
 @click.option(
     "-k", "text", metavar="EXPR", help="Only scenarios whose name, file or statements have a text; `and`, `or`, `not`."
 )
+@click.option("--all", "every", is_flag=True, help="Without arguments: all scenarios, also those shipped.")
 @click.option("--record", is_flag=True, help="Play a few moves of one RULESET and make a scenario of them.")
 @click.option("--to", "path", type=click.Path(path_type=Path), metavar="FILE", help="With --record: add it to FILE.")
 @click.option("--name", metavar="TEXT", help="With --record: what the scenario shows.")
@@ -43,8 +45,11 @@ __all__ = ["command"]
 @seed_option
 @settings_option
 @output_option("text", "json")
-def command(targets: tuple[str, ...], text: str | None, record: bool, output: str, **recording: Any) -> None:
-    """Runs scenarios: of files, of all files in folders, of rulesets; without arguments, all that there are.
+def command(
+    targets: tuple[str, ...], text: str | None, every: bool, record: bool, output: str, **recording: Any
+) -> None:
+    """Runs scenarios: of files, of all files in folders, of rulesets. Without arguments, those of the current folder
+    where it has rulesets or scenarios, else all that there are.
 
     A scenario that fails is told with its place, what was expected and what is, and what the rulebook says; the exit
     status is then 1.
@@ -55,11 +60,14 @@ def command(targets: tuple[str, ...], text: str | None, record: bool, output: st
     \b
     Examples:
       regelwerk test
+      regelwerk test --all
       regelwerk test germany-2018 -k "six players"
       regelwerk test germany-2018 -k "GU-191 and not robots"
       regelwerk test rulesets/power-grid/scenarios -o json
       regelwerk test --record goofspiel --seed 7 --to my-tests.yaml
     """
+    if every and targets:
+        raise click.UsageError("--all goes without arguments")
     if record:
         if len(targets) != 1:
             raise click.UsageError("--record needs one RULESET")
@@ -68,19 +76,27 @@ def command(targets: tuple[str, ...], text: str | None, record: bool, output: st
     for name, value in recording.items():
         if value not in (None, ()):
             raise click.UsageError(f"--{_SHOWN.get(name, name)} goes with --record")
-    from interpreter.engine.suite import suite_of
+    from interpreter.engine.suite import Suite, suite_of
+    from interpreter.reading.files import shelf_for
 
     if text is not None:
         _check_terms(text)
-    suite = suite_of(targets)
-    known = len(suite.scenarios)
+    here = _here() if not targets and not every else None
+    suite = suite_of(targets) if here is None else suite_of(here) if here else Suite(shelf_for(), [])
+    known, skipped = len(suite.scenarios), list[str]()
     if text is not None:
         suite.scenarios = [scenario for scenario in suite.scenarios if _fits(text, scenario.id, scenario.statements)]
+        if len(suite.scenarios) < known:
+            skipped.append(f"{counted(known - len(suite.scenarios), 'scenario')} that `{text}` does not fit")
+    if here is not None:
+        skipped.append("the scenarios of other folders; `regelwerk test --all` runs all that there are")
     outcomes = list(suite.outcomes())
     if output == "json":
-        _json(suite, outcomes)
+        _json(suite, outcomes, skipped)
     else:
-        _text(suite, outcomes, "no scenario fits" if known else _none_for(targets))
+        _text(suite, outcomes, "no scenario fits" if known else _none_for(targets, here is not None))
+        for line in skipped:
+            notice(f"skipped: {line}")
     if not outcomes or suite.told() or any(not outcome.passed for outcome in outcomes):
         raise click.exceptions.Exit(1)
 
@@ -137,9 +153,17 @@ def _fits(expression: str, id: str, statements: frozenset[str]) -> bool:
     return any(all(map(holds, some.split(" and "))) for some in expression.split(" or "))
 
 
-def _none_for(targets: tuple[str, ...]) -> str:
+def _here() -> list[str] | None:
+    """The files of scenarios of the current folder; nothing where it has neither these nor rulesets."""
+    from interpreter.reading.files import files_here
+
+    found = [path.as_posix() for path in files_here("scenarios")]
+    return found if found or files_here("ruleset") else None
+
+
+def _none_for(targets: tuple[str, ...], is_here: bool) -> str:
     if not targets:
-        return "there are no scenarios"
+        return "this folder has no scenarios" if is_here else "there are no scenarios"
     return f"{' and '.join(f'`{name}`' for name in targets)} {'has' if len(targets) == 1 else 'have'} no scenarios"
 
 
@@ -160,7 +184,7 @@ def _text(suite: Suite, outcomes: list[Outcome], nothing: str) -> None:
         say(f"{len(outcomes) - failed} passed" + (f", {styled(f'{failed} failed', fg='red')}" if failed else ""))
 
 
-def _json(suite: Suite, outcomes: list[Outcome]) -> None:
+def _json(suite: Suite, outcomes: list[Outcome], skipped: list[str]) -> None:
     from interpreter.base.diagnostics import to_json, unique
 
     failed = sum(not outcome.passed for outcome in outcomes)
@@ -168,6 +192,7 @@ def _json(suite: Suite, outcomes: list[Outcome]) -> None:
         {
             "passed": len(outcomes) - failed,
             "failed": failed,
+            "skipped": skipped,
             "scenarios": [_outcome(outcome) for outcome in outcomes],
             "diagnostics": [to_json(diagnostic) for diagnostic in unique(suite.diagnostics)],
         }

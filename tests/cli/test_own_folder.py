@@ -1,0 +1,39 @@
+"""Commands without arguments in the folder of an author, who has rulesets of his own beside those shipped."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+
+ELSEWHERE = "skipped: the scenarios of other folders; `regelwerk test --all` runs all that there are\n"
+
+
+def test_scenarios_of_the_current_folder_are_run(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    run("new", "map", "my-town", "--for", "germany-2018", "--in", ".")
+    none = run("test")
+    assert (none.exit_code, none.stdout, none.stderr) == (1, "this folder has no scenarios\n", ELSEWHERE)
+    run("new", "game", "heap", "--in", ".")
+    for folder in (".", "heap", "heap/scenarios"):
+        monkeypatch.chdir(tmp_path / folder)
+        found = run("test")
+        assert (found.exit_code, found.stdout, found.stderr) == (0, "2 passed\n", ELSEWHERE)
+    monkeypatch.chdir(tmp_path)
+    few = json.loads(run("test", "-k", "nonsense", "-o", "json").stdout)
+    assert few["skipped"] == ["2 scenarios that `nonsense` does not fit", ELSEWHERE.strip().removeprefix("skipped: ")]
+    assert run("test", "heap", "--all").exit_code == 2
+
+
+def test_without_files_of_ones_own_all_scenarios_are_run(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    few = run("test", "-k", "F-04")
+    assert few.exit_code == 0
+    assert few.stderr.startswith("skipped: ")
+    assert "that `F-04` does not fit" in few.stderr
+    assert "other folders" not in few.stderr
