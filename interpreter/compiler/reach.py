@@ -7,7 +7,7 @@ facts the checker knows in which phases an event can occur, and which standing r
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.compiler.facts import Facts, Reach, target_of
@@ -286,11 +286,13 @@ def _asking(model: Model, reach: Reach) -> frozenset[str]:
     """The procedures that ask, or call one that does, whichever of their layers answers; and the events that such a
     procedure hears."""
     found: set[str] = set()
+    led = {name: _leads_to(model, layer.body) for name, layer in reach.procedures.items()}
     while True:
         more = {
             name
             for name, layer in reach.procedures.items()
-            if _asks(model, layer.body, found) and (layer.when is None or _below(layer) in {*found, f"{layer.rule}@-1"})
+            if ((leads := led[name]) is None or not found.isdisjoint(leads))
+            and (layer.when is None or _below(layer) in {*found, f"{layer.rule}@-1"})
         }
         heard = (t.event for t in model.triggers.values() if any(case.procedure in more for case in t.cases))
         if found == (more := {*more, *heard}):
@@ -303,22 +305,29 @@ def _below(layer: RuleLayer) -> str:
     return f"{layer.rule}@{layer.layer - 1}"
 
 
-def _asks(model: Model, body: object, asking: Container[str]) -> bool:
+def _asks(model: Model, body: object, asking: Set[str]) -> bool:
     """Whether something in a text asks, by itself or in what it calls."""
+    led = _leads_to(model, body)
+    return led is None or not asking.isdisjoint(led)
+
+
+def _leads_to(model: Model, body: object) -> frozenset[str] | None:
+    """The procedures that a text calls, and the events that it notes; nothing where it asks by itself."""
+    found: set[str] = set()
     for node in descendants(body):
         match node:
             case c.Ask():
-                return True
-            case c.Notes(event) if event in asking:
-                return True
-            case c.CallRule() | c.CallBase() if target_of(model, node) in asking:
-                return True
+                return None
+            case c.Notes(event):
+                found.add(event)
+            case c.CallRule() | c.CallBase():
+                found.add(target_of(model, node))
             case _:
                 pass
-    return False
+    return frozenset(found)
 
 
-def _silent(model: Model, reach: Reach, body: tuple[c.Step, ...], asking: Container[str]) -> Iterable[RuleLayer]:
+def _silent(model: Model, reach: Reach, body: tuple[c.Step, ...], asking: Set[str]) -> Iterable[RuleLayer]:
     """Layers of what a loop calls that ask nobody, though another layer of the same rule does."""
     calls = [target_of(model, node) for node in descendants(body) if isinstance(node, c.CallRule | c.CallBase)]
     for name in calls:

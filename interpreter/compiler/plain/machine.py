@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any, assert_never, cast
 
@@ -79,6 +80,8 @@ class AskSite:
 
 
 Going = tuple[int, Env, Any]
+Ready = tuple[tuple[Run, ...], Callable[[State, Env, Any], Going | None], Span]
+"""The steps of a stretch, its end, and its place."""
 
 
 @dataclass(eq=False)
@@ -87,14 +90,10 @@ class Machine:
 
     program: l.Program
     constants: Constants
-    asks: dict[int, AskSite] = field(default_factory=dict)
     resets: dict[str, list[tuple[int, Value]]] = field(default_factory=dict)
     """For a turn, phase and round the cells that go back to a value at its end."""
     _functions: dict[str, Evaluate] = field(default_factory=dict)
     _procedures: dict[str, Callable[[State, tuple[Value, ...]], Value]] = field(default_factory=dict)
-    _stretches: list[tuple[tuple[Run, ...], Callable[[State, Env, Any], Going | None], Span]] = field(
-        default_factory=list
-    )
 
     def __post_init__(self) -> None:
         self.chance: ChanceSource = Seeded(0)
@@ -108,10 +107,7 @@ class Machine:
         counts = self.constants.statics["seat.counts"]
         self._asked = frozenset(seat for seat in self.constants.seats if counts[seat])
         self.first_special = len(self.program.stretches)
-        for stretch in self.program.stretches:
-            self._stretches.append(self._stretch(len(self._stretches), stretch))
         self._watches = [self._watch(watch) for watch in self.constants.watches]
-        self._stretches.extend(((), getattr(self, f"_{name}"), NOWHERE) for name in SPECIALS)
         (
             self.START,
             self.SETTLE,
@@ -128,6 +124,23 @@ class Machine:
             self.PHASE_BEGIN,
             self.NOTHING,
         ) = range(self.first_special, self.first_special + len(SPECIALS))
+
+    @cached_property
+    def _ready(self) -> tuple[list[Ready], dict[int, AskSite]]:
+        """All stretches and decisions, made when the first is run: who sets a table for its laws runs none."""
+        asks: dict[int, AskSite] = {}
+        stretches = [self._stretch(index, stretch, asks) for index, stretch in enumerate(self.program.stretches)]
+        stretches.extend(((), getattr(self, f"_{name}"), NOWHERE) for name in SPECIALS)
+        return stretches, asks
+
+    @cached_property
+    def _stretches(self) -> list[Ready]:
+        return self._ready[0]
+
+    @cached_property
+    def asks(self) -> dict[int, AskSite]:
+        """The decisions, by their stretches."""
+        return self._ready[1]
 
     # --- running
 
@@ -517,16 +530,16 @@ class Machine:
 
     # --- stretches
 
-    def _stretch(
-        self, index: int, stretch: l.Stretch
-    ) -> tuple[tuple[Run, ...], Callable[[State, Env, Any], Going | None], Span]:
+    def _stretch(self, index: int, stretch: l.Stretch, asks: dict[int, AskSite]) -> Ready:
         steps = tuple(self.steps.compile(step) for step in stretch.steps)
         each = effort(stretch.steps)
         if each > 1:
             steps = (lambda state, env: self.meter.charge(each, stretch.span), *steps)
-        return steps, self._end(index, stretch), stretch.span
+        return steps, self._end(index, stretch, asks), stretch.span
 
-    def _end(self, index: int, stretch: l.Stretch) -> Callable[[State, Env, Any], Going | None]:
+    def _end(
+        self, index: int, stretch: l.Stretch, asks: dict[int, AskSite]
+    ) -> Callable[[State, Env, Any], Going | None]:
         end = stretch.end
         match end:
             case l.Jumps(to):
@@ -535,7 +548,7 @@ class Machine:
                 holds = self.steps.test(test)
                 return lambda state, env, up: (then if holds(state, env) else otherwise, env, up)
             case l.Asks(ask, bodies):
-                return self._ask(index, stretch, ask, bodies)
+                return self._ask(index, stretch, ask, bodies, asks)
             case l.Calls(call, into, then):
                 return self._call(call, into, then)
             case l.Leaves(value):
@@ -555,7 +568,7 @@ class Machine:
                 assert_never(end)
 
     def _ask(
-        self, index: int, stretch: l.Stretch, ask: c.Ask, bodies: tuple[int, ...]
+        self, index: int, stretch: l.Stretch, ask: c.Ask, bodies: tuple[int, ...], asks: dict[int, AskSite]
     ) -> Callable[[State, Env, Any], Going | None]:
         compile_ = self.expressions.compile
         options = tuple(
@@ -573,7 +586,7 @@ class Machine:
         context = tuple((name, compile_(value)) for name, value in ask.context)
         site = AskSite(ask, stretch.procedure, compile_(ask.seat), context, options, bodies)
         sure = any(option.guard is None and not option.variables and not option.tests for option in options)
-        self.asks[index] = site
+        asks[index] = site
         chosen = tuple(ask.chosen)
 
         def stop(state: State, env: Env, up: Any) -> Going | None:
