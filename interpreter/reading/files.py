@@ -208,16 +208,15 @@ def nearby_ids() -> list[str]:
     return sorted({id for path in paths if (id := _headers(path).get("ruleset")) == path.stem and id is not None})
 
 
-def files_here(kind: str) -> list[Path]:
-    """The files of a kind that an author has here: in the current folder, where it is a family's, and where it, or
+def files_here(*kinds: str) -> list[Path]:
+    """The files of some kinds that an author has here: in the current folder, where it is a family's, and where it, or
     ``rulesets`` in it, is a folder of rulesets. None in the folder of a clone, or in any other with what is shipped."""
     here, shipped = resolved(Path()), resolved(ruleset_roots()[-1])
     if shipped.is_relative_to(here) or here.is_relative_to(shipped):
         return []
-    place = KINDS[kind].format(folder="*", name="*")
-    patterns = ("*.yaml", place.partition("/")[2], place, f"rulesets/{place}")
-    found = {path for pattern in patterns for path in files_at(Path(), pattern) if _kind_of(path) == kind}
-    return sorted(found)
+    places = {KINDS[kind].format(folder="*", name="*") for kind in kinds}
+    patterns = {form for at in places for form in ("*.yaml", at.partition("/")[2], at, f"rulesets/{at}")}
+    return sorted({path for form in patterns for path in files_at(Path(), form) if _kind_of(path) in kinds})
 
 
 def several(kind: str, id: str, places: Iterable[Path], at: Span | None = None) -> Diagnostic:

@@ -211,7 +211,7 @@ def test_lint_tells_what_it_finds(run: Run, pond: Path) -> None:
     result = run("lint", "pond")
     assert result.exit_code == 1
     assert result.stdout.startswith("pond/overlays/bad.yaml:9:7: L002 `storm_comes` is `storm_comes` of `pond`, but")
-    assert "   note: `storm_comes` stands here (pond/family.yaml:158:7)\n" in result.stdout
+    assert "   note: `storm_comes` stands here (pond/family.yaml:159:7)\n" in result.stdout
     assert result.stdout.endswith("\n1 found\n")
     assert "# L002: two rules that differ in constants only\n" in run("help", "L002").stdout
 
@@ -227,7 +227,7 @@ def test_lint_for_programs(run: Run, pond: Path) -> None:
     places = [finding["place"], finding["notes"][0]["place"]]
     assert [(place["file"], place["line"]) for place in places] == [
         ("pond/overlays/bad.yaml", 9),
-        ("pond/family.yaml", 158),
+        ("pond/family.yaml", 159),
     ]
     first, *more = run("lint", "pond", "-o", "github").stdout.splitlines()
     assert first.startswith("::warning file=pond/overlays/bad.yaml,line=9,col=7,title=L002::`storm_comes` is")

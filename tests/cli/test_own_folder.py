@@ -37,3 +37,23 @@ def test_without_files_of_ones_own_all_scenarios_are_run(
     assert few.stderr.startswith("skipped: ")
     assert "that `F-04` does not fit" in few.stderr
     assert "other folders" not in few.stderr
+
+
+def test_files_of_the_current_folder_are_checked(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files of other kinds, such as those of a forge, are none of them."""
+    monkeypatch.chdir(tmp_path)
+    run("new", "game", "heap", "--in", ".")
+    (tmp_path / "other.yaml").write_text("on: push\n", encoding="utf-8")
+    for folder in (".", "heap"):
+        monkeypatch.chdir(tmp_path / folder)
+        checked = run("validate")
+        assert checked.stdout == "5 files, no errors\n"
+        assert checked.stderr == (
+            "skipped: files of other folders; `regelwerk validate --all` checks all that there are\n"
+        )
+    data = json.loads(run("validate", "-o", "json").stdout)
+    assert (data["rulesets"], len(data["skipped"])) == (["heap"], 1)
+    linted = json.loads(run("lint", "-o", "json").stdout)
+    assert (linted["rulesets"], linted["elsewhere"]) == (["heap"], True)
+    for command in ("validate", "lint"):
+        assert run(command, "heap", "--all").exit_code == 2

@@ -20,16 +20,18 @@ __all__ = ["command"]
 
 @click.command("lint")
 @click.argument("targets", nargs=-1, metavar="[PATH|RULESET]...")
+@click.option("--all", "every", is_flag=True, help="Without arguments: all rulesets, also those shipped.")
 @click.option("--off", multiple=True, metavar="CODE", help="Leave out what has this code; may be given several times.")
 @click.option("--error", multiple=True, metavar="CODE", help="Tell this as an error; may be given several times.")
 @output_option("text", "json", "github")
-def command(targets: tuple[str, ...], off: tuple[str, ...], error: tuple[str, ...], output: str) -> None:
+def command(targets: tuple[str, ...], every: bool, off: tuple[str, ...], error: tuple[str, ...], output: str) -> None:
     """Finds what could be said better in rulesets without errors: rules of a family that say the same (L001, L002),
     layers, conditions and readings without effect (L003 to L005), rules that cite nothing (L006) or that no scenario
     shows (L010), numbers in the text of procedures (L007), links far dearer than a way round them (L008), locals
     that hide another meaning (L009), copied procedures (L011), lines of rule text over 120 columns (L012).
 
-    Every ruleset is looked at, alone and with each overlay that fits it. Where targets are named, only what touches one
+    Every ruleset is looked at, alone and with each overlay that fits it. Without arguments, the files of the current
+    folder are meant where it has some, else all that there are. Where targets are named, only what touches one
     of their files is told (a file, the files of a folder, all files of a ruleset), and only the rulesets that contain
     one are looked at; other files of the family are only searched for copies, and skipped where they have errors.
     Where something is meant, a comment says so beside it or right above: `# lint: L007 and the reason`. The exit status
@@ -45,12 +47,15 @@ def command(targets: tuple[str, ...], off: tuple[str, ...], error: tuple[str, ..
     """
     from interpreter.base.cycles import no_search
     from interpreter.base.diagnostics import render, to_json
-    from interpreter.cli.commands.validate import annotate
+    from interpreter.cli.commands.validate import annotate, own_files
     from interpreter.engine.cache import kept_trees
     from interpreter.engine.lint import compositions, lint
     from interpreter.reading.files import resolved, shelf_for
 
     _check_codes((*off, *error))
+    if every and targets:
+        raise click.UsageError("--all goes without arguments")
+    elsewhere = not targets and not every and bool(targets := own_files())
     named = [document for target in targets for document in _named(target)]
     with no_search(), kept_trees():
         found = compositions(shelf_for(named[0].path if named else None), {resolved(each.path) for each in named})
@@ -63,13 +68,15 @@ def command(targets: tuple[str, ...], off: tuple[str, ...], error: tuple[str, ..
     if output == "json":
         ids = sorted({ruleset.id for ruleset in found.asked})
         told = [to_json(finding) for finding in findings]
-        as_json({"rulesets": ids, "skipped": found.skipped, "findings": told})
+        as_json({"rulesets": ids, "skipped": found.skipped, "elsewhere": elsewhere, "findings": told})
     elif output == "github":
         annotate(findings, {document.file.name: path for path, document in parts.items()})
     else:
         for finding in findings:
             say(render(finding))
         say(f"{len(findings) or 'nothing'} found")
+    if elsewhere and output == "text":
+        notice("skipped: rulesets of other folders; `regelwerk lint --all` looks at all that there are")
     if found.skipped:
         notice(f"skipped, for they have errors: {', '.join(found.skipped)}")
     if findings:

@@ -12,23 +12,25 @@ import click
 
 from interpreter.base.words import counted
 from interpreter.cli.options import output_option, overlays_option
-from interpreter.cli.output import as_json, say
+from interpreter.cli.output import as_json, notice, say
 
 if TYPE_CHECKING:
     from interpreter.base.diagnostics import Diagnostic
     from interpreter.engine.validation import Validation
     from interpreter.language.parse import Trees
 
-__all__ = ["annotate", "command"]
+__all__ = ["annotate", "command", "own_files"]
 
 
 @click.command("validate")
 @click.argument("targets", nargs=-1, metavar="[PATH|ID]...")
 @overlays_option
+@click.option("--all", "every", is_flag=True, help="Without arguments: all files, also those shipped.")
 @click.option("--watch", "watching", is_flag=True, help="Check again whenever a file is saved, until Ctrl-C.")
 @output_option("text", "json", "github")
-def command(targets: tuple[str, ...], overlays: tuple[str, ...], watching: bool, output: str) -> None:
-    """Checks files of any kind, and every ruleset that contains them; without arguments, all that there is.
+def command(targets: tuple[str, ...], overlays: tuple[str, ...], every: bool, watching: bool, output: str) -> None:
+    """Checks files of any kind, and every ruleset that contains them. Without arguments, those of the current folder
+    where it has some, else all that there is.
 
     A file that is named by its path is checked alone first, then in every ruleset, shipped or beside it, of which it
     is a part; of a folder, every file below it. All errors are told, not the first; the exit status is then 1.
@@ -42,16 +44,34 @@ def command(targets: tuple[str, ...], overlays: tuple[str, ...], watching: bool,
     """
     if overlays and not targets:
         raise click.UsageError("--with needs a PATH or ID that the overlay is stacked on")
+    if every and targets:
+        raise click.UsageError("--all goes without arguments")
     if watching and output == "github":
         raise click.UsageError("--watch is for people and editors: it goes with -o text and -o json")
+    skipped: list[str] = []
+    if not targets and not every and (targets := own_files()):
+        skipped.append("files of other folders; `regelwerk validate --all` checks all that there are")
     if watching:
         _watch(targets, overlays, output, {})
-    elif _check(targets, overlays, output):
+    elif _check(targets, overlays, output, skipped=skipped):
         raise click.exceptions.Exit(1)
 
 
+def own_files() -> tuple[str, ...]:
+    """The files that an author has in the current folder: they are meant where nothing is named."""
+    from interpreter.reading.files import KINDS, files_here
+
+    return tuple(path.as_posix() for path in files_here(*KINDS))
+
+
 def _check(
-    targets: Sequence[str], overlays: Sequence[str], output: str, trees: Trees | None = None, *, again: bool = False
+    targets: Sequence[str],
+    overlays: Sequence[str],
+    output: str,
+    trees: Trees | None = None,
+    *,
+    again: bool = False,
+    skipped: Sequence[str] = (),
 ) -> int:
     """Tells all that is wrong, and gives the number of errors."""
     from interpreter.base.diagnostics import unique
@@ -61,11 +81,13 @@ def _check(
     diagnostics = unique(validation.diagnostics)
     errors = sum(diagnostic.severity == "error" for diagnostic in diagnostics)
     if output == "json":
-        _json(validation, diagnostics, errors, compact=again)
+        _json(validation, diagnostics, errors, skipped, compact=again)
     elif output == "github":
         annotate(diagnostics, validation.paths)
     else:
         _text(validation, diagnostics, errors)
+        for line in skipped:
+            notice(f"skipped: {line}")
     return errors
 
 
@@ -88,7 +110,9 @@ def _watch(targets: Sequence[str], overlays: Sequence[str], output: str, trees: 
     watch(check, targets)
 
 
-def _json(validation: Validation, diagnostics: Sequence[Diagnostic], errors: int, *, compact: bool) -> None:
+def _json(
+    validation: Validation, diagnostics: Sequence[Diagnostic], errors: int, skipped: Sequence[str], *, compact: bool
+) -> None:
     from interpreter.base.diagnostics import to_json
 
     as_json(
@@ -96,6 +120,7 @@ def _json(validation: Validation, diagnostics: Sequence[Diagnostic], errors: int
             "files": len(validation.files),
             "rulesets": sorted(validation.rulesets),
             "alone": validation.alone,
+            "skipped": list(skipped),
             "errors": errors,
             "warnings": len(diagnostics) - errors,
             "diagnostics": [to_json(diagnostic) for diagnostic in diagnostics],
