@@ -93,10 +93,10 @@ class Named:
         return found
 
     def _is_named(self, value: Value, type_: Type) -> bool:
-        """Whether a value has a public name of its own: cards without a key share that of their kind."""
+        """Whether a value has a public name of its own: cards without a key, and copies, share theirs."""
         model = self.names.model
         if type_.form == "card":
-            return value is None or model.cards[value].key is not None
+            return value is None or model.cards[value].is_named
         return not has_cards(type_, model.records)
 
 

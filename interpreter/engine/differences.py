@@ -216,7 +216,8 @@ class _Pair:
 
         def alike(view: View) -> dict[str, str]:
             kinds = [row.kind for row in view.model.cards if row.key is None]
-            return {kind: str(kinds.count(kind)) for kind in kinds}
+            copies = {f"{row.kind}[{row.key}]": str(row.copies) for row in view.model.cards if row.copies > 1}
+            return {**{kind: str(kinds.count(kind)) for kind in kinds}, **copies}
 
         mine, its = cards(self.a), cards(self.b)
         for name in _either(mine, its):

@@ -85,10 +85,10 @@ def _which(game: Game, cards: Iterable[int]) -> Iterator[str]:
     model = game.ruleset.model
     for row in (model.cards[card] for card in cards):
         key = model.card_kinds[row.kind].key
-        if key is not None:
+        if row.is_named:
             this = f'c == "{row.key}"' if isinstance(row.key, str) else f"c.{key} == {row.key}"
             yield f"[c in {row.kind} where {this}]"
-        elif sum(other.kind == row.kind for other in model.cards) == 1:
+        elif key is None and sum(other.kind == row.kind for other in model.cards) == 1:
             yield f"[c in card where c is {row.kind}]"
 
 

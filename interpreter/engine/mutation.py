@@ -377,7 +377,7 @@ def _more_cards(model: Model, kind: str) -> Model:
     key = row.key if row.key is None else max(keys) + 1 if isinstance(row.key, int) else f"{row.key} again"  # type: ignore[type-var,operator]
     attribute = model.card_kinds[kind].key
     values = {**row.values, **({attribute: key} if attribute is not None else {})}
-    return replace(model, cards=[*model.cards, replace(row, key=key, values=values)])
+    return replace(model, cards=[*model.cards, replace(row, key=key, values=values, copies=1)])
 
 
 def _other_cards(model: Model, name: str, form: str) -> Model:

@@ -90,16 +90,16 @@ def decoded(game: Game, choice: Option | Mapping[str, Any], language: str = "en"
 
 
 def _offered_cards(game: Game, option: OptionSite, env: list[Value], values: tuple[Value, ...]) -> tuple[Value, ...]:
-    """Cards without a key are all called by their kind: the first ones that are offered are meant."""
+    """Cards without a key are all called by their kind, and copies by one key: the first that are offered are meant."""
     cards, choices = game.ruleset.model.cards, option.core.choices
     pairs = zip(choices, values, strict=True)
-    keyless = [c.type.form == "card" and v is not None and cards[v].key is None for c, v in pairs]
+    keyless = [c.type.form == "card" and v is not None and not cards[v].is_named for c, v in pairs]
     if not any(keyless):
         return values
 
     def alike(offered: tuple[Value, ...]) -> bool:
         for one, other, loose in zip(offered, values, keyless, strict=True):
-            if one != other and not (loose and one is not None and cards[one].kind == cards[other].kind):
+            if one != other and not (loose and one in game.ruleset.names.alike(other)):
                 return False
         return True
 

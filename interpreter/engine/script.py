@@ -45,7 +45,9 @@ def scripted(ruleset: Ruleset, outcomes: Mapping[str, Any], then: ChanceSource |
             said |= {(name, value): repr(item) for value, item in zip(held, items, strict=True)}
             values.append(held if shuffle else held[0])
         found[name] = values
-    return Scripted(found, then, said)
+    cards = {value for name, value in said if types[name][1].form == "card" and isinstance(value, int)}
+    alike: dict[object, Sequence[object]] = {card: ruleset.names.alike(card) for card in cards}
+    return Scripted(found, then, said, alike)
 
 
 def chance_types(ruleset: Ruleset) -> dict[str, tuple[bool, Type]]:

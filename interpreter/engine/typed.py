@@ -56,7 +56,7 @@ def literal(game: Game, value: Value, type_: Type) -> str | None:
             return str(public)
         case "node":
             return json.dumps(public, ensure_ascii=False)
-        case "card" if type_.name and game.ruleset.model.cards[value].key is not None:
+        case "card" if type_.name and game.ruleset.model.cards[value].is_named:
             return str(public) if isinstance(public, int) else json.dumps(public, ensure_ascii=False)
         case "list" | "set" if type_.of is not None:
             items = [literal(game, item, type_.of) for item in value]

@@ -36,9 +36,14 @@ class Names:
             self._cards.setdefault(self.card(index), []).append(index)
 
     def card(self, card: int) -> int | str:
-        """A card's key, or its kind where cards of the kind cannot be told apart."""
+        """A card's key, or its kind where cards of the kind cannot be told apart. Copies share their key."""
         row = self.model.cards[card]
         return row.key if row.key is not None else row.kind
+
+    def alike(self, card: int) -> list[int]:
+        """The cards of its kind that have a card's public name."""
+        kind = self.model.cards[card].kind
+        return [other for other in self._cards[self.card(card)] if self.model.cards[other].kind == kind]
 
     def members(self, kind: str) -> tuple[str, ...]:
         if kind == "role":

@@ -15,7 +15,7 @@ from dataclasses import field
 from functools import lru_cache
 from operator import mod
 from struct import Struct
-from typing import Protocol, TypeGuard, TypeVar
+from typing import Any, Protocol, TypeGuard, TypeVar
 
 from interpreter.base.frozen import dataclass
 
@@ -230,12 +230,13 @@ class Scripted:
     as ``then`` shuffles them. For a draw an outcome is the option that comes up (the first equal one). A use beyond the
     last outcome of its name goes to ``then``. ``ChanceError`` where an outcome does not suit the game, or where none is
     left and there is no ``then``; ``TypeError`` where the outcomes of a name are no sequence. ``said`` gives, by
-    name and item, the words of who wrote the script.
+    name and item, the words of who wrote the script; ``alike`` what an item may stand for, as copies of a card.
     """
 
     outcomes: Mapping[str, Sequence[object]]
     then: ChanceSource | None = None
     said: Mapping[tuple[str, object], str] = field(default_factory=dict, repr=False, compare=False)
+    alike: Mapping[object, Sequence[object]] = field(default_factory=dict, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for name, outcomes in self.outcomes.items():
@@ -253,7 +254,7 @@ class Scripted:
     def draw(self, name: str, counter: int, options: tuple[object, ...]) -> int:
         if not self._has(name, counter):
             return self._next(name, counter).draw(name, counter, options)
-        outcome = self.outcomes[name][counter]
+        outcome = self._one_of(self.outcomes[name][counter], options)
         if outcome not in options:
             raise ChanceError(name, counter, f"{self._said(name, outcome)} is not among the {len(options)} options")
         return options.index(outcome)
@@ -284,14 +285,23 @@ class Scripted:
         if not _is_sequence(outcome):
             raise ChanceError(name, counter, f"got {outcome!r}, want a sequence of items")
         rest = list(items)
-        for item in outcome:
+        first: list[int] = []
+        for named in outcome:
+            item = self._one_of(named, rest)
+            first.append(item)
             if item in rest:
                 rest.remove(item)
             elif item in items:
                 raise ChanceError(name, counter, f"{self._said(name, item)} is named more often than it is there")
             else:
                 raise ChanceError(name, counter, f"{self._said(name, item)} is not among the {len(items)} items")
-        return tuple(outcome), tuple(rest)
+        return tuple(first), tuple(rest)
+
+    def _one_of(self, item: Any, items: Sequence[object]) -> Any:
+        """The item, or the first one like it that is there."""
+        if item in items or not self.alike:
+            return item
+        return next((other for other in self.alike.get(item, ()) if other in items), item)
 
 
 def _is_sequence(value: object) -> TypeGuard[Sequence[int]]:

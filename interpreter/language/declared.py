@@ -92,17 +92,23 @@ class Reader:
         return document.root.entries[0].key.span if document.root.entries else document.root.span
 
     def columns(
-        self, table: PrintedTable, attributes: dict[str, Type], what: str, extra: tuple[str, ...] = ()
+        self,
+        table: PrintedTable,
+        attributes: dict[str, Type],
+        what: str,
+        extra: tuple[str, ...] = (),
+        unlisted: tuple[str, ...] = (),
     ) -> list[tuple[str, Type] | None]:
         """The attribute and type of each column of a table; nothing for what is no column.
 
-        ``what`` is what a row is, ``extra`` the columns that are no attributes of it.
+        ``what`` is what a row is, ``extra`` the columns that are no attributes of it; those that are ``unlisted`` too,
+        but no remedy names them.
         """
         columns: list[tuple[str, Type] | None] = []
         for cell in table.header:
             if cell.text in attributes:
                 columns.append((cell.text, attributes[cell.text]))
-            elif cell.text in (*extra, "provenance"):  # a remark on each row
+            elif cell.text in (*extra, *unlisted, "provenance"):  # a remark on each row
                 columns.append((cell.text, NEVER))
             else:
                 known = [*attributes, *extra]

@@ -20,6 +20,8 @@ from interpreter.reading.yaml import Mapping, Scalar
 __all__ = ["Cards"]
 
 MAXIMUM_CARDS = 5_000
+COPIES = "copies"
+"""The column that says how many cards of a row there are, where it is no attribute."""
 
 
 class Cards(Reader):
@@ -97,8 +99,9 @@ class Cards(Reader):
             self.report(Diagnostic("E502", message, entry.key.span, (note,)))
         elif isinstance(entry.value, Scalar):
             value = self.cell_value(Cell(entry.value.text, entry.value.span), kind.attributes[column])
-            changed = replace(place, values={**place.values, column: value})
-            self.model.cards[self.model.cards.index(place)] = changed
+            for at, row in enumerate(self.model.cards):
+                if row.kind == kind.name and row.key == place.key:
+                    self.model.cards[at] = replace(row, values={**row.values, column: value})
 
     def _alike(self, kind: CardKind) -> None:
         """Cards of a kind without a key bear its name alone: if they differ, nobody could say which is meant."""
@@ -128,7 +131,9 @@ class Cards(Reader):
         yield from self.section("card_rows")
 
     def _card_table(self, kind: CardKind, table: PrintedTable) -> None:
-        columns = self.columns(table, kind.attributes, f"a {kind.name}")
+        columns = self.columns(table, kind.attributes, f"a {kind.name}", unlisted=(COPIES,))
+        names = [cell.text for cell in table.header]
+        at = names.index(COPIES) if COPIES in names and COPIES not in kind.attributes else None
         seen: dict[Any, Span] = {row.key: row.span for row in self.model.cards if row.kind == kind.name}
         for row in table.rows:
             values = self.row(columns, row)
@@ -140,4 +145,14 @@ class Cards(Reader):
                     )
                 )
             seen.setdefault(key, row[0].span)
-            self.model.cards.append(CardRow(kind.name, key, values, row[0].span))
+            copies = self._copies(row[at]) if at is not None and at < len(row) else 1
+            self.model.cards.extend([CardRow(kind.name, key, values, row[0].span, copies)] * copies)
+
+    def _copies(self, cell: Cell) -> int:
+        """How many cards a row stands for."""
+        number = int(cell.text) if cell.text.isdecimal() and len(cell.text) <= 12 else 0
+        if number < 1:
+            self.error("E401", f"got `{cell.text}`, want how many such cards there are, from 1", cell.span)
+        elif number > MAXIMUM_CARDS:
+            self.error("E313", f"got {cell.text} cards, want at most {MAXIMUM_CARDS:,}", cell.span)
+        return number if 1 <= number <= MAXIMUM_CARDS else 1

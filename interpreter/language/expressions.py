@@ -244,6 +244,9 @@ class Expressions:
     def _card(self, key: int | str, wanted: Type, span: Span) -> c.Expression | None:
         """The card with a key, of the wanted kind."""
         found = [i for i, row in enumerate(self.model.cards) if row.key == key and wanted.name in ("", row.kind)]
+        if len(found) > 1 and len({self.model.cards[index].kind for index in found}) == 1:
+            self._copies(self.model.card_kinds[self.model.cards[found[0]].kind], key, span)
+            return self._never(span)
         if len(found) > 1:
             shown = f'"{key}"' if isinstance(key, str) else key
             calls = [f"`{self.model.cards[index].kind}({shown})`" for index in found]
@@ -251,6 +254,15 @@ class Expressions:
             self.report(Diagnostic("E303", message, span, help=f"say which is meant: {' or '.join(calls)}"))
             return self._never(span)
         return c.Const(found[0], type=Type("card", self.model.cards[found[0]].kind), span=span) if found else None
+
+    def _copies(self, kind: CardKind, key: int | str | None, span: Span) -> None:
+        """A key that several cards of a kind have says of none of them which is meant."""
+        shown = "…" if key is None else f'"{key}"' if isinstance(key, str) else str(key)
+        number = sum(row.kind == kind.name and row.key == key for row in self.model.cards)
+        message = f"{shown} is the key of {number} copies" if number else f"some cards of {kind.name} are copies"
+        example = f"`first(c in ZONE where c.{kind.key} == {shown})`"
+        helped = f"compare `{kind.key}`, or say where the card lies: {example}"
+        self.report(Diagnostic("E303", message, span, help=helped))
 
     def _text(self, value: str, wanted: Type | None, span: Span) -> c.Expression:
         graph = self.model.graph
@@ -529,6 +541,9 @@ class Expressions:
                 self.error("E302", f"there is no {card} {literal.value}", literal.span)
             return found or self._never(node.span)
         arguments = self.arguments(node, node.name, [(kind.key, key_type)], kind.span)
+        if any(row.copies > 1 for row in self.model.cards if row.kind == kind.name):
+            self._copies(kind, None, node.span)
+            return self._never(node.span)
         if len(arguments) != 1:
             return self._never(node.span)
         local = self.frame.hidden()
@@ -729,7 +744,10 @@ class Expressions:
         kind = self.model.card_kinds.get(of.name) if of.form == "card" else None
         unique = of.form in ("int", "kind", "never") or (isinstance(last, n.Name) and last.name == node.variable)
         if isinstance(last, n.Attribute) and isinstance(last.of, n.Name) and last.of.name == node.variable:
-            unique |= (kind is not None and last.name == kind.key) or (of.form == "seat" and last.name == "number")
+            copied = kind is not None and any(r.copies > 1 for r in self.model.cards if r.kind == kind.name)
+            unique |= (kind is not None and last.name == kind.key and not copied) or (
+                of.form == "seat" and last.name == "number"
+            )
         if not unique and not node.listed:
             self.report(
                 Diagnostic(

@@ -75,6 +75,13 @@ class CardRow:
     key: int | str | None
     values: dict[str, Any]
     span: Span
+    copies: int = 1
+    """How many cards its printed row stands for: they are distinct, and nothing printed tells them apart."""
+
+    @property
+    def is_named(self) -> bool:
+        """Whether it has a key that no other card of its kind has."""
+        return self.key is not None and self.copies == 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -154,11 +154,18 @@ class _Book:
         blocks: list[Block] = [Paragraph((f"{len(cards)} card{'' if len(cards) == 1 else 's'}.",))]
         names = list(declared.attributes)
         if names:
+            copied = any(card.copies > 1 for card in cards)
+            printed = list({card.span if copied else at: card for at, card in enumerate(cards)}.values())
             rows = (
-                tuple(self._shown(card.values.get(name), declared.attributes[name]) for name in names) for card in cards
+                (
+                    *(self._shown(card.values.get(name), declared.attributes[name]) for name in names),
+                    *([(str(card.copies),)] if copied else []),
+                )
+                for card in printed
             )
             heads = 1 if declared.key == names[0] else 0
-            blocks.append(Grid(tuple(name.replace("_", " ") for name in names), tuple(rows), heads, long=True))
+            columns = [*(name.replace("_", " ") for name in names), *(["copies"] if copied else [])]
+            blocks.append(Grid(tuple(columns), tuple(rows), heads, long=True))
         entries = self.composition.sections.get("cards", {}).get(kind, [])
         cites = [id for entry in entries for id in self.teller.cites_of(entry)]
         blocks.extend(self.teller.folded_statements([*cites, *self._cites_of_files("deck")]))
