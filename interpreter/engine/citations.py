@@ -9,9 +9,10 @@ from interpreter.base.source import Span
 from interpreter.engine.ruleset import Ruleset
 from interpreter.language import core as c
 from interpreter.language.model import RuleLayer
+from interpreter.language.walk import descendants
 from interpreter.reading.compose import Entry, word, words
 
-__all__ = ["Citation", "citations_of"]
+__all__ = ["Citation", "citations_of", "options_of"]
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,7 @@ def _of_entries(ruleset: Ruleset, section: str, name: str, entries: list[Entry])
         yield Citation(section, name, entry.file, entry.span, tuple(dict.fromkeys(cites)), place, extent)
         if section == "rules" and name in ruleset.model.rules:
             yield from _of_lines(ruleset.model.rules[name].layers[index])
+            yield from _of_options(ruleset.model.rules[name].layers[index])
         elif section == "triggers" and name in ruleset.model.triggers:
             yield from _of_cases(ruleset, name, entry)
 
@@ -82,6 +84,17 @@ def _of_lines(layer: RuleLayer) -> Iterator[Citation]:
     for index, line in enumerate(layer.body):
         if isinstance(line, c.Requirement):
             yield Citation("lines", layer.rule, layer.file, line.span, line.cites, (layer.layer, index))
+
+
+def _of_options(layer: RuleLayer) -> Iterator[Citation]:
+    """The alternatives of decisions, which cite statements of their own."""
+    for index, option in enumerate(options_of(layer.body)):
+        yield Citation("options", layer.rule, layer.file, option.span, option.cites, (layer.layer, index))
+
+
+def options_of(body: object) -> list[c.Option]:
+    """The alternatives in a text, in the order in which they are written."""
+    return [node for node in descendants(body) if isinstance(node, c.Option)]
 
 
 def _of_cases(ruleset: Ruleset, name: str, entry: Entry) -> Iterator[Citation]:

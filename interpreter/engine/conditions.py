@@ -55,16 +55,17 @@ class _Asker:
         assert decision is not None
         option = decision.site.options[number]
         layer = game.ruleset.program.reach.procedures[decision.site.procedure]
+        cites = option.core.cites or layer.cites
         env = list(decision.env)
         if option.core.guard is not None:
-            yield from self._asked(option.core.guard, env, layer.spoken, layer.cites)
+            yield from self._asked(option.core.guard, env, layer.spoken, cites)
         for variable, items, value, choice in zip(
             option.variables, option.items, values, option.core.choices, strict=True
         ):
-            yield self._offered(choice, items(game.state, env), value, layer.spoken, layer.cites)
+            yield self._offered(choice, items(game.state, env), value, layer.spoken, cites)
             env[variable] = value
         for test in option.core.tests:
-            yield from self._asked(test, env, layer.spoken, layer.cites)
+            yield from self._asked(test, env, layer.spoken, cites)
 
     def _offered(self, choice: c.Choice, found: object, value: Value, rule: str, cites: tuple[str, ...]) -> Asked:
         text = f"{choice.name} in {text_of(choice.items)}"

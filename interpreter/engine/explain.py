@@ -16,7 +16,7 @@ from typing import Any
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
 from interpreter.base.words import counted
-from interpreter.engine.citations import Citation, citations_of
+from interpreter.engine.citations import Citation, citations_of, options_of
 from interpreter.engine.ruleset import Ruleset
 from interpreter.language import core as c
 from interpreter.language.model import RuleLayer, Table, spoken_name
@@ -63,6 +63,7 @@ WORDS = {
     "boards": "board",
     "measures": "measure",
     "lines": "line of the rule",
+    "options": "alternative of the rule",
     "cases": "case of the trigger",
     "result": "result",
     "graph": "graph",
@@ -167,9 +168,12 @@ def part_of(ruleset: Ruleset, section: str, entry: Entry) -> Part:
 
 
 def _line_cites(ruleset: Ruleset, entry: Entry) -> Iterator[Scalar]:
-    """The statements that single lines of a verdict cite."""
+    """The statements that single lines of a verdict and single alternatives cite."""
     rule = ruleset.model.rules.get(entry.name)
     for layer in rule.layers if rule is not None else ():
+        if layer.span == entry.span:
+            for option in options_of(layer.body):
+                yield from (Scalar(cite, "plain", option.span, cite) for cite in option.cites)
         if layer.span == entry.span and layer.form == "permits" and isinstance(layer.body, tuple):
             for line in layer.body:
                 if isinstance(line, c.Requirement):

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, TypeVar
 
 from interpreter.base.diagnostics import RulesetError
 from interpreter.base.source import Span
 from interpreter.compiler.constants import RuleFailure
-from interpreter.engine.citations import Citation, citations_of
+from interpreter.engine.citations import Citation, citations_of, options_of
 from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.running import run_scenario
 from interpreter.engine.scenario import Checked
@@ -95,6 +96,8 @@ def _mutants(model: Model, citation: Citation) -> Iterator[Mutant]:
             yield from _of_part(citation.extent)
         case "lines":
             yield from _of_line(model.rules[name].layers[place[0]], place[1])
+        case "options":
+            yield from _of_option(model.rules[name].layers[place[0]], place[1])
         case "tables":
             yield Mutant("larger cells", lambda model: _with(model, "tables", name, _shifted_table(model, name, 1)))
             yield Mutant("smaller cells", lambda model: _with(model, "tables", name, _shifted_table(model, name, -1)))
@@ -210,6 +213,21 @@ def _of_line(layer: RuleLayer, index: int) -> Iterator[Mutant]:
     for changed in (replace(line, test=other), *_others(line)):
         body: Any = (*layer.body[:index], changed, *layer.body[index + 1 :])
         yield Mutant("asks otherwise", lambda model, body=body: _with_layer(model, replace(layer, body=body)))  # type: ignore[misc]
+
+
+def _of_option(layer: RuleLayer, index: int) -> Iterator[Mutant]:
+    option = options_of(layer.body)[index]
+    never = c.Const(False, type=BOOL, span=option.span)
+    changes = {"is never offered": replace(option, guard=never)}
+    if option.tests or option.guard is not None:
+        changes["is always offered"] = replace(option, tests=(), guard=None)
+    for about, changed in changes.items():
+        body: Any = rewritten(layer.body, partial(_exchanged, option, changed))
+        yield Mutant(about, lambda model, body=body: _with_layer(model, replace(layer, body=body)))  # type: ignore[misc]
+
+
+def _exchanged(old: c.Option, new: c.Option, node: Any) -> Any:
+    return new if node is old else node
 
 
 def _with_layer(model: Model, layer: RuleLayer) -> Model:

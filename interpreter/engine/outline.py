@@ -43,5 +43,5 @@ class Outline:
 @cache
 def _compared(kind: type) -> tuple[str, ...]:
     """The fields of a kind of node that say what it does."""
-    ignored = {c.Local: "name", c.CallBase: "layer", c.Requirement: "cites", c.AmountOf: "size"}
+    ignored = {c.Local: "name", c.CallBase: "layer", c.Requirement: "cites", c.Option: "cites", c.AmountOf: "size"}
     return tuple(field.name for field in fields(kind) if field.name not in ("span", ignored.get(kind)))

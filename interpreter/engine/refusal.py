@@ -134,7 +134,7 @@ def _reasons(
 ) -> list[Reason]:
     game = names.game
     layer = game.ruleset.program.reach.procedures[site.procedure]
-    rule, cites = layer.spoken, game.ruleset.own_cites(layer.cites)
+    rule, cites = layer.spoken, game.ruleset.own_cites(option.core.cites or layer.cites)
     if option.guard is not None and not option.guard(game.state, env):
         assert option.core.guard is not None
         return _failing(names, option.core.guard, env, rule, cites)

@@ -160,7 +160,7 @@ def _choice(
         said = _say(game, phrase, given, types, may, language)
         text = said if phrase else _plain_choice(game, actor, option, public, names, context, language)
     layer = game.ruleset.program.reach.procedures[site.procedure]
-    cites = game.ruleset.own_cites(layer.cites)
+    cites = game.ruleset.own_cites(site.core.cites or layer.cites)
     return Line("choice", decision if hidden else key, text, public, actor, layer.spoken, cites, str(site.core.span))
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from interpreter.base.diagnostics import Diagnostic
+from interpreter.engine.citations import options_of
 from interpreter.engine.ruleset import Ruleset
 from interpreter.language import core as c
 from interpreter.language.model import RuleLayer
@@ -59,7 +60,9 @@ def uncited(family: Sequence[Ruleset]) -> Iterator[Diagnostic]:
 
 def _cites(layer: RuleLayer) -> tuple[str, ...]:
     lines = layer.body if isinstance(layer.body, tuple) else ()
-    return (*layer.cites, *(cite for line in lines if isinstance(line, c.Requirement) for cite in line.cites))
+    said = [line.cites for line in lines if isinstance(line, c.Requirement)]
+    said += [option.cites for option in options_of(layer.body)]
+    return (*layer.cites, *(cite for cites in said for cite in cites))
 
 
 def shown(family: Sequence[Ruleset]) -> Iterator[Diagnostic]:

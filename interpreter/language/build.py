@@ -260,10 +260,10 @@ class Builder(Transformer[Token, Any]):
         return "sealed"
 
     def alternative_block(self, meta: Any, c: list[Any]) -> n.Alternative:
-        return n.Alternative(str(c[0]), c[1] or (), c[2], c[3], c[4], span=self._token(c[0]))
+        return n.Alternative(str(c[0]), c[1] or (), c[2], c[3], c[5], c[4] or (), span=self._token(c[0]))
 
     def alternative_end(self, meta: Any, c: list[Any]) -> n.Alternative:
-        return n.Alternative(str(c[0]), c[1] or (), c[2], c[3], None, span=self._token(c[0]))
+        return n.Alternative(str(c[0]), c[1] or (), c[2], c[3], None, c[4] or (), span=self._token(c[0]))
 
     def choices(self, meta: Any, c: list[Any]) -> tuple[n.Binder, ...]:
         return tuple(c)

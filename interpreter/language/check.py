@@ -36,6 +36,7 @@ from interpreter.language.model import (
     TriggerCase,
 )
 from interpreter.language.parse import parse_event_pattern, parse_function, parse_match, parse_procedure, parse_verdict
+from interpreter.language.sayable import asked
 from interpreter.language.scope import Frame, Variable
 from interpreter.language.steps import Steps, resolve_type
 from interpreter.language.texts import condition_of, expression_of, parsed
@@ -537,6 +538,8 @@ class _Whole(Checker):
                 if isinstance(node, n.Require):
                     for cite in node.cites:
                         yield Scalar(cite, "plain", node.span, cite)
+        for option in (option for ask in asked(self.model) for option in ask.options):
+            yield from (Scalar(cite, "plain", option.span, cite) for cite in option.cites)
 
 
 def literal_type(tree: Body | None) -> Type | None:

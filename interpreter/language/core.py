@@ -547,6 +547,7 @@ class Option(Core):
     tests: tuple[Expression, ...]
     guard: Expression | None
     body: tuple[Step, ...] | None
+    cites: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

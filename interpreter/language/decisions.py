@@ -83,6 +83,7 @@ class Decisions:
             below,
             test=_both(below.test, upper.test),
             guard=_both(below.guard, upper.guard),
+            cites=tuple(dict.fromkeys((*below.cites, *upper.cites))),
             body=below.body if upper.body is None or below.body is None else _over(upper.body, below.body),
         )
         return replace(node, alternatives=tuple(both if each is below else each for each in node.alternatives))

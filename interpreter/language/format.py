@@ -319,7 +319,8 @@ def _context(node: n.Context) -> str:
 def _alternative(node: n.Alternative) -> list[str]:
     binders = f" {', '.join(map(_binder, node.binders))}" if node.binders else ""
     guard = f" if {_expression(node.guard, Level.DISJUNCTION)}" if node.guard is not None else ""
-    line = f"{node.name}{binders}{_where(node.test)}{guard}"
+    cites = f" cites {', '.join(node.cites)}" if node.cites else ""
+    line = f"{node.name}{binders}{_where(node.test)}{guard}{cites}"
     return [line] if node.body is None else _opened(line, node.body)
 
 

@@ -520,13 +520,14 @@ class Context(Node):
 
 @dataclass(frozen=True, slots=True)
 class Alternative(Node):
-    """One kind of choice. Without a body it ends the decision."""
+    """``name x in items where test if guard cites X:``: one kind of choice. Without a body it ends the decision."""
 
     name: str
     binders: tuple[Binder, ...]
     test: Expr | None
     guard: Expr | None
     body: Block | None
+    cites: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -533,7 +533,7 @@ class Steps:
                 choices.append(c.Choice(variable.index, binder.name, items, of, span=binder.span))
             tests = self._conjuncts(node.test) if node.test is not None else ()
             body = self.block(node.body) if node.body is not None else None
-        return c.Option(node.name, tuple(choices), tests, guard, body, span=node.span)
+        return c.Option(node.name, tuple(choices), tests, guard, body, node.cites, span=node.span)
 
     def _conjuncts(self, test: n.Expr) -> tuple[c.Expression, ...]:
         """A `where` as one condition for each side of its `and`s: a refusal names those that fail."""

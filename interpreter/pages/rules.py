@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from interpreter.base.source import Span
+from interpreter.engine.citations import options_of
 from interpreter.engine.explain import for_readers, type_in_words, written
 from interpreter.engine.places import Topic, in_force, nodes_of
 from interpreter.engine.ruleset import Ruleset
@@ -135,7 +136,8 @@ class Teller:
             if about := word(entry.get("about")):
                 yield Paragraph((_sentence(about),))
             lines = [*self._lines(layer, seen)]
-            fresh = [id for id in layer.cites if id not in seen]
+            cites = (*layer.cites, *(id for option in options_of(layer.body) for id in option.cites))
+            fresh = [id for id in dict.fromkeys(cites) if id not in seen]
             seen.update(fresh)
             yield from self.statements(fresh)
             yield from lines
@@ -182,6 +184,8 @@ class Teller:
             parts += [", where " if place == 0 else " and ", *self.code(test)]
         if option.guard is not None:
             parts += [", if ", *self.code(option.guard)]
+        for id in self.ruleset.own_cites(option.cites):
+            parts += [" ", Id(id)]
         return tuple(parts)
 
     def _trigger(self, name: str) -> Iterator[Block]:

@@ -27,6 +27,7 @@ __all__ = ["command"]
 SINGULAR = {
     "rules": "rule",
     "lines": "line of",
+    "options": "alternative of",
     "triggers": "trigger",
     "cases": "case of",
     "standing": "standing rule",
