@@ -98,6 +98,8 @@ class Answers:
             case "locals":
                 type_ = self._type_of(mention, home, path)
                 return _code(f"{meaning.name}: {type_text(model, type_)}" if type_ else meaning.name)
+            case "helpers":
+                return f"{_code(meaning.name)}\n\na rule or weight of this file alone"
             case "functions":
                 function = FUNCTIONS[meaning.name]
                 many = ", …" if function.many else ""
@@ -320,7 +322,7 @@ class Answers:
         if mention is None:
             return []
         wanted = mention.meaning
-        if wanted.section == "locals":
+        if wanted.section in ("locals", "helpers"):
             here = [each for each in self.mentions(path) if each.meaning == wanted]
             return [Place(path, each.span) for each in here if declarations or not each.declares]
         return self.uses(path, wanted, declarations=declarations)
@@ -344,7 +346,7 @@ class Answers:
 
 def _same(a: Meaning, b: Meaning) -> bool:
     """Whether two meanings are one thing; a local is known by its place, `base` stands for its rule."""
-    if a.section == "locals" or b.section == "locals":
+    if {a.section, b.section} & {"locals", "helpers"}:
         return a == b
     return (a.section, a.name, a.of) == (b.section, b.name, b.of)
 

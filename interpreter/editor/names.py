@@ -25,7 +25,7 @@ from interpreter.language.texts import template_parts
 from interpreter.language.tidy import parser_of
 from interpreter.language.types import Type
 from interpreter.language.walk import descendants
-from interpreter.reading.compose import NAMED_SECTIONS, words
+from interpreter.reading.compose import NAMED_SECTIONS, VERBS, words
 from interpreter.reading.files import Document
 from interpreter.reading.schema import meanings
 from interpreter.reading.yaml import Entry, Mapping, Scalar, Sequence, Value, excerpt
@@ -43,6 +43,7 @@ _REFERENCES = frozenset(
 )
 _PROCEDURES = frozenset({"setup", "round", "phase", "rule", "check", "in"})
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
+_ID = re.compile(r"[a-z0-9-]+(/[a-z0-9-]+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +169,8 @@ class _Reader:
         self.found: list[Mention] = []
         bound = [*self.model.alternatives.values(), *(list(e.fields.items()) for e in self.model.events.values())]
         self.shown: dict[str, Span | None] = {name: None for names in bound for name, _ in names}
-        own = [(section, entry.key.text) for section, entry in sections_of(document.root)]
+        self.own = dict(_own_names(document))
+        own = [(section, entry.key.text) for section, entry in self._sections()]
         self.known = {(section, name) for section, names in self.sections.items() for name in names} | set(own)
 
     def mention(self, span: Span, section: str, name: str, of: str = "", *, declares: bool = False) -> None:
@@ -178,9 +180,15 @@ class _Reader:
         if at is not None:
             self.found.append(Mention(span, Meaning("locals", name, "", at), span == at))
 
+    def _sections(self) -> Iterator[tuple[str, Entry]]:
+        """The declarations of the file, without those that it has for itself."""
+        yield from (each for each in sections_of(self.document.root) if each[1].key.text not in self.own)
+
     def read(self) -> None:
         root = self.document.root
-        for section, entry in sections_of(root):
+        for name, place in self.own.items():
+            self.found.append(Mention(place, Meaning("helpers", name, "", place), declares=True))
+        for section, entry in self._sections():
             if section not in ("says", "policies"):
                 self.mention(entry.key.span, section, entry.key.text, declares=True)
             self._inner(section, entry)
@@ -227,8 +235,9 @@ class _Reader:
         if isinstance(value, Mapping):
             for entry in value.entries:
                 name = entry.key.text
-                if name in ("replaces", "wraps", "amends") and isinstance(entry.value, Scalar):
-                    self.mention(entry.value.span, "files", entry.value.text)
+                if name in VERBS and isinstance(entry.value, Scalar):
+                    if _ID.fullmatch(entry.value.text):  # not what wraps a decision
+                        self.mention(entry.value.span, "files", entry.value.text)
                 elif name in ("cites", "answers"):
                     for scalar in words(entry.value):
                         self.mention(scalar.span, "statements", scalar.text)
@@ -261,6 +270,9 @@ class _Reader:
                 around[binder.name] = _head(binder.span, binder.name)
         if section == "measures" and isinstance(each := value.get("each"), Scalar):
             around[each.text] = each.span
+        if section == "decisions":
+            kept = {name for key, bound in self.model.alternatives.items() for name, _ in bound if _is_of(key, entry)}
+            around.update(dict.fromkeys(kept))
         if section == "rules":
             signature = self.model.signatures.get(entry.key.text)
             around.update((name, None) for name, _ in (signature.parameters if signature else ()))
@@ -454,6 +466,9 @@ class _Reader:
         if name in around:
             self.local(span, name, around[name])
             return
+        if name in self.own:
+            self.found.append(Mention(span, Meaning("helpers", name, "", self.own[name])))
+            return
         for section in (*VALUES, "kinds", "tokens", "cards"):
             if (section, name) in self.known and section != "has":
                 self.mention(span, section, name)
@@ -475,6 +490,8 @@ class _Reader:
     def _call(self, span: Span, name: str) -> None:
         if name == "base":
             self._base(span)
+        elif name in self.own:
+            self.found.append(Mention(span, Meaning("helpers", name, "", self.own[name])))
         elif ("rules", name) in self.known:
             self.mention(span, "rules", name)
         elif ("records", name) in self.known:
@@ -532,6 +549,18 @@ class _Reader:
             span.file.text, span.start if start is None else start, span.end
         )
         return Span(span.file, match.start(), match.end()) if match else None
+
+
+def _own_names(document: Document) -> Iterator[tuple[str, Span]]:
+    """What a file of policies or scenarios has for its own texts: rules and weights, each with its key."""
+    for section in ("rules", "weights") if document.kind in ("policies", "scenarios") else ():
+        value = document.root.get(section)
+        yield from ((entry.key.text, entry.key.span) for entry in (value.entries if isinstance(value, Mapping) else ()))
+
+
+def _is_of(alternative: str, decision: Entry) -> bool:
+    """Whether an alternative, by its name in a model, belongs to a decision that a file speaks of."""
+    return alternative.partition(".")[0] == decision.key.text
 
 
 def _owner(meaning: Meaning) -> str:

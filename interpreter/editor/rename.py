@@ -23,7 +23,7 @@ from interpreter.language.signatures import FUNCTIONS
 
 __all__ = ["RefusedRename", "renamable", "rename"]
 
-_RENAMABLE = ("locals", "rules", "tables", "settings", "events", "triggers", "standing", "measures", *CELLS)
+_RENAMABLE = ("locals", "helpers", "rules", "tables", "settings", "events", "triggers", "standing", "measures", *CELLS)
 _RESERVED = {
     *RESERVED_WORDS,
     *OWN_CELLS,
@@ -65,7 +65,7 @@ def rename(answers: Answers, path: Path, offset: int, name: str) -> list[Place]:
         raise RefusedRename(f"`{name}` has a meaning of its own in the language")
     if name == meaning.name:
         return []
-    if meaning.section == "locals":
+    if meaning.section in ("locals", "helpers"):
         places = answers.references(path, offset)
         _check_free(answers, [path], name)
     else:

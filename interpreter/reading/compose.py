@@ -22,6 +22,7 @@ from interpreter.reading.yaml import Mapping, Scalar, Sequence, Value
 
 __all__ = [
     "ALLOW_UNDEFINED",
+    "VERBS",
     "Composition",
     "Entry",
     "PlayerRange",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from interpreter.editor.answers import Answers
 from interpreter.editor.completion import complete
 from interpreter.editor.desk import Desk
+from interpreter.editor.rename import rename
 from tests.editor.client import OVERLAY
 
 TOP = Path(__file__).parents[2]
@@ -92,3 +94,53 @@ def test_a_layer_over_a_policy_is_completed_with_what_lies_below(overlay: Path) 
     assert {"at_stake", "more"} <= proposed(desk, overlay, LAYER, "where value > ")
     assert {"bench", "sensible"} <= proposed(desk, file, file.read_text(encoding="utf-8"), "is:\n  ")
     assert {"at_stake", "more"} <= proposed(desk, file, file.read_text(encoding="utf-8"), "where value > ")
+
+
+HELPERS = """\
+language: 1
+scenarios: goofspiel/mine
+rules:
+  first_seat: {is: 0}
+  hand:
+    is: |
+      (who: seat) -> int: count(who.hand)
+is:
+  - name: all have as many cards
+    ruleset: goofspiel
+    then:
+      - hand(seats[first_seat]) == hand(seats[1])
+"""
+
+
+def test_the_rules_of_a_file_of_scenarios_are_found_and_renamed_in_it(overlay: Path) -> None:
+    path = overlay.parents[1] / "scenarios" / "mine.yaml"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(HELPERS, encoding="utf-8")
+    answers = Answers(desk := Desk())
+    for name, uses in (("hand(seats[1])", 3), ("first_seat])", 2)):
+        at = HELPERS.index(name)
+        (place,) = answers.definition(path, at)
+        assert desk.file(path).text[place.span.start : place.span.end] == re.split(r"\W", name)[0]
+        assert place.span.start < HELPERS.index("is:\n  - name")
+        assert len(rename(answers, path, at, "other")) == uses
+
+
+ADDED = """\
+language: 1
+overlay: goofspiel/added
+over: [goofspiel]
+decisions:
+  bid:
+    wraps: |
+      play where value > 1
+"""
+
+
+def test_what_a_decision_gives_is_no_name_of_the_ruleset(overlay: Path) -> None:
+    path = overlay.parents[1] / "overlays" / "added.yaml"
+    path.write_text(ADDED, encoding="utf-8")
+    answers = Answers(Desk())
+    assert answers.mention(path, ADDED.index("value > 1") + 1) is None
+    mention = answers.mention(path, ADDED.index("bid:") + 1)
+    assert mention is not None
+    assert (mention.meaning.section, mention.declares) == ("decisions", True)
