@@ -211,8 +211,9 @@ class Writer:
             case 5:
                 return f"(not {self.truth(scope, deep + 1)})"
             case 6:
-                word = self.chance.choice(["any", "all"])
-                return f"{word}({x} in {items} where {self.truth([*scope, (x, of)], deep + 1)})"
+                test, claim = (self.truth([*scope, (x, of)], deep + 1) for _ in range(2))
+                forms = f"any({x} in {items} where {test})", f"all({claim} for {x} in {items})"
+                return self.chance.choice([*forms, f"all({claim} for {x} in {items} where {test})"])
             case 7 if self.verdicts:
                 return self.call(self.chance.choice(self.verdicts), scope, deep)
             case 8 if known:

@@ -7,6 +7,7 @@ of the type `never`, which fits everywhere, so that one mistake gives one messag
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import assert_never
 
 from interpreter.base.diagnostics import Diagnostic, Note
@@ -16,6 +17,7 @@ from interpreter.base.words import counted
 from interpreter.language import core as c
 from interpreter.language import nodes as n
 from interpreter.language.builtins import BuiltinCall
+from interpreter.language.format import format_node
 from interpreter.language.model import CardKind, Group, Model, Signature, Signatures
 from interpreter.language.scope import Frame, path_of
 from interpreter.language.signatures import FUNCTIONS, Function
@@ -664,10 +666,13 @@ class Expressions:
         match node.name:
             case "count":
                 type_ = INT
-            case "any" | "all":
+            case "any":
                 type_ = BOOL
                 if test is None:
-                    self.error("E407", f"`{node.name}` needs `where`", node.span)
+                    self.error("E407", "`any` needs `where`", node.span)
+            case "all":
+                type_ = BOOL
+                self._claimless(node)
             case "sorted":
                 type_ = list_of(of)
             case "first" | "last" | "min" | "max":
@@ -698,6 +703,13 @@ class Expressions:
         type_ = INT.maybe if or_none else INT
         name = node.name if node.name == "sum" else f"{node.name} of list"
         return c.Builtin(name, (mapped,), or_none, type=type_, span=node.span)
+
+    def _claimless(self, node: n.Aggregate) -> None:
+        """``all(x in items where test)``: where a condition chooses items, all of them pass it."""
+        said = replace(node, test=None, value=node.test or n.Name("claim"))
+        message = f"`all` needs what holds for all: `{format_node(said)}`"
+        help = "`where` chooses the items that are looked at"
+        self.report(Diagnostic("E407", message, node.span, help=help))
 
     def _claim(self, node: n.Aggregate, claim: n.Expr) -> c.Expression:
         """``all(claim for x in items where test)``, and ``any``: of the items that pass the test."""

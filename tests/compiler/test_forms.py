@@ -187,9 +187,9 @@ CASES: dict[str, tuple[str, str, tuple[tuple[str, str], ...], str]] = {
         + rule("told", "() -> int: count(plans()) + 10 * count(others()) + tests()")
         + rule(
             "tests",
-            "() -> int: (100 if all(c in heap where c is plan) else 0)"
+            "() -> int: (100 if all(c is plan for c in heap) else 0)"
             " + (1000 if any(c in heap where c is spare) else 0)"
-            " + (10000 if all(c in heap where c is spare) else 0)"
+            " + (10000 if all(c is spare for c in heap) else 0)"
             " + (100000 if any(c in heap where c is plan) else 0)",
         ),
         (SPARE, ZONES),

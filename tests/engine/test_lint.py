@@ -203,7 +203,7 @@ def test_a_verdict_that_refuses_nothing_is_silent(tmp_path: Path) -> None:
     plain = """(who: seat, place: place):
         require yes"""
     swims = rule("may_leap", plain, "permits")
-    uses = "  hop:\n    wraps: pond\n    when: all(p in lily.places where may_leap(seats[0], p))\n    does: base()\n"
+    uses = "  hop:\n    wraps: pond\n    when: all(may_leap(seats[0], p) for p in lily.places)\n    does: base()\n"
     uses = uses.replace("lily", "first(pad)")
     assert [finding.code for finding in found(tmp_path / "one", one=swims + uses)] == []
     twice = rule("may_leap", plain + "\n        require who.shells > 1", "permits")

@@ -193,7 +193,7 @@ def test_a_condition_that_fails_is_told_with_its_values(folder: Path) -> None:
         ("paid == 1 or heap == 3", "`paid` is 0"),
         ("not paid == 0", "`paid == 0` holds"),
         ("paid in 1 .. 2", "`1 .. 2` is 1, 2"),
-        ("all(s in seats where s.taken == s.number)", "it fails for player 2"),
+        ("all(s.taken == s.number for s in seats)", "it fails for player 2"),
         ("may_pull(9)", "`number <= heap` does not hold: rule `may_pull`"),
     ],
 )

@@ -303,7 +303,7 @@ EXPRESSIONS = [
     "first(p in market where p.number > 3 by p.number, as listed)",
     "sum(p.needs for p in who.plants where p.needs > 0)",
     "max(p.needs for p in who.plants)",
-    "all(n in 2 .. 5 where limit[n] >= limit[n + 1])",
+    "all(limit[n] >= limit[n + 1] for n in 2 .. 5)",
     "[]",
     "[a, b]",
     "[x in items where x != none]",
