@@ -476,7 +476,7 @@ class Writer:
     def truth(self) -> str:
         def quantified() -> str:
             name, (items, test, _) = self.binder(self.chance.choice(["seats", "plans", "towns", "ints"]))
-            return f"{self.chance.choice(['any', 'all'])}({name} in {items} where {test})"
+            return self.chance.choice([f"any({name} in {items} where {test})", f"all({test} for {name} in {items})"])
 
         return self.pick(
             lambda: self.chance.choice(["yes", "no"]),

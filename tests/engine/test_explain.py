@@ -127,7 +127,8 @@ def test_the_command_tells_text_and_json() -> None:
 
 def test_the_command_for_scenarios() -> None:
     good = CliRunner().invoke(cli, ["test", "germany-2018", "-k", "case A"])
-    assert (good.exit_code, good.output) == (0, "3 passed\n")  # with each ruleset for which it holds
+    assert (good.exit_code, good.stdout) == (0, "3 passed\n")  # with each ruleset for which it holds
+    assert good.stderr.endswith("scenarios that `case A` does not fit\n")
     data = json.loads(CliRunner().invoke(cli, ["test", "-k", "GU-191", "-o", "json"]).output)
     assert (data["passed"], data["failed"]) == (2, 0)
     assert CliRunner().invoke(cli, ["test", "-k", "no such scenario"]).exit_code == 1
