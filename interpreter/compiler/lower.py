@@ -7,6 +7,7 @@ are told here in simpler terms, once, for whoever runs them.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import fields, is_dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -174,10 +175,45 @@ class Program:
         return replace(self, reach=reach)
 
     @cached_property
+    def passing(self) -> dict[str, frozenset[int]]:
+        """For each procedure that can suspend the locals that only loops inside expressions set: they pass away with
+        the expression, and are no part of a frame."""
+        trees: dict[str, list[Any]] = {}
+        for stretch in self.stretches:
+            trees.setdefault(stretch.procedure, []).append((stretch.steps, stretch.end))
+        found = {}
+        for name, parts in trees.items():
+            nodes = list(descendants(tuple(parts)))
+            kept = set(range(len(self.procedures[name].layer.parameters)))
+            kept.update(index for node in nodes for index in _set_by(node))
+            found[name] = frozenset({node.variable for node in nodes if isinstance(node, c.Loop)} - kept)
+        return found
+
+    @cached_property
     def chances(self) -> tuple[str, ...]:
         """The names of all chances that the rules speak of, in order of the alphabet."""
         nodes = (node for layer in self.reach.procedures.values() for node in descendants(layer.body))
         return tuple(sorted({node.chance for node in nodes if isinstance(node, c.Shuffles | c.Picks)}))
+
+
+def _set_by(node: Any) -> Iterator[int]:
+    """The locals that a step, or the end of a stretch, gives a value."""
+    match node:
+        case c.SetLocal(index) | c.Picks(index):
+            yield index
+        case c.Iterate():
+            yield node.variable
+            yield from node.hidden
+        case c.Repeat():
+            yield node.hidden
+        case c.Choice(variable):
+            yield variable
+        case c.Test(_, bind) if bind is not None:
+            yield bind
+        case Calls(_, into):
+            yield into
+        case _:
+            pass
 
 
 def lower(model: Model, reach: Reach) -> Program:

@@ -30,6 +30,7 @@ __all__ = [
     "bounded",
     "drawn",
     "mix",
+    "name_hash",
     "shuffled",
 ]
 
@@ -328,11 +329,11 @@ def _stream(start: int) -> Callable[[int], int]:
 @lru_cache(maxsize=64)
 def _start(seed: int, name: str) -> int:
     """The state of the generator for one use of chance in a game: the uses of a name follow each other."""
-    return _finalise(_finalise((seed + _STEP) & _MASK) ^ _fnv1a(name))
+    return _finalise(_finalise((seed + _STEP) & _MASK) ^ name_hash(name))
 
 
 @lru_cache(maxsize=1024)
-def _fnv1a(text: str) -> int:
+def name_hash(text: str) -> int:
     """FNV-1a, 64 bits, over the UTF-8 bytes."""
     value = 0xCBF29CE484222325
     for byte in text.encode():

@@ -41,9 +41,9 @@ def test_parts_agree_with_the_vectors_of_their_authors() -> None:
     outputs = [6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431, 16408922859458223821]
     assert [chance._output(1234567, index) for index in range(5)] == outputs
     assert chance._output(0, 0) == 0xE220A8397B1DCDAF
-    assert chance._fnv1a("") == 0xCBF29CE484222325
-    assert chance._fnv1a("a") == 0xAF63DC4C8601EC8C
-    assert chance._fnv1a("foobar") == 0x85944171F73967E8
+    assert chance.name_hash("") == 0xCBF29CE484222325
+    assert chance.name_hash("a") == 0xAF63DC4C8601EC8C
+    assert chance.name_hash("foobar") == 0x85944171F73967E8
 
 
 def test_bounded_tries_again_in_the_incomplete_last_run() -> None:

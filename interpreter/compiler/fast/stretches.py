@@ -59,7 +59,10 @@ class Stretches(Writer):
 
     def _locals(self, procedure: str, scope: Scope) -> ast.expr:
         q = self.quote
-        return q.tuple([q.name(scope.label(i)) for i in range(self.size(procedure))])
+        passing = self.program.passing[procedure]
+        return q.tuple(
+            [q.constant(None) if i in passing else q.name(scope.label(i)) for i in range(self.size(procedure))]
+        )
 
     def size(self, procedure: str) -> int:
         return self.program.procedures[procedure].local_count

@@ -540,7 +540,7 @@ class Machine:
     def _end(
         self, index: int, stretch: l.Stretch, asks: dict[int, AskSite]
     ) -> Callable[[State, Env, Any], Going | None]:
-        end = stretch.end
+        end, kept = stretch.end, _kept_of(self.program.passing[stretch.procedure])
         match end:
             case l.Jumps(to):
                 return lambda state, env, up: (to, env, up)
@@ -548,16 +548,16 @@ class Machine:
                 holds = self.steps.test(test)
                 return lambda state, env, up: (then if holds(state, env) else otherwise, env, up)
             case l.Asks(ask, bodies):
-                return self._ask(index, stretch, ask, bodies, asks)
+                return self._ask(index, stretch, ask, bodies, asks, kept)
             case l.Calls(call, into, then):
-                return self._call(call, into, then)
+                return self._call(call, into, then, kept)
             case l.Leaves(value):
                 given = self.expressions.compile(value) if value is not None else None
                 return lambda state, env, up: self._leave(up, given(state, env) if given is not None else None)
             case l.SettlesThen(then):
-                return lambda state, env, up: self._settled(state, (then, tuple(env), up, -1))
+                return lambda state, env, up: self._settled(state, (then, kept(env), up, -1))
             case l.TurnEnds(then):
-                return lambda state, env, up: (self.TURN_OVER, [], (then, tuple(env), up, -1))
+                return lambda state, env, up: (self.TURN_OVER, [], (then, kept(env), up, -1))
             case l.Advances(loop, body, after):
                 return self._advance(loop, body, after)
             case l.Counts(loop, then):
@@ -568,7 +568,13 @@ class Machine:
                 assert_never(end)
 
     def _ask(
-        self, index: int, stretch: l.Stretch, ask: c.Ask, bodies: tuple[int, ...], asks: dict[int, AskSite]
+        self,
+        index: int,
+        stretch: l.Stretch,
+        ask: c.Ask,
+        bodies: tuple[int, ...],
+        asks: dict[int, AskSite],
+        kept: Callable[[Env], tuple[Value, ...]],
     ) -> Callable[[State, Env, Any], Going | None]:
         compile_ = self.expressions.compile
         options = tuple(
@@ -593,8 +599,8 @@ class Machine:
             for variable in chosen:
                 env[variable] = None
             if state.cells[self.pending] and not state.cells[self._settling]:
-                return self._settled(state, (index, tuple(env), up, -1))
-            state.frame = (index, tuple(env), up, -1)
+                return self._settled(state, (index, kept(env), up, -1))
+            state.frame = (index, kept(env), up, -1)
             if (who := site.seat(state, env)) not in self._asked:
                 role = list(self.constants.model.roles)[self.constants.statics["seat.role"][who]]
                 raise RuleFailure(f"`{ask.name}` asks a `{role}`, which does not count", ask.span)
@@ -604,13 +610,15 @@ class Machine:
 
         return stop
 
-    def _call(self, call: Any, into: int, then: int) -> Callable[[State, Env, Any], Going | None]:
+    def _call(
+        self, call: Any, into: int, then: int, kept: Callable[[Env], tuple[Value, ...]]
+    ) -> Callable[[State, Env, Any], Going | None]:
         target = self.program.target(call)
         arguments = tuple(self.expressions.kept(argument) for argument in call.arguments)
 
         def enter(state: State, env: Env, up: Any) -> Going | None:
             values = [argument(state, env) for argument in arguments]
-            return self._enter(target, values, (then, tuple(env), up, into), state)
+            return self._enter(target, values, (then, kept(env), up, into), state)
 
         return enter
 
@@ -700,6 +708,13 @@ def _combinations(state: State, env: Env, binders: list[tuple[int, Evaluate]]) -
         else:
             for values in _combinations(state, env, others):
                 yield (item, *values)
+
+
+def _kept_of(passing: frozenset[int]) -> Callable[[Env], tuple[Value, ...]]:
+    """The locals as a frame keeps them: without those that pass away with an expression."""
+    if not passing:
+        return tuple
+    return lambda env: tuple([None if index in passing else value for index, value in enumerate(env)])
 
 
 def _depth(frame: Any) -> int:

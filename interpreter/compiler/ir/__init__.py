@@ -1,0 +1,1 @@
+"""The intermediate form: typed ops between checked trees and WebAssembly."""

@@ -1,0 +1,374 @@
+"""Ops of the intermediate form (IR).
+
+A :class:`Function` is a list of statements over typed values. A value is a tree of ops without effects on the game; a
+statement changes a variable, memory, or where control goes. Numbers of the language are ``i64``, everything else is
+``i32``: indexes of cards, seats, nodes and kinds, truths (0, 1), and addresses of lists, bags and records.
+
+What an op reads and writes is a function of the op (:mod:`interpreter.compiler.ir.effects`): a :class:`Load` or
+:class:`Store` of the state names its *group* of cells.
+"""
+
+from __future__ import annotations
+
+from dataclasses import field
+from typing import Literal
+
+from interpreter.base.frozen import dataclass
+from interpreter.base.source import NOWHERE, Span
+
+__all__ = [
+    "Allocate",
+    "Binary",
+    "Block",
+    "Break",
+    "Call",
+    "Charge",
+    "Compare",
+    "Constant",
+    "Continue",
+    "CopyWords",
+    "Data",
+    "Do",
+    "Fail",
+    "Function",
+    "Get",
+    "Global",
+    "If",
+    "Load",
+    "Not",
+    "Op",
+    "Rep",
+    "Return",
+    "Select",
+    "Set",
+    "SetGlobal",
+    "Statement",
+    "Store",
+    "StoreLong",
+    "ToIndex",
+    "ToNumber",
+    "ToWord",
+    "Value",
+    "Var",
+    "While",
+]
+
+Rep = Literal["i32", "i64"]
+"""How a value is held in a register."""
+
+
+@dataclass(frozen=True, slots=True)
+class Op:
+    """Anything in the IR. ``span``: the place in the rule text that it comes from."""
+
+    span: Span = field(default=NOWHERE, kw_only=True, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Var:
+    """A variable of a function; names are unique in it."""
+
+    name: str
+    rep: Rep
+
+
+# --- values ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Constant(Op):
+    """A number known now."""
+
+    value: int
+    rep: Rep = "i32"
+
+
+@dataclass(frozen=True, slots=True)
+class Data(Op):
+    """The address of constant data, by its place in the module's constants."""
+
+    address: int
+    of: str = ""
+    """What it is, for those who read the IR: ``table payout``."""
+    rep: Rep = "i32"
+
+
+@dataclass(frozen=True, slots=True)
+class Get(Op):
+    """The value of a variable."""
+
+    var: Var
+
+    @property
+    def rep(self) -> Rep:
+        return self.var.rep
+
+
+@dataclass(frozen=True, slots=True)
+class Global(Op):
+    """The value of a global of the machine: the top of the stack of frames, the arena."""
+
+    name: str
+    rep: Rep = "i32"
+
+
+@dataclass(frozen=True, slots=True)
+class Load(Op):
+    """The word at an address. ``group``: the group of cells that it belongs to; empty for constants and the arena."""
+
+    address: Value
+    offset: int = 0
+    rep: Rep = "i32"
+    group: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Binary(Op):
+    """``add``, ``sub``, ``mul``, ``div`` and ``mod`` (rounded down, fail for 0), ``and``, ``or``, ``shl``, ``shr``."""
+
+    operator: str
+    left: Value
+    right: Value
+
+    @property
+    def rep(self) -> Rep:
+        return self.left.rep
+
+
+@dataclass(frozen=True, slots=True)
+class Compare(Op):
+    """``eq``, ``ne``, ``lt``, ``le``, ``gt``, ``ge`` of two values of one representation; signed."""
+
+    operator: str
+    left: Value
+    right: Value
+    rep: Rep = "i32"
+
+
+@dataclass(frozen=True, slots=True)
+class Not(Op):
+    """1 where the value is 0."""
+
+    value: Value
+    rep: Rep = "i32"
+
+
+@dataclass(frozen=True, slots=True)
+class ToNumber(Op):
+    """An index or truth as a number."""
+
+    value: Value
+    rep: Rep = "i64"
+
+
+@dataclass(frozen=True, slots=True)
+class ToIndex(Op):
+    """A number as an index: its lower 32 bits."""
+
+    value: Value
+    rep: Rep = "i32"
+
+
+@dataclass(frozen=True, slots=True)
+class ToWord(Op):
+    """A number as a word of memory: :class:`Fail` where it does not fit. ``optional``: it may be none."""
+
+    value: Value
+    optional: bool = False
+    rep: Rep = "i32"
+
+
+@dataclass(frozen=True, slots=True)
+class Select(Op):
+    """``then`` or ``otherwise``; only the one that is taken is worked out."""
+
+    test: Value
+    then: Value
+    otherwise: Value
+
+    @property
+    def rep(self) -> Rep:
+        return self.then.rep
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Op):
+    """A call of a function of the module or of the runtime, by its name there."""
+
+    function: str
+    arguments: tuple[Value, ...]
+    rep: Rep = "i32"
+
+
+@dataclass(frozen=True, slots=True)
+class Allocate(Op):
+    """The address of so many fresh words in the arena."""
+
+    words: Value
+    rep: Rep = "i32"
+
+
+Value = (
+    Constant
+    | Data
+    | Get
+    | Global
+    | Load
+    | Binary
+    | Compare
+    | Not
+    | ToNumber
+    | ToIndex
+    | ToWord
+    | Select
+    | Call
+    | Allocate
+)
+
+
+# --- statements ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Set(Op):
+    """A variable gets a value."""
+
+    var: Var
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class SetGlobal(Op):
+    """A global of the machine gets a value."""
+
+    name: str
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Store(Op):
+    """A word is written. ``group`` as of :class:`Load`."""
+
+    address: Value
+    offset: int
+    value: Value
+    group: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StoreLong(Op):
+    """A number of 64 bits is written to the arena: a key to sort by."""
+
+    address: Value
+    offset: int
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class CopyWords(Op):
+    """So many words are copied from one address to another."""
+
+    target: Value
+    source: Value
+    words: Value
+    group: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Do(Op):
+    """A call for its effects; ``gives`` is whether it leaves a value that nobody wants."""
+
+    call: Call
+    gives: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class If(Op):
+    """One of two lists of statements."""
+
+    test: Value
+    then: tuple[Statement, ...]
+    otherwise: tuple[Statement, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Block(Op):
+    """Statements that :class:`Break` leaves by the label."""
+
+    label: str
+    body: tuple[Statement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class While(Op):
+    """Statements again and again, as long as the test holds; ``step`` runs after each pass, also after
+    :class:`Continue`, which goes there by the label."""
+
+    label: str
+    test: Value
+    body: tuple[Statement, ...]
+    step: tuple[Statement, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Break(Op):
+    """Out of a block."""
+
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Continue(Op):
+    """On to the next pass of a loop."""
+
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Return(Op):
+    """Back to the caller."""
+
+    value: Value | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fail(Op):
+    """Something that the plain form must explain: the module gives up."""
+
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Charge(Op):
+    """So many steps of the budget are used up; the module gives up where none are left."""
+
+    steps: Value
+
+
+Statement = (
+    Set
+    | SetGlobal
+    | Store
+    | StoreLong
+    | CopyWords
+    | Do
+    | If
+    | Block
+    | While
+    | Break
+    | Continue
+    | Return
+    | Fail
+    | Charge
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Function(Op):
+    """A function: parameters, representation of its result (none: nothing), statements. ``about`` says what it is."""
+
+    name: str
+    parameters: tuple[Var, ...]
+    result: Rep | None
+    body: tuple[Statement, ...]
+    about: str = ""

@@ -1,0 +1,215 @@
+"""States as a module's memory holds them, and back: the same cells, the same frames."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from interpreter.compiler.build.memory import FRAME_HEAD, HEADER, STATE
+from interpreter.compiler.build.module import ModuleBuilder
+from interpreter.compiler.build.phases import EDGES, KEPT_HEAD, KEPT_START, KEPT_WORDS, SPANS
+from interpreter.compiler.build.shapes import NO_INDEX, NO_NUMBER, WORD, Unsupported
+from interpreter.kernel.state import State, Value
+from interpreter.language.types import Type
+
+__all__ = ["Codec"]
+
+
+class Codec:
+    """Writes and reads the states of one module. A state that does not fit is :class:`Unsupported`."""
+
+    def __init__(self, module: ModuleBuilder) -> None:
+        self.module = module
+        self.shapes, self.memory, self.program = module.shapes, module.memory, module.program
+        self.first_special = len(self.program.stretches)
+
+    # --- values
+
+    def words(self, value: Value, type_: Type) -> list[int]:
+        """The kept form of a value."""
+        shapes = self.shapes
+        if shapes.is_scalar(type_):
+            return [shapes.word(value, type_)]
+        size = shapes.words(type_)
+        if shapes.is_listed(type_):
+            if value is None:
+                return [-1, *[0] * (size - 1)]
+            if len(value) > shapes.capacity(type_):
+                raise Unsupported("a list longer than its room")
+            item = shapes.item(type_)
+            found = [len(value)]
+            for each in value:
+                found += self.words(each, item)
+            return found + [0] * (size - len(found))
+        head = [int(value is not None)] if type_.optional else []
+        if value is None:
+            return [0] * size
+        if type_.form == "bag":
+            return [*head, *(shapes.word(number, Type("int")) for number in value)]
+        for each, field in zip(value, shapes.fields(type_), strict=True):
+            head += self.words(each, field)
+        return head
+
+    def value(self, words: Sequence[int], at: int, type_: Type) -> Value:
+        """The value whose kept form begins at a word."""
+        shapes = self.shapes
+        if shapes.is_scalar(type_):
+            return self.scalar(words[at], type_)
+        if shapes.is_listed(type_):
+            item, count = shapes.item(type_), words[at]
+            if count < 0:
+                return None
+            size = shapes.words(item)
+            return tuple([self.value(words, at + 1 + size * i, item) for i in range(count)])
+        if type_.optional:
+            if not words[at]:
+                return None
+            at += 1
+        if type_.form == "bag":
+            return tuple(words[at : at + shapes.width(type_)])
+        found = []
+        for field in shapes.fields(type_):
+            found.append(self.value(words, at, field))
+            at += shapes.words(field)
+        return tuple(found)
+
+    def scalar(self, word: int, type_: Type) -> Value:
+        if type_.form == "int":
+            return None if word == NO_NUMBER else word
+        if word == NO_INDEX:
+            return None
+        if type_.form == "bool":
+            return bool(word)
+        if type_.form == "text":
+            return next(text for text, number in self.shapes.texts.items() if number == word)
+        return word
+
+    # --- states
+
+    def encode(self, state: State, seed: int) -> bytes:
+        """The header, the cells and the frames of a state."""
+        cells: list[int] = []
+        for name, group in self.memory.groups.items():
+            for number in range(group.count):
+                value = state.cells[group.base + number]
+                if name == "kept":
+                    cells += self._kept(value)
+                elif name == "pending":
+                    if value >= 2**64:
+                        raise Unsupported("more than 64 watches")
+                    cells += struct.unpack("<2i", struct.pack("<Q", value))
+                elif name in ("phase", "turn"):
+                    cells.append(value)
+                else:
+                    cells += self.words(value, group.type)
+        frames, top, asked = self._frames(state)
+        seed_words = struct.unpack("<2i", struct.pack("<Q", seed & (2**64 - 1)))
+        end = self.memory.frames + len(frames) * WORD
+        head = [top, asked, end, *seed_words, 0, 0, 0]
+        return struct.pack(f"<{HEADER + len(cells) + len(frames)}i", *head, *cells, *frames)
+
+    def decode(self, data: bytes | memoryview) -> State:
+        """The state, with an empty log."""
+        words = struct.unpack(f"<{len(data) // WORD}i", data)
+        cells: list[Value] = []
+        for name, group in self.memory.groups.items():
+            at = (group.address - STATE) // WORD
+            for number in range(group.count):
+                place = at + number * group.stride // WORD
+                if name == "kept":
+                    cells.append(self._kept_of(words, place))
+                elif name == "pending":
+                    cells.append(struct.unpack("<Q", struct.pack("<2i", *words[place : place + 2]))[0])
+                elif name in ("phase", "turn"):
+                    cells.append(words[place])
+                else:
+                    cells.append(self.value(words, place, group.type))
+        asked = words[1]
+        state = State(cells)
+        if asked >= 0:
+            state.frame = self._frame(words, words[0], asked)
+        return state
+
+    # --- blocks that wait
+
+    def _kept(self, blocks: Sequence[tuple[Any, ...]]) -> list[int]:
+        found: list[int] = []
+        phases = self.module.phases
+        for edge, of, procedure, values in blocks:
+            types = [type_ for _, type_ in self.program.reach.procedures[procedure].parameters]
+            body: list[int] = []
+            for value, type_ in zip(values, types, strict=True):
+                body += self.words(value, type_)
+            size = KEPT_HEAD + len(body)
+            found += [EDGES.index(edge), SPANS.index(of), phases.keepable.index(procedure), size, *body]
+        if KEPT_START + len(found) > KEPT_WORDS:
+            raise Unsupported("too many blocks wait")
+        whole = [len(blocks), len(found), *found]
+        return whole + [0] * (KEPT_WORDS - len(whole))
+
+    def _kept_of(self, words: Sequence[int], at: int) -> Value:
+        found = []
+        place = at + KEPT_START
+        for _ in range(words[at]):
+            edge, of, which, size = words[place : place + KEPT_HEAD]
+            procedure = self.module.phases.keepable[which]
+            inner, values = place + KEPT_HEAD, []
+            for _, type_ in self.program.reach.procedures[procedure].parameters:
+                values.append(self.value(words, inner, type_))
+                inner += self.shapes.words(type_)
+            found.append((EDGES[edge], SPANS[of], procedure, tuple(values)))
+            place += size
+        return tuple(found)
+
+    # --- frames
+
+    def _frames(self, state: State) -> tuple[list[int], int, int]:
+        """The words of all frames, the address of the uppermost, and the stretch that asks."""
+        chain = list(_chain(state.frame))
+        if not chain:
+            return [], 0, -1
+        found: list[int] = []
+        below = 0
+        for index, env, _, into in reversed(chain):
+            address = self.memory.frames + len(found) * WORD
+            if index >= self.first_special:
+                found += [index, -1, below]
+            else:
+                shape = self.module.frames.shape(self.program.stretches[index].procedure)
+                slot = shape.slots[into] if into >= 0 else None
+                found += [index, slot.offset if slot is not None else -1, below]
+                for value, local in zip(env, shape.slots, strict=True):
+                    if local is not None:
+                        found += self.words(value, local.type)
+            below = address
+        return found, below, chain[0][0]
+
+    def _frame(self, words: Sequence[int], address: int, index: int) -> Any:
+        """The frame at an address, with those below it."""
+        at = (address - STATE) // WORD
+        stack = []
+        while address:
+            at = (address - STATE) // WORD
+            stack.append((words[at], words[at + 1], at))
+            address = words[at + 2]
+        found: Any = None
+        for where, into, place in reversed(stack):
+            if where >= self.first_special:
+                found = (where, (), found, -1)
+                continue
+            shape = self.module.frames.shape(self.program.stretches[where].procedure)
+            env = tuple(
+                [None if slot is None else self.value(words, place + slot.offset // WORD, slot.type) for slot in shape.slots]
+            )
+            local = next((i for i, slot in enumerate(shape.slots) if slot and slot.offset == into), -1)
+            found = (where, env, found, local)
+        assert FRAME_HEAD
+        assert found[0] == index
+        return found
+
+
+def _chain(frame: Any) -> Iterator[Any]:
+    while frame is not None:
+        yield frame
+        frame = frame[2]

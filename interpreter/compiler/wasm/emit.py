@@ -1,0 +1,192 @@
+"""The intermediate form as WebAssembly text.
+
+Each function of the IR is one function of the module; each op is a few instructions. Nothing is optimised here: that is
+done by passes before, and by the compiler of the module behind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import assert_never
+
+from interpreter.base.source import NOWHERE, Span
+from interpreter.compiler.ir import ops as o
+
+__all__ = ["text_of"]
+
+NUMBER = "number"
+"""The local that holds a number while it is looked at whether it fits."""
+_BINARY = {"add": "add", "sub": "sub", "and": "and", "or": "or", "xor": "xor", "shl": "shl", "shr": "shr_u"}
+_COMPARE = {"eq": "eq", "ne": "ne", "lt": "lt_s", "le": "le_s", "gt": "gt_s", "ge": "ge_s"}
+
+
+def text_of(function: o.Function) -> str:
+    """The function as text, with the places of its statements in the YAML files as comments."""
+    return "\n".join(_Writer().function(function))
+
+
+class _Writer:
+    def __init__(self) -> None:
+        self._vars: dict[str, str] = {}
+        self._place = ""
+
+    def function(self, function: o.Function) -> Iterator[str]:
+        given = {var.name for var in function.parameters}
+        body = list(self._block(function.body, 1))
+        head = [f"(param ${var.name} {var.rep})" for var in function.parameters]
+        if function.result is not None:
+            head.append(f"(result {function.result})")
+        if function.about:
+            yield f";; {function.about}"
+        yield f"(func ${function.name} {' '.join(head)}"
+        for name, rep in self._vars.items():
+            if name not in given:
+                yield f"  (local ${name} {rep})"
+        yield from body
+        if function.result is not None:
+            yield "  unreachable"
+        yield ")"
+
+    # --- statements
+
+    def _block(self, body: Iterable[o.Statement], depth: int) -> Iterator[str]:
+        pad = "  " * depth
+        for statement in body:
+            place = _place_of(statement.span)
+            if place and place != self._place:
+                self._place = place
+                yield f"{pad};; {place}"
+            yield from self._statement(statement, pad, depth)
+
+    def _statement(self, statement: o.Statement, pad: str, depth: int) -> Iterator[str]:
+        v = self._value
+        match statement:
+            case o.Set(var, value):
+                yield f"{pad}(local.set ${self._var(var)} {v(value)})"
+            case o.SetGlobal(name, value):
+                yield f"{pad}(global.set ${name} {v(value)})"
+            case o.Store(address, offset, value):
+                yield f"{pad}(i32.store{_offset(offset)} {v(address)} {v(value)})"
+            case o.StoreLong(address, offset, value):
+                yield f"{pad}(i64.store{_offset(offset)} {v(address)} {v(value)})"
+            case o.CopyWords(target, source, words):
+                count = v(o.Binary("shl", words, o.Constant(2)))
+                yield f"{pad}(memory.copy {v(target)} {v(source)} {count})"
+            case o.Do(call, gives):
+                yield f"{pad}(drop {v(call)})" if gives else f"{pad}{v(call)}"
+            case o.If(test, then, otherwise):
+                yield f"{pad}(if {v(test)}"
+                yield f"{pad}  (then"
+                yield from self._block(then, depth + 2)
+                yield f"{pad}  )"
+                if otherwise:
+                    yield f"{pad}  (else"
+                    yield from self._block(otherwise, depth + 2)
+                    yield f"{pad}  )"
+                yield f"{pad})"
+            case o.Block(label, body):
+                yield f"{pad}(block ${label}"
+                yield from self._block(body, depth + 1)
+                yield f"{pad})"
+            case o.While(label, test, body, step):
+                yield f"{pad}(block ${label}"
+                yield f"{pad}(loop ${label}.again"
+                yield f"{pad}  (br_if ${label} (i32.eqz {v(test)}))"
+                yield f"{pad}  (block ${label}.next"
+                yield from self._block(body, depth + 2)
+                yield f"{pad}  )"
+                yield from self._block(step, depth + 1)
+                yield f"{pad}  (br ${label}.again)))"
+            case o.Break(label):
+                yield f"{pad}(br ${label})"
+            case o.Continue(label):
+                yield f"{pad}(br ${label}.next)"
+            case o.Return(value):
+                yield f"{pad}(return{' ' + v(value) if value is not None else ''})"
+            case o.Fail(why):
+                yield f"{pad}(unreachable){' ;; ' + why if why else ''}"
+            case o.Charge(steps):
+                yield f"{pad}(global.set $fuel (i32.sub (global.get $fuel) {v(steps)}))"
+                yield f"{pad}(if (i32.lt_s (global.get $fuel) (i32.const 0)) (then (unreachable)))"
+            case _:
+                assert_never(statement)
+
+    def _var(self, var: o.Var) -> str:
+        self._vars[var.name] = var.rep
+        return var.name
+
+    # --- values
+
+    def _value(self, value: o.Value) -> str:
+        v = self._value
+        match value:
+            case o.Constant(number, rep):
+                return f"({rep}.const {number})"
+            case o.Data(address, of):
+                return f"(i32.const {address})" + (f" (; {of} ;)" if of else "")
+            case o.Get(var):
+                return f"(local.get ${self._var(var)})"
+            case o.Global(name):
+                return f"(global.get ${name})"
+            case o.Load(address, offset, rep):
+                word = "i64.load32_s" if rep == "i64" else "i32.load"
+                return f"({word}{_offset(offset)} {v(address)})"
+            case o.Binary(operator, left, right):
+                return self._binary(operator, left, right)
+            case o.Compare(operator, left, right):
+                if isinstance(right, o.Constant) and right.value == 0 and operator == "eq":
+                    return f"({left.rep}.eqz {v(left)})"
+                return f"({left.rep}.{_COMPARE[operator]} {v(left)} {v(right)})"
+            case o.Not(inner):
+                return f"(i32.eqz {v(inner)})"
+            case o.ToNumber(inner):
+                return f"(i64.extend_i32_s {v(inner)})"
+            case o.ToIndex(inner):
+                return f"(i32.wrap_i64 {v(inner)})"
+            case o.ToWord(inner, optional):
+                return self._word(inner, optional)
+            case o.Select(test, then, otherwise):
+                return f"(if (result {value.rep}) {v(test)} (then {v(then)}) (else {v(otherwise)}))"
+            case o.Call(function, arguments):
+                return f"(call ${function}{''.join(' ' + v(each) for each in arguments)})"
+            case o.Allocate(words):
+                return f"(call $alloc {v(words)})"
+            case _:
+                assert_never(value)
+
+    def _binary(self, operator: str, left: o.Value, right: o.Value) -> str:
+        if operator in ("div", "mod", "mul") and left.rep == "i64":
+            return f"(call ${operator} {self._value(left)} {self._value(right)})"
+        word = {"mul": "mul", "div": "div_u", "mod": "rem_u"}.get(operator) or _BINARY[operator]
+        return f"({left.rep}.{word} {self._value(left)} {self._value(right)})"
+
+    def _word(self, value: o.Value, optional: bool) -> str:
+        if fits(value):
+            return f"(i32.wrap_i64 {self._value(value)})"
+        self._vars[NUMBER] = "i64"
+        least = 2**31 if optional else 2**31 - 1
+        kept = f"(i64.add (local.tee ${NUMBER} {self._value(value)}) (i64.const {least}))"
+        test = f"(i64.le_u {kept} (i64.const {least + 2**31 - 1}))"
+        taken = f"(i32.wrap_i64 (local.get ${NUMBER}))"
+        return f"(if (result i32) {test} (then {taken}) (else (unreachable)))"
+
+
+def fits(value: o.Value) -> bool:
+    """Whether a number surely fits into a word: it comes from one."""
+    match value:
+        case o.Load() | o.ToNumber():
+            return True
+        case o.Constant(number):
+            return -(2**31) <= number < 2**31
+        case o.Select(_, then, otherwise):
+            return fits(then) and fits(otherwise)
+        case _:
+            return False
+
+
+def _offset(offset: int) -> str:
+    return f" offset={offset}" if offset else ""
+
+
+def _place_of(span: Span) -> str:
+    return str(span) if span is not NOWHERE else ""
