@@ -40,6 +40,7 @@ THIRD_PARTIES = {
     "rich": ("cli/", "play/"),
     "pygls": ("editor/server.py",),
     "lsprotocol": ("editor/server.py",),
+    "wasmtime": ("compiler/wasm/",),
     "duckdb": ("play/rows.py",),
     "distributed": ("play/cluster.py",),
     "matplotlib": ("drawing/game_charts.py",),
