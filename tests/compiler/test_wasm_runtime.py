@@ -549,6 +549,12 @@ def test_most_mixes(run: Runtime, number: int, bag: Bag) -> None:
         assert _mixes(run, number, kinds, bag) == list(wanted)
 
 
+@pytest.mark.parametrize("kind", [-1, 3])
+def test_mixes_of_what_is_no_kind_trap(run: Runtime, kind: int) -> None:
+    with pytest.raises(Traps):
+        _mixes(run, 1, (0, kind), (1, 2, 3))
+
+
 # Tracks.
 
 SPACES = st.lists(st.tuples(st.integers(-3, 20), st.integers(0, 4)), max_size=6).map(tuple)
