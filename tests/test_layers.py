@@ -40,6 +40,7 @@ THIRD_PARTIES = {
     "rich": ("cli/", "play/"),
     "pygls": ("editor/server.py",),
     "lsprotocol": ("editor/server.py",),
+    "wasmtime": ("compiler/wasm/",),
     "duckdb": ("play/rows.py",),
     "distributed": ("play/cluster.py",),
     "matplotlib": ("drawing/game_charts.py",),
@@ -104,7 +105,7 @@ def _texts() -> Iterator[tuple[str, int, str]]:
             if token.type in (tokenize.NAME, tokenize.STRING, tokenize.COMMENT):
                 text = EXAMPLE.sub("", token.string) if path.is_relative_to(PACKAGE / "cli") else token.string
                 yield path.relative_to(ROOT).as_posix(), token.start[0], text
-    for path in (*PACKAGE.rglob("*.lark"), *(ROOT / "schemas").glob("*.json")):
+    for path in (*PACKAGE.rglob("*.lark"), *PACKAGE.rglob("*.wat"), *(ROOT / "schemas").glob("*.json")):
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
             yield path.relative_to(ROOT).as_posix(), number, line
 

@@ -1,0 +1,1 @@
+"""The WebAssembly form: modules made from checked trees, and the functions that they share."""

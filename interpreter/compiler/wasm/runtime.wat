@@ -1,0 +1,1350 @@
+;; Runtime of compiled rules: functions that every module contains. The module around them defines
+;;
+;;   $memory        memory of 32-bit words, little endian
+;;   $arena         mutable global: address of the first free word of the arena
+;;   $arena_end     address after the last word of the arena
+;;   $graph_nodes, $graph_adjacent, $graph_leading, $graph_cache, $graph_slots: see "Graph" below
+;;
+;; Values:
+;;
+;;   number         i64 in locals, one word in memory; none is -2147483648
+;;   index, truth   i32: card, seat, node, member of a kind, 0 or 1; no index is -1
+;;   list           address of a word n, followed by n items of one word; no list is 0
+;;   bag            address of k words, one count for each member of its kind
+;;   room           address of two words: the list of the kinds that it takes, its capacity
+;;
+;; No function changes its arguments. A new list or bag is at the arena's free end. A function gives back the scratch
+;; memory that it takes from the arena, unless it traps; `$subsets` and `$mixes` keep theirs, which is short. A function
+;; traps where the plain form raises an error, where a number does not fit into a word, and where the arena is full. The
+;; caller then returns to the last choice and runs the plain form, which explains the error.
+
+
+;; Chance: SplitMix64. The seed, name and counter of a use of chance give a number of 64 bits; `hash` is the FNV-1a of
+;; the name.
+
+;; Output function of SplitMix64: a bijection that spreads every bit over all.
+(func $finalise (param $z i64) (result i64)
+  (local.set $z (i64.mul (i64.xor (local.get $z) (i64.shr_u (local.get $z) (i64.const 30)))
+                         (i64.const 0xBF58476D1CE4E5B9)))
+  (local.set $z (i64.mul (i64.xor (local.get $z) (i64.shr_u (local.get $z) (i64.const 27)))
+                         (i64.const 0x94D049BB133111EB)))
+  (i64.xor (local.get $z) (i64.shr_u (local.get $z) (i64.const 31))))
+
+;; Output number `index`, from 0, of the generator in state `start`.
+(func $output (param $start i64) (param $index i64) (result i64)
+  (call $finalise (i64.add (local.get $start)
+                           (i64.mul (i64.add (local.get $index) (i64.const 1)) (i64.const 0x9E3779B97F4A7C15)))))
+
+;; State of the generator for one name.
+(func $start (param $seed i64) (param $hash i64) (result i64)
+  (call $finalise (i64.xor (call $finalise (i64.add (local.get $seed) (i64.const 0x9E3779B97F4A7C15)))
+                           (local.get $hash))))
+
+;; Number of 64 bits for use `counter` of a name.
+(func $mix (param $seed i64) (param $hash i64) (param $counter i64) (result i64)
+  (call $output (call $start (local.get $seed) (local.get $hash)) (local.get $counter)))
+
+;; Fair number from 0 to n - 1: outputs in the incomplete last run of n numbers below 2**64 are rejected.
+(func $bounded (param $start i64) (param $n i64) (result i64)
+  (local $number i64) (local $attempt i64)
+  (block $found
+    (loop $again
+      (local.set $number (call $output (local.get $start) (local.get $attempt)))
+      (br_if $found (i64.le_u (local.get $number) (i64.sub (i64.const -1) (local.get $n))))
+      ;; The last run has 2**64 mod n numbers, which is -n mod n.
+      (br_if $found (i64.le_u (local.get $number)
+                              (i64.sub (i64.const -1)
+                                       (i64.rem_u (i64.sub (i64.const 0) (local.get $n)) (local.get $n)))))
+      (local.set $attempt (i64.add (local.get $attempt) (i64.const 1)))
+      (br $again)))
+  (i64.rem_u (local.get $number) (local.get $n)))
+
+;; Random index below n; traps where n is below 1.
+(func $drawn (param $n i32) (param $seed i64) (param $hash i64) (param $counter i64) (result i32)
+  (if (i32.lt_s (local.get $n) (i32.const 1)) (then (unreachable)))
+  (i32.wrap_i64 (call $bounded (call $mix (local.get $seed) (local.get $hash) (local.get $counter))
+                               (i64.extend_i32_u (local.get $n)))))
+
+;; List in random order: Fisher-Yates from the front, each swap with a stream of its own.
+(func $shuffled (param $list i32) (param $seed i64) (param $hash i64) (param $counter i64) (result i32)
+  (local $start i64) (local $fresh i32) (local $at i32) (local $other i32) (local $left i64) (local $i i64)
+  (local $item i32)
+  (local.set $start (call $mix (local.get $seed) (local.get $hash) (local.get $counter)))
+  (local.set $fresh (call $copy_list (local.get $list)))
+  (local.set $at (i32.add (local.get $fresh) (i32.const 4)))
+  (local.set $left (i64.load32_u (local.get $fresh)))
+  (block $done
+    (loop $next
+      (br_if $done (i64.le_u (local.get $left) (i64.const 1)))
+      (local.set $other
+        (i32.add (local.get $at)
+                 (i32.shl (i32.wrap_i64 (call $bounded (call $output (local.get $start) (local.get $i))
+                                                       (local.get $left)))
+                          (i32.const 2))))
+      (local.set $item (i32.load (local.get $at)))
+      (i32.store (local.get $at) (i32.load (local.get $other)))
+      (i32.store (local.get $other) (local.get $item))
+      (local.set $at (i32.add (local.get $at) (i32.const 4)))
+      (local.set $i (i64.add (local.get $i) (i64.const 1)))
+      (local.set $left (i64.sub (local.get $left) (i64.const 1)))
+      (br $next)))
+  (local.get $fresh))
+
+;; Draw of a bot: number below n that comes after `used` others from the state `start`; traps where n is below 1.
+(func $below (param $start i64) (param $used i64) (param $n i32) (result i32)
+  (local $number i64) (local $stream i64)
+  (if (i32.lt_s (local.get $n) (i32.const 1)) (then (unreachable)))
+  (local.set $stream (call $output (local.get $start) (local.get $used)))
+  (if (i32.ge_u (local.get $n) (i32.const 0x40000000))
+    (then (return (i32.wrap_i64 (call $bounded (local.get $stream) (i64.extend_i32_u (local.get $n)))))))
+  (local.set $number (call $output (local.get $stream) (i64.const 0)))
+  (block $common  ;; the last 2**30 - 1 numbers would favour some outcomes
+    (loop $again
+      (br_if $common (i64.lt_u (local.get $number) (i64.const 0xFFFFFFFFC0000001)))
+      (local.set $number (call $finalise (local.get $number)))
+      (br $again)))
+  (i32.wrap_i64 (i64.rem_u (local.get $number) (i64.extend_i32_u (local.get $n)))))
+
+
+;; Arena and words.
+
+;; Address of so many fresh words, not cleared.
+(func $alloc (param $words i32) (result i32)
+  (local $fresh i32)
+  (local.set $fresh (global.get $arena))
+  (if (i32.gt_u (local.get $words)
+                (i32.shr_u (i32.sub (global.get $arena_end) (local.get $fresh)) (i32.const 2)))
+    (then (unreachable)))
+  (global.set $arena (i32.add (local.get $fresh) (i32.shl (local.get $words) (i32.const 2))))
+  (local.get $fresh))
+
+;; Fresh list of n items that are to be stored; traps where n is above 20,000.
+(func $new_list (param $n i32) (result i32)
+  (local $fresh i32)
+  (if (i32.gt_u (local.get $n) (i32.const 20000)) (then (unreachable)))
+  (local.set $fresh (call $alloc (i32.add (local.get $n) (i32.const 1))))
+  (i32.store (local.get $fresh) (local.get $n))
+  (local.get $fresh))
+
+;; Address after the last item of a list.
+(func $end_of (param $list i32) (result i32)
+  (i32.add (i32.add (local.get $list) (i32.const 4)) (i32.shl (i32.load (local.get $list)) (i32.const 2))))
+
+;; Word of a number; traps where the number does not fit or would read as none.
+(func $word (param $number i64) (result i32)
+  (if (i64.gt_u (i64.add (local.get $number) (i64.const 0x7FFFFFFF)) (i64.const 0xFFFFFFFE)) (then (unreachable)))
+  (i32.wrap_i64 (local.get $number)))
+
+;; Copy n words to another place, two at a time.
+(func $copy_words (param $into i32) (param $from i32) (param $n i32)
+  (if (i32.gt_u (local.get $n) (i32.const 64))
+    (then (memory.copy (local.get $into) (local.get $from) (i32.shl (local.get $n) (i32.const 2)))
+          (return)))
+  (if (i32.and (local.get $n) (i32.const 1))
+    (then (i32.store (local.get $into) (i32.load (local.get $from)))
+          (local.set $into (i32.add (local.get $into) (i32.const 4)))
+          (local.set $from (i32.add (local.get $from) (i32.const 4)))))
+  (local.set $n (i32.shr_u (local.get $n) (i32.const 1)))
+  (block $done
+    (loop $next
+      (br_if $done (i32.eqz (local.get $n)))
+      (i64.store align=4 (local.get $into) (i64.load align=4 (local.get $from)))
+      (local.set $into (i32.add (local.get $into) (i32.const 8)))
+      (local.set $from (i32.add (local.get $from) (i32.const 8)))
+      (local.set $n (i32.sub (local.get $n) (i32.const 1)))
+      (br $next))))
+
+;; Truth of n words being equal at two places, two at a time.
+(func $equal_words (param $p i32) (param $q i32) (param $n i32) (result i32)
+  (if (i32.eq (local.get $p) (local.get $q)) (then (return (i32.const 1))))
+  (if (i32.and (local.get $n) (i32.const 1))
+    (then (if (i32.ne (i32.load (local.get $p)) (i32.load (local.get $q))) (then (return (i32.const 0))))
+          (local.set $p (i32.add (local.get $p) (i32.const 4)))
+          (local.set $q (i32.add (local.get $q) (i32.const 4)))))
+  (local.set $n (i32.shr_u (local.get $n) (i32.const 1)))
+  (block $done
+    (loop $next
+      (br_if $done (i32.eqz (local.get $n)))
+      (if (i64.ne (i64.load align=4 (local.get $p)) (i64.load align=4 (local.get $q)))
+        (then (return (i32.const 0))))
+      (local.set $p (i32.add (local.get $p) (i32.const 8)))
+      (local.set $q (i32.add (local.get $q) (i32.const 8)))
+      (local.set $n (i32.sub (local.get $n) (i32.const 1)))
+      (br $next)))
+  (i32.const 1))
+
+
+;; Lists of words.
+
+;; Truth of two lists having the same items in the same order.
+(func $equal_lists (param $p i32) (param $q i32) (result i32)
+  (if (i32.ne (i32.load (local.get $p)) (i32.load (local.get $q))) (then (return (i32.const 0))))
+  (call $equal_words (i32.add (local.get $p) (i32.const 4)) (i32.add (local.get $q) (i32.const 4))
+                     (i32.load (local.get $p))))
+
+;; Address of the first item equal to a word; 0 where no item is.
+(func $find (param $list i32) (param $word i32) (result i32)
+  (local $at i32) (local $end i32)
+  (local.set $at (i32.add (local.get $list) (i32.const 4)))
+  (local.set $end (call $end_of (local.get $list)))
+  (block $absent
+    (loop $next
+      (br_if $absent (i32.eq (local.get $at) (local.get $end)))
+      (if (i32.eq (i32.load (local.get $at)) (local.get $word)) (then (return (local.get $at))))
+      (local.set $at (i32.add (local.get $at) (i32.const 4)))
+      (br $next)))
+  (i32.const 0))
+
+;; Truth of a word being an item of a list.
+(func $contains (param $list i32) (param $word i32) (result i32)
+  (i32.ne (call $find (local.get $list) (local.get $word)) (i32.const 0)))
+
+;; Position, from 0, of the first item equal to a word; none where no item is.
+(func $position (param $list i32) (param $word i32) (result i64)
+  (local $at i32)
+  (local.set $at (call $find (local.get $list) (local.get $word)))
+  (if (i32.eqz (local.get $at)) (then (return (i64.const -2147483648))))
+  (i64.extend_i32_u (i32.sub (i32.shr_u (i32.sub (local.get $at) (local.get $list)) (i32.const 2)) (i32.const 1))))
+
+;; Fresh list of n words that lie one after another.
+(func $list_of (param $from i32) (param $n i32) (result i32)
+  (local $fresh i32)
+  (local.set $fresh (call $new_list (local.get $n)))
+  (call $copy_words (i32.add (local.get $fresh) (i32.const 4)) (local.get $from) (local.get $n))
+  (local.get $fresh))
+
+;; Fresh list of the same items.
+(func $copy_list (param $list i32) (result i32)
+  (call $list_of (i32.add (local.get $list) (i32.const 4)) (i32.load (local.get $list))))
+
+;; Items of one list, then those of another.
+(func $concat (param $a i32) (param $b i32) (result i32)
+  (local $fresh i32) (local $n i32)
+  (local.set $n (i32.load (local.get $a)))
+  (local.set $fresh (call $new_list (i32.add (local.get $n) (i32.load (local.get $b)))))
+  (call $copy_words (i32.add (local.get $fresh) (i32.const 4)) (i32.add (local.get $a) (i32.const 4))
+                    (local.get $n))
+  (call $copy_words (i32.add (i32.add (local.get $fresh) (i32.const 4)) (i32.shl (local.get $n) (i32.const 2)))
+                    (i32.add (local.get $b) (i32.const 4)) (i32.load (local.get $b)))
+  (local.get $fresh))
+
+;; List without its first item.
+(func $rest (param $list i32) (result i32)
+  (local $n i32)
+  (local.set $n (i32.load (local.get $list)))
+  (call $list_of (i32.add (local.get $list) (i32.const 8))
+                 (i32.sub (local.get $n) (i32.ne (local.get $n) (i32.const 0)))))
+
+;; First n items of a list, or fewer where it has fewer.
+(func $take (param $n i64) (param $list i32) (result i32)
+  (local $all i64)
+  (local.set $all (i64.load32_u (local.get $list)))
+  (if (i64.gt_s (local.get $n) (local.get $all)) (then (local.set $n (local.get $all))))
+  (if (i64.lt_s (local.get $n) (i64.const 0)) (then (local.set $n (i64.const 0))))
+  (call $list_of (i32.add (local.get $list) (i32.const 4)) (i32.wrap_i64 (local.get $n))))
+
+;; List from back to front.
+(func $reversed (param $list i32) (result i32)
+  (local $fresh i32) (local $at i32) (local $into i32)
+  (local.set $fresh (call $new_list (i32.load (local.get $list))))
+  (local.set $at (i32.add (local.get $list) (i32.const 4)))
+  (local.set $into (call $end_of (local.get $fresh)))
+  (block $done
+    (loop $next
+      (local.set $into (i32.sub (local.get $into) (i32.const 4)))
+      (br_if $done (i32.eq (local.get $into) (local.get $fresh)))
+      (i32.store (local.get $into) (i32.load (local.get $at)))
+      (local.set $at (i32.add (local.get $at) (i32.const 4)))
+      (br $next)))
+  (local.get $fresh))
+
+;; List without the first item equal to a word; traps where no item is.
+(func $without (param $list i32) (param $word i32) (result i32)
+  (local $at i32) (local $fresh i32) (local $before i32)
+  (local.set $at (call $find (local.get $list) (local.get $word)))
+  (if (i32.eqz (local.get $at)) (then (unreachable)))
+  (local.set $fresh (call $new_list (i32.sub (i32.load (local.get $list)) (i32.const 1))))
+  (local.set $before (i32.sub (local.get $at) (local.get $list)))  ;; bytes, with the word n
+  (call $copy_words (i32.add (local.get $fresh) (i32.const 4)) (i32.add (local.get $list) (i32.const 4))
+                    (i32.sub (i32.shr_u (local.get $before) (i32.const 2)) (i32.const 1)))
+  (call $copy_words (i32.add (local.get $fresh) (local.get $before)) (i32.add (local.get $at) (i32.const 4))
+                    (i32.sub (i32.shr_u (i32.sub (call $end_of (local.get $list)) (local.get $at)) (i32.const 2))
+                             (i32.const 1)))
+  (local.get $fresh))
+
+;; First item of a list; traps where the list is empty.
+(func $first (param $list i32) (result i32)
+  (if (i32.eqz (i32.load (local.get $list))) (then (unreachable)))
+  (i32.load offset=4 (local.get $list)))
+
+;; Last item of a list; traps where the list is empty.
+(func $last (param $list i32) (result i32)
+  (if (i32.eqz (i32.load (local.get $list))) (then (unreachable)))
+  (i32.load (i32.sub (call $end_of (local.get $list)) (i32.const 4))))
+
+;; Sum of n numbers that lie one after another; traps where it would read as none.
+(func $sum_of_words (param $at i32) (param $n i32) (result i64)
+  (local $sum i64) (local $end i32)
+  (local.set $end (i32.add (local.get $at) (i32.shl (local.get $n) (i32.const 2))))
+  (block $done
+    (loop $next
+      (br_if $done (i32.eq (local.get $at) (local.get $end)))
+      (local.set $sum (i64.add (local.get $sum) (i64.load32_s (local.get $at))))
+      (local.set $at (i32.add (local.get $at) (i32.const 4)))
+      (br $next)))
+  (if (i64.eq (local.get $sum) (i64.const -2147483648)) (then (unreachable)))
+  (local.get $sum))
+
+;; Sum of a list of numbers.
+(func $sum (param $list i32) (result i64)
+  (call $sum_of_words (i32.add (local.get $list) (i32.const 4)) (i32.load (local.get $list))))
+
+;; Least number of a list; none where the list is empty.
+(func $least (param $list i32) (result i64)
+  (local $at i32) (local $end i32) (local $number i32) (local $best i32)
+  (if (i32.eqz (i32.load (local.get $list))) (then (return (i64.const -2147483648))))
+  (local.set $at (local.get $list))
+  (local.set $end (i32.sub (call $end_of (local.get $list)) (i32.const 4)))
+  (local.set $best (i32.const 0x7FFFFFFF))
+  (loop $next
+    (local.set $number (i32.load offset=4 (local.get $at)))
+    (local.set $best (select (local.get $number) (local.get $best)
+                             (i32.lt_s (local.get $number) (local.get $best))))
+    (local.set $at (i32.add (local.get $at) (i32.const 4)))
+    (br_if $next (i32.ne (local.get $at) (local.get $end))))
+  (i64.extend_i32_s (local.get $best)))
+
+;; Greatest number of a list; none where the list is empty.
+(func $greatest (param $list i32) (result i64)
+  (local $at i32) (local $end i32) (local $number i32) (local $best i32)
+  (local.set $at (i32.add (local.get $list) (i32.const 4)))
+  (local.set $end (call $end_of (local.get $list)))
+  (local.set $best (i32.const -2147483648))
+  (block $done
+    (loop $next
+      (br_if $done (i32.eq (local.get $at) (local.get $end)))
+      (local.set $number (i32.load (local.get $at)))
+      (local.set $best (select (local.get $number) (local.get $best)
+                               (i32.gt_s (local.get $number) (local.get $best))))
+      (local.set $at (i32.add (local.get $at) (i32.const 4)))
+      (br $next)))
+  (i64.extend_i32_s (local.get $best)))
+
+;; Numbers from `first` to `last`, both included; traps where there are more than 20,000.
+(func $range (param $first i64) (param $last i64) (result i32)
+  (local $fresh i32) (local $at i32) (local $end i32) (local $number i32)
+  (if (i64.lt_s (local.get $last) (local.get $first)) (then (return (call $new_list (i32.const 0)))))
+  (local.set $number (call $word (local.get $first)))
+  (local.set $fresh
+    (call $new_list (i32.add (i32.sub (call $word (local.get $last)) (local.get $number)) (i32.const 1))))
+  (local.set $at (i32.add (local.get $fresh) (i32.const 4)))
+  (local.set $end (call $end_of (local.get $fresh)))
+  (loop $next
+    (i32.store (local.get $at) (local.get $number))
+    (local.set $number (i32.add (local.get $number) (i32.const 1)))
+    (local.set $at (i32.add (local.get $at) (i32.const 4)))
+    (br_if $next (i32.ne (local.get $at) (local.get $end))))
+  (local.get $fresh))
+
+;; Number of choices of n items among so many; traps where there are more than 20,000.
+(func $choices (param $n i64) (param $among i64) (result i32)
+  (local $found i64) (local $i i64)
+  (if (i64.gt_u (local.get $n) (local.get $among)) (then (return (i32.const 0))))  ;; n below 0 too
+  (if (i64.gt_u (local.get $n) (i64.sub (local.get $among) (local.get $n)))
+    (then (local.set $n (i64.sub (local.get $among) (local.get $n)))))
+  (local.set $found (i64.const 1))
+  (block $done
+    (loop $next
+      (br_if $done (i64.eq (local.get $i) (local.get $n)))
+      (local.set $found (i64.mul (local.get $found) (i64.sub (local.get $among) (local.get $i))))
+      (local.set $i (i64.add (local.get $i) (i64.const 1)))
+      (local.set $found (i64.div_u (local.get $found) (local.get $i)))
+      (if (i64.gt_u (local.get $found) (i64.const 20000)) (then (unreachable)))
+      (br $next)))
+  (i32.wrap_i64 (local.get $found)))
+
+;; Every choice of n items, in the order in which they stand; traps where there are more than 20,000.
+(func $subsets (param $n i64) (param $list i32) (result i32)
+  (local $fresh i32) (local $into i32) (local $end i32) (local $size i32) (local $places i32) (local $place i32)
+  (local $i i32) (local $subset i32) (local $most i32)
+  (local.set $fresh
+    (call $new_list (call $choices (local.get $n) (i64.load32_u (local.get $list)))))
+  (local.set $into (i32.add (local.get $fresh) (i32.const 4)))
+  (local.set $end (call $end_of (local.get $fresh)))
+  (if (i32.eq (local.get $into) (local.get $end)) (then (return (local.get $fresh))))
+  ;; `places` has the positions of the present choice, before the choices so that these end the arena.
+  (local.set $size (i32.wrap_i64 (local.get $n)))
+  (local.set $places (call $alloc (local.get $size)))
+  (block $filled
+    (loop $next
+      (br_if $filled (i32.eq (local.get $i) (local.get $size)))
+      (i32.store (i32.add (local.get $places) (i32.shl (local.get $i) (i32.const 2))) (local.get $i))
+      (local.set $i (i32.add (local.get $i) (i32.const 1)))
+      (br $next)))
+  (block $done
+    (loop $next
+      (local.set $subset (call $gathered (local.get $list) (local.get $places) (local.get $size)))
+      (i32.store (local.get $into) (local.get $subset))
+      (local.set $into (i32.add (local.get $into) (i32.const 4)))
+      (br_if $done (i32.eq (local.get $into) (local.get $end)))
+      ;; The last position that is not as far back as it can be goes on by one, and the others follow it.
+      (local.set $i (local.get $size))
+      (local.set $most (i32.load (local.get $list)))
+      (loop $back
+        (local.set $i (i32.sub (local.get $i) (i32.const 1)))
+        (local.set $most (i32.sub (local.get $most) (i32.const 1)))
+        (local.set $place (i32.load (i32.add (local.get $places) (i32.shl (local.get $i) (i32.const 2)))))
+        (br_if $back (i32.eq (local.get $place) (local.get $most))))
+      (loop $follow
+        (local.set $place (i32.add (local.get $place) (i32.const 1)))
+        (i32.store (i32.add (local.get $places) (i32.shl (local.get $i) (i32.const 2))) (local.get $place))
+        (local.set $i (i32.add (local.get $i) (i32.const 1)))
+        (br_if $follow (i32.ne (local.get $i) (local.get $size))))
+      (br $next)))
+  (local.get $fresh))
+
+;; Fresh list of the items at n positions, which lie one after another.
+(func $gathered (param $list i32) (param $places i32) (param $n i32) (result i32)
+  (local $fresh i32) (local $into i32) (local $end i32)
+  (local.set $fresh (call $new_list (local.get $n)))
+  (local.set $into (i32.add (local.get $fresh) (i32.const 4)))
+  (local.set $end (call $end_of (local.get $fresh)))
+  (block $done
+    (loop $next
+      (br_if $done (i32.eq (local.get $into) (local.get $end)))
+      (i32.store (local.get $into)
+        (i32.load offset=4 (i32.add (local.get $list)
+                                    (i32.shl (i32.load (local.get $places)) (i32.const 2)))))
+      (local.set $into (i32.add (local.get $into) (i32.const 4)))
+      (local.set $places (i32.add (local.get $places) (i32.const 4)))
+      (br $next)))
+  (local.get $fresh))
+
+
+;; Order. Keys are `width` numbers of 64 bits for each item, those of one item after another.
+
+;; Lexicographic comparison of n numbers of 64 bits: -1, 0 or 1.
+(func $compare_keys (param $p i32) (param $q i32) (param $n i32) (result i32)
+  (local $a i64) (local $b i64)
+  (block $equal
+    (loop $next
+      (br_if $equal (i32.eqz (local.get $n)))
+      (local.set $a (i64.load align=4 (local.get $p)))
+      (local.set $b (i64.load align=4 (local.get $q)))
+      (if (i64.ne (local.get $a) (local.get $b))
+        (then (return (select (i32.const -1) (i32.const 1) (i64.lt_s (local.get $a) (local.get $b))))))
+      (local.set $p (i32.add (local.get $p) (i32.const 8)))
+      (local.set $q (i32.add (local.get $q) (i32.const 8)))
+      (local.set $n (i32.sub (local.get $n) (i32.const 1)))
+      (br $next)))
+  (i32.const 0))
+
+;; Insertion sort of the positions between two addresses by their keys.
+(func $insertion (param $from i32) (param $end i32) (param $keys i32) (param $width i32)
+  (local $at i32) (local $into i32) (local $place i32) (local $before i32) (local $bytes i32) (local $key i32)
+  (local.set $bytes (i32.shl (local.get $width) (i32.const 3)))
+  (local.set $at (i32.add (local.get $from) (i32.const 4)))
+  (block $done
+    (loop $next
+      (br_if $done (i32.ge_u (local.get $at) (local.get $end)))
+      (local.set $place (i32.load (local.get $at)))
+      (local.set $key (i32.add (local.get $keys) (i32.mul (local.get $place) (local.get $bytes))))
+      (local.set $into (local.get $at))
+      (block $found
+        (loop $back
+          (br_if $found (i32.eq (local.get $into) (local.get $from)))
+          (local.set $before (i32.load (i32.sub (local.get $into) (i32.const 4))))
+          (br_if $found
+            (i32.le_s (call $compare_keys (i32.add (local.get $keys) (i32.mul (local.get $before) (local.get $bytes)))
+                                          (local.get $key) (local.get $width))
+                      (i32.const 0)))
+          (i32.store (local.get $into) (local.get $before))
+          (local.set $into (i32.sub (local.get $into) (i32.const 4)))
+          (br $back)))
+      (i32.store (local.get $into) (local.get $place))
+      (local.set $at (i32.add (local.get $at) (i32.const 4)))
+      (br $next))))
+
+;; Merge of two neighbouring sorted runs of positions, the first from `a` to `middle`, the second from there to `end`.
+(func $merge (param $into i32) (param $a i32) (param $middle i32) (param $end i32) (param $keys i32) (param $width i32)
+  (local $b i32) (local $bytes i32)
+  (local.set $bytes (i32.shl (local.get $width) (i32.const 3)))
+  (local.set $b (local.get $middle))
+  (block $done
+    (loop $next
+      (br_if $done (i32.or (i32.eq (local.get $a) (local.get $middle)) (i32.eq (local.get $b) (local.get $end))))
+      (if (i32.le_s
+            (call $compare_keys
+              (i32.add (local.get $keys) (i32.mul (i32.load (local.get $a)) (local.get $bytes)))
+              (i32.add (local.get $keys) (i32.mul (i32.load (local.get $b)) (local.get $bytes)))
+              (local.get $width))
+            (i32.const 0))
+        (then (i32.store (local.get $into) (i32.load (local.get $a)))
+              (local.set $a (i32.add (local.get $a) (i32.const 4))))
+        (else (i32.store (local.get $into) (i32.load (local.get $b)))
+              (local.set $b (i32.add (local.get $b) (i32.const 4)))))
+      (local.set $into (i32.add (local.get $into) (i32.const 4)))
+      (br $next)))
+  (memory.copy (local.get $into) (local.get $a) (i32.sub (local.get $middle) (local.get $a)))
+  (memory.copy (i32.add (local.get $into) (i32.sub (local.get $middle) (local.get $a)))
+               (local.get $b) (i32.sub (local.get $end) (local.get $b))))
+
+;; Address of the positions 0 to n - 1 in the order of their keys, the earlier of two equal ones first. The caller gives
+;; back the arena.
+(func $order (param $n i32) (param $keys i32) (param $width i32) (result i32)
+  (local $from i32) (local $into i32) (local $swap i32) (local $i i32) (local $run i32) (local $bytes i32)
+  (local.set $bytes (i32.shl (local.get $n) (i32.const 2)))
+  (local.set $from (call $alloc (local.get $n)))
+  (block $filled
+    (loop $next
+      (br_if $filled (i32.eq (local.get $i) (local.get $n)))
+      (i32.store (i32.add (local.get $from) (i32.shl (local.get $i) (i32.const 2))) (local.get $i))
+      (local.set $i (i32.add (local.get $i) (i32.const 1)))
+      (br $next)))
+  (local.set $run (i32.const 64))  ;; bytes of 16 positions
+  (if (i32.le_u (local.get $bytes) (local.get $run))
+    (then (call $insertion (local.get $from) (i32.add (local.get $from) (local.get $bytes))
+                           (local.get $keys) (local.get $width))
+          (return (local.get $from))))
+  (local.set $into (call $alloc (local.get $n)))
+  (local.set $i (i32.const 0))
+  (loop $next
+    (call $insertion (i32.add (local.get $from) (local.get $i))
+                     (i32.add (local.get $from)
+                              (call $smaller (i32.add (local.get $i) (local.get $run)) (local.get $bytes)))
+                     (local.get $keys) (local.get $width))
+    (br_if $next (i32.lt_u (local.tee $i (i32.add (local.get $i) (local.get $run))) (local.get $bytes))))
+  (loop $longer
+    (local.set $i (i32.const 0))
+    (loop $next
+      (call $merge
+        (i32.add (local.get $into) (local.get $i))
+        (i32.add (local.get $from) (local.get $i))
+        (i32.add (local.get $from) (call $smaller (i32.add (local.get $i) (local.get $run)) (local.get $bytes)))
+        (i32.add (local.get $from)
+                 (call $smaller (i32.add (local.get $i) (i32.shl (local.get $run) (i32.const 1))) (local.get $bytes)))
+        (local.get $keys) (local.get $width))
+      (local.set $i (i32.add (local.get $i) (i32.shl (local.get $run) (i32.const 1))))
+      (br_if $next (i32.lt_u (local.get $i) (local.get $bytes))))
+    (local.set $swap (local.get $from))
+    (local.set $from (local.get $into))
+    (local.set $into (local.get $swap))
+    (br_if $longer (i32.lt_u (local.tee $run (i32.shl (local.get $run) (i32.const 1))) (local.get $bytes))))
+  (local.get $from))
+
+;; Smaller of two sizes.
+(func $smaller (param $a i32) (param $b i32) (result i32)
+  (select (local.get $a) (local.get $b) (i32.lt_u (local.get $a) (local.get $b))))
+
+;; Stable sort of a list by keys, which stand in the order of its items.
+(func $sort (param $list i32) (param $keys i32) (param $width i32) (result i32)
+  (local $fresh i32) (local $n i32)
+  (local.set $n (i32.load (local.get $list)))
+  (local.set $fresh (global.get $arena))
+  (call $to_front (call $gathered (local.get $list)
+                                  (call $order (local.get $n) (local.get $keys) (local.get $width)) (local.get $n))
+                  (local.get $fresh)))
+
+;; Move the latest list to an earlier place of the arena, over scratch memory that is given back.
+(func $to_front (param $list i32) (param $into i32) (result i32)
+  (memory.copy (local.get $into) (local.get $list)
+               (i32.sub (call $end_of (local.get $list)) (local.get $list)))
+  (global.set $arena (call $end_of (local.get $into)))
+  (local.get $into))
+
+;; Address of the items of a list as keys of one number. The caller gives back the arena.
+(func $own_keys (param $list i32) (result i32)
+  (local $keys i32) (local $into i32) (local $at i32) (local $end i32)
+  (local.set $keys (call $alloc (i32.shl (i32.load (local.get $list)) (i32.const 1))))
+  (local.set $into (local.get $keys))
+  (local.set $at (i32.add (local.get $list) (i32.const 4)))
+  (local.set $end (call $end_of (local.get $list)))
+  (block $done
+    (loop $next
+      (br_if $done (i32.eq (local.get $at) (local.get $end)))
+      (i64.store align=4 (local.get $into) (i64.load32_s (local.get $at)))
+      (local.set $into (i32.add (local.get $into) (i32.const 8)))
+      (local.set $at (i32.add (local.get $at) (i32.const 4)))
+      (br $next)))
+  (local.get $keys))
+
+;; Items of a list in ascending order, each once.
+(func $set_of (param $list i32) (result i32)
+  (local $start i32) (local $fresh i32) (local $n i32) (local $at i32) (local $into i32) (local $end i32)
+  (if (call $is_ascending (local.get $list)) (then (return (call $copy_list (local.get $list)))))
+  (local.set $start (global.get $arena))
+  (local.set $n (i32.load (local.get $list)))
+  (local.set $fresh
+    (call $gathered (local.get $list)
+                    (call $order (local.get $n) (call $own_keys (local.get $list)) (i32.const 1)) (local.get $n)))
+  (local.set $into (i32.add (local.get $fresh) (i32.const 4)))  ;; the last item that is kept
+  (local.set $at (local.get $into))
+  (local.set $end (call $end_of (local.get $fresh)))
+  (loop $next
+    (if (i32.ne (i32.load (local.get $at)) (i32.load (local.get $into)))
+      (then (local.set $into (i32.add (local.get $into) (i32.const 4)))
+            (i32.store (local.get $into) (i32.load (local.get $at)))))
+    (br_if $next (i32.ne (local.tee $at (i32.add (local.get $at) (i32.const 4))) (local.get $end))))
+  (i32.store (local.get $fresh) (i32.shr_u (i32.sub (local.get $into) (local.get $fresh)) (i32.const 2)))
+  (call $to_front (local.get $fresh) (local.get $start)))
+
+;; Truth of each item of a list being below the next.
+(func $is_ascending (param $list i32) (result i32)
+  (local $at i32) (local $end i32)
+  (local.set $at (i32.add (local.get $list) (i32.const 8)))
+  (local.set $end (call $end_of (local.get $list)))
+  (block $done
+    (loop $next
+      (br_if $done (i32.ge_u (local.get $at) (local.get $end)))
+      (if (i32.ge_s (i32.load (i32.sub (local.get $at) (i32.const 4))) (i32.load (local.get $at)))
+        (then (return (i32.const 0))))
+      (local.set $at (i32.add (local.get $at) (i32.const 4)))
+      (br $next)))
+  (i32.const 1))
+
+;; Items of a list without those that came before.
+(func $distinct (param $list i32) (result i32)
+  (local $fresh i32) (local $at i32) (local $end i32) (local $n i32) (local $item i32)
+  (if (i32.gt_u (i32.load (local.get $list)) (i32.const 64))
+    (then (return (call $distinct_of_many (local.get $list)))))
+  (local.set $fresh (call $new_list (i32.load (local.get $list))))
+  (i32.store (local.get $fresh) (i32.const 0))
+  (local.set $at (i32.add (local.get $list) (i32.const 4)))
+  (local.set $end (call $end_of (local.get $list)))
+  (block $done
+    (loop $next
+      (br_if $done (i32.eq (local.get $at) (local.get $end)))
+      (local.set $item (i32.load (local.get $at)))
+      (if (i32.eqz (call $find (local.get $fresh) (local.get $item)))
+        (then (i32.store (call $end_of (local.get $fresh)) (local.get $item))
+              (i32.store (local.get $fresh) (local.tee $n (i32.add (local.get $n) (i32.const 1))))))
+      (local.set $at (i32.add (local.get $at) (i32.const 4)))
+      (br $next)))
+  (global.set $arena (call $end_of (local.get $fresh)))
+  (local.get $fresh))
+
+;; `$distinct` of a long list: sorted, an item equal to the one before it came before.
+(func $distinct_of_many (param $list i32) (result i32)
+  (local $fresh i32) (local $into i32) (local $repeats i32) (local $places i32) (local $n i32) (local $i i32)
+  (local $place i32) (local $item i32) (local $before i32)
+  (local.set $n (i32.load (local.get $list)))
+  (local.set $fresh (call $new_list (local.get $n)))
+  (local.set $repeats (call $alloc (local.get $n)))  ;; by position, 1 where the item came before
+  (local.set $places (call $order (local.get $n) (call $own_keys (local.get $list)) (i32.const 1)))
+  (loop $next
+    (local.set $place (i32.shl (i32.load (i32.add (local.get $places) (i32.shl (local.get $i) (i32.const 2))))
+                               (i32.const 2)))
+    (local.set $item (i32.load offset=4 (i32.add (local.get $list) (local.get $place))))
+    (i32.store (i32.add (local.get $repeats) (local.get $place))
+               (i32.and (i32.ne (local.get $i) (i32.const 0)) (i32.eq (local.get $item) (local.get $before))))
+    (local.set $before (local.get $item))
+    (br_if $next (i32.ne (local.tee $i (i32.add (local.get $i) (i32.const 1))) (local.get $n))))
+  (local.set $into (i32.add (local.get $fresh) (i32.const 4)))
+  (local.set $i (i32.const 0))
+  (loop $next
+    (if (i32.eqz (i32.load (i32.add (local.get $repeats) (i32.shl (local.get $i) (i32.const 2)))))
+      (then (i32.store (local.get $into)
+                       (i32.load offset=4 (i32.add (local.get $list) (i32.shl (local.get $i) (i32.const 2)))))
+            (local.set $into (i32.add (local.get $into) (i32.const 4)))))
+    (br_if $next (i32.ne (local.tee $i (i32.add (local.get $i) (i32.const 1))) (local.get $n))))
+  (i32.store (local.get $fresh)
+             (i32.sub (i32.shr_u (i32.sub (local.get $into) (local.get $fresh)) (i32.const 2)) (i32.const 1)))
+  (global.set $arena (local.get $into))
+  (local.get $fresh))
+
+
+;; Bags over a kind with k members.
+
+;; Tokens of both bags.
+(func $bag_add (param $a i32) (param $b i32) (param $k i32) (result i32)
+  (call $bag_sum (local.get $a) (local.get $b) (i64.const 1) (local.get $k)))
+
+;; Tokens of one bag without those of another; a count can go below 0.
+(func $bag_subtract (param $a i32) (param $b i32) (param $k i32) (result i32)
+  (call $bag_sum (local.get $a) (local.get $b) (i64.const -1) (local.get $k)))
+
+;; Bag with each count negated.
+(func $bag_negate (param $a i32) (param $k i32) (result i32)
+  (call $bag_sum (local.get $a) (local.get $a) (i64.const -2) (local.get $k)))
+
+;; Sum of a bag and a multiple of another.
+(func $bag_sum (param $a i32) (param $b i32) (param $times i64) (param $k i32) (result i32)
+  (local $fresh i32) (local $at i32) (local $number i64)
+  (local.set $fresh (call $alloc (local.get $k)))
+  (local.set $at (local.get $fresh))
+  (block $done
+    (loop $next
+      (br_if $done (i32.eqz (local.get $k)))
+      (local.set $number (i64.add (i64.load32_s (local.get $a))
+                                  (i64.mul (i64.load32_s (local.get $b)) (local.get $times))))
+      (i32.store (local.get $at) (call $word (local.get $number)))
+      (local.set $a (i32.add (local.get $a) (i32.const 4)))
+      (local.set $b (i32.add (local.get $b) (i32.const 4)))
+      (local.set $at (i32.add (local.get $at) (i32.const 4)))
+      (local.set $k (i32.sub (local.get $k) (i32.const 1)))
+      (br $next)))
+  (local.get $fresh))
+
+;; Empty bag.
+(func $no_tokens (param $k i32) (result i32)
+  (local $fresh i32)
+  (local.set $fresh (call $alloc (local.get $k)))
+  (memory.fill (local.get $fresh) (i32.const 0) (i32.shl (local.get $k) (i32.const 2)))
+  (local.get $fresh))
+
+;; Bag with so many tokens of one kind.
+(func $bag_single (param $number i64) (param $kind i32) (param $k i32) (result i32)
+  (local $fresh i32)
+  (if (i32.ge_u (local.get $kind) (local.get $k)) (then (unreachable)))
+  (local.set $fresh (call $no_tokens (local.get $k)))
+  (i32.store (i32.add (local.get $fresh) (i32.shl (local.get $kind) (i32.const 2))) (call $word (local.get $number)))
+  (local.get $fresh))
+
+;; Number of tokens of all kinds.
+(func $bag_total (param $bag i32) (param $k i32) (result i64)
+  (call $sum_of_words (local.get $bag) (local.get $k)))
+
+;; Tokens of all bags of a list.
+(func $sum_of_bags (param $list i32) (param $k i32) (result i32)
+  (local $fresh i32) (local $kind i32) (local $end i32) (local $at i32) (local $number i64)
+  (local.set $fresh (call $alloc (local.get $k)))
+  (local.set $end (i32.shl (local.get $k) (i32.const 2)))
+  (block $done
+    (loop $next
+      (br_if $done (i32.eq (local.get $kind) (local.get $end)))
+      (local.set $number (i64.const 0))
+      (local.set $at (call $end_of (local.get $list)))
+      (block $summed
+        (loop $bag
+          (local.set $at (i32.sub (local.get $at) (i32.const 4)))
+          (br_if $summed (i32.eq (local.get $at) (local.get $list)))
+          (local.set $number (i64.add (local.get $number)
+                                      (i64.load32_s (i32.add (i32.load (local.get $at)) (local.get $kind)))))
+          (br $bag)))
+      (i32.store (i32.add (local.get $fresh) (local.get $kind)) (call $word (local.get $number)))
+      (local.set $kind (i32.add (local.get $kind) (i32.const 4)))
+      (br $next)))
+  (local.get $fresh))
+
+;; Rooms. A set of rooms is 64 bits. Kinds that the same rooms take are a group: its set of rooms and its tokens, 8
+;; bytes each. The greatest number of tokens that fit is a least cut: tokens stay outside where a set of groups has more
+;; tokens than there is capacity in all rooms that take any of these groups.
+
+;; Address after the last group; traps above 10 groups, as the kernel does, above 64 rooms and where a capacity is below
+;; 0. The groups begin at the arena's present end, and 160 bytes later is the set of rooms of each kind. The caller
+;; gives back the arena.
+(func $groups (param $bag i32) (param $rooms i32) (param $k i32) (result i32)
+  (local $first i32) (local $end i32) (local $sets i32) (local $room i32) (local $bit i64) (local $at i32)
+  (local $list_end i32) (local $kind i32) (local $set i64) (local $group i32)
+  (local.set $first (call $alloc (i32.add (i32.const 40) (i32.shl (local.get $k) (i32.const 1)))))
+  (local.set $end (local.get $first))
+  (local.set $sets (i32.add (local.get $first) (i32.const 160)))
+  (memory.fill (local.get $sets) (i32.const 0) (i32.shl (local.get $k) (i32.const 3)))
+  (if (i32.gt_u (i32.load (local.get $rooms)) (i32.const 64)) (then (unreachable)))
+  (local.set $rooms (i32.add (local.get $rooms) (i32.const 4)))
+  (local.set $list_end (call $end_of (i32.sub (local.get $rooms) (i32.const 4))))
+  (local.set $bit (i64.const 1))
+  (block $done
+    (loop $next
+      (br_if $done (i32.eq (local.get $rooms) (local.get $list_end)))
+      (local.set $room (i32.load (local.get $rooms)))
+      (if (i32.lt_s (i32.load offset=4 (local.get $room)) (i32.const 0)) (then (unreachable)))
+      (local.set $room (i32.load (local.get $room)))
+      (local.set $at (call $end_of (local.get $room)))
+      (block $taken
+        (loop $take
+          (br_if $taken (i32.eq (local.tee $at (i32.sub (local.get $at) (i32.const 4))) (local.get $room)))
+          (local.set $kind (i32.load (local.get $at)))
+          (if (i32.ge_u (local.get $kind) (local.get $k)) (then (unreachable)))
+          (local.set $kind (i32.add (local.get $sets) (i32.shl (local.get $kind) (i32.const 3))))
+          (i64.store align=4 (local.get $kind) (i64.or (i64.load align=4 (local.get $kind)) (local.get $bit)))
+          (br $take)))
+      (local.set $bit (i64.shl (local.get $bit) (i64.const 1)))
+      (local.set $rooms (i32.add (local.get $rooms) (i32.const 4)))
+      (br $next)))
+  (local.set $kind (i32.const 0))
+  (block $done
+    (loop $next
+      (br_if $done (i32.eq (local.get $kind) (local.get $k)))
+      (local.set $set (i64.load align=4 (i32.add (local.get $sets) (i32.shl (local.get $kind) (i32.const 3)))))
+      (local.set $group (call $group_of (local.get $set) (local.get $first) (local.get $end)))
+      (if (i32.eq (local.get $group) (local.get $end))
+        (then (local.set $end (i32.add (local.get $end) (i32.const 16)))
+              (if (i32.gt_u (local.get $end) (local.get $sets)) (then (unreachable)))
+              (i64.store align=4 (local.get $group) (local.get $set))
+              (i64.store offset=8 align=4 (local.get $group) (i64.const 0))))
+      (i64.store offset=8 align=4 (local.get $group)
+        (i64.add (i64.load offset=8 align=4 (local.get $group))
+                 (i64.load32_s (i32.add (local.get $bag) (i32.shl (local.get $kind) (i32.const 2))))))
+      (local.set $kind (i32.add (local.get $kind) (i32.const 1)))
+      (br $next)))
+  (local.get $end))
+
+;; Address of the group with a set of rooms, or the end where there is none.
+(func $group_of (param $set i64) (param $group i32) (param $end i32) (result i32)
+  (block $found
+    (loop $next
+      (br_if $found (i32.eq (local.get $group) (local.get $end)))
+      (br_if $found (i64.eq (i64.load align=4 (local.get $group)) (local.get $set)))
+      (local.set $group (i32.add (local.get $group) (i32.const 16)))
+      (br $next)))
+  (local.get $group))
+
+;; Capacity of a set of rooms.
+(func $capacity (param $rooms i32) (param $set i64) (result i64)
+  (local $capacity i64) (local $room i32)
+  (block $done
+    (loop $next
+      (br_if $done (i64.eqz (local.get $set)))
+      (local.set $room (i32.shl (i32.wrap_i64 (i64.ctz (local.get $set))) (i32.const 2)))
+      (local.set $capacity
+        (i64.add (local.get $capacity)
+                 (i64.load32_s offset=4 (i32.load offset=4 (i32.add (local.get $rooms) (local.get $room))))))
+      (local.set $set (i64.and (local.get $set) (i64.sub (local.get $set) (i64.const 1))))
+      (br $next)))
+  (local.get $capacity))
+
+;; Least room left to a set of groups: some that have the rooms `set` and `left` room in these, and any of the groups up
+;; to `end`. A group without tokens is passed over, since it takes no room.
+(func $least_left (param $rooms i32) (param $group i32) (param $end i32) (param $set i64) (param $left i64) (result i64)
+  (local $without i64) (local $with i64) (local $more i64)
+  (block $last
+    (loop $next
+      (br_if $last (i32.eq (local.get $group) (local.get $end)))
+      (if (i64.le_s (i64.load offset=8 align=4 (local.get $group)) (i64.const 0))
+        (then (local.set $group (i32.add (local.get $group) (i32.const 16)))
+              (br $next))))
+    (local.set $without (call $least_left (local.get $rooms) (i32.add (local.get $group) (i32.const 16))
+                                          (local.get $end) (local.get $set) (local.get $left)))
+    (local.set $more (i64.and (i64.load align=4 (local.get $group)) (i64.xor (local.get $set) (i64.const -1))))
+    (local.set $with (call $least_left
+      (local.get $rooms) (i32.add (local.get $group) (i32.const 16)) (local.get $end)
+      (i64.or (local.get $set) (local.get $more))
+      (i64.sub (i64.add (local.get $left) (call $capacity (local.get $rooms) (local.get $more)))
+               (i64.load offset=8 align=4 (local.get $group)))))
+    (return (select (local.get $with) (local.get $without) (i64.lt_s (local.get $with) (local.get $without)))))
+  (local.get $left))
+
+;; Least number of tokens that stay outside when the rooms are filled as well as possible.
+(func $overflow (param $bag i32) (param $rooms i32) (param $k i32) (result i64)
+  (local $first i32) (local $end i32)
+  (local.set $first (global.get $arena))
+  (local.set $end (call $groups (local.get $bag) (local.get $rooms) (local.get $k)))
+  (global.set $arena (local.get $first))
+  (i64.sub (i64.const 0)
+           (call $least_left (local.get $rooms) (local.get $first) (local.get $end) (i64.const 0) (i64.const 0))))
+
+;; Number of tokens of a kind that fit beside the bag; 0 where the bag itself does not fit.
+(func $space (param $bag i32) (param $rooms i32) (param $kind i32) (param $k i32) (result i64)
+  (local $first i32) (local $end i32) (local $set i64) (local $group i32) (local $tokens i64)
+  (if (i32.ge_u (local.get $kind) (local.get $k)) (then (unreachable)))
+  (local.set $first (global.get $arena))
+  (local.set $end (call $groups (local.get $bag) (local.get $rooms) (local.get $k)))
+  (global.set $arena (local.get $first))
+  (local.set $set (i64.load offset=160 align=4 (i32.add (local.get $first) (i32.shl (local.get $kind) (i32.const 3)))))
+  (local.set $group (call $group_of (local.get $set) (local.get $first) (local.get $end)))
+  (local.set $tokens (i64.load offset=8 align=4 (local.get $group)))
+  (i64.store offset=8 align=4 (local.get $group) (i64.const 0))  ;; from here on the other groups
+  (if (i64.lt_s (call $least_left (local.get $rooms) (local.get $first) (local.get $end) (i64.const 0) (i64.const 0))
+                (i64.const 0))
+    (then (return (i64.const 0))))
+  (local.set $tokens
+    (call $least_left (local.get $rooms) (local.get $first) (local.get $end) (local.get $set)
+                      (i64.sub (call $capacity (local.get $rooms) (local.get $set)) (local.get $tokens))))
+  (select (local.get $tokens) (i64.const 0) (i64.gt_s (local.get $tokens) (i64.const 0))))
+
+;; All bags of `number` tokens of the given kinds that a bag holds, by the count of the first kind, then of the second.
+;; Traps above 64 kinds and above 100,000 words, as the kernel does.
+(func $mixes (param $number i64) (param $kinds i32) (param $bag i32) (param $k i32) (result i32)
+  (local $some i32) (local $n i32) (local $left i32) (local $mix i32) (local $i i32) (local $first i32)
+  (local $fresh i32) (local $tokens i64)
+  ;; `some` lists the kinds that the bag has, `left` by place what it has of the kinds from there on.
+  (local.set $some (call $held (call $distinct (local.get $kinds)) (local.get $bag) (local.get $k)))
+  (local.set $n (i32.load (local.get $some)))
+  (if (i32.gt_u (local.get $n) (i32.const 64)) (then (unreachable)))
+  (local.set $left (call $alloc (i32.add (i32.shl (local.get $n) (i32.const 1)) (i32.const 2))))
+  (local.set $i (local.get $n))
+  (block $summed
+    (loop $next
+      (i64.store align=4 (i32.add (local.get $left) (i32.shl (local.get $i) (i32.const 3))) (local.get $tokens))
+      (br_if $summed (i32.eqz (local.get $i)))
+      (local.set $tokens
+        (i64.add (local.get $tokens)
+                 (i64.load32_s (i32.add (local.get $bag)
+                   (i32.shl (i32.load (i32.add (local.get $some) (i32.shl (local.get $i) (i32.const 2))))
+                            (i32.const 2))))))
+      (local.set $i (i32.sub (local.get $i) (i32.const 1)))
+      (br $next)))
+  (if (i64.gt_u (local.get $number) (local.get $tokens)) (then (return (call $new_list (i32.const 0)))))
+  (local.set $mix (call $no_tokens (local.get $k)))
+  (local.set $first (global.get $arena))
+  (call $mixes_from (local.get $number) (i32.add (local.get $some) (i32.const 4)) (call $end_of (local.get $some))
+                    (local.get $left) (local.get $bag) (local.get $mix) (local.get $k) (local.get $first))
+  ;; The list of the addresses of all bags that lie between `first` and the arena's end.
+  (local.set $n (i32.div_u (i32.sub (global.get $arena) (local.get $first)) (i32.shl (local.get $k) (i32.const 2))))
+  (local.set $fresh (call $alloc (i32.add (local.get $n) (i32.const 1))))
+  (i32.store (local.get $fresh) (local.get $n))
+  (local.set $i (i32.add (local.get $fresh) (i32.const 4)))
+  (loop $next
+    (i32.store (local.get $i) (local.get $first))
+    (local.set $first (i32.add (local.get $first) (i32.shl (local.get $k) (i32.const 2))))
+    (local.set $i (i32.add (local.get $i) (i32.const 4)))
+    (br_if $next (i32.ne (local.get $first) (local.get $fresh))))
+  (local.get $fresh))
+
+;; Kinds of a list of which a bag has tokens.
+(func $held (param $kinds i32) (param $bag i32) (param $k i32) (result i32)
+  (local $fresh i32) (local $at i32) (local $end i32) (local $into i32) (local $kind i32)
+  (local.set $fresh (call $new_list (i32.load (local.get $kinds))))
+  (local.set $into (i32.add (local.get $fresh) (i32.const 4)))
+  (local.set $at (i32.add (local.get $kinds) (i32.const 4)))
+  (local.set $end (call $end_of (local.get $kinds)))
+  (block $done
+    (loop $next
+      (br_if $done (i32.eq (local.get $at) (local.get $end)))
+      (local.set $kind (i32.load (local.get $at)))
+      (if (i32.ge_u (local.get $kind) (local.get $k)) (then (unreachable)))
+      (if (i32.gt_s (i32.load (i32.add (local.get $bag) (i32.shl (local.get $kind) (i32.const 2)))) (i32.const 0))
+        (then (i32.store (local.get $into) (local.get $kind))
+              (local.set $into (i32.add (local.get $into) (i32.const 4)))))
+      (local.set $at (i32.add (local.get $at) (i32.const 4)))
+      (br $next)))
+  (i32.store (local.get $fresh)
+             (i32.sub (i32.shr_u (i32.sub (local.get $into) (local.get $fresh)) (i32.const 2)) (i32.const 1)))
+  (local.get $fresh))
+
+;; Append all mixes of `rest` tokens of the kinds from one address to another to what `mix` has of the kinds before.
+(func $mixes_from (param $rest i64) (param $kinds i32) (param $end i32) (param $left i32) (param $bag i32)
+                  (param $mix i32) (param $k i32) (param $first i32)
+  (local $kind i32) (local $count i64) (local $most i64)
+  (if (i32.eq (local.get $kinds) (local.get $end))
+    (then (call $copy_words (call $alloc (local.get $k)) (local.get $mix) (local.get $k))
+          (if (i32.gt_u (i32.sub (global.get $arena) (local.get $first)) (i32.const 400000)) (then (unreachable)))
+          (return)))
+  (local.set $kind (i32.shl (i32.load (local.get $kinds)) (i32.const 2)))
+  (local.set $most (i64.load32_s (i32.add (local.get $bag) (local.get $kind))))
+  (if (i64.gt_s (local.get $most) (local.get $rest)) (then (local.set $most (local.get $rest))))
+  (local.set $count (i64.sub (local.get $rest) (i64.load offset=8 align=4 (local.get $left))))
+  (if (i64.lt_s (local.get $count) (i64.const 0)) (then (local.set $count (i64.const 0))))
+  (loop $next
+    (i32.store (i32.add (local.get $mix) (local.get $kind)) (i32.wrap_i64 (local.get $count)))
+    (call $mixes_from (i64.sub (local.get $rest) (local.get $count))
+                      (i32.add (local.get $kinds) (i32.const 4)) (local.get $end)
+                      (i32.add (local.get $left) (i32.const 8)) (local.get $bag) (local.get $mix) (local.get $k)
+                      (local.get $first))
+    (local.set $count (i64.add (local.get $count) (i64.const 1)))
+    (br_if $next (i64.le_s (local.get $count) (local.get $most)))))
+
+
+;; Tracks. A track is k addresses of rows. A row is its capacity c, then c + 1 sums of its first prices, then c prices.
+
+;; Number of free positions beside `count` tokens of a kind; traps where the row does not hold so many.
+(func $track_vacancy (param $track i32) (param $kind i32) (param $count i64) (result i64)
+  (local $capacity i64)
+  (if (i32.lt_s (local.get $kind) (i32.const 0)) (then (unreachable)))
+  (local.set $capacity
+    (i64.load32_u (i32.load (i32.add (local.get $track) (i32.shl (local.get $kind) (i32.const 2))))))
+  (if (i64.gt_u (local.get $count) (local.get $capacity)) (then (unreachable)))
+  (i64.sub (local.get $capacity) (local.get $count)))
+
+;; Price of the wanted tokens, the cheapest of each kind; traps where more are wanted than present.
+(func $track_price (param $track i32) (param $present i32) (param $wanted i32) (param $k i32) (result i64)
+  (local $price i64) (local $row i32) (local $count i32) (local $number i32)
+  (block $done
+    (loop $next
+      (br_if $done (i32.eqz (local.get $k)))
+      (local.set $row (i32.load (local.get $track)))
+      (local.set $count (i32.load (local.get $present)))
+      (local.set $number (i32.load (local.get $wanted)))
+      (if (i32.or (i32.gt_u (local.get $count) (i32.load (local.get $row)))
+                  (i32.gt_u (local.get $number) (local.get $count)))
+        (then (unreachable)))
+      ;; The sum up to the first token that is there.
+      (local.set $row
+        (i32.add (local.get $row) (i32.shl (i32.sub (i32.load (local.get $row)) (local.get $count)) (i32.const 2))))
+      (local.set $price
+        (i64.add (local.get $price)
+                 (i64.sub (i64.load32_s offset=4 (i32.add (local.get $row)
+                                                          (i32.shl (local.get $number) (i32.const 2))))
+                          (i64.load32_s offset=4 (local.get $row)))))
+      (local.set $track (i32.add (local.get $track) (i32.const 4)))
+      (local.set $present (i32.add (local.get $present) (i32.const 4)))
+      (local.set $wanted (i32.add (local.get $wanted) (i32.const 4)))
+      (local.set $k (i32.sub (local.get $k) (i32.const 1)))
+      (br $next)))
+  (local.get $price))
+
+;; Price at each position of a row, ascending.
+(func $track_prices (param $track i32) (param $kind i32) (result i32)
+  (local $row i32)
+  (if (i32.lt_s (local.get $kind) (i32.const 0)) (then (unreachable)))
+  (local.set $row (i32.load (i32.add (local.get $track) (i32.shl (local.get $kind) (i32.const 2)))))
+  (call $list_of (i32.add (i32.add (local.get $row) (i32.const 8)) (i32.shl (i32.load (local.get $row)) (i32.const 2)))
+                 (i32.load (local.get $row))))
+
+
+;; Graph.
+;;
+;;   $graph_nodes      n, the number of nodes, up to 65,535
+;;   $graph_adjacent   address of the links from each node
+;;   $graph_leading    address of the links to each node; the same address where links lead both ways
+;;   $graph_cache      address of the cache of distances, described at `$distance`
+;;   $graph_slots      number of slots of the cache, 1 or more
+;;
+;; Links are n + 1 words, the number of entries before those of each node, and then the entries. An entry is two words:
+;; the other node, the index of the length. The entries of a node are ascending. `lengths` is the address of a word for
+;; each index. `within` lists the nodes that a way may use, at its ends too; 0 allows all.
+
+;; Trap where the graph is too large for a search or the length of a link is below 0.
+(func $check_lengths (param $lengths i32)
+  (local $at i32) (local $end i32)
+  (if (i32.gt_u (global.get $graph_nodes) (i32.const 65535)) (then (unreachable)))
+  (local.set $at (call $entries (global.get $graph_adjacent) (i32.const 0)))
+  (local.set $end (call $entries (global.get $graph_adjacent) (global.get $graph_nodes)))
+  (block $done
+    (loop $next
+      (br_if $done (i32.eq (local.get $at) (local.get $end)))
+      (if (i32.lt_s (call $length (local.get $lengths) (local.get $at)) (i32.const 0)) (then (unreachable)))
+      (local.set $at (i32.add (local.get $at) (i32.const 8)))
+      (br $next))))
+
+;; Length of the link of an entry.
+(func $length (param $lengths i32) (param $entry i32) (result i32)
+  (i32.load (i32.add (local.get $lengths) (i32.shl (i32.load offset=4 (local.get $entry)) (i32.const 2)))))
+
+;; Address of the first entry of a node, or of the end for node n.
+(func $entries (param $links i32) (param $node i32) (result i32)
+  (i32.add
+    (i32.add (local.get $links) (i32.shl (i32.add (global.get $graph_nodes) (i32.const 1)) (i32.const 2)))
+    (i32.shl (i32.load (i32.add (local.get $links) (i32.shl (local.get $node) (i32.const 2)))) (i32.const 3))))
+
+;; Trap where a word is no node.
+(func $check_node (param $node i32)
+  (if (i32.ge_u (local.get $node) (global.get $graph_nodes)) (then (unreachable))))
+
+;; Put a key onto a heap, the least on top, that has so many.
+(func $heap_push (param $heap i32) (param $count i32) (param $key i64)
+  (local $above i32) (local $other i64)
+  (block $done
+    (loop $up
+      (br_if $done (i32.eqz (local.get $count)))
+      (local.set $above (i32.shr_u (i32.sub (local.get $count) (i32.const 1)) (i32.const 1)))
+      (local.set $other
+        (i64.load align=4 (i32.add (local.get $heap) (i32.shl (local.get $above) (i32.const 3)))))
+      (br_if $done (i64.ge_u (local.get $key) (local.get $other)))
+      (i64.store align=4 (i32.add (local.get $heap) (i32.shl (local.get $count) (i32.const 3))) (local.get $other))
+      (local.set $count (local.get $above))
+      (br $up)))
+  (i64.store align=4 (i32.add (local.get $heap) (i32.shl (local.get $count) (i32.const 3))) (local.get $key)))
+
+;; Replace the top of a heap by its last key; the heap has so many keys without that one.
+(func $heap_pop (param $heap i32) (param $count i32)
+  (local $key i64) (local $other i64) (local $next i64) (local $place i32) (local $below i32)
+  (local.set $key (i64.load align=4 (i32.add (local.get $heap) (i32.shl (local.get $count) (i32.const 3)))))
+  (block $done
+    (loop $down
+      (local.set $below (i32.add (i32.shl (local.get $place) (i32.const 1)) (i32.const 1)))
+      (br_if $done (i32.ge_u (local.get $below) (local.get $count)))
+      (local.set $other
+        (i64.load align=4 (i32.add (local.get $heap) (i32.shl (local.get $below) (i32.const 3)))))
+      (if (i32.lt_u (i32.add (local.get $below) (i32.const 1)) (local.get $count))
+        (then
+          (local.set $next
+            (i64.load offset=8 align=4 (i32.add (local.get $heap) (i32.shl (local.get $below) (i32.const 3)))))
+          (if (i64.lt_u (local.get $next) (local.get $other))
+            (then (local.set $other (local.get $next))
+                  (local.set $below (i32.add (local.get $below) (i32.const 1)))))))
+      (br_if $done (i64.le_u (local.get $key) (local.get $other)))
+      (i64.store align=4 (i32.add (local.get $heap) (i32.shl (local.get $place) (i32.const 3))) (local.get $other))
+      (local.set $place (local.get $below))
+      (br $down)))
+  (i64.store align=4 (i32.add (local.get $heap) (i32.shl (local.get $place) (i32.const 3))) (local.get $key)))
+
+;; Dijkstra's algorithm from one node. A way is 64 bits: its length plus 1 above 16 bits with its number of links, so
+;; that the better of two ways is the smaller. `ways` gets the best way to each node: 0 where the node may not be
+;; entered, -1 where no way leads. Traps where a length does not fit into a word.
+(func $search (param $origin i32) (param $within i32) (param $links i32) (param $lengths i32) (param $ways i32)
+  (local $heap i32) (local $count i32) (local $key i64) (local $way i64) (local $next i64) (local $node i32)
+  (local $other i32) (local $at i32) (local $end i32)
+  (call $allow (local.get $within) (local.get $ways))
+  (local.set $other (i32.add (local.get $ways) (i32.shl (local.get $origin) (i32.const 3))))
+  (if (i64.eqz (i64.load align=4 (local.get $other))) (then (return)))
+  (i64.store align=4 (local.get $other) (i64.const 0x10000))
+  ;; Each entry of a link puts one key onto the heap at most: a way above 16 bits with its last node.
+  (local.set $heap
+    (call $alloc (i32.add (i32.const 4)
+                          (i32.shl (i32.load (i32.add (local.get $links)
+                                                      (i32.shl (global.get $graph_nodes) (i32.const 2))))
+                                   (i32.const 1)))))
+  (local.set $key (i64.or (i64.const 0x100000000) (i64.extend_i32_u (local.get $origin))))
+  (block $done
+    (loop $settle
+      (local.set $way (i64.shr_u (local.get $key) (i64.const 16)))
+      (local.set $node (i32.wrap_i64 (i64.and (local.get $key) (i64.const 0xFFFF))))
+      (if (i64.eq (local.get $way)
+                  (i64.load align=4 (i32.add (local.get $ways) (i32.shl (local.get $node) (i32.const 3)))))
+        (then
+          (local.set $at (call $entries (local.get $links) (local.get $node)))
+          (local.set $end (call $entries (local.get $links) (i32.add (local.get $node) (i32.const 1))))
+          (block $entered
+            (loop $enter
+              (br_if $entered (i32.eq (local.get $at) (local.get $end)))
+              (local.set $other (i32.load (local.get $at)))
+              (local.set $next
+                (i64.add (i64.add (local.get $way) (i64.const 1))
+                         (i64.shl (i64.extend_i32_u (call $length (local.get $lengths) (local.get $at)))
+                                  (i64.const 16))))
+              (local.set $node (i32.add (local.get $ways) (i32.shl (local.get $other) (i32.const 3))))
+              (if (i64.lt_u (local.get $next) (i64.load align=4 (local.get $node)))
+                (then
+                  (if (i64.ge_u (local.get $next) (i64.const 0x800000000000)) (then (unreachable)))
+                  (i64.store align=4 (local.get $node) (local.get $next))
+                  (call $heap_push (local.get $heap) (local.get $count)
+                                   (i64.or (i64.shl (local.get $next) (i64.const 16))
+                                           (i64.extend_i32_u (local.get $other))))
+                  (local.set $count (i32.add (local.get $count) (i32.const 1)))))
+              (local.set $at (i32.add (local.get $at) (i32.const 8)))
+              (br $enter)))))
+      (br_if $done (i32.eqz (local.get $count)))
+      (local.set $key (i64.load align=4 (local.get $heap)))
+      (local.set $count (i32.sub (local.get $count) (i32.const 1)))
+      (call $heap_pop (local.get $heap) (local.get $count))
+      (br $settle)))
+  (global.set $arena (local.get $heap)))
+
+;; Fill `ways` with -1 for the nodes that may be entered, 0 for the others.
+(func $allow (param $within i32) (param $ways i32)
+  (local $at i32) (local $end i32)
+  (memory.fill (local.get $ways) (select (i32.const 0) (i32.const 255) (local.get $within))
+               (i32.shl (global.get $graph_nodes) (i32.const 3)))
+  (if (i32.eqz (local.get $within)) (then (return)))
+  (local.set $at (i32.add (local.get $within) (i32.const 4)))
+  (local.set $end (call $end_of (local.get $within)))
+  (block $done
+    (loop $next
+      (br_if $done (i32.eq (local.get $at) (local.get $end)))
+      (call $check_node (i32.load (local.get $at)))
+      (i64.store align=4 (i32.add (local.get $ways) (i32.shl (i32.load (local.get $at)) (i32.const 3))) (i64.const -1))
+      (local.set $at (i32.add (local.get $at) (i32.const 4)))
+      (br $next))))
+
+;; Nodes of the cheapest way from a start to the goal; 0 where no way leads. Equally cheap ways are told apart by their
+;; number of links, then by the number of the first node, the second, and so on.
+(func $path (param $starts i32) (param $goal i32) (param $within i32) (param $lengths i32) (result i32)
+  (local $fresh i32) (local $into i32) (local $ways i32) (local $at i32) (local $end i32) (local $node i32)
+  (local $way i64) (local $best i64) (local $key i64)
+  (call $check_lengths (local.get $lengths))
+  (call $check_node (local.get $goal))
+  (local.set $fresh (call $alloc (i32.add (global.get $graph_nodes) (i32.const 1))))
+  (local.set $ways (call $alloc (i32.shl (global.get $graph_nodes) (i32.const 1))))
+  (call $search (local.get $goal) (local.get $within) (global.get $graph_leading) (local.get $lengths)
+                (local.get $ways))
+  (local.set $best (i64.const -1))
+  (local.set $at (i32.add (local.get $starts) (i32.const 4)))
+  (local.set $end (call $end_of (local.get $starts)))
+  (block $chosen
+    (loop $next
+      (br_if $chosen (i32.eq (local.get $at) (local.get $end)))
+      (local.set $node (i32.load (local.get $at)))
+      (call $check_node (local.get $node))
+      (local.set $way (i64.load align=4 (i32.add (local.get $ways) (i32.shl (local.get $node) (i32.const 3)))))
+      (local.set $key (i64.or (i64.shl (local.get $way) (i64.const 16)) (i64.extend_i32_u (local.get $node))))
+      (if (i32.and (i64.gt_s (local.get $way) (i64.const 0)) (i64.lt_u (local.get $key) (local.get $best)))
+        (then (local.set $best (local.get $key))))
+      (local.set $at (i32.add (local.get $at) (i32.const 4)))
+      (br $next)))
+  (global.set $arena (local.get $fresh))
+  (if (i64.eq (local.get $best) (i64.const -1)) (then (return (i32.const 0))))
+  (local.set $way (i64.shr_u (local.get $best) (i64.const 16)))
+  (local.set $node (i32.wrap_i64 (i64.and (local.get $best) (i64.const 0xFFFF))))
+  (local.set $into (local.get $fresh))
+  (block $there
+    (loop $walk
+      (local.set $into (i32.add (local.get $into) (i32.const 4)))
+      (i32.store (local.get $into) (local.get $node))
+      (br_if $there (i64.eqz (i64.and (local.get $way) (i64.const 0xFFFF))))
+      ;; The first entry that leads on along a best way.
+      (local.set $at (call $entries (global.get $graph_adjacent) (local.get $node)))
+      (loop $look
+        (local.set $node (i32.load (local.get $at)))
+        (local.set $key
+          (i64.sub (i64.sub (local.get $way) (i64.const 1))
+                   (i64.shl (i64.extend_i32_u (call $length (local.get $lengths) (local.get $at))) (i64.const 16))))
+        (local.set $at (i32.add (local.get $at) (i32.const 8)))
+        (br_if $look (i64.eqz (local.get $key)))  ;; would be the way of a node that may not be entered
+        (br_if $look
+          (i64.ne (local.get $key)
+                  (i64.load align=4 (i32.add (local.get $ways) (i32.shl (local.get $node) (i32.const 3)))))))
+      (local.set $way (local.get $key))
+      (br $walk)))
+  (i32.store (local.get $fresh) (i32.shr_u (i32.sub (local.get $into) (local.get $fresh)) (i32.const 2)))
+  (global.set $arena (i32.add (local.get $into) (i32.const 4)))
+  (local.get $fresh))
+
+;; Cache of distances. All its words are 0 at first. A slot holds what is known for one `lengths` and the nodes of one
+;; `within`. Lengths are told apart by their address: the words there must not change, unless all words of the cache are
+;; made 0. `graph_cache_words` in runtime.py gives the size of a slot. The words of a slot:
+;;
+;;   0           in the first slot: address of the slot that was used last, or 0
+;;   1           in the first slot: number of the slot that is overwritten next
+;;   2           address of the lengths, or 0 where the slot is free
+;;   3           number of nodes of `within`, or -1 where it is 0
+;;   4           n words: the nodes of `within`, in their order there
+;;   4 + n       n words: address of the row of each start, or 0 where it is not known
+;;   4 + 2 n     n rows of n words: by goal, the distance plus 1; 0 where one of the two may not be entered, -1 where no
+;;               way leads
+
+;; Least sum of lengths of a way from any start to the goal; none where no way leads. Starts outside `within` are passed
+;; over.
+(func $distance (param $starts i32) (param $goal i32) (param $within i32) (param $lengths i32) (result i64)
+  (local $slot i32) (local $rows i32) (local $at i32) (local $end i32) (local $start i32) (local $row i32)
+  (local $far i32) (local $nearest i32) (local $nodes i32)
+  (local.set $nodes (global.get $graph_nodes))
+  (call $check_node (local.get $goal))
+  (local.set $slot (i32.load (global.get $graph_cache)))
+  (if (i32.eqz (call $is_slot_of (local.get $slot) (local.get $within) (local.get $lengths)))
+    (then (local.set $slot (call $slot_of (local.get $within) (local.get $lengths)))))
+  (local.set $rows (i32.add (i32.add (local.get $slot) (i32.const 16)) (i32.shl (local.get $nodes) (i32.const 2))))
+  (local.set $goal (i32.shl (local.get $goal) (i32.const 2)))
+  (local.set $nearest (i32.const -1))
+  (local.set $at (i32.add (local.get $starts) (i32.const 4)))
+  (local.set $end (call $end_of (local.get $starts)))
+  (block $done
+    (loop $next
+      (br_if $done (i32.eq (local.get $at) (local.get $end)))
+      (local.set $start (i32.load (local.get $at)))
+      (if (i32.ge_u (local.get $start) (local.get $nodes)) (then (unreachable)))
+      (local.set $row (i32.load (i32.add (local.get $rows) (i32.shl (local.get $start) (i32.const 2)))))
+      (if (i32.eqz (local.get $row))
+        (then (local.set $row (call $fill_row (local.get $rows) (local.get $start) (local.get $within)
+                                              (local.get $lengths)))))
+      ;; 0 becomes the greatest number without sign.
+      (local.set $far (i32.sub (i32.load (i32.add (local.get $row) (local.get $goal))) (i32.const 1)))
+      (local.set $nearest (select (local.get $far) (local.get $nearest)
+                                  (i32.lt_u (local.get $far) (local.get $nearest))))
+      (local.set $at (i32.add (local.get $at) (i32.const 4)))
+      (br $next)))
+  (select (i64.const -2147483648) (i64.extend_i32_u (local.get $nearest))
+          (i32.lt_s (local.get $nearest) (i32.const 0))))
+
+;; Truth of a slot holding what is known for these nodes and lengths.
+(func $is_slot_of (param $slot i32) (param $within i32) (param $lengths i32) (result i32)
+  (local $n i32)
+  (if (i32.eqz (local.get $slot)) (then (return (i32.const 0))))
+  (if (i32.ne (i32.load offset=8 (local.get $slot)) (local.get $lengths)) (then (return (i32.const 0))))
+  (local.set $n (i32.load offset=12 (local.get $slot)))
+  (if (i32.eqz (local.get $within)) (then (return (i32.eq (local.get $n) (i32.const -1)))))
+  (if (i32.ne (local.get $n) (i32.load (local.get $within))) (then (return (i32.const 0))))
+  (call $equal_words (i32.add (local.get $slot) (i32.const 16)) (i32.add (local.get $within) (i32.const 4))
+                     (local.get $n)))
+
+;; Address of the slot for these nodes and lengths, which becomes the one used last; overwrites one where none is there.
+(func $slot_of (param $within i32) (param $lengths i32) (result i32)
+  (local $slot i32) (local $end i32) (local $bytes i32) (local $n i32) (local $cache i32)
+  (local.set $cache (global.get $graph_cache))
+  (local.set $n (global.get $graph_nodes))
+  (local.set $bytes
+    (i32.shl (i32.add (i32.const 4) (i32.mul (local.get $n) (i32.add (local.get $n) (i32.const 2)))) (i32.const 2)))
+  (local.set $slot (local.get $cache))
+  (local.set $end (i32.add (local.get $slot) (i32.mul (global.get $graph_slots) (local.get $bytes))))
+  (block $absent
+    (loop $next
+      (br_if $absent (i32.eq (local.get $slot) (local.get $end)))
+      (if (call $is_slot_of (local.get $slot) (local.get $within) (local.get $lengths))
+        (then (i32.store (local.get $cache) (local.get $slot))
+              (return (local.get $slot))))
+      (local.set $slot (i32.add (local.get $slot) (local.get $bytes)))
+      (br $next)))
+  (call $check_lengths (local.get $lengths))
+  (local.set $n (i32.load offset=4 (local.get $cache)))
+  (local.set $slot (i32.add (local.get $cache) (i32.mul (local.get $n) (local.get $bytes))))
+  (call $clear_slot (local.get $slot) (local.get $within) (local.get $lengths))
+  (i32.store (local.get $cache) (local.get $slot))
+  (i32.store offset=4 (local.get $cache)
+             (i32.rem_u (i32.add (local.get $n) (i32.const 1)) (global.get $graph_slots)))
+  (local.get $slot))
+
+;; Make a slot that of these nodes and lengths, without any row. Traps where nodes repeat so often that they do not fit.
+(func $clear_slot (param $slot i32) (param $within i32) (param $lengths i32)
+  (local $n i32) (local $nodes i32)
+  (local.set $nodes (global.get $graph_nodes))
+  (local.set $n (i32.const -1))
+  (if (local.get $within)
+    (then
+      (local.set $n (i32.load (local.get $within)))
+      (if (i32.gt_u (local.get $n) (local.get $nodes)) (then (unreachable)))
+      (call $copy_words (i32.add (local.get $slot) (i32.const 16)) (i32.add (local.get $within) (i32.const 4))
+                        (local.get $n))))
+  (memory.fill (i32.add (i32.add (local.get $slot) (i32.const 16)) (i32.shl (local.get $nodes) (i32.const 2)))
+               (i32.const 0) (i32.shl (local.get $nodes) (i32.const 2)))
+  (i32.store offset=12 (local.get $slot) (local.get $n))
+  (i32.store offset=8 (local.get $slot) (local.get $lengths)))
+
+;; Work out the row of a start, given the addresses of the slot's rows; return its address.
+(func $fill_row (param $rows i32) (param $start i32) (param $within i32) (param $lengths i32) (result i32)
+  (local $row i32) (local $ways i32) (local $nodes i32) (local $at i32) (local $end i32)
+  (local.set $nodes (global.get $graph_nodes))
+  (local.set $ways (call $alloc (i32.shl (local.get $nodes) (i32.const 1))))
+  (call $search (local.get $start) (local.get $within) (global.get $graph_adjacent) (local.get $lengths)
+                (local.get $ways))
+  (local.set $row
+    (i32.add (local.get $rows)
+             (i32.shl (i32.mul (local.get $nodes) (i32.add (local.get $start) (i32.const 1))) (i32.const 2))))
+  (local.set $at (local.get $row))
+  (local.set $end (i32.add (local.get $row) (i32.shl (local.get $nodes) (i32.const 2))))
+  (global.set $arena (local.get $ways))
+  (loop $next
+    (i32.store (local.get $at)
+               (i32.wrap_i64 (i64.shr_u (i64.load align=4 (local.get $ways)) (i64.const 16))))
+    (local.set $ways (i32.add (local.get $ways) (i32.const 8)))
+    (local.set $at (i32.add (local.get $at) (i32.const 4)))
+    (br_if $next (i32.ne (local.get $at) (local.get $end))))
+  (i32.store (i32.add (local.get $rows) (i32.shl (local.get $start) (i32.const 2))) (local.get $row))
+  (local.get $row))
+
+;; Truth of the nodes hanging together by links among themselves, whichever way these lead.
+(func $connected (param $nodes i32) (result i32)
+  (local $marks i32) (local $queue i32) (local $head i32) (local $tail i32) (local $at i32) (local $end i32)
+  (local $left i32) (local $mark i32)
+  (if (i32.eqz (i32.load (local.get $nodes))) (then (return (i32.const 1))))
+  (local.set $marks (call $alloc (i32.shl (global.get $graph_nodes) (i32.const 1))))
+  (local.set $queue (i32.add (local.get $marks) (i32.shl (global.get $graph_nodes) (i32.const 2))))
+  (global.set $arena (local.get $marks))
+  (memory.fill (local.get $marks) (i32.const 0) (i32.shl (global.get $graph_nodes) (i32.const 2)))
+  (local.set $at (i32.add (local.get $nodes) (i32.const 4)))
+  (local.set $end (call $end_of (local.get $nodes)))
+  (loop $next  ;; mark the nodes that are to be reached, and count them
+    (call $check_node (i32.load (local.get $at)))
+    (local.set $mark (i32.add (local.get $marks) (i32.shl (i32.load (local.get $at)) (i32.const 2))))
+    (local.set $left (i32.add (local.get $left) (i32.eqz (i32.load (local.get $mark)))))
+    (i32.store (local.get $mark) (i32.const 1))
+    (br_if $next (i32.ne (local.tee $at (i32.add (local.get $at) (i32.const 4))) (local.get $end))))
+  (local.set $head (local.get $queue))
+  (i32.store (local.get $head) (i32.load offset=4 (local.get $nodes)))
+  (i32.store (i32.add (local.get $marks) (i32.shl (i32.load (local.get $head)) (i32.const 2))) (i32.const 0))
+  (local.set $tail (i32.add (local.get $head) (i32.const 4)))
+  (loop $next
+    (local.set $tail (call $spread (global.get $graph_adjacent) (i32.load (local.get $head)) (local.get $marks)
+                                   (local.get $tail)))
+    (if (i32.ne (global.get $graph_leading) (global.get $graph_adjacent))
+      (then (local.set $tail (call $spread (global.get $graph_leading) (i32.load (local.get $head))
+                                           (local.get $marks) (local.get $tail)))))
+    (br_if $next (i32.ne (local.tee $head (i32.add (local.get $head) (i32.const 4))) (local.get $tail))))
+  (i32.eq (i32.shr_u (i32.sub (local.get $tail) (local.get $queue)) (i32.const 2)) (local.get $left)))
+
+;; Append the marked nodes that a node's links lead to, which lose their marks, to a queue; return its new end.
+(func $spread (param $links i32) (param $node i32) (param $marks i32) (param $tail i32) (result i32)
+  (local $at i32) (local $end i32) (local $mark i32)
+  (local.set $at (call $entries (local.get $links) (local.get $node)))
+  (local.set $end (call $entries (local.get $links) (i32.add (local.get $node) (i32.const 1))))
+  (block $done
+    (loop $next
+      (br_if $done (i32.eq (local.get $at) (local.get $end)))
+      (local.set $mark (i32.add (local.get $marks) (i32.shl (i32.load (local.get $at)) (i32.const 2))))
+      (if (i32.load (local.get $mark))
+        (then (i32.store (local.get $mark) (i32.const 0))
+              (i32.store (local.get $tail) (i32.load (local.get $at)))
+              (local.set $tail (i32.add (local.get $tail) (i32.const 4)))))
+      (local.set $at (i32.add (local.get $at) (i32.const 8)))
+      (br $next)))
+  (local.get $tail))
