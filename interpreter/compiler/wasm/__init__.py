@@ -1,0 +1,1 @@
+"""WebAssembly: the fast machine."""
