@@ -172,7 +172,9 @@ def test_the_author_sees(case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.chdir(root)
     started = time.process_time()
     found = find("pond/nowhere.yaml")[2] if case == "E030-no-such-path" else _said(root)
-    assert time.process_time() - started < 10  # a second or two at most; machines that run many tests at once are slower
+    assert (
+        time.process_time() - started < 10
+    )  # a second or two at most; machines that run many tests at once are slower
     assert {diagnostic.code for diagnostic in found} == {case.partition("-")[0]}
     said = "".join(f"{render(diagnostic)}\n" for diagnostic in found)
     expected = BAD / case / "expected.txt"

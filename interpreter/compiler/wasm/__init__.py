@@ -1,1 +1,1 @@
-"""The WebAssembly form: modules made from checked trees, and the functions that they share."""
+"""WebAssembly, the fast form: a hand-written runtime, and the modules that rules are compiled to."""

@@ -75,9 +75,23 @@ def assembled(builder: ModuleBuilder, first: bytes, bots: Bots = ()) -> tuple[st
     for number, bot in enumerate(bots):
         for index, name in bot.items():
             lines.append(f"(elem (table $bots) (i32.const {number * len(stretches) + index}) func ${name})")
-    lines.append(DRIVER.format(first=plan.first, size=plan.first_size, state=STATE, frames=builder.memory.frames,
-                               options=plan.options, start=builder.stretches.special("start"), fuel=FUEL,
-                               streams=streams, kinds=kinds, stretches=len(stretches), asked=STATE + WORD, top=STATE + 2 * WORD, seed=STATE + 3 * WORD))
+    lines.append(
+        DRIVER.format(
+            first=plan.first,
+            size=plan.first_size,
+            state=STATE,
+            frames=builder.memory.frames,
+            options=plan.options,
+            start=builder.stretches.special("start"),
+            fuel=FUEL,
+            streams=streams,
+            kinds=kinds,
+            stretches=len(stretches),
+            asked=STATE + WORD,
+            top=STATE + 2 * WORD,
+            seed=STATE + 3 * WORD,
+        )
+    )
     data = dict(builder.memory.data)
     data[plan.first] = first
     lines.extend(_data(data))
@@ -99,7 +113,11 @@ def _head(builder: ModuleBuilder, plan: Plan, holders: int, graph: list[tuple[st
     yield "(type $listing (func (param i32)))"
     yield "(type $taking (func (param i32 i32) (result i32)))"
     for name, value in (
-        ("arena", plan.arena), ("frame", 0), ("top", builder.memory.frames), ("fuel", FUEL), ("options_end", 0),
+        ("arena", plan.arena),
+        ("frame", 0),
+        ("top", builder.memory.frames),
+        ("fuel", FUEL),
+        ("options_end", 0),
     ):
         yield f'(global ${name} (export "{name}") (mut i32) (i32.const {value}))'
     constants = {

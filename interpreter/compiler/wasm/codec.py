@@ -200,7 +200,10 @@ class Codec:
                 continue
             shape = self.module.frames.shape(self.program.stretches[where].procedure)
             env = tuple(
-                [None if slot is None else self.value(words, place + slot.offset // WORD, slot.type) for slot in shape.slots]
+                [
+                    None if slot is None else self.value(words, place + slot.offset // WORD, slot.type)
+                    for slot in shape.slots
+                ]
             )
             local = next((i for i, slot in enumerate(shape.slots) if slot and slot.offset == into), -1)
             found = (where, env, found, local)

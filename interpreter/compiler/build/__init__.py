@@ -1,0 +1,1 @@
+"""From checked trees and stretches to the intermediate form."""

@@ -1,0 +1,172 @@
+"""Decisions: the options that a seat has, and what follows a choice.
+
+``options`` writes all legal options of a decision into a buffer, each as so many words: the number of the alternative
+and the kept forms of its values. ``take`` goes on with one of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from interpreter.compiler import lower as l
+from interpreter.compiler.build.expressions import Expressions
+from interpreter.compiler.build.function import ONE, ZERO, FunctionBuilder, Slot
+from interpreter.compiler.build.shapes import WORD
+from interpreter.compiler.build.stretches import FRAME
+from interpreter.compiler.ir import ops as o
+from interpreter.language import core as c
+
+if TYPE_CHECKING:
+    from interpreter.compiler.build.module import ModuleBuilder
+
+__all__ = ["Decisions"]
+
+OPTION = o.Var("option", "i32")
+
+
+class Decisions:
+    """Builds what is asked of decisions."""
+
+    def __init__(self, module: ModuleBuilder) -> None:
+        self.module, self.program, self.shapes = module, module.program, module.shapes
+        self.asks = {
+            index: (stretch, stretch.end)
+            for index, stretch in enumerate(self.program.stretches)
+            if isinstance(stretch.end, l.Asks)
+        }
+
+    def words(self, option: c.Option) -> int:
+        """The words of one option: its number and its values."""
+        return 1 + sum(self.shapes.words(choice.type) for choice in option.choices)
+
+    def stride(self, index: int) -> int:
+        """The distance of two options of a decision, in words."""
+        return max(self.words(option) for option in self.asks[index][1].ask.options)
+
+    # --- functions
+
+    def options(self, index: int) -> str:
+        """Writes all options behind each other; they begin at ``$options`` and end at ``$options_end``."""
+        return self._wanted("options", index, self._options)
+
+    def open(self, index: int) -> str:
+        """Whether there is an option at all."""
+        return self._wanted("open", index, self._open)
+
+    def take(self, index: int) -> str:
+        """Puts the values of an option into the frame and gives the stretch that follows."""
+        return self._wanted("take", index, self._take)
+
+    def actor(self, index: int) -> str:
+        """The seat that decides."""
+        return self._wanted("actor", index, self._actor)
+
+    def _wanted(self, kind: str, index: int, make: Callable[[str, int], o.Function]) -> str:
+        name = self.module.name(kind, self.asks[index][0].id)
+        return self.module.wanted(name, lambda: make(name, index))
+
+    def _begin(self, b: FunctionBuilder, index: int) -> tuple[Expressions, c.Ask]:
+        stretch, end = self.asks[index]
+        assert isinstance(end, l.Asks)
+        b.span = stretch.span
+        return self.module.stretches.begin(b, stretch.procedure), end.ask
+
+    def _actor(self, name: str, index: int) -> o.Function:
+        def build(b: FunctionBuilder) -> None:
+            x, ask = self._begin(b, index)
+            b.add(o.Return(x.value(ask.seat)))
+
+        return self.module.made(name, (FRAME,), "i32", build)
+
+    def _options(self, name: str, index: int) -> o.Function:
+        def build(b: FunctionBuilder) -> None:
+            x, ask = self._begin(b, index)
+            end = b.var("i32", "end")
+            b.set(end, o.Global("options"))
+            size = self.stride(index) * WORD
+
+            def put(number: int, option: c.Option, values: list[o.Var]) -> None:
+                limit = b.plus(o.Global("options_limit"), -size)
+                b.fail_if(o.Compare("gt", o.Get(end), limit), "too many options")
+                b.add(o.Store(o.Get(end), 0, o.Constant(number)))
+                offset = WORD
+                for choice, value in zip(option.choices, values, strict=True):
+                    b.store(o.Get(end), offset, o.Get(value), choice.type)
+                    offset += self.shapes.words(choice.type) * WORD
+                b.set(end, b.plus(o.Get(end), size))
+
+            for number, option in enumerate(ask.options):
+                self.each(b, x, option, lambda values, n=number, o_=option: put(n, o_, values))
+            b.add(o.SetGlobal("options_end", o.Get(end)))
+
+        return self.module.made(name, (FRAME,), None, build)
+
+    def _open(self, name: str, index: int) -> o.Function:
+        def build(b: FunctionBuilder) -> None:
+            x, ask = self._begin(b, index)
+            for option in sorted(ask.options, key=lambda option: len(option.choices)):
+                self.each(b, x, option, lambda values: b.add(o.Return(ONE)), stops=True)
+            b.add(o.Return(ZERO))
+
+        return self.module.made(name, (FRAME,), "i32", build)
+
+    def each(
+        self,
+        b: FunctionBuilder,
+        x: Expressions,
+        option: c.Option,
+        body: Callable[[list[o.Var]], None],
+        *,
+        stops: bool = False,
+    ) -> None:
+        """The body for each combination of values of an alternative that passes its tests."""
+        outer = dict(b.locals)
+        values: list[o.Var] = []
+
+        def further(place: int) -> None:
+            if place < len(option.choices):
+                choice = option.choices[place]
+
+                def one(item: o.Var) -> None:
+                    b.locals[choice.variable] = item
+                    values.append(item)
+                    further(place + 1)
+                    values.pop()
+
+                x.loops.source(choice.items, stops=stops).each(one)
+                return
+            self._tested(b, x, list(option.tests), lambda: body(values))
+
+        tests = [option.guard] if option.guard is not None else []
+        self._tested(b, x, tests, lambda: further(0))
+        b.locals = outer
+
+    def _tested(
+        self, b: FunctionBuilder, x: Expressions, tests: list[c.Expression], body: Callable[[], None]
+    ) -> None:
+        if not tests:
+            body()
+            return
+        with x.loops.when(tests[0]):
+            self._tested(b, x, tests[1:], body)
+
+    def _take(self, name: str, index: int) -> o.Function:
+        def build(b: FunctionBuilder) -> None:
+            _, ask = self._begin(b, index)
+            end = self.asks[index][1]
+            assert isinstance(end, l.Asks)
+            number = b.kept(o.Load(o.Get(OPTION)), "number")
+            for place, option in enumerate(ask.options):
+                with b.block() as inner:
+                    offset = WORD
+                    for choice in option.choices:
+                        value = b.load(o.Get(OPTION), offset, choice.type)
+                        offset += self.shapes.words(choice.type) * WORD
+                        if isinstance(b.locals.get(choice.variable), Slot):
+                            b.write_local(choice.variable, value, choice.type)
+                    b.add(o.Return(o.Constant(end.bodies[place])))
+                b.add(o.If(o.Compare("eq", number, o.Constant(place)), tuple(inner)))
+            b.fail("no such alternative")
+
+        return self.module.made(name, (FRAME, OPTION), "i32", build)

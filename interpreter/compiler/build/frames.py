@@ -1,0 +1,128 @@
+"""Frames: where the locals of procedures that can suspend lie.
+
+A frame is a head (where it goes on, the offset of the local for a result, the frame below) and the locals in their kept
+forms. Variables of loops inside expressions are no part of it: nothing reads them later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from interpreter.base.frozen import dataclass
+from interpreter.compiler import lower as l
+from interpreter.compiler.build.function import Slot
+from interpreter.compiler.build.memory import FRAME_HEAD
+from interpreter.compiler.build.shapes import WORD, Shapes, Unsupported
+from interpreter.language import core as c
+from interpreter.language.types import INT, Type, accepts, join
+from interpreter.language.walk import descendants
+
+if TYPE_CHECKING:
+    from interpreter.compiler.build.module import ModuleBuilder
+
+__all__ = ["FrameShape", "Frames", "kept_in_frame"]
+
+
+@dataclass(frozen=True, slots=True)
+class FrameShape:
+    """The frame of one procedure: its locals (none: not kept), its size in words, and a new one with its head."""
+
+    slots: tuple[Slot | None, ...]
+    words: int
+    fresh: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        return self.words * WORD
+
+
+class Frames:
+    """The frames of all procedures that can suspend."""
+
+    def __init__(self, module: ModuleBuilder) -> None:
+        self.module = module
+        self._known: dict[str, FrameShape] = {}
+
+    @cached_property
+    def _trees(self) -> dict[str, list[Any]]:
+        found: dict[str, list[Any]] = {}
+        for stretch in self.module.program.stretches:
+            found.setdefault(stretch.procedure, []).append((stretch.steps, stretch.end))
+        return found
+
+    def shape(self, procedure: str) -> FrameShape:
+        """The frame of a procedure. Raises :class:`Unsupported` where a local has two shapes."""
+        found = self._known.get(procedure)
+        if found is None:
+            found = self._known[procedure] = self._shape(procedure)
+        return found
+
+    def _shape(self, procedure: str) -> FrameShape:
+        shapes = self.module.shapes
+        lowered = self.module.program.procedures[procedure]
+        types = dict(enumerate(type_ for _, type_ in lowered.layer.parameters))
+        for index, type_ in _types_in(self._trees.get(procedure, ())):
+            if type_.form in ("none", "never") or (type_.of is not None and type_.of.form == "never"):
+                types.setdefault(index, type_)
+            elif index not in types or types[index].form in ("none", "never"):
+                types[index] = type_
+            else:
+                types[index] = _both(types[index], type_)
+        passing = self.module.program.passing[procedure]
+        slots: list[Slot | None] = []
+        fresh = [0] * FRAME_HEAD
+        offset = FRAME_HEAD * WORD
+        for index in range(lowered.local_count):
+            type_ = types.get(index, INT)
+            if index in passing or type_.form in ("none", "never", "nothing"):
+                slots.append(None)
+                continue
+            kept = kept_in_frame(shapes, type_)
+            slots.append(Slot(offset, kept))
+            words = shapes.words(kept)
+            none = [shapes.none(kept)] if shapes.is_scalar(kept) else [-1 if shapes.is_listed(kept) else 0]
+            fresh.extend(none + [0] * (words - 1))
+            offset += words * WORD
+        return FrameShape(tuple(slots), offset // WORD, tuple(fresh))
+
+
+def kept_in_frame(shapes: Shapes, type_: Type) -> Type:
+    """The type of a local in a frame: before it is set, it is none."""
+    return type_ if shapes.is_scalar(type_) else type_.maybe
+
+
+def _types_in(trees: Any) -> Iterator[tuple[int, Type]]:
+    for node in descendants(tuple(trees)):
+        match node:
+            case c.Local(index):
+                yield index, node.type
+            case c.SetLocal(index, value):
+                yield index, value.type
+            case c.Picks(index, items) if items.type.of is not None:
+                yield index, items.type.of
+            case c.Test(value, bind) if bind is not None:
+                yield bind, value.type
+            case c.Choice(variable):
+                yield variable, node.type
+            case c.Iterate():
+                yield node.hidden[0], node.items.type
+                yield node.hidden[1], INT
+                if node.items.type.of is not None:
+                    yield node.variable, node.items.type.of
+            case c.Repeat():
+                yield node.hidden, INT
+            case l.Calls(call, into) if into >= 0:
+                yield into, call.type
+            case _:
+                pass
+
+
+def _both(one: Type, other: Type) -> Type:
+    if accepts(one.maybe, other):
+        return one.maybe if other.optional or one.optional else one
+    found = join(one, other)
+    if found is None:
+        raise Unsupported(f"a local that is a {one} and a {other}")
+    return found

@@ -1,0 +1,198 @@
+"""One function while it is built: its statements so far, its variables, and what locals of the rule stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from interpreter.base.frozen import dataclass
+from interpreter.base.source import NOWHERE, Span
+from interpreter.compiler.build.shapes import WORD, Shapes, Unsupported
+from interpreter.compiler.ir import ops as o
+from interpreter.language.types import Type
+
+if TYPE_CHECKING:
+    from interpreter.compiler.build.module import ModuleBuilder
+
+__all__ = ["FunctionBuilder", "Slot"]
+
+ONE, ZERO = o.Constant(1), o.Constant(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A local that lies in a frame, in its kept form."""
+
+    offset: int
+    type: Type
+
+
+class FunctionBuilder:
+    """Statements are added in order; ``block`` gathers some of them apart."""
+
+    def __init__(self, module: ModuleBuilder) -> None:
+        self.module = module
+        self.shapes: Shapes = module.shapes
+        self.memory = module.memory
+        self.body: list[o.Statement] = []
+        self.locals: dict[int, o.Var | Slot] = {}
+        self.frame: o.Var | None = None
+        """The address of the frame, where locals lie in one."""
+        self.span: Span = NOWHERE
+        self._count = 0
+
+    # --- variables and statements
+
+    def var(self, rep: o.Rep, name: str = "t") -> o.Var:
+        self._count += 1
+        return o.Var(f"{name}{self._count}", rep)
+
+    def label(self, name: str) -> str:
+        self._count += 1
+        return f"{name}{self._count}"
+
+    def add(self, statement: o.Statement) -> None:
+        self.body.append(statement)
+
+    def set(self, var: o.Var, value: o.Value) -> None:
+        self.add(o.Set(var, value, span=self.span))
+
+    def kept(self, value: o.Value, name: str = "t") -> o.Value:
+        """The value worked out once, here: constants and variables stay as they are."""
+        if isinstance(value, o.Constant | o.Data | o.Get):
+            return value
+        var = self.var(value.rep, name)
+        self.set(var, value)
+        return o.Get(var)
+
+    @contextmanager
+    def block(self) -> Iterator[list[o.Statement]]:
+        """Inside, statements go to a list of their own."""
+        before, self.body = self.body, []
+        try:
+            yield self.body
+        finally:
+            self.body = before
+
+    @contextmanager
+    def scoped(self, locals_: dict[int, o.Var | Slot]) -> Iterator[None]:
+        """Inside, locals of the rule are these."""
+        before, self.locals = self.locals, locals_
+        try:
+            yield
+        finally:
+            self.locals = before
+
+    def fail_if(self, test: o.Value, why: str = "") -> None:
+        self.add(o.If(test, (o.Fail(why, span=self.span),), span=self.span))
+
+    def fail(self, why: str = "") -> None:
+        self.add(o.Fail(why, span=self.span))
+
+    # --- locals
+
+    def read_local(self, index: int, type_: Type) -> o.Value:
+        found = self.locals.get(index)
+        if found is None:
+            raise Unsupported(f"local {index}, which nothing has set")
+        if isinstance(found, o.Var):
+            return o.Get(found)
+        assert self.frame is not None
+        return self.load(o.Get(self.frame), found.offset, found.type if not self.shapes.is_scalar(type_) else type_)
+
+    def write_local(self, index: int, value: o.Value, type_: Type) -> None:
+        found = self.locals.get(index)
+        if isinstance(found, Slot):
+            assert self.frame is not None
+            self.store(o.Get(self.frame), found.offset, value, found.type)
+            return
+        rep = self.shapes.rep(type_)
+        if found is None or found.rep != rep:
+            found = self.locals[index] = o.Var(f"l{index}_{rep}", rep)
+        self.set(found, value)
+
+    # --- kept forms
+
+    def load(self, address: o.Value, offset: int, type_: Type, group: str = "") -> o.Value:
+        """The value whose kept form lies at an address. A flat list, bag or record is not copied."""
+        shapes = self.shapes
+        if shapes.is_scalar(type_):
+            return o.Load(address, offset, shapes.rep(type_), group, span=self.span)
+        at = self.plus(address, offset)
+        if not shapes.is_flat(type_):
+            return o.Call(self.module.unpack(type_), (at,), span=self.span)
+        if not type_.optional:
+            return at
+        at = self.kept(at)
+        if shapes.is_listed(type_):
+            return o.Select(o.Compare("lt", o.Load(at, 0, "i32", group), ZERO), ZERO, at)
+        return o.Select(o.Load(at, 0, "i32", group), self.plus(at, WORD), ZERO)
+
+    def store(self, address: o.Value, offset: int, value: o.Value, type_: Type, group: str = "") -> None:
+        """The kept form of a value is written to an address."""
+        shapes = self.shapes
+        if shapes.is_scalar(type_):
+            self.add(o.Store(address, offset, self.word(value, type_.optional), group, span=self.span))
+            return
+        at, value = self.kept(self.plus(address, offset)), self.kept(value)
+        if not shapes.is_flat(type_):
+            self.add(o.Do(o.Call(self.module.pack(type_), (at, value)), span=self.span))
+            return
+        if not type_.optional:
+            self._store_flat(at, value, type_, group)
+            return
+        with self.block() as some:
+            if shapes.is_listed(type_):
+                self._store_flat(at, value, type_, group)
+            else:
+                self.add(o.Store(at, 0, ONE, group, span=self.span))
+                self._store_flat(self.plus(at, WORD), value, type_.sure, group)
+        none = o.Store(at, 0, o.Constant(-1) if shapes.is_listed(type_) else ZERO, group, span=self.span)
+        self.add(o.If(value, tuple(some), (none,), span=self.span))
+
+    def _store_flat(self, at: o.Value, value: o.Value, type_: Type, group: str) -> None:
+        shapes = self.shapes
+        if not shapes.is_listed(type_):
+            self.add(o.CopyWords(at, value, o.Constant(shapes.words(type_.sure)), group, span=self.span))
+            return
+        length = self.kept(o.Load(value))
+        self.fail_if(o.Compare("gt", length, o.Constant(shapes.capacity(type_))), "a list longer than its room")
+        self.add(o.CopyWords(at, value, self.plus(length, 1), group, span=self.span))
+
+    # --- small values
+
+    def word(self, value: o.Value, optional: bool = False) -> o.Value:
+        """A register as a word of memory."""
+        return o.ToWord(value, optional, span=self.span) if value.rep == "i64" else value
+
+    def plus(self, value: o.Value, number: int) -> o.Value:
+        if isinstance(value, o.Constant | o.Data) and not (isinstance(value, o.Data) and number):
+            return o.Constant(value.value + number, value.rep) if isinstance(value, o.Constant) else value
+        if number == 0:
+            return value
+        if isinstance(value, o.Data):
+            return o.Data(value.address + number, value.of)
+        return o.Binary("add", value, o.Constant(number, value.rep), span=self.span)
+
+    def times(self, value: o.Value, number: int) -> o.Value:
+        """An index times a number that is known."""
+        if isinstance(value, o.Constant):
+            return o.Constant(value.value * number)
+        if number == 1:
+            return value
+        if number & (number - 1) == 0:
+            return o.Binary("shl", value, o.Constant(number.bit_length() - 1), span=self.span)
+        return o.Binary("mul", value, o.Constant(number), span=self.span)
+
+    def all_of(self, tests: list[o.Value]) -> o.Value:
+        found: o.Value = tests[-1]
+        for test in reversed(tests[:-1]):
+            found = o.Select(test, found, ZERO)
+        return found
+
+    def is_none(self, value: o.Value, type_: Type) -> o.Value:
+        return o.Compare("eq", value, o.Constant(self.shapes.none(type_), value.rep), span=self.span)
+
+    def none(self, type_: Type) -> o.Value:
+        return o.Constant(self.shapes.none(type_), self.shapes.rep(type_))

@@ -1,0 +1,419 @@
+"""Loops over lists. Items are pushed through filters and maps into what uses them, so most lists are never made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from interpreter.compiler.build.function import ONE, ZERO, FunctionBuilder, Slot
+from interpreter.compiler.build.shapes import WORD, Unsupported
+from interpreter.compiler.ir import ops as o
+from interpreter.compiler.ir.effects import may_fail
+from interpreter.language import core as c
+from interpreter.language.types import INT, Type
+
+if TYPE_CHECKING:
+    from interpreter.compiler.build.expressions import Expressions
+
+__all__ = ["MAXIMUM_ITEMS", "Loops", "Source"]
+
+MAXIMUM_ITEMS = 20_000
+
+Each = Callable[[o.Var], None]
+
+
+class Source:
+    """Items, one after another. ``bound`` is at least as many as there are; ``each`` builds the loop."""
+
+    def __init__(self, item: Type, bound: o.Value, each: Callable[[Each], None]) -> None:
+        self.item, self.bound, self.each = item, bound, each
+
+
+class Loops:
+    """Builds loops of one function."""
+
+    def __init__(self, expressions: Expressions) -> None:
+        self.x = expressions
+        self.b: FunctionBuilder = expressions.b
+        self.shapes = self.b.shapes
+
+    # --- sources
+
+    def source(self, node: c.Expression, *, stops: bool = False) -> Source:
+        """What a loop goes through. Where it ``stops`` early, what can fail is worked out for all items first."""
+        b = self.b
+        match node:
+            case c.RangeFrom(first, last):
+                low = b.kept(self.x.value(first))
+                high = b.kept(self.x.value(last))
+                return self._range(low, high)
+            case c.AllSeats():
+                return self._indexes(Type("seat"), ZERO, o.Constant(self.shapes.domains["seat"]))
+            case c.Loop(operation, variable, items, test, _, value) if operation in ("filter", "map"):
+                if not (stops and may_fail(b.module.program, (test, value))):
+                    return self._passing(node, variable, items, test, value, stops)
+            case c.Builtin("clockwise", (seat,)):
+                return self._clockwise(seat)
+            case c.Builtin("cards of piles", (piles,)):
+                return self._cards_of(self.source(piles, stops=stops))
+            case c.CallRule() | c.CallBase():
+                found = self._inlined(node, stops)
+                if found is not None:
+                    return found
+        return self.listed(b.kept(self.x.value(node), "list"), self.item_of(node.type))
+
+    def item_of(self, type_: Type) -> Type:
+        return self.shapes.item(type_)
+
+    def listed(self, pointer: o.Value, item: Type) -> Source:
+        """The items of a list in memory."""
+        b = self.b
+        pointer = b.kept(pointer, "list")
+        length = b.kept(o.Load(pointer, span=b.span), "n")
+
+        def each(body: Each) -> None:
+            at, end = b.var("i32", "at"), b.var("i32", "end")
+            b.add(o.Charge(b.plus(length, 1), span=b.span))
+            b.set(at, pointer)
+            b.set(end, o.Binary("add", pointer, b.times(length, WORD)))
+            self._while(
+                o.Compare("ne", o.Get(at), o.Get(end)),
+                at,
+                WORD,
+                lambda: self._item(o.Load(o.Get(at), WORD, self.shapes.rep(item)), body),
+            )
+
+        return Source(item, length, each)
+
+    def _item(self, value: o.Value, body: Each) -> None:
+        var = self.b.var(value.rep, "x")
+        self.b.set(var, value)
+        body(var)
+
+    def _while(self, test: o.Value, counter: o.Var, step: int, body: Callable[[], None]) -> None:
+        b, label = self.b, self.b.label("each")
+        with b.block() as inner:
+            body()
+        b.add(o.While(label, test, tuple(inner), (o.Set(counter, b.plus(o.Get(counter), step)),), span=b.span))
+
+    def _range(self, low: o.Value, high: o.Value) -> Source:
+        b = self.b
+        size = o.Binary("add", o.Binary("sub", high, low), o.Constant(1, "i64"))
+        count = b.kept(o.Select(o.Compare("lt", high, low), o.Constant(0, "i64"), size), "n")
+        b.fail_if(o.Compare("gt", count, o.Constant(MAXIMUM_ITEMS, "i64")), "a range of too many numbers")
+        bound = b.kept(o.ToIndex(count))
+
+        def each(body: Each) -> None:
+            at = b.var("i64", "at")
+            b.add(o.Charge(b.plus(bound, 1), span=b.span))
+            b.set(at, low)
+            self._while(
+                o.Compare("le", o.Get(at), high), at, 1, lambda: self._item(o.Get(at), body)
+            )
+
+        return Source(INT, bound, each)
+
+    def _indexes(self, item: Type, first: o.Value, end: o.Value) -> Source:
+        b = self.b
+        bound = o.Binary("sub", end, first) if first != ZERO else end
+
+        def each(body: Each) -> None:
+            at = b.var("i32", "at")
+            b.add(o.Charge(b.plus(bound, 1), span=b.span))
+            b.set(at, first)
+            self._while(o.Compare("lt", o.Get(at), end), at, 1, lambda: self._item(o.Get(at), body))
+
+        return Source(item, bound, each)
+
+    def _clockwise(self, seat: c.Expression) -> Source:
+        b, seats = self.b, self.shapes.domains["seat"]
+        who = b.kept(self.x.value(seat))
+
+        def each(body: Each) -> None:
+            step = b.var("i32", "step")
+            b.add(o.Charge(o.Constant(seats), span=b.span))
+            b.set(step, ONE)
+            further = o.Binary("add", who, o.Get(step))
+            other = o.Select(
+                o.Compare("ge", further, o.Constant(seats)), o.Binary("sub", further, o.Constant(seats)), further
+            )
+            self._while(
+                o.Compare("lt", o.Get(step), o.Constant(seats)), step, 1, lambda: self._item(other, body)
+            )
+
+        return Source(Type("seat"), o.Constant(seats - 1), each)
+
+    def _cards_of(self, piles: Source) -> Source:
+        b = self.b
+        card = Type("card")
+
+        def each(body: Each) -> None:
+            piles.each(lambda pile: self.listed(o.Get(pile), card).each(body))
+
+        return Source(card, o.Constant(len(b.module.constants.model.cards)), each)
+
+    def _passing(
+        self,
+        node: c.Loop,
+        variable: int,
+        items: c.Expression,
+        test: c.Expression | None,
+        value: c.Expression | None,
+        stops: bool,
+    ) -> Source:
+        b, source = self.b, self.source(items, stops=stops)
+        locals_ = b.locals
+
+        def each(body: Each) -> None:
+            def one(item: o.Var) -> None:
+                outer = b.locals
+                with b.scoped(locals_):
+                    locals_[variable] = item
+                    with self.when(test):
+                        if value is None:
+                            with b.scoped(outer):
+                                body(item)
+                        else:
+                            found = self.x.value(value, self.item_of(node.type))
+                            with b.scoped(outer):
+                                self._item(found, body)
+
+            source.each(one)
+
+        return Source(self.item_of(node.type), source.bound, each)
+
+    def _inlined(self, node: c.CallRule | c.CallBase, stops: bool) -> Source | None:
+        """A call of a function that only filters or maps is looked through in place."""
+        b, program = self.b, self.b.module.program
+        answer = program.answer(node)
+        if not isinstance(answer, c.Loop | c.RangeFrom) or b.module.is_remembered(program.target(node)):
+            return None
+        if isinstance(answer, c.Loop) and answer.operation not in ("filter", "map"):
+            return None
+        layer = program.reach.procedures[program.target(node)]
+        inner: dict[int, o.Var | Slot] = {}
+        for index, (argument, (_, type_)) in enumerate(zip(node.arguments, layer.parameters, strict=True)):
+            var = b.var(self.shapes.rep(type_), "a")
+            b.set(var, self.x.value(argument, type_))
+            inner[index] = var
+        outer = b.locals
+        with b.scoped(inner):
+            source = self.source(answer, stops=stops)
+
+        def each(body: Each) -> None:
+            def one(item: o.Var) -> None:
+                with b.scoped(outer):
+                    body(item)
+
+            with b.scoped(inner):
+                source.each(one)
+
+        return Source(source.item, source.bound, each)
+
+    # --- what is looked for
+
+    def when(self, test: c.Expression | None) -> _When:
+        """Inside, statements run only where the test holds."""
+        return _When(self, test)
+
+    def loop(self, node: c.Loop) -> o.Value:
+        match node.operation:
+            case "filter" | "map":
+                return self.made(self.source(node))
+            case "count":
+                return self._counted(node)
+            case "any":
+                return self._any(node, wanted=True)
+            case "all":
+                return self._any(node, wanted=False)
+            case "first" | "last":
+                return self._found(node)
+            case "min" | "max":
+                return self._best(node)
+            case "sorted":
+                return self._sorted(node)
+            case _:
+                raise Unsupported(f"a loop that gives {node.operation}")
+
+    def each(self, node: c.Loop, body: Each, *, stops: bool = False) -> None:
+        """The body for each item that passes the loop's own test."""
+        source = self.source(node.items, stops=stops)
+        b = self.b
+
+        def one(item: o.Var) -> None:
+            b.locals[node.variable] = item
+            with self.when(node.test):
+                body(item)
+
+        source.each(one)
+
+    def made(self, source: Source) -> o.Value:
+        """The items as a list in the arena."""
+        b = self.b
+        bound = b.kept(source.bound)
+        pointer, end = b.var("i32", "made"), b.var("i32", "end")
+        b.set(pointer, o.Allocate(b.plus(bound, 1), span=b.span))
+        b.set(end, o.Get(pointer))
+
+        def put(item: o.Var) -> None:
+            b.set(end, b.plus(o.Get(end), WORD))
+            b.add(o.Store(o.Get(end), 0, b.word(o.Get(item), source.item.optional), span=b.span))
+
+        source.each(put)
+        length = o.Binary("shr", o.Binary("sub", o.Get(end), o.Get(pointer)), o.Constant(2))
+        b.add(o.Store(o.Get(pointer), 0, length, span=b.span))
+        return o.Get(pointer)
+
+    def total(self, source: Source) -> o.Value:
+        b, found = self.b, self.b.var("i64", "sum")
+        b.set(found, o.Constant(0, "i64"))
+        source.each(lambda item: b.set(found, o.Binary("add", o.Get(found), o.Get(item))))
+        return o.Get(found)
+
+    def extreme(self, source: Source, operator: str) -> o.Value:
+        """The least (``lt``) or greatest (``gt``) number; none where there is none."""
+        b, found = self.b, self.b.var("i64", "best")
+        none = b.none(INT)
+        b.set(found, none)
+
+        def one(item: o.Var) -> None:
+            better = o.Compare(operator, o.Get(item), o.Get(found))
+            first = o.Compare("eq", o.Get(found), none)
+            b.add(o.If(o.Select(first, ONE, better), (o.Set(found, o.Get(item)),), span=b.span))
+
+        source.each(one)
+        return o.Get(found)
+
+    def length(self, source: Source) -> o.Value:
+        b, found = self.b, self.b.var("i64", "count")
+        b.set(found, o.Constant(0, "i64"))
+        source.each(lambda item: b.set(found, b.plus(o.Get(found), 1)))
+        return o.Get(found)
+
+    def _counted(self, node: c.Loop) -> o.Value:
+        b, found = self.b, self.b.var("i64", "count")
+        b.set(found, o.Constant(0, "i64"))
+        self.each(node, lambda item: b.set(found, b.plus(o.Get(found), 1)))
+        return o.Get(found)
+
+    def _any(self, node: c.Loop, *, wanted: bool) -> o.Value:
+        b, found, label = self.b, self.b.var("i32", "any"), self.b.label("any")
+        b.set(found, o.Constant(int(not wanted)))
+        with b.block() as inner:
+            source = self.source(node.items, stops=True)
+
+            def one(item: o.Var) -> None:
+                b.locals[node.variable] = item
+                test = self.x.value(node.test) if node.test is not None else ONE
+                stop = (o.Set(found, o.Constant(int(wanted))), o.Break(label))
+                b.add(o.If(test if wanted else o.Not(test), stop, span=b.span))
+
+            source.each(one)
+        b.add(o.Block(label, tuple(inner), span=b.span))
+        return o.Get(found)
+
+    def _found(self, node: c.Loop) -> o.Value:
+        b, label = self.b, self.b.label("first")
+        first = node.operation == "first"
+        found = b.var(self.shapes.rep(node.type), "found")
+        b.set(found, b.none(node.type))
+        with b.block() as inner:
+
+            def one(item: o.Var) -> None:
+                b.set(found, o.Get(item))
+                if first:
+                    b.add(o.Break(label, span=b.span))
+
+            self.each(node, one, stops=first)
+        b.add(o.Block(label, tuple(inner), span=b.span))
+        return self._must(node, found)
+
+    def _must(self, node: c.Loop, found: o.Var) -> o.Value:
+        if not node.or_none:
+            self.b.fail_if(self.b.is_none(o.Get(found), node.type), f"`{node.operation}` finds nothing here")
+        return o.Get(found)
+
+    def _keys(self, node: c.Loop, item: o.Var) -> list[o.Value]:
+        if not node.keys:
+            if not self.shapes.is_scalar(self.item_of(node.items.type)):
+                raise Unsupported("items that are ordered by themselves")
+            return [o.Get(item)]
+        found = []
+        for key in node.keys:
+            if not self.shapes.is_scalar(key.type):
+                raise Unsupported(f"a key that is a {key.type}")
+            found.append(self.x.value(key))
+        return found
+
+    def _best(self, node: c.Loop) -> o.Value:
+        """The first item with the least or greatest keys."""
+        b = self.b
+        found = b.var(self.shapes.rep(node.type), "best")
+        some, better = b.var("i32", "some"), b.var("i32", "better")
+        b.set(found, b.none(node.type))
+        b.set(some, ZERO)
+        best: list[o.Var] = []
+        operator = "lt" if node.operation == "min" else "gt"
+
+        def one(item: o.Var) -> None:
+            keys = [b.kept(key, "key") for key in self._keys(node, item)]
+            if not best:
+                best.extend(b.var(key.rep, "kept") for key in keys)
+            test: o.Value = ZERO
+            for key, kept in reversed(list(zip(keys, best, strict=True))):
+                equal = o.Select(o.Compare("eq", key, o.Get(kept)), test, ZERO) if test != ZERO else ZERO
+                test = o.Select(o.Compare(operator, key, o.Get(kept)), ONE, equal)
+            b.set(better, o.Select(o.Get(some), test, ONE))
+            taken = [o.Set(kept, key) for key, kept in zip(keys, best, strict=True)]
+            b.add(o.If(o.Get(better), (o.Set(some, ONE), o.Set(found, o.Get(item)), *taken), span=b.span))
+
+        self.each(node, one)
+        b.locals[node.variable] = found
+        return self._must(node, found)
+
+    def _sorted(self, node: c.Loop) -> o.Value:
+        """The items and, beside them, their keys as numbers of 64 bits; then both are put in order."""
+        b = self.b
+        source = self.source(node.items)
+        bound = b.kept(source.bound)
+        width = max(1, len(node.keys))
+        pointer, end, keys = b.var("i32", "made"), b.var("i32", "end"), b.var("i32", "keys")
+        b.set(pointer, o.Allocate(b.plus(bound, 1), span=b.span))
+        b.set(end, o.Get(pointer))
+        b.set(keys, o.Allocate(b.plus(b.times(bound, 2 * width), 2)))
+        b.set(keys, o.Binary("and", b.plus(o.Get(keys), 7), o.Constant(-8)))
+        at = b.var("i32", "key")
+        b.set(at, o.Get(keys))
+        item_type = self.item_of(node.items.type)
+
+        def one(item: o.Var) -> None:
+            b.locals[node.variable] = item
+            with self.when(node.test):
+                for number, key in enumerate(self._keys(node, item)):
+                    wide = key if key.rep == "i64" else o.ToNumber(key)
+                    b.add(o.StoreLong(o.Get(at), 8 * number, wide, span=b.span))
+                b.set(at, b.plus(o.Get(at), 8 * width))
+                b.set(end, b.plus(o.Get(end), WORD))
+                b.add(o.Store(o.Get(end), 0, b.word(o.Get(item), item_type.optional), span=b.span))
+
+        source.each(one)
+        length = o.Binary("shr", o.Binary("sub", o.Get(end), o.Get(pointer)), o.Constant(2))
+        b.add(o.Store(o.Get(pointer), 0, length, span=b.span))
+        return o.Call("sort", (o.Get(pointer), o.Get(keys), o.Constant(width)), span=b.span)
+
+
+class _When:
+    """The statements inside become the body of an ``if``."""
+
+    def __init__(self, loops: Loops, test: c.Expression | None) -> None:
+        self._b, self._test = loops.b, loops.x.value(test) if test is not None else None
+
+    def __enter__(self) -> None:
+        if self._test is not None:
+            self._before, self._b.body = self._b.body, []
+
+    def __exit__(self, *failure: object) -> None:
+        if self._test is not None:
+            inner, self._b.body = self._b.body, self._before
+            if inner:
+                self._b.add(o.If(self._test, tuple(inner), span=self._b.span))

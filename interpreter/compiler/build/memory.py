@@ -1,0 +1,100 @@
+"""The memory of a module: where the state lies, where constants lie.
+
+The state comes first, at addresses that are known from the layout alone; behind it lies what is allocated while
+functions are built: constant data, and tables of answers that can be worked out anew.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from typing import Any
+
+from interpreter.compiler.build.shapes import WORD, Shapes
+from interpreter.compiler.constants import Constants
+from interpreter.language.types import BOOL, INT, Type
+
+__all__ = ["FRAME_HEAD", "FRAME_WORDS", "HEADER", "STATE", "CellGroup", "Memory"]
+
+STATE = 64
+"""The address of the state: a header, then the cells, then the frames."""
+HEADER = 8
+"""The words of the header: the address of the uppermost frame, the stretch that asks (-1: over), the end of the frames,
+two words of the seed, three spare."""
+FRAME_HEAD = 3
+"""The words before the locals of a frame: where it goes on, the offset of the local for a result, the frame below."""
+FRAME_WORDS = 64 * 1024
+KEPT_WORDS = 1_024
+"""The room for blocks that wait for their moment."""
+
+
+class CellGroup:
+    """A group of cells: the address of the first, the distance between two, how many, and what they hold."""
+
+    __slots__ = ("address", "base", "count", "name", "stride", "type")
+
+    def __init__(self, name: str, type_: Type, base: int, count: int, address: int, stride: int) -> None:
+        self.name, self.type, self.base, self.count = name, type_, base, count
+        self.address, self.stride = address, stride
+
+
+class Memory:
+    """The plan of one module's memory."""
+
+    def __init__(self, constants: Constants, shapes: Shapes) -> None:
+        self.constants, self.shapes = constants, shapes
+        self.groups: dict[str, CellGroup] = {}
+        at = STATE + HEADER * WORD
+        for name, count in constants.layout.groups:
+            type_ = self._held(name)
+            words = KEPT_WORDS if name == "kept" else 2 if name == "pending" else shapes.words(type_)
+            self.groups[name] = CellGroup(name, type_, constants.layout.base[name], count, at, words * WORD)
+            at += count * words * WORD
+        self.frames = at
+        self.end_of_frames = self.end = at + FRAME_WORDS * WORD
+        """The first address that is free."""
+        self.data: dict[int, bytes] = {}
+        self._known: dict[bytes, int] = {}
+        self._tables: dict[str, int] = {}
+
+    def _held(self, name: str) -> Type:
+        """What the cells of a group hold."""
+        group = self.constants.model.groups.get(name)
+        if group is not None:
+            return self.shapes.held(group.type)
+        return BOOL if name == "over" else INT
+
+    def reserve(self, words: int) -> int:
+        """The address of so many words that are zero at first."""
+        address = self.end
+        self.end += words * WORD
+        return address
+
+    def words(self, values: Sequence[int]) -> int:
+        """The address of constant words; equal ones are there once."""
+        content = struct.pack(f"<{len(values)}i", *values)
+        known = self._known.get(content)
+        if known is None:
+            known = self._known[content] = self.reserve(len(values))
+            if content:
+                self.data[known] = content
+        return known
+
+    def constant(self, value: Any, type_: Type) -> int:
+        """A value known now, as it is in a register: a number, or the address of constant data."""
+        shapes = self.shapes
+        if shapes.is_scalar(type_) or value is None:
+            return shapes.word(value, type_) if shapes.is_scalar(type_) else 0
+        if shapes.is_listed(type_):
+            item = type_.of if type_.form in ("list", "set") else shapes.item(type_)
+            assert item is not None
+            return self.words([len(value), *(self.constant(each, item) for each in value)])
+        if type_.form == "bag":
+            return self.words(list(value))
+        return self.words([self.constant(each, of) for each, of in zip(value, shapes.fields(type_), strict=True)])
+
+    def table(self, name: str, values: Sequence[Any], type_: Type) -> int:
+        """The address of a row of constants by index, under a name."""
+        if name not in self._tables:
+            self._tables[name] = self.words([self.constant(value, type_) for value in values])
+        return self._tables[name]

@@ -1,0 +1,439 @@
+"""A module while it is built: its functions, each made when the first call of it is built."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from itertools import accumulate
+
+from interpreter.compiler.build.decisions import Decisions
+from interpreter.compiler.build.expressions import Expressions
+from interpreter.compiler.build.frames import Frames
+from interpreter.compiler.build.function import ONE, ZERO, FunctionBuilder
+from interpreter.compiler.build.memory import Memory
+from interpreter.compiler.build.phases import Phases
+from interpreter.compiler.build.policies import Policies
+from interpreter.compiler.build.shapes import WORD, Shapes, Unsupported
+from interpreter.compiler.build.steps import Steps
+from interpreter.compiler.build.stretches import Stretches
+from interpreter.compiler.constants import Constants
+from interpreter.compiler.ir import ops as o
+from interpreter.compiler.lower import Program
+from interpreter.language import core as c
+from interpreter.language.model import RuleLayer
+from interpreter.kernel.state import Value
+from interpreter.language.types import INT, NOTHING, Type
+
+__all__ = ["ModuleBuilder"]
+
+
+class ModuleBuilder:
+    """What all functions of a module share. ``functions`` are done, by name; ``left_out`` says why some only fail."""
+
+    def __init__(
+        self, program: Program, constants: Constants, resets: Mapping[str, Sequence[tuple[int, Value]]]
+    ) -> None:
+        self.program, self.constants, self.resets = program, constants, resets
+        self.shapes = Shapes(constants)
+        self.memory = Memory(constants, self.shapes)
+        self.functions: dict[str, o.Function] = {}
+        self.left_out: dict[str, str] = {}
+        self._names: dict[str, str] = {}
+        self._waiting: list[Callable[[], o.Function]] = []
+        self._types: dict[tuple[str, Type], str] = {}
+        self.frames = Frames(self)
+        self.stretches = Stretches(self)
+        self.decisions = Decisions(self)
+        self.phases = Phases(self)
+        self.policies = Policies(self)
+
+    # --- names and functions
+
+    def name(self, kind: str, what: str) -> str:
+        """The name of a function in the module: the same for the same thing, and no other thing has it."""
+        key = f"{kind} {what}"
+        found = self._names.get(key)
+        if found is None:
+            plain = f"{kind}.{re.sub('[^A-Za-z0-9_.]', '_', what)}"
+            number = sum(name.rstrip("0123456789~") == plain for name in self._names.values())
+            found = self._names[key] = f"{plain}~{number}" if number else plain
+        return found
+
+    def wanted(self, name: str, make: Callable[[], o.Function]) -> str:
+        """A function that is called: it is made later, once."""
+        if name not in self.functions:
+            self.functions[name] = o.Function(name, (), None, ())
+            self._waiting.append(make)
+        return name
+
+    def finish(self) -> None:
+        """All functions that something calls are made."""
+        while self._waiting:
+            function = self._waiting.pop()()
+            self.functions[function.name] = function
+
+    def made(
+        self,
+        name: str,
+        parameters: tuple[o.Var, ...],
+        result: o.Rep | None,
+        build: Callable[[FunctionBuilder], None],
+        about: str = "",
+    ) -> o.Function:
+        """A function with what ``build`` puts into it; where it cannot be built it does nothing but fail."""
+        builder = FunctionBuilder(self)
+        try:
+            build(builder)
+        except Unsupported as why:
+            self.left_out[name] = str(why)
+            builder.body = [o.Fail(str(why))]
+        return o.Function(name, parameters, result, tuple(builder.body), about)
+
+    # --- functions of the rules
+
+    def function(self, target: str) -> str:
+        """A function or verdict of the ruleset."""
+        name = self.name("f", target)
+        return self.wanted(name, lambda: self._function(name, self.program.reach.procedures[target]))
+
+    def is_remembered(self, target: str) -> bool:
+        """Whether a function keeps what it gave."""
+        return False
+
+    def _function(self, name: str, layer: RuleLayer) -> o.Function:
+        shapes = self.shapes
+        parameters = tuple(o.Var(f"p{i}", shapes.rep(type_)) for i, (_, type_) in enumerate(layer.parameters))
+        result = shapes.rep(layer.result)
+
+        def build(b: FunctionBuilder) -> None:
+            b.span = layer.span
+            b.locals = dict(enumerate(parameters))
+            x = Expressions(b)
+            b.add(o.Charge(o.Constant(4)))
+            if layer.when is not None and layer.layer > 0:
+                below = self.function(f"{layer.rule}@{layer.layer - 1}")
+                with b.block() as other:
+                    arguments = tuple(o.Get(var) for var in parameters)
+                    b.add(o.Return(o.Call(below, arguments, result)))
+                b.add(o.If(o.Not(x.value(layer.when)), tuple(other)))
+            self._body(b, x, layer)
+
+        return self.made(name, parameters, result, build, f"{layer.id} of {layer.file}")
+
+    def _body(self, b: FunctionBuilder, x: Expressions, layer: RuleLayer) -> None:
+        body = layer.body
+        if layer.form == "permits":
+            assert isinstance(body, tuple)
+            for line in body:
+                assert isinstance(line, c.Requirement)
+                b.span = line.span
+                if line.bind is not None:
+                    b.write_local(line.bind, x.value(line.test), line.test.type)
+                else:
+                    b.add(o.If(o.Not(x.value(line.test)), (o.Return(ZERO),), span=line.span))
+            b.add(o.Return(ONE))
+        elif isinstance(body, tuple):
+            Steps(x, layer.result, layer.local_types, pure=True).block(body)  # type: ignore[arg-type]
+        else:
+            b.add(o.Return(x.value(body, layer.result), span=layer.span))
+
+    def procedure(self, target: str) -> str:
+        """A procedure that cannot suspend, as a function of its parameters."""
+        name = self.name("p", target)
+        return self.wanted(name, lambda: self._procedure(name, target))
+
+    def _procedure(self, name: str, target: str) -> o.Function:
+        lowered, shapes = self.program.procedures[target], self.shapes
+        layer = lowered.layer
+        parameters = tuple(o.Var(f"p{i}", shapes.rep(type_)) for i, (_, type_) in enumerate(layer.parameters))
+        gives = layer.result != NOTHING
+
+        def build(b: FunctionBuilder) -> None:
+            if lowered.steps is None:
+                raise Unsupported(f"{target} inside a value: it can suspend")
+            b.span = layer.span
+            b.locals = dict(enumerate(parameters))
+            b.add(o.Charge(o.Constant(4)))
+            Steps(Expressions(b), layer.result, layer.local_types).block(lowered.steps)
+
+        result = shapes.rep(layer.result) if gives else None
+        return self.made(name, parameters, result, build, f"{layer.id} of {layer.file}")
+
+    def captured(self, step: c.Keeps) -> list[tuple[int, Type]]:
+        """The locals that a block keeps, with the types of its parameters."""
+        layer = self.program.reach.procedures[step.procedure]
+        return [(index, type_) for index, (_, type_) in zip(step.captured, layer.parameters, strict=True)]
+
+    def keeping(self, step: c.Keeps) -> str:
+        return self.phases.keeping(step)
+
+    def forget(self, b: FunctionBuilder, group: str) -> None:
+        """What functions gave that read a group of cells is no longer known."""
+
+    def rank(self) -> o.Function:
+        """The key of a card in a zone whose order is by a rule."""
+        zone, card = o.Var("zone", "i32"), o.Var("card", "i32")
+
+        def build(b: FunctionBuilder) -> None:
+            for name, group in self.constants.model.groups.items():
+                if group.rank is None:
+                    continue
+                cells = self.memory.groups[name]
+                b.locals = {0: card}
+                b.span = group.span
+                with b.block() as inner:
+                    b.add(o.Return(Expressions(b).value(group.rank, INT)))
+                after = o.Compare("ge", o.Get(zone), o.Constant(cells.base))
+                before = o.Compare("lt", o.Get(zone), o.Constant(cells.base + cells.count))
+                b.add(o.If(o.Select(after, before, ZERO), tuple(inner)))
+            b.fail("a zone without ranks")
+
+        return self.made("rank", (zone, card), "i64", build)
+
+    # --- what is known of cells
+
+    @cached_property
+    def holders(self) -> int:
+        """The table of what effects must know of each cell: see ``effects.wat``."""
+        effects, shapes, words = self.constants.effects, self.shapes, []
+        for name, cells in self.memory.groups.items():
+            group = self.constants.model.groups.get(name)
+            form = group.type.form if group is not None else ""
+            for number in range(cells.count):
+                cell = cells.base + number
+                order = 0
+                capacity = special = track = 0
+                if group is not None and form in ("zone", "piles"):
+                    order = 2 if group.rank is not None else 0 if group.order == "kept" else 1
+                    capacity = shapes.capacity(cells.type)
+                    special = shapes.words(shapes.item(cells.type)) if form == "piles" else 0
+                elif form in ("pool", "track"):
+                    special = int(cell in effects.unlimited)
+                    if cell in effects.tracks:
+                        track = self.memory.words(list(effects.tracks[cell].capacities()))
+                wakes = effects.wakes[cell]
+                halves = [_signed(wakes >> shift & 0xFFFFFFFF) for shift in (0, 32)]
+                address = cells.address + number * cells.stride
+                words.extend([address, order, int(form == "piles"), capacity, *halves, special, track])
+        return self.memory.words(words)
+
+    @cached_property
+    def addresses(self) -> int:
+        """The table with the address of each cell."""
+        words = []
+        for group in self.memory.groups.values():
+            words.extend(group.address + number * group.stride for number in range(group.count))
+        return self.memory.words(words)
+
+    @cached_property
+    def tracks(self) -> int:
+        """The table with the constants of each cell that is a track: the addresses of its rows by kind. A row is the
+        capacity, the sums of prices, and the prices."""
+        words = [0] * self.constants.layout.size
+        for cell, track in self.constants.tracks.items():
+            rows = []
+            for kind in range(len(track.spaces)):
+                prices = track.prices(kind)
+                rows.append(self.memory.words([len(prices), *accumulate(prices, initial=0), *prices]))
+            words[cell] = self.memory.words(rows)
+        return self.memory.words(words)
+
+    def dealt(self) -> str:
+        """The lengths of links on which cards lie, as a row of words. What is known of ways is forgotten where they are
+        others than the last time."""
+        return self.wanted("dealt", self._dealt)
+
+    def _dealt(self) -> o.Function:
+        cards = o.Var("cards", "i32")
+        graph = self.constants.model.graph
+        assert graph is not None
+        count = len(graph.links)
+        rows = self.constants.model.cards
+        printed = self.memory.words([self.shapes.word(row.values.get(graph.length or ""), INT) for row in rows])
+        lengths = self.memory.reserve(count)
+
+        def build(b: FunctionBuilder) -> None:
+            b.fail_if(o.Compare("lt", o.Load(o.Get(cards)), o.Constant(count)), "too few cards")
+            at, new = b.var("i32", "at"), b.var("i32", "new")
+            b.set(at, ZERO)
+            place = b.times(o.Get(at), WORD)
+            card = o.Load(o.Binary("add", o.Get(cards), place), WORD)
+            changed = (o.Store(place, lengths, o.Get(new)), o.Do(o.Call("forget_ways", ())))
+            body = (
+                o.Set(new, o.Load(b.times(card, WORD), printed)),
+                o.If(o.Compare("ne", o.Get(new), o.Load(place, lengths)), changed),
+            )
+            step = (o.Set(at, b.plus(o.Get(at), 1)),)
+            b.add(o.While(b.label("each"), o.Compare("lt", o.Get(at), o.Constant(count)), body, step))
+            b.add(o.Return(o.Data(lengths, "lengths")))
+
+        return self.made("dealt", (cards,), "i32", build)
+
+    # --- functions of types
+
+    def _of_type(self, kind: str, type_: Type, make: Callable[[str, Type], o.Function]) -> str:
+        key = (kind, type_)
+        if key not in self._types:
+            self._types[key] = self.name(kind, str(type_))
+        name = self._types[key]
+        return self.wanted(name, lambda: make(name, type_))
+
+    def equality(self, type_: Type) -> str:
+        """Whether two lists of composite values, or records with such fields, are equal."""
+        return self._of_type("same", type_.sure, self._equality)
+
+    def unpack(self, type_: Type) -> str:
+        """The value in the arena whose kept form lies at an address."""
+        return self._of_type("unpack", type_, self._unpack)
+
+    def pack(self, type_: Type) -> str:
+        """Writes the kept form of a value."""
+        return self._of_type("pack", type_, self._pack)
+
+    def own(self, type_: Type) -> str:
+        """A copy of a value, with all that is in it."""
+        return self._of_type("own", type_, self._own)
+
+    def _equality(self, name: str, type_: Type) -> o.Function:
+        one, other = o.Var("one", "i32"), o.Var("other", "i32")
+        shapes = self.shapes
+
+        def build(b: FunctionBuilder) -> None:
+            x = Expressions(b)
+            if not shapes.is_listed(type_):
+                for number, field in enumerate(shapes.fields(type_)):
+                    pair = (o.Load(o.Get(each), number * WORD, shapes.rep(field)) for each in (one, other))
+                    test = x.same(b.kept(next(pair)), b.kept(next(pair)), field, field)
+                    b.add(o.If(o.Not(test), (o.Return(ZERO),)))
+                b.add(o.Return(ONE))
+                return
+            item = shapes.item(type_)
+            length = b.kept(o.Load(o.Get(one)))
+            b.add(o.If(o.Compare("ne", length, o.Load(o.Get(other))), (o.Return(ZERO),)))
+            at = b.var("i32", "at")
+            b.set(at, ZERO)
+            with b.block() as inner:
+                place = b.kept(b.times(o.Get(at), WORD))
+                pair = (
+                    o.Load(o.Binary("add", o.Get(each), place), WORD, shapes.rep(item)) for each in (one, other)
+                )
+                test = x.same(b.kept(next(pair)), b.kept(next(pair)), item, item)
+                b.add(o.If(o.Not(test), (o.Return(ZERO),)))
+            step = (o.Set(at, b.plus(o.Get(at), 1)),)
+            b.add(o.While(b.label("each"), o.Compare("lt", o.Get(at), length), tuple(inner), step))
+            b.add(o.Return(ONE))
+
+        return self.made(name, (one, other), "i32", build, f"whether two values are equal: {type_}")
+
+    def _unpack(self, name: str, type_: Type) -> o.Function:
+        kept = o.Var("kept", "i32")
+        shapes = self.shapes
+
+        def build(b: FunctionBuilder) -> None:
+            at: o.Value = o.Get(kept)
+            if type_.optional and not shapes.is_listed(type_):
+                b.add(o.If(o.Not(o.Load(at)), (o.Return(ZERO),)))
+                at = b.kept(b.plus(at, WORD))
+            if not shapes.is_listed(type_):
+                fields = shapes.fields(type_)
+                made = b.kept(o.Allocate(o.Constant(len(fields))))
+                offset = 0
+                for number, field in enumerate(fields):
+                    value = b.load(at, offset, field)
+                    b.add(o.Store(made, number * WORD, b.word(value, field.optional)))
+                    offset += shapes.words(field) * WORD
+                b.add(o.Return(made))
+                return
+            item = shapes.item(type_)
+            length = b.kept(o.Load(at))
+            if type_.optional:
+                b.add(o.If(o.Compare("lt", length, ZERO), (o.Return(ZERO),)))
+            made = b.kept(o.Allocate(b.plus(length, 1)))
+            b.add(o.Store(made, 0, length))
+            number = b.var("i32", "number")
+            b.set(number, ZERO)
+            with b.block() as inner:
+                place = o.Binary("add", at, b.times(o.Get(number), shapes.words(item) * WORD))
+                value = b.kept(b.load(place, WORD, item))
+                target = o.Binary("add", made, b.times(o.Get(number), WORD))
+                b.add(o.Store(target, WORD, b.word(value, item.optional)))
+            step = (o.Set(number, b.plus(o.Get(number), 1)),)
+            b.add(o.While(b.label("each"), o.Compare("lt", o.Get(number), length), tuple(inner), step))
+            b.add(o.Return(made))
+
+        return self.made(name, (kept,), "i32", build, f"a kept value in the arena: {type_}")
+
+    def _pack(self, name: str, type_: Type) -> o.Function:
+        kept, given = o.Var("kept", "i32"), o.Var("value", "i32")
+        shapes = self.shapes
+
+        def build(b: FunctionBuilder) -> None:
+            at: o.Value = o.Get(kept)
+            value = o.Get(given)
+            if type_.optional:
+                none = o.Constant(-1) if shapes.is_listed(type_) else ZERO
+                b.add(o.If(o.Not(value), (o.Store(at, 0, none), o.Return())))
+                if not shapes.is_listed(type_):
+                    b.add(o.Store(at, 0, ONE))
+                    at = b.kept(b.plus(at, WORD))
+            if not shapes.is_listed(type_):
+                offset = 0
+                for number, field in enumerate(shapes.fields(type_)):
+                    b.store(at, offset, o.Load(value, number * WORD, shapes.rep(field)), field)
+                    offset += shapes.words(field) * WORD
+                return
+            item = shapes.item(type_)
+            length = b.kept(o.Load(value))
+            b.fail_if(o.Compare("gt", length, o.Constant(shapes.capacity(type_))), "a list longer than its room")
+            b.add(o.Store(at, 0, length))
+            number = b.var("i32", "number")
+            b.set(number, ZERO)
+            with b.block() as inner:
+                source = o.Binary("add", value, b.times(o.Get(number), WORD))
+                place = o.Binary("add", at, b.times(o.Get(number), shapes.words(item) * WORD))
+                b.store(place, WORD, o.Load(source, WORD, shapes.rep(item)), item)
+            step = (o.Set(number, b.plus(o.Get(number), 1)),)
+            b.add(o.While(b.label("each"), o.Compare("lt", o.Get(number), length), tuple(inner), step))
+
+        return self.made(name, (kept, given), None, build, f"the kept form of a value: {type_}")
+
+    def _own(self, name: str, type_: Type) -> o.Function:
+        given = o.Var("value", "i32")
+        shapes = self.shapes
+
+        def copied(b: FunctionBuilder, value: o.Value, of: Type) -> o.Value:
+            return value if shapes.is_scalar(of) else o.Call(self.own(of), (value,))
+
+        def build(b: FunctionBuilder) -> None:
+            value = o.Get(given)
+            if type_.optional:
+                b.add(o.If(o.Not(value), (o.Return(ZERO),)))
+            words: o.Value = (
+                b.plus(o.Load(value), 1)
+                if shapes.is_listed(type_)
+                else o.Constant(shapes.width(type_) if type_.form == "bag" else len(shapes.fields(type_)))
+            )
+            words = b.kept(words)
+            made = b.kept(o.Allocate(words))
+            b.add(o.CopyWords(made, value, words))
+            if shapes.is_listed(type_) and not shapes.is_scalar(shapes.item(type_)):
+                item = shapes.item(type_)
+                number = b.var("i32", "number")
+                b.set(number, ONE)
+                with b.block() as inner:
+                    place = b.kept(o.Binary("add", made, b.times(o.Get(number), WORD)))
+                    b.add(o.Store(place, 0, copied(b, o.Load(place), item)))
+                step = (o.Set(number, b.plus(o.Get(number), 1)),)
+                b.add(o.While(b.label("each"), o.Compare("lt", o.Get(number), words), tuple(inner), step))
+            elif type_.form in ("record", "room"):
+                for place, field in enumerate(shapes.fields(type_)):
+                    if not shapes.is_scalar(field):
+                        b.add(o.Store(made, place * WORD, copied(b, o.Load(made, place * WORD), field)))
+            b.add(o.Return(made))
+
+        return self.made(name, (given,), "i32", build, f"a copy: {type_}")
+
+
+def _signed(word: int) -> int:
+    return word - 2**32 if word >= 2**31 else word

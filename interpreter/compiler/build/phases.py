@@ -1,0 +1,400 @@
+"""How a game goes: set-up, rounds, phases, turns, blocks that wait for their moment, and standing rules.
+
+These are the stretches behind those of the rules, in the order of :data:`SPECIALS`. They have no locals; the frame that
+each is given is the one that control goes back to (0: none).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from interpreter.compiler.build.expressions import Expressions
+from interpreter.compiler.build.function import ONE, ZERO, FunctionBuilder
+from interpreter.compiler.build.memory import KEPT_WORDS
+from interpreter.compiler.build.shapes import WORD
+from interpreter.compiler.build.steps import Steps
+from interpreter.compiler.build.stretches import ASKED, BELOW, FRAME, STOPPED, WHERE, enter, must_settle, push_special
+from interpreter.compiler.ir import ops as o
+from interpreter.compiler.plain.machine import SPECIALS
+from interpreter.compiler.watches import Watch
+from interpreter.language import core as c
+from interpreter.language.types import NOTHING, Type
+from interpreter.language.walk import descendants
+
+if TYPE_CHECKING:
+    from interpreter.compiler.build.module import ModuleBuilder
+
+__all__ = ["EDGES", "KEPT_HEAD", "SPANS", "Phases"]
+
+EDGES = ("end", "start", "due")
+SPANS = ("turn", "phase", "round")
+KEPT_HEAD = 4
+"""The words before the values of a block that waits: its edge, what it waits for, its procedure, its size in words."""
+KEPT_START = 2
+"""The words before the first block: how many there are, and how many words they take."""
+NO_MATCH = o.Constant(-2)
+
+
+class Phases:
+    """Builds the special stretches and what they need."""
+
+    def __init__(self, module: ModuleBuilder) -> None:
+        self.module, self.program, self.memory, self.shapes = (
+            module,
+            module.program,
+            module.memory,
+            module.shapes,
+        )
+        self.model = module.constants.model
+        self.kept = self.memory.groups["kept"].address
+        layers = self.program.reach.procedures
+        nodes = (node for layer in layers.values() for node in descendants(layer.body))
+        self.keepable = tuple(sorted({node.procedure for node in nodes if isinstance(node, c.Keeps)}))
+        """The procedures of blocks that can wait; a block names its own by the number here."""
+
+    def functions(self) -> Iterator[o.Function]:
+        """One function for each special stretch, in order."""
+        for name in SPECIALS:
+            build = getattr(self, f"_{name}")
+            yield self.module.made(f"g.{name}", (FRAME,), "i32", build, f"special stretch: {name}")
+        yield self.module.made("back", (FRAME,), "i32", self._back)
+        yield self.module.made("take_kept", (o.Var("edge", "i32"), o.Var("of", "i32")), "i32", self._take_kept)
+        yield self.module.made("fall_due", (o.Var("of", "i32"),), None, self._fall_due)
+
+    def _special(self, name: str) -> int:
+        return self.module.stretches.special(name)
+
+    def _goes(self, b: FunctionBuilder, name: str) -> None:
+        b.add(o.Return(o.Constant(self._special(name))))
+
+    def _steps(self, b: FunctionBuilder) -> Steps:
+        return Steps(Expressions(b), NOTHING)
+
+    def _put(self, b: FunctionBuilder, group: str, value: o.Value) -> None:
+        """A mark changes a cell: what reads it must be looked at, whether it was another value or not."""
+        cells = self.memory.groups[group]
+        b.add(o.Store(ZERO, cells.address, b.word(value), group))
+        self._steps(b).wake(cells, ZERO)
+
+    def _cell(self, group: str) -> o.Value:
+        return o.Load(ZERO, self.memory.groups[group].address, "i32", group)
+
+    def _back(self, b: FunctionBuilder) -> None:
+        """Control goes to a frame: one without locals is left with that."""
+        where = b.kept(o.Load(o.Get(FRAME), WHERE), "where")
+        first = o.Constant(self.module.stretches.first_special)
+        special = (
+            o.SetGlobal("top", o.Get(FRAME)),
+            o.SetGlobal("frame", o.Load(o.Get(FRAME), BELOW)),
+        )
+        rule = (o.SetGlobal("frame", o.Get(FRAME)),)
+        b.add(o.If(o.Compare("ge", where, first), special, rule))
+        b.add(o.Return(where))
+
+    # --- set-up, rounds, phases
+
+    def _enters(self, b: FunctionBuilder, procedure: str, values: list[o.Value], back: str, up: o.Value) -> None:
+        enter(self.module, b, procedure, values, push_special(b, self._special(back), up))
+
+    def _start(self, b: FunctionBuilder) -> None:
+        setup = self.model.rules[self.model.setup].top.id
+        self._enters(b, setup, [], "round_start", ZERO)
+
+    def _round_start(self, b: FunctionBuilder) -> None:
+        number = b.kept(b.plus(o.Load(ZERO, self.memory.groups["round"].address, "i64", "round"), 1))
+        self._put(b, "round", number)
+        self._put(b, "phase", o.Constant(-1))
+        b.add(o.Do(o.Call("fall_due", (o.Constant(SPANS.index("round")),))))
+        self._goes(b, "next_phase")
+
+    def _next_phase(self, b: FunctionBuilder) -> None:
+        now = b.kept(self._cell("phase"), "phase")
+        for number, guard in enumerate(self.model.phase_guards or (None,) * len(self.model.phases)):
+            with b.block() as inner:
+                tests = []
+                if guard is not None:
+                    b.locals = {}
+                    tests = [Expressions(b).value(guard.value)]
+                with b.block() as due:
+                    self._put(b, "phase", o.Constant(number))
+                    b.add(o.Do(o.Call("fall_due", (o.Constant(SPANS.index("phase")),))))
+                    self._goes(b, "phase_begin")
+                if tests:
+                    b.add(o.If(tests[0], tuple(due)))
+                else:
+                    b.body.extend(due)
+            b.add(o.If(o.Compare("lt", now, o.Constant(number)), tuple(inner)))
+        self._goes(b, "round_over")
+
+    def _phase_begin(self, b: FunctionBuilder) -> None:
+        for of in ("round", "phase"):
+            self._resume_kept(b, "due", of, "phase_begin", ZERO)
+        now = b.kept(self._cell("phase"), "phase")
+        for number, phase in enumerate(self.model.phases):
+            with b.block() as inner:
+                self._enters(b, self.model.rules[phase].top.id, [], "phase_over", ZERO)
+            b.add(o.If(o.Compare("eq", now, o.Constant(number)), tuple(inner)))
+        b.fail("no such phase")
+
+    def _settled(self, b: FunctionBuilder, back: str, up: o.Value) -> None:
+        """Settle, then go on with a special stretch."""
+        with b.block() as inner:
+            special = push_special(b, self._special(back), up)
+            b.add(o.SetGlobal("frame", special))
+            b.add(o.Store(ZERO, self.memory.groups["settling"].address, ONE, "settling"))
+            self._goes(b, "settle")
+        b.add(o.If(must_settle(b), tuple(inner)))
+        self._goes(b, back)
+
+    def _phase_over(self, b: FunctionBuilder) -> None:
+        self._settled(b, "phase_kept", ZERO)
+
+    def _phase_kept(self, b: FunctionBuilder) -> None:
+        self._resume_kept(b, "end", "phase", "phase_kept", ZERO)
+        self._settled(b, "phase_done", ZERO)
+
+    def _phase_done(self, b: FunctionBuilder) -> None:
+        self._reset(b, "phase")
+        self._goes(b, "next_phase")
+
+    def _round_over(self, b: FunctionBuilder) -> None:
+        self._settled(b, "round_kept", ZERO)
+
+    def _round_kept(self, b: FunctionBuilder) -> None:
+        self._resume_kept(b, "end", "round", "round_kept", ZERO)
+        self._reset(b, "round")
+        self._goes(b, "round_start")
+
+    def _turn_over(self, b: FunctionBuilder) -> None:
+        self._settled(b, "turn_kept", o.Get(FRAME))
+
+    def _turn_kept(self, b: FunctionBuilder) -> None:
+        self._resume_kept(b, "end", "turn", "turn_kept", o.Get(FRAME))
+        self._settled(b, "turn_done", o.Get(FRAME))
+
+    def _turn_done(self, b: FunctionBuilder) -> None:
+        self._reset(b, "turn")
+        self._put(b, "turn", o.Constant(-1))
+        b.add(o.Return(o.Call("back", (o.Get(FRAME),))))
+
+    def _nothing(self, b: FunctionBuilder) -> None:
+        b.add(o.Store(ZERO, ASKED, o.Constant(-1)))
+        b.add(o.Return(STOPPED))
+
+    def _reset(self, b: FunctionBuilder, lasts: str) -> None:
+        """Values that last so long go back to their start."""
+        steps, layout = self._steps(b), self.module.constants.layout
+        for cell, start in self.module.resets.get(lasts, ()):
+            name, owner = layout.owner_of(cell)
+            group = self.memory.groups[name]
+            new = steps.x._constant(start, group.type)
+            place = c.Const(owner, type=Type("seat")) if group.count > 1 else None
+            steps.put(group, place, ZERO, group.address + owner * group.stride, new)
+
+    # --- blocks that wait
+
+    def keeping(self, step: c.Keeps) -> str:
+        """The function that keeps a block with the values of its locals."""
+        name = self.module.name("keep", f"{step.edge} {step.of} {step.procedure}")
+        return self.module.wanted(name, lambda: self._keeping(name, step))
+
+    def _captured(self, procedure: str) -> list[tuple[int, Type]]:
+        """For each value of a block its offset behind the head, and its type."""
+        found, offset = [], KEPT_HEAD * WORD
+        for _, type_ in self.program.reach.procedures[procedure].parameters:
+            found.append((offset, type_))
+            offset += self.shapes.words(type_) * WORD
+        return found
+
+    def _size(self, procedure: str) -> int:
+        types = (type_ for _, type_ in self.program.reach.procedures[procedure].parameters)
+        return KEPT_HEAD + sum(map(self.shapes.words, types))
+
+    def _keeping(self, name: str, step: c.Keeps) -> o.Function:
+        layer = self.program.reach.procedures[step.procedure]
+        given = tuple(o.Var(f"p{i}", self.shapes.rep(type_)) for i, (_, type_) in enumerate(layer.parameters))
+
+        def build(b: FunctionBuilder) -> None:
+            used = b.kept(o.Load(ZERO, self.kept + WORD, "i32", "kept"), "used")
+            size = self._size(step.procedure)
+            b.fail_if(o.Compare("gt", used, o.Constant(KEPT_WORDS - KEPT_START - size)), "too many blocks wait")
+            at = b.kept(b.plus(b.times(used, WORD), self.kept + KEPT_START * WORD), "at")
+            head = (EDGES.index(step.edge), SPANS.index(step.of), self.keepable.index(step.procedure), size)
+            for number, word in enumerate(head):
+                b.add(o.Store(at, number * WORD, o.Constant(word), "kept"))
+            for var, (offset, type_) in zip(given, self._captured(step.procedure), strict=True):
+                b.store(at, offset, o.Get(var), type_, "kept")
+            b.add(o.Store(ZERO, self.kept + WORD, b.plus(used, size), "kept"))
+            count = o.Load(ZERO, self.kept, "i32", "kept")
+            b.add(o.Store(ZERO, self.kept, b.plus(count, 1), "kept"))
+
+        return self.module.made(name, given, None, build)
+
+    def _take_kept(self, b: FunctionBuilder) -> None:
+        """The first block that waits for a moment: it is copied into the arena, and waits no longer. 0: none does."""
+        edge, of = o.Get(o.Var("edge", "i32")), o.Get(o.Var("of", "i32"))
+        at, end = b.var("i32", "at"), b.var("i32", "end")
+        start = self.kept + KEPT_START * WORD
+        used = o.Load(ZERO, self.kept + WORD, "i32", "kept")
+        b.set(at, o.Constant(start))
+        b.set(end, b.plus(b.times(used, WORD), start))
+        size = b.var("i32", "size")
+        with b.block() as inner:
+            b.set(size, o.Load(o.Get(at), 3 * WORD))
+            right = o.Select(
+                o.Compare("eq", o.Load(o.Get(at)), edge), o.Compare("eq", o.Load(o.Get(at), WORD), of), ZERO
+            )
+            with b.block() as found:
+                copy = b.kept(o.Allocate(o.Get(size)), "copy")
+                b.add(o.CopyWords(copy, o.Get(at), o.Get(size)))
+                after = o.Binary("add", o.Get(at), b.times(o.Get(size), WORD))
+                left = o.Binary("shr", o.Binary("sub", o.Get(end), after), o.Constant(2))
+                b.add(o.CopyWords(o.Get(at), after, left, "kept"))
+                b.add(o.Store(ZERO, self.kept + WORD, o.Binary("sub", used, o.Get(size)), "kept"))
+                count = o.Load(ZERO, self.kept, "i32", "kept")
+                b.add(o.Store(ZERO, self.kept, b.plus(count, -1), "kept"))
+                b.add(o.Return(copy))
+            b.add(o.If(right, tuple(found)))
+            b.set(at, o.Binary("add", o.Get(at), b.times(o.Get(size), WORD)))
+        b.add(o.While(b.label("blocks"), o.Compare("lt", o.Get(at), o.Get(end)), tuple(inner)))
+        b.add(o.Return(ZERO))
+
+    def _fall_due(self, b: FunctionBuilder) -> None:
+        """Blocks that wait for a start are due."""
+        of = o.Get(o.Var("of", "i32"))
+        at, end = b.var("i32", "at"), b.var("i32", "end")
+        start = self.kept + KEPT_START * WORD
+        b.set(at, o.Constant(start))
+        b.set(end, b.plus(b.times(o.Load(ZERO, self.kept + WORD, "i32", "kept"), WORD), start))
+        begins = o.Compare("eq", o.Load(o.Get(at)), o.Constant(EDGES.index("start")))
+        right = o.Select(begins, o.Compare("eq", o.Load(o.Get(at), WORD), of), ZERO)
+        body = (
+            o.If(right, (o.Store(o.Get(at), 0, o.Constant(EDGES.index("due")), "kept"),)),
+            o.Set(at, o.Binary("add", o.Get(at), b.times(o.Load(o.Get(at), 3 * WORD), WORD))),
+        )
+        b.add(o.While(b.label("blocks"), o.Compare("lt", o.Get(at), o.Get(end)), body))
+
+    def _resume_kept(self, b: FunctionBuilder, edge: str, of: str, back: str, up: o.Value) -> None:
+        """The first block that waits for a moment runs; then control comes back here."""
+        if not self.keepable:
+            return
+        given = (o.Constant(EDGES.index(edge)), o.Constant(SPANS.index(of)))
+        block = b.kept(o.Call("take_kept", given), "block")
+        with b.block() as inner:
+            which = b.kept(o.Load(block, 2 * WORD), "which")
+            for number, procedure in enumerate(self.keepable):
+                with b.block() as entered:
+                    values = [b.kept(b.load(block, offset, type_)) for offset, type_ in self._captured(procedure)]
+                    self._enters(b, procedure, values, back, up)
+                b.add(o.If(o.Compare("eq", which, o.Constant(number)), tuple(entered)))
+            b.fail("no such block")
+        b.add(o.If(block, tuple(inner)))
+
+    # --- standing rules
+
+    def _settle(self, b: FunctionBuilder) -> None:
+        """One match of the first watch that has one; when none is left, back."""
+        pending = self.memory.groups["pending"].address
+        words = 1 if len(self.module.constants.watches) <= 32 else 2
+        with b.block() as inner:
+            for number, watch in enumerate(self.module.constants.watches):
+                half, bit = divmod(number, 32)
+                mask = o.Constant(_bit(bit))
+                waits = o.Binary("and", o.Load(ZERO, pending + half * WORD, "i32", "pending"), mask)
+                with b.block() as looked:
+                    going = b.kept(o.Call(self._matching(number, watch), (o.Get(FRAME),)), "going")
+                    b.add(o.If(o.Compare("ne", going, NO_MATCH), (o.Return(going),)))
+                    others = o.Constant(~_bit(bit) if bit < 31 else 2**31 - 1)
+                    left = o.Binary("and", o.Load(ZERO, pending + half * WORD, "i32", "pending"), others)
+                    b.add(o.Store(ZERO, pending + half * WORD, left, "pending"))
+                b.add(o.If(waits, tuple(looked)))
+            done = [
+                o.Store(ZERO, self.memory.groups["settling"].address, ZERO, "settling"),
+                o.Return(o.Call("back", (o.Get(FRAME),))),
+            ]
+            waits = o.Load(ZERO, pending, "i32", "pending")
+            if words == 2:
+                waits = o.Binary("or", waits, o.Load(ZERO, pending + WORD, "i32", "pending"))
+            b.add(o.If(o.Not(waits), tuple(done)))
+        b.add(o.While(b.label("settle"), ONE, tuple(inner)))
+
+    def _each_match(
+        self, b: FunctionBuilder, watch: Watch, body: Callable[[list[o.Value]], None]
+    ) -> None:
+        """The body for each match of a watch; it stops at the first."""
+        rule = watch.rule
+        b.span = rule.span
+        b.locals = {}
+        x = Expressions(b)
+        values: list[o.Value] = []
+        if watch.seat is not None:
+            var = b.var("i32", "seat")
+            b.set(var, o.Constant(watch.seat))
+            b.locals[rule.binders[0][0]] = var
+            values.append(o.Constant(watch.seat))
+        binders = watch.binders
+
+        def further(place: int) -> None:
+            if place == len(binders):
+                with x.loops.when(rule.test):
+                    body(values)
+                return
+            index, items = binders[place]
+
+            def one(item: o.Var) -> None:
+                b.locals[index] = item
+                values.append(o.Get(item))
+                further(place + 1)
+                values.pop()
+
+            x.loops.source(items, stops=True).each(one)
+
+        further(0)
+
+    def _matches(self, number: int, watch: Watch) -> str:
+        """Whether a watch has a match."""
+        name = self.module.name("matches", f"{watch.rule.name} {number}")
+
+        def build(b: FunctionBuilder) -> None:
+            self._each_match(b, watch, lambda values: b.add(o.Return(ONE)))
+            b.add(o.Return(ZERO))
+
+        return self.module.wanted(name, lambda: self.module.made(name, (), "i32", build))
+
+    def _matching(self, number: int, watch: Watch) -> str:
+        """Enters the procedure of the first match of a watch, and gives where to go on; -2: there is none.
+
+        Watches behind it that have none now sleep until they are woken again.
+        """
+        name = self.module.name("settle", f"{watch.rule.name} {number}")
+        pending = self.memory.groups["pending"].address
+        watches = self.module.constants.watches
+
+        def matched(b: FunctionBuilder, values: list[o.Value]) -> None:
+            for half in range(1 if len(watches) <= 32 else 2):
+                awake = b.var("i32", "awake")
+                now = b.kept(o.Load(ZERO, pending + half * WORD, "i32", "pending"))
+                own = _bit(number - 32 * half) if number // 32 == half else 0
+                b.set(awake, o.Constant(own))
+                for other in range(max(number + 1, 32 * half), min(len(watches), 32 * half + 32)):
+                    bit = o.Constant(_bit(other - 32 * half))
+                    test = o.Select(
+                        o.Binary("and", now, bit), o.Call(self._matches(other, watches[other]), ()), ZERO
+                    )
+                    b.add(o.If(test, (o.Set(awake, o.Binary("or", o.Get(awake), bit)),)))
+                b.add(o.Store(ZERO, pending + half * WORD, o.Get(awake), "pending"))
+            procedure = watch.rule.procedure
+            self._enters(b, procedure, [b.kept(value) for value in values], "settle", o.Get(FRAME))
+
+        def build(b: FunctionBuilder) -> None:
+            self._each_match(b, watch, lambda values: matched(b, values))
+            b.add(o.Return(NO_MATCH))
+
+        return self.module.wanted(name, lambda: self.module.made(name, (FRAME,), "i32", build))
+
+
+def _bit(number: int) -> int:
+    """A bit of a word, which is signed."""
+    return 1 << number if number < 31 else -(2**31)
+

@@ -1,0 +1,162 @@
+"""Shapes: how values of each type lie in memory.
+
+In a register a number is an ``i64`` and everything else an ``i32``. A list, bag or record in a register is its address:
+
+- a list is a word with its length, then a word for each item (an item that is a list, bag or record is its address);
+- a bag is a word for each kind; a record or room a word for each field.
+
+In a cell of the state, or a local of a frame, the same value lies whole, without addresses: that is its *kept* form,
+with room for as many items as can be there. Where nothing inside is an address, both forms are the same, and a value
+that is read is not copied. A kept list that is none has the length -1; a kept bag or record that may be none has a word
+before it that says so.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from interpreter.compiler.constants import Constants
+from interpreter.compiler.ir.ops import Rep
+from interpreter.language.types import INT, Type, list_of
+
+__all__ = ["NO_INDEX", "NO_NUMBER", "WORD", "Shapes", "Unsupported"]
+
+WORD = 4
+NO_INDEX = -1
+NO_NUMBER = -(2**31)
+MOST_WORDS = 16_384
+"""So many words may one kept value take."""
+FEW_ITEMS = 16
+MANY_ITEMS = 64
+MOST_NUMBER = 2**31 - 1
+
+
+class Unsupported(Exception):
+    """Something that a module cannot do: it is left to the plain form."""
+
+
+class Shapes:
+    """The shapes of the types of one table."""
+
+    def __init__(self, constants: Constants) -> None:
+        model = constants.model
+        graph = model.graph
+        self.model = model
+        self.texts: dict[str, int] = {}
+        cards = [row.kind for row in model.cards]
+        self.domains = {
+            "seat": len(constants.seats),
+            "node": len(graph.nodes) if graph else 0,
+            "place": len(graph.places) if graph else 0,
+            "link": 2 * len(graph.links) if graph else 0,
+            "piece": len(constants.seats) * len(model.pieces),
+            "bool": 2,
+        }
+        self._cards = {name: cards.count(name) for name in model.card_kinds} | {"": len(cards)}
+
+    def rep(self, type_: Type) -> Rep:
+        return "i64" if type_.form == "int" else "i32"
+
+    def is_scalar(self, type_: Type) -> bool:
+        """Whether a value is one word."""
+        return type_.form not in ("list", "set", "bag", "record", "room", "pile")
+
+    def is_listed(self, type_: Type) -> bool:
+        return type_.form in ("list", "set", "pile")
+
+    def item(self, type_: Type) -> Type:
+        """The type of the items of a list."""
+        match type_.form:
+            case "list" | "set":
+                assert type_.of is not None
+                return type_.of
+            case "pile" | "zone":
+                return Type("card", type_.name)
+            case "piles":
+                return Type("pile", type_.name)
+            case _:
+                raise Unsupported(f"items of {type_}")
+
+    def fields(self, type_: Type) -> tuple[Type, ...]:
+        """The types of the fields of a record or room."""
+        if type_.form == "room":
+            return list_of(type_.of if type_.of is not None else Type("kind", type_.name)), INT
+        return tuple(self.model.records[type_.name].values())
+
+    def width(self, type_: Type) -> int:
+        """How many kinds a bag has."""
+        return len(self.model.kinds[type_.name].members)
+
+    def held(self, holder: Type) -> Type:
+        """The type of what a holder holds."""
+        match holder.form:
+            case "zone":
+                return list_of(Type("card", holder.name))
+            case "piles":
+                return list_of(Type("pile", holder.name))
+            case "pool" | "track":
+                unit = self.model.kinds[holder.name].unit
+                return INT if unit else Type("bag", holder.name)
+            case "stock":
+                return INT
+            case _:
+                return holder
+
+    def domain(self, type_: Type) -> int:
+        """How many values a scalar type has, as far as it is known; 0 where it is not."""
+        match type_.form:
+            case "card":
+                return self._cards.get(type_.name, self._cards[""])
+            case "kind":
+                kind = self.model.kinds.get(type_.name)
+                return len(kind.members) if kind is not None else len(self.model.phases)
+            case _:
+                return self.domains.get(type_.form, 0)
+
+    def capacity(self, type_: Type) -> int:
+        """How many items a kept list has room for."""
+        item = self.item(type_)
+        if not self.is_scalar(item):
+            many = self._cards[""] if item.form == "pile" else MANY_ITEMS
+            return max(4, min(many, MOST_WORDS // self.words(item)))
+        domain = self.domain(item)
+        if type_.form in ("set", "pile") and domain:
+            return domain
+        if item.form in ("card", "node", "place", "link", "piece") and domain:
+            return domain + FEW_ITEMS
+        return max(2 * domain, FEW_ITEMS) if domain else MANY_ITEMS
+
+    def words(self, type_: Type) -> int:
+        """The size of the kept form."""
+        if self.is_scalar(type_):
+            return 1
+        if self.is_listed(type_):
+            return 1 + self.capacity(type_) * self.words(self.item(type_))
+        if type_.form == "bag":
+            return self.width(type_) + type_.optional
+        return sum(map(self.words, self.fields(type_))) + type_.optional
+
+    def is_flat(self, type_: Type) -> bool:
+        """Whether the kept form holds no list, bag or record inside: it is the form in registers, too."""
+        if self.is_scalar(type_) or type_.form == "bag":
+            return True
+        if self.is_listed(type_):
+            return self.is_scalar(self.item(type_))
+        return all(map(self.is_scalar, self.fields(type_)))
+
+    def none(self, type_: Type) -> int:
+        """What stands for none in a register."""
+        if not self.is_scalar(type_):
+            return 0
+        return NO_NUMBER if type_.form == "int" else NO_INDEX
+
+    def word(self, value: Any, type_: Type) -> int:
+        """A scalar as a word."""
+        if value is None:
+            return self.none(type_)
+        if type_.form == "text":
+            return self.texts.setdefault(value, len(self.texts))
+        number = int(value)
+        if abs(number) > MOST_NUMBER:
+            raise Unsupported(f"the number {number}")
+        return number

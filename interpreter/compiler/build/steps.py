@@ -1,0 +1,355 @@
+"""Steps that do not suspend: locals, branches, loops, calls, and effects on the state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from interpreter.compiler.build.function import ONE, ZERO
+from interpreter.compiler.build.memory import CellGroup
+from interpreter.compiler.build.shapes import WORD, Unsupported
+from interpreter.compiler.ir import ops as o
+from interpreter.kernel.chance import name_hash
+from interpreter.language import core as c
+from interpreter.language.types import NOTHING, Type
+
+if TYPE_CHECKING:
+    from interpreter.compiler.build.expressions import Expressions
+
+__all__ = ["Steps"]
+
+FRESH = (c.RangeFrom, c.MakeList, c.MakeRecord, c.AmountOf, c.Arithmetic)
+"""Values of these are made anew: no cell can change under them, as long as what they hold are numbers and indexes."""
+WHERE = {"in": 0, "top": 1, "bottom": 2, "new pile": 3}
+
+
+class Steps:
+    """Builds the steps of one function.
+
+    ``types`` are those of locals; in a ``pure`` function no cell changes, so values that lie in cells are not copied.
+    """
+
+    def __init__(self, x: Expressions, result: Type, types: Sequence[Type] = (), *, pure: bool = False) -> None:
+        self.x, self.b, self.module = x, x.b, x.module
+        self.shapes, self.memory = x.shapes, x.memory
+        self.result, self.types, self.pure = result, types, pure
+
+    def block(self, steps: Sequence[c.Step]) -> None:
+        for step in steps:
+            self.step(step)
+
+    def gathered(self, steps: Sequence[c.Step]) -> tuple[o.Statement, ...]:
+        with self.b.block() as inner:
+            self.block(steps)
+        return tuple(inner)
+
+    def type_of(self, index: int, value: c.Expression) -> Type:
+        """The type of a local; those that the text does not name are what they are given."""
+        known = self.types[index] if index < len(self.types) else NOTHING
+        return known if known != NOTHING else value.type
+
+    def step(self, step: c.Step) -> None:
+        b, x = self.b, self.x
+        b.span = step.span
+        match step:
+            case c.SetLocal(index, value):
+                type_ = self.type_of(index, value)
+                b.write_local(index, self.own(value, type_), type_)
+            case c.Performs(value):
+                self.perform(value)
+            case c.Returns(value):
+                b.add(o.Return(self.returned(value), span=step.span))
+            case c.Branch(test, then, otherwise):
+                holds = self.test(test)
+                if isinstance(holds, o.Constant):
+                    self.block(then if holds.value else otherwise)
+                else:
+                    b.add(o.If(holds, self.gathered(then), self.gathered(otherwise), span=step.span))
+            case c.Iterate():
+                self._iterate(step)
+            case c.Repeat():
+                self._repeat(step)
+            case c.SetCell(cell, value):
+                self._set_cell(cell, value)
+            case c.MoveCards(cards, target, where):
+                self._move_cards(cards, target, where)
+            case c.MoveTokens(amount, source, target):
+                self._move_tokens(amount, source, target)
+            case c.MovePiece():
+                self._move_piece(step)
+            case c.MoveAll(source, target, where):
+                self._move_all(source, target, where)
+            case c.Shuffles(zone, chance):
+                counter, cell = self._chance(chance)
+                given = (x.value(zone), self._hash(chance), counter, cell)
+                b.add(o.Do(o.Call("shuffle_zone", given), span=step.span))
+            case c.Picks():
+                self._pick(step)
+            case c.Notes(_, arguments):
+                self._note(arguments)
+            case c.Keeps():
+                self._keep(step)
+            case c.Reveals():
+                pass
+            case _:
+                raise Unsupported(f"a step {type(step).__name__}")
+
+    # --- values
+
+    def own(self, value: c.Expression, type_: Type) -> o.Value:
+        """A value that stays what it is when cells change."""
+        found = self.called(value, type_)
+        if self.pure or self.shapes.is_scalar(type_) or self._is_fresh(value):
+            return found
+        if isinstance(found, o.Constant | o.Data):
+            return found
+        return o.Call(self.module.own(type_), (found,), span=self.b.span)
+
+    def _is_fresh(self, value: c.Expression) -> bool:
+        if isinstance(value, c.Loop):
+            value_type = value.type.of
+            made = value.operation in ("filter", "map", "sorted")
+            return made and value_type is not None and self.shapes.is_scalar(value_type)
+        if isinstance(value, FRESH):
+            if value.type.form in ("record", "room"):
+                return all(map(self.shapes.is_scalar, self.shapes.fields(value.type)))
+            if self.shapes.is_listed(value.type) and value.type.of is not None:
+                return value.type.of.form == "never" or self.shapes.is_scalar(value.type.of)
+            return True
+        return isinstance(value, c.Local) and not isinstance(self.b.locals.get(value.index), type(None))
+
+    def called(self, value: c.Expression, type_: Type | None = None) -> o.Value:
+        """A value, which may be that of a procedure that cannot suspend."""
+        if isinstance(value, c.CallRule | c.CallBase) and self._is_procedure(value):
+            return self._procedure(value)
+        return self.x.value(value, type_)
+
+    def _is_procedure(self, call: c.CallRule | c.CallBase) -> bool:
+        program = self.module.program
+        return program.reach.procedures[program.target(call)].form == "does"
+
+    def _procedure(self, call: c.CallRule | c.CallBase) -> o.Call:
+        program = self.module.program
+        target = program.target(call)
+        layer = program.reach.procedures[target]
+        pairs = zip(call.arguments, layer.parameters, strict=True)
+        arguments = tuple(self.own(argument, type_) for argument, (_, type_) in pairs)
+        return o.Call(self.module.procedure(target), arguments, self.shapes.rep(layer.result), span=self.b.span)
+
+    def perform(self, value: c.Expression) -> None:
+        b = self.b
+        if isinstance(value, c.CallRule | c.CallBase) and self._is_procedure(value):
+            program = self.module.program
+            gives = program.reach.procedures[program.target(value)].result != NOTHING
+            b.add(o.Do(self._procedure(value), gives, span=b.span))
+            return
+        b.kept(self.x.value(value))
+
+    def returned(self, value: c.Expression | None) -> o.Value | None:
+        if self.result == NOTHING:
+            if value is not None:
+                self.perform(value)
+            return None
+        assert value is not None
+        return self.called(value, self.result)
+
+    def test(self, test: c.Test) -> o.Value:
+        """Whether a branch is taken; a value that is bound is kept first."""
+        b = self.b
+        if test.bind is None:
+            return self.x.value(test.value)
+        type_ = test.value.type
+        value = b.kept(self.own(test.value, type_))
+        b.write_local(test.bind, value, type_)
+        return o.Not(b.is_none(value, type_))
+
+    # --- loops
+
+    def items(self, node: c.Expression) -> Callable[[Callable[[o.Var], None]], None]:
+        """What a `for each` goes through: the items as they are now."""
+        loops = self.x.loops
+        if self.pure or isinstance(node, c.RangeFrom | c.AllSeats):
+            return loops.source(node).each
+        return loops.listed(self.own(node, node.type), self.shapes.item(node.type)).each
+
+    def _iterate(self, step: c.Iterate) -> None:
+        b = self.b
+        item_type = self.shapes.item(step.items.type)
+
+        def one(item: o.Var) -> None:
+            b.write_local(step.variable, o.Get(item), item_type)
+            if step.test is None:
+                self.block(step.body)
+                return
+            test = self.x.value(step.test)
+            b.add(o.If(test, self.gathered(step.body), span=step.span))
+
+        self.items(step.items)(one)
+
+    def _repeat(self, step: c.Repeat) -> None:
+        b = self.b
+        passes = b.var("i64", "passes")
+        limit = b.kept(self.x.value(step.bound)) if step.bound is not None else None
+        b.set(passes, o.Constant(0, "i64"))
+        label = b.label("while")
+        with b.block() as inner:
+            b.add(o.If(o.Not(self.x.value(step.test)), (o.Break(label),), span=step.span))
+            b.set(passes, b.plus(o.Get(passes), 1))
+            b.add(o.Charge(o.Constant(2), span=step.span))
+            if limit is not None:
+                b.fail_if(o.Compare("gt", o.Get(passes), limit), "more passes than allowed")
+            self.block(step.body)
+        b.add(o.While(label, ONE, tuple(inner), span=step.span))
+
+    # --- effects
+
+    def _set_cell(self, cell: c.Expression, value: c.Expression) -> None:
+        b = self.b
+        address, offset, group = self.x.holder(cell)
+        if group is None:
+            raise Unsupported("a value in a cell that is not named")
+        owner = cell.owner if isinstance(cell, c.Cell) else None
+        new = b.kept(self.called(value, group.type), "new")
+        address = b.kept(address)
+        self.put(group, owner, address, offset, new)
+
+    def put(
+        self, group: CellGroup, owner: c.Expression | None, address: o.Value, offset: int, new: o.Value
+    ) -> None:
+        """A cell gets a value; watches that read it wake if it is another one."""
+        b, type_ = self.b, group.type
+        old = b.load(address, offset, type_, group.name)
+        same = self.x.same(new, b.kept(old) if not self.shapes.is_scalar(type_) else old, type_, type_)
+        with b.block() as inner:
+            b.store(address, offset, new, type_, group.name)
+            self.wake(group, self.x.value(owner) if owner is not None else None)
+        b.add(o.If(o.Not(same), tuple(inner), span=b.span))
+
+    def wake(self, group: CellGroup, owner: o.Value | None) -> None:
+        """The watches that read a cell must be looked at."""
+        b = self.b
+        wakes = self.module.constants.effects.wakes[group.base : group.base + group.count]
+        pending = self.memory.groups["pending"].address
+        for half in (0, 1):
+            masks = [_signed(mask >> 32 * half & 0xFFFFFFFF) for mask in wakes]
+            if not any(masks):
+                continue
+            if len(set(masks)) == 1 or isinstance(owner, o.Constant):
+                mask: o.Value = o.Constant(masks[owner.value if isinstance(owner, o.Constant) else 0])
+            else:
+                assert owner is not None
+                mask = o.Load(b.times(owner, WORD), self.memory.words(masks))
+            now = o.Load(ZERO, pending + half * WORD, "i32", "pending")
+            b.add(o.Store(ZERO, pending + half * WORD, o.Binary("or", now, mask), "pending", span=b.span))
+        self.module.forget(b, group.name)
+
+    def _move_cards(self, cards: c.Expression, target: c.Expression, where: str) -> None:
+        b = self.b
+        moved = self.x.value(cards)
+        if cards.type.form == "card":
+            moved = self._listed(moved)
+        word = "move_to_pile" if target.type.form == "pile" else "move_cards"
+        b.add(o.Do(o.Call(word, (moved, self.x.value(target), o.Constant(WHERE[where]))), span=b.span))
+
+    def _listed(self, item: o.Value) -> o.Value:
+        """A list of one item."""
+        b, made = self.b, self.b.var("i32", "made")
+        item = b.kept(item)
+        b.set(made, o.Allocate(o.Constant(2)))
+        b.add(o.Store(o.Get(made), 0, ONE))
+        b.add(o.Store(o.Get(made), WORD, item))
+        return o.Get(made)
+
+    def _move_tokens(self, amount: c.Expression, source: c.Expression, target: c.Expression) -> None:
+        b = self.b
+        moved = self.x.value(amount)
+        given = (moved, self.x.value(source), self.x.value(target))
+        if moved.rep == "i64":
+            b.add(o.Do(o.Call("move_units", given), span=b.span))
+        else:
+            width = o.Constant(self.shapes.width(amount.type))
+            b.add(o.Do(o.Call("move_bag", (*given, width)), span=b.span))
+
+    def _move_piece(self, step: c.MovePiece) -> None:
+        b, constants = self.b, self.module.constants
+        number, source, target = step.number, step.source, step.target
+        if "place" not in (source.type.form, target.type.form):
+            given = (self.x.value(number), self.x.value(source), self.x.value(target))
+            b.add(o.Do(o.Call("move_units", given), span=b.span))
+            return
+        count = self.x.value(number)
+        stock, place = (source, target) if target.type.form == "place" else (target, source)
+        if target.type.form == "place":
+            b.fail_if(o.Compare("ne", count, o.Constant(1, "i64")), "a place takes one piece")
+        if not isinstance(stock, c.Cell):
+            raise Unsupported("a stock that is not named")
+        group = self.memory.groups[stock.group]
+        owner = b.kept(self.x.value(stock.owner)) if stock.owner is not None else ZERO
+        kind = constants.effects.stock_pieces[group.base]
+        piece = b.plus(b.times(owner, len(constants.pieces)), kind)
+        cell = b.plus(owner, group.base)
+        where = self.x.value(place)
+        if target.type.form == "place":
+            b.add(o.Do(o.Call("place_piece", (cell, where, piece)), span=b.span))
+        else:
+            b.add(o.Do(o.Call("take_piece", (where, cell, piece)), span=b.span))
+
+    def _move_all(self, source: c.Expression, target: c.Expression, where: str) -> None:
+        b = self.b
+        if source.type.form in ("pool", "track"):
+            held = self.shapes.held(source.type)
+            given = (self.x.value(source), self.x.value(target))
+            if held.form == "int":
+                b.add(o.Do(o.Call("move_all_units", given), span=b.span))
+            else:
+                b.add(o.Do(o.Call("move_all_bag", (*given, o.Constant(self.shapes.width(held)))), span=b.span))
+            return
+        held = source.type if source.type.form == "pile" else self.shapes.held(source.type)
+        if held.form != "pile" and self.shapes.item(held).form != "card":
+            raise Unsupported("all piles of a zone")
+        cards = self.x.value(source) if source.type.form == "pile" else self.x.read(source, held)
+        word = "move_to_pile" if target.type.form == "pile" else "move_cards"
+        b.add(o.Do(o.Call(word, (cards, self.x.value(target), o.Constant(WHERE[where]))), span=b.span))
+
+    # --- chance
+
+    def _chance(self, name: str) -> tuple[o.Value, o.Value]:
+        """The address of the cell that counts the uses of a chance, and its number."""
+        group, number = self.memory.groups["chance"], self.module.constants.chance_names[name]
+        return o.Constant(group.address + number * group.stride), o.Constant(group.base + number)
+
+    def _hash(self, name: str) -> o.Value:
+        return o.Constant(_signed_long(name_hash(name)), "i64")
+
+    def _pick(self, step: c.Picks) -> None:
+        b = self.b
+        item = self.shapes.item(step.items.type)
+        items = b.kept(self.x.value(step.items), "items")
+        counter, cell = self._chance(step.chance)
+        index = o.Call("pick", (o.Load(items), self._hash(step.chance), counter, cell), span=b.span)
+        place = o.Binary("add", items, b.times(b.kept(index), WORD))
+        found: o.Value = o.Load(place, WORD, self.shapes.rep(item))
+        if not self.shapes.is_scalar(item):
+            found = o.Call(self.module.own(item), (found,))
+        b.write_local(step.index, found, item)
+
+    def _note(self, arguments: tuple[c.Expression, ...]) -> None:
+        """An event changes nothing; but what it tells may fail to be worked out."""
+        from interpreter.compiler.ir.effects import may_fail
+
+        for argument in arguments:
+            if may_fail(self.module.program, argument):
+                self.b.kept(self.x.value(argument))
+
+    def _keep(self, step: c.Keeps) -> None:
+        b, module = self.b, self.module
+        values = [b.read_local(index, type_) for index, type_ in self.module.captured(step)]
+        b.add(o.Do(o.Call(module.keeping(step), tuple(values)), span=b.span))
+
+
+def _signed(word: int) -> int:
+    return word - 2**32 if word >= 2**31 else word
+
+
+def _signed_long(number: int) -> int:
+    return number - 2**64 if number >= 2**63 else number

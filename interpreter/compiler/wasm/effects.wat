@@ -1,0 +1,704 @@
+;; Effects on the state: cards, tokens and pieces move, zones are shuffled, cells are set. They do what
+;; `interpreter/kernel/effects.py` does. The module around them defines
+;;
+;;   $memory         memory of 32-bit words, little endian
+;;   $holders        address of the table of cells, 8 words a cell
+;;   $location       address of one word a card: cell of the zone where it lies; $location_cell: cell of the first word
+;;   $piece          address of one word a place: the piece there, -1 for none; $piece_cell: cell of the first word
+;;   $pending        address of two words: watches that must be looked at
+;;   $seed           address of two words: seed of the game
+;;   $arena          mutable global: address of the first free word of the arena
+;;   $alloc, $shuffled, $drawn      functions of the runtime
+;;   $rank           key of a card in a zone ordered by a rule; it leaves nothing in the arena
+;;   $touched        hook, called for each cell that changed: drops the answers that were remembered
+;;
+;; The words of a cell in the table:
+;;
+;;   0     address of what the cell holds
+;;   1     zone: order, 0 kept, 1 free, 2 by rank
+;;   2     zone: 1 if it holds piles
+;;   3     zone: capacity, in cards or piles
+;;   4, 5  watches that a change wakes
+;;   6     zone of piles: words of one pile; pool or track: 1 if unlimited
+;;   7     track: address of a bag, its capacity for each kind; 0 for others
+;;
+;; A list is a word n and n items of one word. A zone is a list of cards. A zone of piles is a word n and n piles, each a
+;; list of cards, the uppermost first, in as many words as word 6 says. A pool, track or stock holds one word, or one for
+;; each kind.
+;;
+;; A function traps where the plain form refuses, and where something does not fit. The state is then half changed: the
+;; caller returns to the last choice and runs the plain form. Scratch memory goes back to the arena.
+
+
+;; Cells.
+
+;; Address of a cell's words in the table.
+(func $holder (param $cell i32) (result i32)
+  (i32.add (global.get $holders) (i32.shl (local.get $cell) (i32.const 5))))
+
+;; Wake the watches that read a cell, which has changed.
+(func $wake (param $cell i32)
+  (i64.store align=4 (global.get $pending)
+    (i64.or (i64.load align=4 (global.get $pending))
+            (i64.load offset=16 align=4 (call $holder (local.get $cell)))))
+  (call $touched (local.get $cell)))
+
+;; Set a cell of one word.
+(func $put (param $cell i32) (param $word i32)
+  (local $at i32)
+  (local.set $at (i32.load (call $holder (local.get $cell))))
+  (if (i32.eq (i32.load (local.get $at)) (local.get $word)) (then (return)))
+  (i32.store (local.get $at) (local.get $word))
+  (call $wake (local.get $cell)))
+
+
+;; Lists of cards, in the state or in the arena.
+
+;; Move the words from `at` up to `end` one word up.
+(func $shift_up (param $at i32) (param $end i32)
+  (if (i32.gt_u (i32.sub (local.get $end) (local.get $at)) (i32.const 128))
+    (then (memory.copy (i32.add (local.get $at) (i32.const 4)) (local.get $at)
+                       (i32.sub (local.get $end) (local.get $at)))
+          (return)))
+  (block $done
+    (loop $next
+      (br_if $done (i32.le_u (local.get $end) (local.get $at)))
+      (local.set $end (i32.sub (local.get $end) (i32.const 4)))
+      (i32.store offset=4 (local.get $end) (i32.load (local.get $end)))
+      (br $next))))
+
+;; Move the words above `at`, up to `end`, one word down.
+(func $shift_down (param $at i32) (param $end i32)
+  (if (i32.gt_u (i32.sub (local.get $end) (local.get $at)) (i32.const 128))
+    (then (memory.copy (local.get $at) (i32.add (local.get $at) (i32.const 4))
+                       (i32.sub (i32.sub (local.get $end) (local.get $at)) (i32.const 4)))
+          (return)))
+  (block $done
+    (loop $next
+      (br_if $done (i32.ge_u (i32.add (local.get $at) (i32.const 4)) (local.get $end)))
+      (i32.store (local.get $at) (i32.load offset=4 (local.get $at)))
+      (local.set $at (i32.add (local.get $at) (i32.const 4)))
+      (br $next))))
+
+;; Remove a card from a list; traps where it is not there.
+(func $remove_card (param $list i32) (param $card i32)
+  (local $at i32)
+  (local.set $at (call $find (local.get $list) (local.get $card)))
+  (if (i32.eqz (local.get $at)) (then (unreachable)))
+  (call $shift_down (local.get $at) (call $end_of (local.get $list)))
+  (i32.store (local.get $list) (i32.sub (i32.load (local.get $list)) (i32.const 1))))
+
+;; Add a card to the list of a zone, at the place that its order gives.
+(func $add_card (param $zone i32) (param $list i32) (param $card i32) (param $where i32)
+  (local $holder i32) (local $order i32) (local $at i32) (local $end i32)
+  (local.set $holder (call $holder (local.get $zone)))
+  (local.set $order (i32.load offset=4 (local.get $holder)))
+  (if (i32.ge_u (i32.load (local.get $list)) (i32.load offset=12 (local.get $holder))) (then (unreachable)))
+  (local.set $end (call $end_of (local.get $list)))
+  (local.set $at (local.get $end))
+  (if (i32.eq (local.get $order) (i32.const 2))
+    (then (local.set $at (call $ranked_place (local.get $zone) (local.get $list) (local.get $card))))
+    (else
+      (if (i32.and (i32.eqz (local.get $order)) (i32.eq (local.get $where) (i32.const 1)))
+        (then (local.set $at (i32.add (local.get $list) (i32.const 4)))))))
+  (call $shift_up (local.get $at) (local.get $end))
+  (i32.store (local.get $at) (local.get $card))
+  (i32.store (local.get $list) (i32.add (i32.load (local.get $list)) (i32.const 1)))
+  (if (i32.eq (local.get $order) (i32.const 1)) (then (call $sort_cards (local.get $list)))))
+
+;; Sort a list by the numbers of the cards: insertion sort, one pass where nothing but the last card is out of order.
+(func $sort_cards (param $list i32)
+  (local $at i32) (local $end i32) (local $to i32) (local $card i32) (local $last i32)
+  (local.set $at (i32.add (local.get $list) (i32.const 4)))
+  (local.set $end (call $end_of (local.get $list)))
+  (local.set $last (i32.const -1))
+  (block $done
+    (loop $next
+      (br_if $done (i32.eq (local.get $at) (local.get $end)))
+      (local.set $card (i32.load (local.get $at)))
+      (if (i32.lt_s (local.get $card) (local.get $last))
+        (then
+          (local.set $to (local.get $at))
+          (block $found
+            (loop $back
+              (i32.store (local.get $to) (i32.load (i32.sub (local.get $to) (i32.const 4))))
+              (local.set $to (i32.sub (local.get $to) (i32.const 4)))
+              (br_if $found (i32.eq (local.get $to) (i32.add (local.get $list) (i32.const 4))))
+              (br_if $back (i32.gt_s (i32.load (i32.sub (local.get $to) (i32.const 4))) (local.get $card)))))
+          (i32.store (local.get $to) (local.get $card)))
+        (else (local.set $last (local.get $card))))
+      (local.set $at (i32.add (local.get $at) (i32.const 4)))
+      (br $next))))
+
+;; Truth of a card coming before another one by rank.
+(func $precedes (param $rank i64) (param $card i32) (param $other_rank i64) (param $other i32) (result i32)
+  (i32.or (i64.lt_s (local.get $rank) (local.get $other_rank))
+          (i32.and (i64.eq (local.get $rank) (local.get $other_rank))
+                   (i32.lt_s (local.get $card) (local.get $other)))))
+
+;; Address where a card goes in a list by rank: bisection of the list as it lies, behind what is equal.
+(func $ranked_place (param $zone i32) (param $list i32) (param $card i32) (result i32)
+  (local $low i32) (local $high i32) (local $middle i32) (local $other i32) (local $rank i64)
+  (local.set $rank (call $rank (local.get $zone) (local.get $card)))
+  (local.set $list (i32.add (local.get $list) (i32.const 4)))
+  (local.set $high (i32.load (i32.sub (local.get $list) (i32.const 4))))
+  (block $done
+    (loop $next
+      (br_if $done (i32.ge_u (local.get $low) (local.get $high)))
+      (local.set $middle (i32.shr_u (i32.add (local.get $low) (local.get $high)) (i32.const 1)))
+      (local.set $other (i32.load (i32.add (local.get $list) (i32.shl (local.get $middle) (i32.const 2)))))
+      (if (call $precedes (local.get $rank) (local.get $card)
+                          (call $rank (local.get $zone) (local.get $other)) (local.get $other))
+        (then (local.set $high (local.get $middle)))
+        (else (local.set $low (i32.add (local.get $middle) (i32.const 1)))))
+      (br $next)))
+  (i32.add (local.get $list) (i32.shl (local.get $low) (i32.const 2))))
+
+;; Sort n items by rank: insertion sort. Each item has so many bytes, and its card lies `top` bytes from its start.
+(func $sort_by_rank (param $zone i32) (param $list i32) (param $bytes i32) (param $top i32)
+  (local $n i32) (local $ranks i32) (local $spare i32) (local $i i32) (local $j i32)
+  (local $item i32) (local $to i32) (local $at i32) (local $rank i64)
+  (local.set $n (i32.load (local.get $list)))
+  (local.set $list (i32.add (local.get $list) (i32.const 4)))
+  (local.set $ranks (call $alloc (i32.add (i32.shl (local.get $n) (i32.const 1))
+                                          (i32.shr_u (local.get $bytes) (i32.const 2)))))
+  (local.set $spare (i32.add (local.get $ranks) (i32.shl (local.get $n) (i32.const 3))))
+  (block $done
+    (loop $next
+      (br_if $done (i32.eq (local.get $i) (local.get $n)))
+      (local.set $item (i32.add (local.get $list) (i32.mul (local.get $i) (local.get $bytes))))
+      (local.set $rank (call $rank (local.get $zone) (i32.load (i32.add (local.get $item) (local.get $top)))))
+      ;; The items before this one are sorted: go back to the place where it belongs.
+      (local.set $j (local.get $i))
+      (local.set $to (local.get $item))
+      (local.set $at (i32.add (local.get $ranks) (i32.shl (local.get $i) (i32.const 3))))
+      (block $found
+        (loop $back
+          (br_if $found (i32.eqz (local.get $j)))
+          (br_if $found
+            (i32.eqz (call $precedes
+              (local.get $rank) (i32.load (i32.add (local.get $item) (local.get $top)))
+              (i64.load align=4 (i32.sub (local.get $at) (i32.const 8)))
+              (i32.load (i32.add (i32.sub (local.get $to) (local.get $bytes)) (local.get $top))))))
+          (local.set $j (i32.sub (local.get $j) (i32.const 1)))
+          (local.set $to (i32.sub (local.get $to) (local.get $bytes)))
+          (local.set $at (i32.sub (local.get $at) (i32.const 8)))
+          (i64.store offset=8 align=4 (local.get $at) (i64.load align=4 (local.get $at)))
+          (br $back)))
+      (i64.store align=4 (local.get $at) (local.get $rank))
+      (if (i32.ne (local.get $to) (local.get $item))
+        (then
+          (memory.copy (local.get $spare) (local.get $item) (local.get $bytes))
+          (memory.copy (i32.add (local.get $to) (local.get $bytes)) (local.get $to)
+                       (i32.sub (local.get $item) (local.get $to)))
+          (memory.copy (local.get $to) (local.get $spare) (local.get $bytes))))
+      (local.set $i (i32.add (local.get $i) (i32.const 1)))
+      (br $next))))
+
+
+;; Cards that move. A zone is given by its cell; `where` is 0 in, 1 top, 2 bottom, 3 new pile.
+
+;; Address of the word that says where a card lies.
+(func $location_of (param $card i32) (result i32)
+  (i32.add (global.get $location) (i32.shl (local.get $card) (i32.const 2))))
+
+;; Move cards to a zone, keeping their own order. In a zone of piles each card is a pile, unless all are a new one.
+(func $move_cards (param $cards i32) (param $zone i32) (param $where i32)
+  (local $n i32) (local $i i32) (local $scratch i32)
+  (local.set $n (i32.load (local.get $cards)))
+  (if (i32.and (i32.eq (local.get $n) (i32.const 1)) (i32.ne (local.get $where) (i32.const 3)))
+    (then (call $move_card (i32.load offset=4 (local.get $cards)) (local.get $zone) (local.get $where))
+          (return)))
+  (if (i32.eqz (local.get $n)) (then (return)))
+  (local.set $scratch (global.get $arena))
+  (local.set $cards (call $copy_list (local.get $cards)))
+  (block $moved
+    (if (i32.eq (local.get $where) (i32.const 3))
+      (then (call $lay_pile (local.get $cards) (local.get $zone))
+            (br $moved)))
+    (br_if $moved (call $move_together (local.get $cards) (local.get $zone) (local.get $where)))
+    (loop $next
+      (call $move_card
+        (i32.load offset=4 (i32.add (local.get $cards)
+          (i32.shl (select (i32.sub (i32.sub (local.get $n) (local.get $i)) (i32.const 1)) (local.get $i)
+                           (i32.eq (local.get $where) (i32.const 1)))
+                   (i32.const 2))))
+        (local.get $zone) (local.get $where))
+      (local.set $i (i32.add (local.get $i) (i32.const 1)))
+      (br_if $next (i32.ne (local.get $i) (local.get $n)))))
+  (global.set $arena (local.get $scratch)))
+
+;; Move one card to a zone.
+(func $move_card (param $card i32) (param $zone i32) (param $where i32)
+  (local $source i32) (local $holder i32) (local $from i32) (local $scratch i32) (local $cards i32) (local $drafts i32)
+  (local.set $source (i32.load (call $location_of (local.get $card))))
+  (local.set $holder (call $holder (local.get $zone)))
+  (local.set $from (call $holder (local.get $source)))
+  (if (i32.eqz (i32.or (i32.eq (local.get $source) (local.get $zone))
+                       (i32.or (i32.load offset=8 (local.get $holder)) (i32.load offset=8 (local.get $from)))))
+    (then
+      ;; Ranks are those before the move, so the card leaves its zone after it came to the other.
+      (call $add_card (local.get $zone) (i32.load (local.get $holder)) (local.get $card) (local.get $where))
+      (call $remove_card (i32.load (local.get $from)) (local.get $card))
+      (i32.store (call $location_of (local.get $card)) (local.get $zone))
+      (call $wake (local.get $source))
+      (call $wake (local.get $zone))
+      (call $wake (i32.add (global.get $location_cell) (local.get $card)))
+      (return)))
+  (local.set $scratch (global.get $arena))
+  (local.set $cards (call $alloc (i32.const 2)))
+  (i32.store (local.get $cards) (i32.const 1))
+  (i32.store offset=4 (local.get $cards) (local.get $card))
+  (if (i32.load offset=8 (local.get $holder))
+    (then (call $lay_pile (local.get $cards) (local.get $zone)))
+    (else
+      (local.set $drafts (call $drafts_without (local.get $cards)))
+      (call $add_card (local.get $zone) (call $draft (local.get $drafts) (local.get $zone)) (local.get $card)
+                      (local.get $where))
+      (call $lie (local.get $drafts) (local.get $cards) (local.get $zone))))
+  (global.set $arena (local.get $scratch)))
+
+;; Move different cards that lie in one zone to another one at once; gives 0, and moves nothing, where cards repeat, come
+;; from here and there or from the zone itself, or where there are piles.
+(func $move_together (param $cards i32) (param $zone i32) (param $where i32) (result i32)
+  (local $source i32) (local $n i32) (local $holder i32) (local $from i32) (local $there i32) (local $many i32)
+  (local $fresh i32) (local $at i32) (local $end i32) (local $to i32) (local $first i32)
+  (local.set $source (i32.load (call $location_of (i32.load offset=4 (local.get $cards)))))
+  (local.set $holder (call $holder (local.get $zone)))
+  (local.set $from (call $holder (local.get $source)))
+  (if (i32.or (i32.eq (local.get $source) (local.get $zone))
+              (i32.or (i32.load offset=8 (local.get $holder)) (i32.load offset=8 (local.get $from))))
+    (then (return (i32.const 0))))
+  (if (i32.eqz (call $come_from (local.get $cards) (local.get $source))) (then (return (i32.const 0))))
+  ;; What the zone will hold is put together in the arena: ranks are those before the move.
+  (local.set $n (i32.load (local.get $cards)))
+  (local.set $there (i32.load (local.get $holder)))
+  (local.set $many (i32.add (local.get $n) (i32.load (local.get $there))))
+  (if (i32.gt_u (local.get $many) (i32.load offset=12 (local.get $holder))) (then (unreachable)))
+  (local.set $fresh (call $alloc (i32.add (local.get $many) (i32.const 1))))
+  (i32.store (local.get $fresh) (local.get $many))
+  (local.set $first (i32.and (i32.eqz (i32.load offset=4 (local.get $holder)))
+                             (i32.eq (local.get $where) (i32.const 1))))
+  (local.set $to (i32.add (local.get $fresh) (i32.const 4)))
+  (local.set $to (call $append (local.get $to) (select (local.get $cards) (local.get $there) (local.get $first))))
+  (drop (call $append (local.get $to) (select (local.get $there) (local.get $cards) (local.get $first))))
+  (if (i32.eq (i32.load offset=4 (local.get $holder)) (i32.const 1)) (then (call $sort_cards (local.get $fresh))))
+  (if (i32.eq (i32.load offset=4 (local.get $holder)) (i32.const 2))
+    (then (call $sort_by_rank (local.get $zone) (local.get $fresh) (i32.const 4) (i32.const 0))))
+  (memory.copy (local.get $there) (local.get $fresh) (i32.shl (i32.add (local.get $many) (i32.const 1)) (i32.const 2)))
+  (local.set $at (i32.add (local.get $cards) (i32.const 4)))
+  (local.set $end (call $end_of (local.get $cards)))
+  (loop $next
+    (i32.store (call $location_of (i32.load (local.get $at))) (local.get $zone))
+    (call $wake (i32.add (global.get $location_cell) (i32.load (local.get $at))))
+    (local.set $at (i32.add (local.get $at) (i32.const 4)))
+    (br_if $next (i32.ne (local.get $at) (local.get $end))))
+  (call $keep_own (local.get $source) (i32.load (local.get $from)))
+  (call $wake (local.get $source))
+  (call $wake (local.get $zone))
+  (i32.const 1))
+
+;; Truth of all cards being different and lying in one zone.
+(func $come_from (param $cards i32) (param $zone i32) (result i32)
+  (local $at i32) (local $end i32) (local $place i32)
+  (local.set $at (i32.add (local.get $cards) (i32.const 4)))
+  (local.set $end (call $end_of (local.get $cards)))
+  (block $other
+    (loop $next
+      (br_if $other (i32.eq (local.get $at) (local.get $end)))
+      (local.set $place (call $location_of (i32.load (local.get $at))))
+      (br_if $other (i32.ne (i32.load (local.get $place)) (local.get $zone)))
+      (i32.store (local.get $place) (i32.const -1))  ;; seen
+      (local.set $at (i32.add (local.get $at) (i32.const 4)))
+      (br $next)))
+  (local.set $place (i32.eq (local.get $at) (local.get $end)))
+  (block $done
+    (loop $back
+      (local.set $at (i32.sub (local.get $at) (i32.const 4)))
+      (br_if $done (i32.eq (local.get $at) (local.get $cards)))
+      (i32.store (call $location_of (i32.load (local.get $at))) (local.get $zone))
+      (br $back)))
+  (local.get $place))
+
+;; Remove the cards from the list of a zone that lie in another one by now.
+(func $keep_own (param $zone i32) (param $list i32)
+  (local $at i32) (local $end i32) (local $to i32)
+  (local.set $at (i32.add (local.get $list) (i32.const 4)))
+  (local.set $to (local.get $at))
+  (local.set $end (call $end_of (local.get $list)))
+  (loop $next
+    (i32.store (local.get $to) (i32.load (local.get $at)))
+    (if (i32.eq (i32.load (call $location_of (i32.load (local.get $at)))) (local.get $zone))
+      (then (local.set $to (i32.add (local.get $to) (i32.const 4)))))
+    (local.set $at (i32.add (local.get $at) (i32.const 4)))
+    (br_if $next (i32.ne (local.get $at) (local.get $end))))
+  (i32.store (local.get $list)
+             (i32.sub (i32.shr_u (i32.sub (local.get $to) (local.get $list)) (i32.const 2)) (i32.const 1))))
+
+;; Copy the items of a list to an address; gives the address after them.
+(func $append (param $to i32) (param $list i32) (result i32)
+  (memory.copy (local.get $to) (i32.add (local.get $list) (i32.const 4))
+               (i32.shl (i32.load (local.get $list)) (i32.const 2)))
+  (i32.add (local.get $to) (i32.shl (i32.load (local.get $list)) (i32.const 2))))
+
+;; Make cards one more pile of a zone, behind the others.
+(func $lay_pile (param $cards i32) (param $zone i32)
+  (local $drafts i32) (local $holder i32) (local $piles i32) (local $pile i32)
+  (local.set $holder (call $holder (local.get $zone)))
+  (if (i32.eqz (i32.load offset=8 (local.get $holder))) (then (unreachable)))
+  (local.set $drafts (call $drafts_without (local.get $cards)))
+  (local.set $piles (call $draft (local.get $drafts) (local.get $zone)))
+  (if (i32.ge_u (i32.load (local.get $piles)) (i32.load offset=12 (local.get $holder))) (then (unreachable)))
+  (local.set $pile (i32.add (local.get $piles)
+    (i32.shl (call $zone_words (local.get $holder) (local.get $piles)) (i32.const 2))))
+  (i32.store (local.get $pile) (i32.const 0))
+  (i32.store (local.get $piles) (i32.add (i32.load (local.get $piles)) (i32.const 1)))
+  (call $add_to_pile (local.get $cards) (local.get $pile) (i32.load offset=24 (local.get $holder)) (i32.const 2))
+  (call $lie (local.get $drafts) (local.get $cards) (local.get $zone)))
+
+;; Move cards to the top, or to the bottom, of a pile, keeping their own order. Nothing moves where no card of the pile
+;; stays.
+(func $move_to_pile (param $cards i32) (param $pile i32) (param $where i32)
+  (local $zone i32) (local $holder i32) (local $at i32) (local $end i32) (local $drafts i32) (local $scratch i32)
+  (if (i32.eqz (i32.load (local.get $pile))) (then (unreachable)))
+  (local.set $zone (i32.load (call $location_of (i32.load offset=4 (local.get $pile)))))
+  (local.set $holder (call $holder (local.get $zone)))
+  (if (i32.eqz (i32.load offset=8 (local.get $holder))) (then (unreachable)))
+  (local.set $scratch (global.get $arena))
+  (local.set $cards (call $copy_list (local.get $cards)))
+  (local.set $at (local.get $pile))
+  (local.set $end (i32.sub (call $end_of (local.get $pile)) (i32.const 4)))
+  (block $none
+    (loop $next
+      (br_if $none (i32.eq (local.get $at) (local.get $end)))
+      (local.set $at (i32.add (local.get $at) (i32.const 4)))
+      (br_if $next (call $find (local.get $cards) (i32.load (local.get $at)))))
+    (local.set $drafts (call $drafts_without (local.get $cards)))
+    (call $add_to_pile
+      (local.get $cards)
+      (call $pile_with (local.get $holder) (call $draft (local.get $drafts) (local.get $zone))
+                       (i32.load (local.get $at)))
+      (i32.load offset=24 (local.get $holder)) (local.get $where))
+    (call $lie (local.get $drafts) (local.get $cards) (local.get $zone)))
+  (global.set $arena (local.get $scratch)))
+
+;; Add cards to a pile of so many words: at its bottom where that is said, else at its top.
+(func $add_to_pile (param $cards i32) (param $pile i32) (param $words i32) (param $where i32)
+  (local $n i32) (local $held i32)
+  (local.set $n (i32.load (local.get $cards)))
+  (local.set $held (i32.load (local.get $pile)))
+  (if (i32.ge_u (i32.add (local.get $n) (local.get $held)) (local.get $words)) (then (unreachable)))
+  (if (i32.eq (local.get $where) (i32.const 2))
+    (then (drop (call $append (call $end_of (local.get $pile)) (local.get $cards))))
+    (else
+      (memory.copy
+        (i32.add (i32.add (local.get $pile) (i32.const 4)) (i32.shl (local.get $n) (i32.const 2)))
+        (i32.add (local.get $pile) (i32.const 4)) (i32.shl (local.get $held) (i32.const 2)))
+      (drop (call $append (i32.add (local.get $pile) (i32.const 4)) (local.get $cards)))))
+  (i32.store (local.get $pile) (i32.add (local.get $n) (local.get $held))))
+
+;; Address of the pile with a card; traps where none has it.
+(func $pile_with (param $holder i32) (param $piles i32) (param $card i32) (result i32)
+  (local $left i32)
+  (local.set $left (i32.load (local.get $piles)))
+  (local.set $piles (i32.add (local.get $piles) (i32.const 4)))
+  (loop $next
+    (if (i32.eqz (local.get $left)) (then (unreachable)))
+    (if (call $find (local.get $piles) (local.get $card)) (then (return (local.get $piles))))
+    (local.set $piles (i32.add (local.get $piles) (i32.shl (i32.load offset=24 (local.get $holder)) (i32.const 2))))
+    (local.set $left (i32.sub (local.get $left) (i32.const 1)))
+    (br $next))
+  (unreachable))
+
+
+;; Drafts: what zones will hold, put together in the arena while the state is as it was. A draft is the address of the
+;; next one, or 0, the cell of its zone, and what the zone will hold, with room for one more card or pile. What begins
+;; the chain is one word: the address of the first.
+
+;; Words of what a zone holds, at its own address or in a draft.
+(func $zone_words (param $holder i32) (param $held i32) (result i32)
+  (i32.add (i32.const 1)
+    (i32.mul (i32.load (local.get $held))
+             (select (i32.load offset=24 (local.get $holder)) (i32.const 1) (i32.load offset=8 (local.get $holder))))))
+
+;; Address of what a zone will hold, in its draft, which is made where there is none.
+(func $draft (param $draft i32) (param $zone i32) (result i32)
+  (local $next i32) (local $holder i32) (local $held i32) (local $words i32)
+  (loop $further
+    (local.set $next (i32.load (local.get $draft)))
+    (if (local.get $next)
+      (then
+        (local.set $draft (local.get $next))
+        (if (i32.eq (i32.load offset=4 (local.get $draft)) (local.get $zone))
+          (then (return (i32.add (local.get $draft) (i32.const 8)))))
+        (br $further))))
+  (local.set $holder (call $holder (local.get $zone)))
+  (local.set $held (i32.load (local.get $holder)))
+  (local.set $words (call $zone_words (local.get $holder) (local.get $held)))
+  (local.set $next (call $alloc (i32.add (i32.add (local.get $words) (i32.const 2))
+    (select (i32.load offset=24 (local.get $holder)) (i32.const 1) (i32.load offset=8 (local.get $holder))))))
+  (i32.store (local.get $draft) (local.get $next))
+  (i32.store (local.get $next) (i32.const 0))
+  (i32.store offset=4 (local.get $next) (local.get $zone))
+  (local.set $next (i32.add (local.get $next) (i32.const 8)))
+  (memory.copy (local.get $next) (local.get $held) (i32.shl (local.get $words) (i32.const 2)))
+  (local.get $next))
+
+;; Drafts of the zones where cards lie, without these cards; a pile without a card is gone.
+(func $drafts_without (param $cards i32) (result i32)
+  (local $drafts i32) (local $at i32) (local $end i32) (local $zone i32) (local $held i32) (local $holder i32)
+  (local $pile i32) (local $bytes i32)
+  (local.set $drafts (call $alloc (i32.const 1)))
+  (i32.store (local.get $drafts) (i32.const 0))
+  (local.set $at (i32.add (local.get $cards) (i32.const 4)))
+  (local.set $end (call $end_of (local.get $cards)))
+  (block $done
+    (loop $next
+      (br_if $done (i32.eq (local.get $at) (local.get $end)))
+      (local.set $zone (i32.load (call $location_of (i32.load (local.get $at)))))
+      (local.set $holder (call $holder (local.get $zone)))
+      (local.set $held (call $draft (local.get $drafts) (local.get $zone)))
+      (if (i32.load offset=8 (local.get $holder))
+        (then
+          (local.set $pile (call $pile_with (local.get $holder) (local.get $held) (i32.load (local.get $at))))
+          (call $remove_card (local.get $pile) (i32.load (local.get $at)))
+          (if (i32.eqz (i32.load (local.get $pile)))
+            (then
+              (local.set $bytes (i32.shl (i32.load offset=24 (local.get $holder)) (i32.const 2)))
+              (memory.copy
+                (local.get $pile) (i32.add (local.get $pile) (local.get $bytes))
+                (i32.sub (i32.add (local.get $held)
+                                  (i32.shl (call $zone_words (local.get $holder) (local.get $held)) (i32.const 2)))
+                         (i32.add (local.get $pile) (local.get $bytes))))
+              (i32.store (local.get $held) (i32.sub (i32.load (local.get $held)) (i32.const 1))))))
+        (else (call $remove_card (local.get $held) (i32.load (local.get $at)))))
+      (local.set $at (i32.add (local.get $at) (i32.const 4)))
+      (br $next)))
+  (local.get $drafts))
+
+;; Make zones hold what their drafts say, and cards lie in one of them. Piles are sorted by their uppermost cards where
+;; the order is by rank. What stays equal wakes nothing.
+(func $lie (param $drafts i32) (param $cards i32) (param $zone i32)
+  (local $draft i32) (local $holder i32) (local $at i32) (local $end i32) (local $place i32)
+  (local.set $draft (local.get $drafts))
+  (block $sorted
+    (loop $next
+      (br_if $sorted (i32.eqz (local.tee $draft (i32.load (local.get $draft)))))
+      (local.set $holder (call $holder (i32.load offset=4 (local.get $draft))))
+      (if (i32.and (i32.eq (i32.load offset=4 (local.get $holder)) (i32.const 2)) (i32.load offset=8 (local.get $holder)))
+        (then (call $sort_by_rank
+          (i32.load offset=4 (local.get $draft)) (i32.add (local.get $draft) (i32.const 8))
+          (i32.shl (i32.load offset=24 (local.get $holder)) (i32.const 2)) (i32.const 4))))
+      (br $next)))
+  (local.set $draft (local.get $drafts))
+  (block $held
+    (loop $next
+      (br_if $held (i32.eqz (local.tee $draft (i32.load (local.get $draft)))))
+      (call $hold (i32.load offset=4 (local.get $draft)) (i32.add (local.get $draft) (i32.const 8)))
+      (br $next)))
+  (local.set $at (i32.add (local.get $cards) (i32.const 4)))
+  (local.set $end (call $end_of (local.get $cards)))
+  (block $done
+    (loop $next
+      (br_if $done (i32.eq (local.get $at) (local.get $end)))
+      (local.set $place (call $location_of (i32.load (local.get $at))))
+      (if (i32.ne (i32.load (local.get $place)) (local.get $zone))
+        (then (i32.store (local.get $place) (local.get $zone))
+              (call $wake (i32.add (global.get $location_cell) (i32.load (local.get $at))))))
+      (local.set $at (i32.add (local.get $at) (i32.const 4)))
+      (br $next))))
+
+;; Copy what a zone will hold to the zone, and wake, unless it holds the same.
+(func $hold (param $zone i32) (param $fresh i32)
+  (local $holder i32)
+  (local.set $holder (call $holder (local.get $zone)))
+  (if (call $same_held (local.get $holder) (local.get $fresh)) (then (return)))
+  (memory.copy (i32.load (local.get $holder)) (local.get $fresh)
+               (i32.shl (call $zone_words (local.get $holder) (local.get $fresh)) (i32.const 2)))
+  (call $wake (local.get $zone)))
+
+;; Truth of a zone holding the same already. Words behind the last card of a pile do not count.
+(func $same_held (param $holder i32) (param $fresh i32) (result i32)
+  (local $held i32) (local $left i32) (local $bytes i32)
+  (local.set $held (i32.load (local.get $holder)))
+  (if (i32.eqz (i32.load offset=8 (local.get $holder)))
+    (then (return (call $equal_lists (local.get $held) (local.get $fresh)))))
+  (local.set $left (i32.load (local.get $held)))
+  (if (i32.ne (local.get $left) (i32.load (local.get $fresh))) (then (return (i32.const 0))))
+  (local.set $held (i32.add (local.get $held) (i32.const 4)))
+  (local.set $fresh (i32.add (local.get $fresh) (i32.const 4)))
+  (local.set $bytes (i32.shl (i32.load offset=24 (local.get $holder)) (i32.const 2)))
+  (block $done
+    (loop $next
+      (br_if $done (i32.eqz (local.get $left)))
+      (if (i32.eqz (call $equal_lists (local.get $held) (local.get $fresh))) (then (return (i32.const 0))))
+      (local.set $held (i32.add (local.get $held) (local.get $bytes)))
+      (local.set $fresh (i32.add (local.get $fresh) (local.get $bytes)))
+      (local.set $left (i32.sub (local.get $left) (i32.const 1)))
+      (br $next)))
+  (i32.const 1))
+
+
+;; Tokens and pieces.
+
+;; Move an amount of a token without kinds, or of pieces from stock to stock.
+(func $move_units (param $amount i64) (param $source i32) (param $target i32)
+  (local $from i32) (local $to i32) (local $room i32) (local $left i64) (local $more i64)
+  (if (i32.eq (local.get $source) (local.get $target)) (then (return)))
+  (local.set $from (call $holder (local.get $source)))
+  (local.set $to (call $holder (local.get $target)))
+  (local.set $left (i64.sub (i64.load32_s (i32.load (local.get $from))) (local.get $amount)))
+  (local.set $more (i64.add (i64.load32_s (i32.load (local.get $to))) (local.get $amount)))
+  (call $check_move (local.get $amount) (local.get $left) (local.get $more)
+                    (i32.load offset=24 (local.get $from)) (i32.load offset=28 (local.get $to)))
+  (if (i64.eqz (local.get $amount)) (then (return)))
+  (i32.store (i32.load (local.get $from)) (call $word (local.get $left)))
+  (i32.store (i32.load (local.get $to)) (call $word (local.get $more)))
+  (call $wake (local.get $source))
+  (call $wake (local.get $target)))
+
+;; Trap where an amount of one kind cannot be moved: `left` and `more` are there afterwards, `room` is the address of the
+;; target's capacity, or 0.
+(func $check_move (param $amount i64) (param $left i64) (param $more i64) (param $unlimited i32) (param $room i32)
+  (if (i64.lt_s (local.get $amount) (i64.const 0)) (then (unreachable)))
+  (if (i32.and (i64.lt_s (local.get $left) (i64.const 0)) (i32.eqz (local.get $unlimited))) (then (unreachable)))
+  (if (local.get $room)
+    (then (if (i64.gt_s (local.get $more) (i64.load32_s (local.get $room))) (then (unreachable))))))
+
+;; Move a bag of a token with k kinds. The bag may be what the source or the target holds: a count is read before it
+;; changes.
+(func $move_bag (param $amount i32) (param $source i32) (param $target i32) (param $k i32)
+  (local $from i32) (local $to i32) (local $room i32) (local $unlimited i32) (local $end i32) (local $any i32)
+  (local $at i32) (local $count i64) (local $step i32)
+  (if (i32.eq (local.get $source) (local.get $target)) (then (return)))
+  (local.set $unlimited (i32.load offset=24 (call $holder (local.get $source))))
+  (local.set $room (i32.load offset=28 (call $holder (local.get $target))))
+  (local.set $step (i32.shl (i32.ne (local.get $room) (i32.const 0)) (i32.const 2)))
+  (local.set $end (i32.add (local.get $amount) (i32.shl (local.get $k) (i32.const 2))))
+  (local.set $from (i32.load (call $holder (local.get $source))))
+  (local.set $to (i32.load (call $holder (local.get $target))))
+  (local.set $at (local.get $amount))
+  (block $done
+    (loop $next
+      (br_if $done (i32.eq (local.get $at) (local.get $end)))
+      (local.set $count (i64.load32_s (local.get $at)))
+      (call $check_move
+        (local.get $count)
+        (i64.sub (i64.load32_s (local.get $from)) (local.get $count))
+        (i64.add (i64.load32_s (local.get $to)) (local.get $count))
+        (local.get $unlimited) (local.get $room))
+      (if (i64.ne (local.get $count) (i64.const 0))
+        (then
+          (local.set $any (i32.const 1))
+          (i32.store (local.get $from)
+                     (call $word (i64.sub (i64.load32_s (local.get $from)) (local.get $count))))
+          (i32.store (local.get $to)
+                     (call $word (i64.add (i64.load32_s (local.get $to)) (local.get $count))))))
+      (local.set $at (i32.add (local.get $at) (i32.const 4)))
+      (local.set $from (i32.add (local.get $from) (i32.const 4)))
+      (local.set $to (i32.add (local.get $to) (i32.const 4)))
+      (local.set $room (i32.add (local.get $room) (local.get $step)))
+      (br $next)))
+  (if (i32.eqz (local.get $any)) (then (return)))
+  (call $wake (local.get $source))
+  (call $wake (local.get $target)))
+
+;; Move all units that a pool, track or stock holds.
+(func $move_all_units (param $source i32) (param $target i32)
+  (call $move_units (i64.load32_s (i32.load (call $holder (local.get $source)))) (local.get $source)
+                    (local.get $target)))
+
+;; Move all tokens of k kinds that a pool or track holds.
+(func $move_all_bag (param $source i32) (param $target i32) (param $k i32)
+  (call $move_bag (i32.load (call $holder (local.get $source))) (local.get $source) (local.get $target) (local.get $k)))
+
+;; Place a piece of a stock on an empty place.
+(func $place_piece (param $stock i32) (param $place i32) (param $piece i32)
+  (local $at i32) (local $held i32)
+  (local.set $at (i32.add (global.get $piece) (i32.shl (local.get $place) (i32.const 2))))
+  (if (i32.ne (i32.load (local.get $at)) (i32.const -1)) (then (unreachable)))
+  (local.set $held (i32.load (call $holder (local.get $stock))))
+  (if (i32.lt_s (i32.load (local.get $held)) (i32.const 1)) (then (unreachable)))
+  (i32.store (local.get $held) (i32.sub (i32.load (local.get $held)) (i32.const 1)))
+  (i32.store (local.get $at) (local.get $piece))
+  (call $wake (local.get $stock))
+  (call $wake (i32.add (global.get $piece_cell) (local.get $place))))
+
+;; Take a piece from its place back to its stock.
+(func $take_piece (param $place i32) (param $stock i32) (param $piece i32)
+  (local $at i32) (local $held i32)
+  (local.set $at (i32.add (global.get $piece) (i32.shl (local.get $place) (i32.const 2))))
+  (if (i32.ne (i32.load (local.get $at)) (local.get $piece)) (then (unreachable)))
+  (local.set $held (i32.load (call $holder (local.get $stock))))
+  (i32.store (local.get $at) (i32.const -1))
+  (i32.store (local.get $held) (call $word (i64.add (i64.load32_s (local.get $held)) (i64.const 1))))
+  (call $wake (i32.add (global.get $piece_cell) (local.get $place)))
+  (call $wake (local.get $stock)))
+
+
+;; Chance. `hash` is that of the name; `counter` is the address of the word that counts its uses, `cell` its cell.
+
+;; Count one more use of a name; gives the number of those before.
+(func $use (param $counter i32) (param $cell i32) (result i64)
+  (local $count i64)
+  (local.set $count (i64.load32_s (local.get $counter)))
+  (i32.store (local.get $counter) (call $word (i64.add (local.get $count) (i64.const 1))))
+  (call $wake (local.get $cell))
+  (local.get $count))
+
+;; Put the cards, or piles, of a zone into a random order.
+(func $shuffle_zone (param $zone i32) (param $hash i64) (param $counter i32) (param $cell i32)
+  (local $holder i32) (local $held i32) (local $count i64) (local $fresh i32) (local $scratch i32)
+  (local.set $scratch (global.get $arena))
+  (local.set $holder (call $holder (local.get $zone)))
+  (local.set $held (i32.load (local.get $holder)))
+  (local.set $count (call $use (local.get $counter) (local.get $cell)))
+  (if (i32.load offset=8 (local.get $holder)) (then (local.set $held (call $pile_addresses (local.get $holder)))))
+  (local.set $fresh
+    (call $shuffled (local.get $held) (i64.load align=4 (global.get $seed)) (local.get $hash) (local.get $count)))
+  (if (i32.load offset=8 (local.get $holder))
+    (then (local.set $fresh (call $piles_at (local.get $holder) (local.get $fresh)))))
+  (call $hold (local.get $zone) (local.get $fresh))
+  (global.set $arena (local.get $scratch)))
+
+;; Fresh list of the addresses of a zone's piles.
+(func $pile_addresses (param $holder i32) (result i32)
+  (local $fresh i32) (local $at i32) (local $end i32) (local $pile i32)
+  (local.set $pile (i32.load (local.get $holder)))
+  (local.set $fresh (call $alloc (i32.add (i32.load (local.get $pile)) (i32.const 1))))
+  (i32.store (local.get $fresh) (i32.load (local.get $pile)))
+  (local.set $pile (i32.add (local.get $pile) (i32.const 4)))
+  (local.set $at (i32.add (local.get $fresh) (i32.const 4)))
+  (local.set $end (call $end_of (local.get $fresh)))
+  (block $done
+    (loop $next
+      (br_if $done (i32.eq (local.get $at) (local.get $end)))
+      (i32.store (local.get $at) (local.get $pile))
+      (local.set $pile (i32.add (local.get $pile) (i32.shl (i32.load offset=24 (local.get $holder)) (i32.const 2))))
+      (local.set $at (i32.add (local.get $at) (i32.const 4)))
+      (br $next)))
+  (local.get $fresh))
+
+;; Fresh copy of piles, given the list of their addresses, as a zone holds them.
+(func $piles_at (param $holder i32) (param $list i32) (result i32)
+  (local $fresh i32) (local $at i32) (local $end i32) (local $bytes i32) (local $to i32)
+  (local.set $fresh (call $alloc (call $zone_words (local.get $holder) (local.get $list))))
+  (i32.store (local.get $fresh) (i32.load (local.get $list)))
+  (local.set $to (i32.add (local.get $fresh) (i32.const 4)))
+  (local.set $bytes (i32.shl (i32.load offset=24 (local.get $holder)) (i32.const 2)))
+  (local.set $at (i32.add (local.get $list) (i32.const 4)))
+  (local.set $end (call $end_of (local.get $list)))
+  (block $done
+    (loop $next
+      (br_if $done (i32.eq (local.get $at) (local.get $end)))
+      (memory.copy (local.get $to) (i32.load (local.get $at)) (local.get $bytes))
+      (local.set $to (i32.add (local.get $to) (local.get $bytes)))
+      (local.set $at (i32.add (local.get $at) (i32.const 4)))
+      (br $next)))
+  (local.get $fresh))
+
+;; Index of one of n items, drawn by chance; traps where there is none.
+(func $pick (param $n i32) (param $hash i64) (param $counter i32) (param $cell i32) (result i32)
+  (if (i32.eqz (local.get $n)) (then (unreachable)))
+  (call $drawn (local.get $n) (i64.load align=4 (global.get $seed)) (local.get $hash)
+               (call $use (local.get $counter) (local.get $cell))))
