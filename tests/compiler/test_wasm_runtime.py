@@ -215,11 +215,11 @@ def test_each_function_is_described() -> None:
 
 @pytest.mark.parametrize(("seed", "name", "counter", "number"), MIXED)
 def test_published_numbers(run: Runtime, seed: int, name: str, counter: int, number: int) -> None:
-    assert run.call("mix", signed(seed), signed(chance._fnv1a(name)), counter) == signed(number)
+    assert run.call("mix", signed(seed), signed(chance.name_hash(name)), counter) == signed(number)
 
 
 def test_published_outcomes(run: Runtime) -> None:
-    deck, die = signed(chance._fnv1a("deck")), signed(chance._fnv1a("die"))
+    deck, die = signed(chance.name_hash("deck")), signed(chance.name_hash("die"))
     assert run.fresh_list("shuffled", run.give_list(range(10)), 7, deck, 0) == [8, 6, 2, 9, 3, 7, 1, 4, 5, 0]
     run.forget()
     assert run.fresh_list("shuffled", run.give_list(range(10)), 7, deck, 1) == [8, 9, 5, 7, 4, 3, 1, 2, 6, 0]
@@ -229,7 +229,7 @@ def test_published_outcomes(run: Runtime) -> None:
 
 @given(ANY_SEED, st.text(max_size=8), st.integers(0, 2**40), st.integers(1, LARGEST) | st.integers(1, 100))
 def test_numbers_agree_with_the_kernel(seed: int, name: str, counter: int, n: int) -> None:
-    run, hashed = fresh(), signed(chance._fnv1a(name))
+    run, hashed = fresh(), signed(chance.name_hash(name))
     assert run.call("finalise", signed(seed)) == signed(chance._finalise(seed % _64))
     assert run.call("start", signed(seed), hashed) == signed(chance._start(seed, name))
     assert run.call("output", signed(seed), counter) == signed(chance._output(seed % _64, counter))
@@ -239,7 +239,7 @@ def test_numbers_agree_with_the_kernel(seed: int, name: str, counter: int, n: in
 
 @given(LONG, ANY_SEED, st.text(max_size=8), st.integers(0, 100))
 def test_shuffled_agrees_with_the_kernel(items: list[int], seed: int, name: str, counter: int) -> None:
-    run, hashed = fresh(), signed(chance._fnv1a(name))
+    run, hashed = fresh(), signed(chance.name_hash(name))
     found = run.fresh_list("shuffled", run.give_list(items), signed(seed), hashed, counter)
     assert found == list(chance.shuffled(tuple(items), seed, name, counter))
 

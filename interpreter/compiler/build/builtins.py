@@ -205,7 +205,7 @@ class Builtins:
             return o.Call("connected", (x.value(node.arguments[0]),), span=b.span)
         starts, goal, within = (x.value(argument) for argument in node.arguments[:3])
         if len(node.arguments) == 4:
-            lengths: o.Value = o.Call(x.module.dealt(), (x.value(node.arguments[3]),), span=b.span)
+            lengths: o.Value = o.Call(x.module.values.dealt(), (x.value(node.arguments[3]),), span=b.span)
         else:
             lengths = o.Data(self.memory.words(list(constants.lengths)), "lengths")
         rep: o.Rep = "i64" if node.name == "distance" else "i32"

@@ -7,6 +7,7 @@ and the kept forms of its values. ``take`` goes on with one of them.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from interpreter.compiler import lower as l
@@ -97,7 +98,7 @@ class Decisions:
                 b.set(end, b.plus(o.Get(end), size))
 
             for number, option in enumerate(ask.options):
-                self.each(b, x, option, lambda values, n=number, o_=option: put(n, o_, values))
+                self.each(b, x, option, partial(put, number, option))
             b.add(o.SetGlobal("options_end", o.Get(end)))
 
         return self.module.made(name, (FRAME,), None, build)
@@ -142,9 +143,7 @@ class Decisions:
         self._tested(b, x, tests, lambda: further(0))
         b.locals = outer
 
-    def _tested(
-        self, b: FunctionBuilder, x: Expressions, tests: list[c.Expression], body: Callable[[], None]
-    ) -> None:
+    def _tested(self, b: FunctionBuilder, x: Expressions, tests: list[c.Expression], body: Callable[[], None]) -> None:
         if not tests:
             body()
             return

@@ -256,9 +256,7 @@ class Expressions:
         items = b.kept(self.value(of))
         at = b.kept(self.value(index))
         length = o.ToNumber(o.Load(items))
-        b.fail_if(
-            o.Select(o.Compare("lt", at, o.Constant(0, "i64")), ONE, o.Compare("ge", at, length)), "no such item"
-        )
+        b.fail_if(o.Select(o.Compare("lt", at, o.Constant(0, "i64")), ONE, o.Compare("ge", at, length)), "no such item")
         place = o.Binary("add", items, b.times(o.ToIndex(at), WORD))
         return o.Load(place, WORD, self.shapes.rep(node.type), span=b.span)
 
@@ -274,9 +272,7 @@ class Expressions:
         arguments = [
             self.value(argument, type_) for argument, (_, type_) in zip(node.arguments, layer.parameters, strict=True)
         ]
-        return o.Call(
-            self.module.function(target), tuple(arguments), self.shapes.rep(layer.result), span=self.b.span
-        )
+        return o.Call(self.module.function(target), tuple(arguments), self.shapes.rep(layer.result), span=self.b.span)
 
     # --- operators
 
@@ -330,7 +326,7 @@ class Expressions:
             return o.Call("equal_lists", (one, other), span=b.span)
         if type_.form == "bag" or shapes.is_flat(type_):
             return o.Call("equal_words", (one, other, o.Constant(shapes.words(type_.sure))), span=b.span)
-        return o.Call(self.module.equality(type_), (one, other), span=b.span)
+        return o.Call(self.module.values.equality(type_), (one, other), span=b.span)
 
     def _member(self, node: c.MemberOf) -> o.Value:
         found = self._is_among(node)

@@ -121,7 +121,7 @@ class FunctionBuilder:
             return o.Load(address, offset, shapes.rep(type_), group, span=self.span)
         at = self.plus(address, offset)
         if not shapes.is_flat(type_):
-            return o.Call(self.module.unpack(type_), (at,), span=self.span)
+            return o.Call(self.module.values.unpack(type_), (at,), span=self.span)
         if not type_.optional:
             return at
         at = self.kept(at)
@@ -137,7 +137,7 @@ class FunctionBuilder:
             return
         at, value = self.kept(self.plus(address, offset)), self.kept(value)
         if not shapes.is_flat(type_):
-            self.add(o.Do(o.Call(self.module.pack(type_), (at, value)), span=self.span))
+            self.add(o.Do(o.Call(self.module.values.pack(type_), (at, value)), span=self.span))
             return
         if not type_.optional:
             self._store_flat(at, value, type_, group)

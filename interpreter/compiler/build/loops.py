@@ -107,9 +107,7 @@ class Loops:
             at = b.var("i64", "at")
             b.add(o.Charge(b.plus(bound, 1), span=b.span))
             b.set(at, low)
-            self._while(
-                o.Compare("le", o.Get(at), high), at, 1, lambda: self._item(o.Get(at), body)
-            )
+            self._while(o.Compare("le", o.Get(at), high), at, 1, lambda: self._item(o.Get(at), body))
 
         return Source(INT, bound, each)
 
@@ -137,9 +135,7 @@ class Loops:
             other = o.Select(
                 o.Compare("ge", further, o.Constant(seats)), o.Binary("sub", further, o.Constant(seats)), further
             )
-            self._while(
-                o.Compare("lt", o.Get(step), o.Constant(seats)), step, 1, lambda: self._item(other, body)
-            )
+            self._while(o.Compare("lt", o.Get(step), o.Constant(seats)), step, 1, lambda: self._item(other, body))
 
         return Source(Type("seat"), o.Constant(seats - 1), each)
 

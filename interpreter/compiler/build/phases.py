@@ -309,19 +309,17 @@ class Phases:
                     left = o.Binary("and", o.Load(ZERO, pending + half * WORD, "i32", "pending"), others)
                     b.add(o.Store(ZERO, pending + half * WORD, left, "pending"))
                 b.add(o.If(waits, tuple(looked)))
-            done = [
+            done = (
                 o.Store(ZERO, self.memory.groups["settling"].address, ZERO, "settling"),
                 o.Return(o.Call("back", (o.Get(FRAME),))),
-            ]
-            waits = o.Load(ZERO, pending, "i32", "pending")
+            )
+            left_over: o.Value = o.Load(ZERO, pending, "i32", "pending")
             if words == 2:
-                waits = o.Binary("or", waits, o.Load(ZERO, pending + WORD, "i32", "pending"))
-            b.add(o.If(o.Not(waits), tuple(done)))
+                left_over = o.Binary("or", left_over, o.Load(ZERO, pending + WORD, "i32", "pending"))
+            b.add(o.If(o.Not(left_over), done))
         b.add(o.While(b.label("settle"), ONE, tuple(inner)))
 
-    def _each_match(
-        self, b: FunctionBuilder, watch: Watch, body: Callable[[list[o.Value]], None]
-    ) -> None:
+    def _each_match(self, b: FunctionBuilder, watch: Watch, body: Callable[[list[o.Value]], None]) -> None:
         """The body for each match of a watch; it stops at the first."""
         rule = watch.rule
         b.span = rule.span
@@ -379,9 +377,7 @@ class Phases:
                 b.set(awake, o.Constant(own))
                 for other in range(max(number + 1, 32 * half), min(len(watches), 32 * half + 32)):
                     bit = o.Constant(_bit(other - 32 * half))
-                    test = o.Select(
-                        o.Binary("and", now, bit), o.Call(self._matches(other, watches[other]), ()), ZERO
-                    )
+                    test = o.Select(o.Binary("and", now, bit), o.Call(self._matches(other, watches[other]), ()), ZERO)
                     b.add(o.If(test, (o.Set(awake, o.Binary("or", o.Get(awake), bit)),)))
                 b.add(o.Store(ZERO, pending + half * WORD, o.Get(awake), "pending"))
             procedure = watch.rule.procedure
@@ -397,4 +393,3 @@ class Phases:
 def _bit(number: int) -> int:
     """A bit of a word, which is signed."""
     return 1 << number if number < 31 else -(2**31)
-

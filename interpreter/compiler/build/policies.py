@@ -200,9 +200,7 @@ class Policies:
             self._draws(b, x, ask, start, o.Get(end), stride)
         b.add(o.If(o.Compare("ne", start, o.Get(end)), tuple(some), span=line.span))
 
-    def _draws(
-        self, b: FunctionBuilder, x: Expressions, ask: c.Ask, start: o.Value, end: o.Value, stride: int
-    ) -> None:
+    def _draws(self, b: FunctionBuilder, x: Expressions, ask: c.Ask, start: o.Value, end: o.Value, stride: int) -> None:
         """One of the options between two addresses, each as likely as the others; a single one is not drawn."""
         size = stride * WORD
         count = b.kept(o.Binary("div", o.Binary("sub", end, start), o.Constant(size)), "count")
@@ -225,12 +223,12 @@ class Policies:
         best: list[o.Var] = []
 
         def one(pattern: Pattern, number: int, values: list[o.Var], own: dict[int, o.Var | Slot]) -> None:
-            keys = []
+            keys: list[o.Value] = []
             with b.scoped(own):
-                for key in pattern.keys:
-                    if not self.shapes.is_scalar(key.type):
-                        raise Unsupported(f"a key that is a {key.type}")
-                    value = x.value(key)
+                for tree in pattern.keys:
+                    if not self.shapes.is_scalar(tree.type):
+                        raise Unsupported(f"a key that is a {tree.type}")
+                    value = x.value(tree)
                     keys.append(b.kept(value if value.rep == "i64" else o.ToNumber(value), "key"))
             while len(best) < len(keys):
                 best.append(b.var("i64", "best"))
@@ -250,9 +248,7 @@ class Policies:
         each(one, False)
         b.add(o.If(o.Get(some), (o.Return(start),), span=b.span))
 
-    def _put(
-        self, b: FunctionBuilder, at: o.Value, option: c.Option, number: int, values: list[o.Var]
-    ) -> None:
+    def _put(self, b: FunctionBuilder, at: o.Value, option: c.Option, number: int, values: list[o.Var]) -> None:
         b.add(o.Store(at, 0, o.Constant(number)))
         offset = WORD
         for choice, value in zip(option.choices, values, strict=True):

@@ -80,8 +80,7 @@ class Steps:
             case c.MoveAll(source, target, where):
                 self._move_all(source, target, where)
             case c.Shuffles(zone, chance):
-                counter, cell = self._chance(chance)
-                given = (x.value(zone), self._hash(chance), counter, cell)
+                given = (x.value(zone), self._hash(chance), *self._chance(chance))
                 b.add(o.Do(o.Call("shuffle_zone", given), span=step.span))
             case c.Picks():
                 self._pick(step)
@@ -103,7 +102,7 @@ class Steps:
             return found
         if isinstance(found, o.Constant | o.Data):
             return found
-        return o.Call(self.module.own(type_), (found,), span=self.b.span)
+        return o.Call(self.module.values.own(type_), (found,), span=self.b.span)
 
     def _is_fresh(self, value: c.Expression) -> bool:
         if isinstance(value, c.Loop):
@@ -213,9 +212,7 @@ class Steps:
         address = b.kept(address)
         self.put(group, owner, address, offset, new)
 
-    def put(
-        self, group: CellGroup, owner: c.Expression | None, address: o.Value, offset: int, new: o.Value
-    ) -> None:
+    def put(self, group: CellGroup, owner: c.Expression | None, address: o.Value, offset: int, new: o.Value) -> None:
         """A cell gets a value; watches that read it wake if it is another one."""
         b, type_ = self.b, group.type
         old = b.load(address, offset, type_, group.name)
@@ -330,7 +327,7 @@ class Steps:
         place = o.Binary("add", items, b.times(b.kept(index), WORD))
         found: o.Value = o.Load(place, WORD, self.shapes.rep(item))
         if not self.shapes.is_scalar(item):
-            found = o.Call(self.module.own(item), (found,))
+            found = o.Call(self.module.values.own(item), (found,))
         b.write_local(step.index, found, item)
 
     def _note(self, arguments: tuple[c.Expression, ...]) -> None:

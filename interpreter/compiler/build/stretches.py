@@ -237,9 +237,7 @@ def push_special(b: FunctionBuilder, where: int, below: o.Value) -> o.Value:
     return frame
 
 
-def enter(
-    module: ModuleBuilder, b: FunctionBuilder, procedure: str, values: Sequence[o.Value], up: o.Value
-) -> None:
+def enter(module: ModuleBuilder, b: FunctionBuilder, procedure: str, values: Sequence[o.Value], up: o.Value) -> None:
     """Begins a procedure; one that cannot suspend runs at once, and control goes back to the frame ``up``."""
     lowered = module.program.procedures[procedure]
     if lowered.steps is not None:

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from interpreter.compiler.build.memory import STATE
 from interpreter.compiler.build.module import ModuleBuilder
 from interpreter.compiler.build.shapes import WORD
-from interpreter.compiler.ir import ops as o
 from interpreter.compiler.wasm.emit import text_of
 from interpreter.compiler.wasm.runtime import graph_cache_words, runtime_text
 
@@ -337,5 +336,3 @@ DRIVER = """
     (br_if $next (local.tee $games (i32.sub (local.get $games) (i32.const 1)))))
   (local.get $decisions))
 """
-
-_ = o

@@ -6,9 +6,9 @@ import struct
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from interpreter.compiler.build.memory import FRAME_HEAD, HEADER, STATE
+from interpreter.compiler.build.memory import HEADER, KEPT_WORDS, STATE
 from interpreter.compiler.build.module import ModuleBuilder
-from interpreter.compiler.build.phases import EDGES, KEPT_HEAD, KEPT_START, KEPT_WORDS, SPANS
+from interpreter.compiler.build.phases import EDGES, KEPT_HEAD, KEPT_START, SPANS
 from interpreter.compiler.build.shapes import NO_INDEX, NO_NUMBER, WORD, Unsupported
 from interpreter.kernel.state import State, Value
 from interpreter.language.types import Type
@@ -207,7 +207,6 @@ class Codec:
             )
             local = next((i for i, slot in enumerate(shape.slots) if slot and slot.offset == into), -1)
             found = (where, env, found, local)
-        assert FRAME_HEAD
         assert found[0] == index
         return found
 
