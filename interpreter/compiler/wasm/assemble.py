@@ -300,7 +300,7 @@ DRIVER = """
   (i32.const 0))
 
 ;; Puts a kind of bot on a seat, and its stream at the beginning.
-(func (export "seat_bot") (param $seat i32) (param $kind i32) (param $seed i64) (param $hash i64)
+(func $seat_bot (export "seat_bot") (param $seat i32) (param $kind i32) (param $seed i64) (param $hash i64)
   (local $at i32)
   (i32.store (i32.add (i32.const {kinds}) (i32.shl (local.get $seat) (i32.const 2)))
     (i32.mul (local.get $kind) (i32.const {stretches})))
