@@ -31,6 +31,7 @@ COMMANDS: dict[str, str] = {
     "verify": "Trouble that play finds, with a scenario that shows it.",
     "coverage": "Which statements of the rulebooks the rules cite.",
     "map": "The graph of a ruleset or game as a picture, or in figures.",
+    "build": "A ruleset as a WebAssembly module that stands alone.",
     "rulebook": "A ruleset as a book: HTML or Markdown.",
     "compare": "What differs between two rulesets, where it first matters, and how much.",
     "lsp": "A language server: what an editor asks while one types.",

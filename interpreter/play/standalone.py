@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from interpreter import __version__
 from interpreter.base.frozen import dataclass
 from interpreter.compiler.build.memory import STATE, CellGroup
 from interpreter.compiler.build.module import ModuleBuilder
@@ -78,7 +77,6 @@ class _Manifest:
         builder, model, module = self.builder, self.model, self.module
         return {
             "format": FORMAT,
-            "regelwerk": __version__,
             "ruleset": self.ruleset.id,
             "title": self.ruleset.composition.title,
             "digest": self.ruleset.digest,
@@ -111,7 +109,7 @@ class _Manifest:
             "seats": self._seats(streams),
             "ranking": model.key_names,
             "left_out": dict(builder.left_out),
-            "exports": {"memory": "all that the addresses of this manifest are about", **EXPORTS},
+            "exports": {name: {"type": type_, "about": about} for name, (type_, about) in EXPORTS.items()},
         }
 
     def _setting(self, name: str, value: Value) -> Any:
@@ -136,7 +134,7 @@ class _Manifest:
             "node": [row.name for row in graph.nodes] if graph else [],
             "place": [self.names.public(i, Type("place")) for i in range(len(graph.places))] if graph else [],
             "link": [self.names.public(link, Type("link")) for link in links],
-            "piece": list(model.pieces),
+            "piece": [self.names.public(piece, Type("piece")) for piece in range(self.shapes.domains["piece"])],
             "text": list(self.shapes.texts),
         }
 

@@ -31,6 +31,7 @@ MINE = (
     "play",
     "try",
     "map",
+    "build",
 )
 
 

@@ -70,9 +70,6 @@ class Alone:
             return bool(word)
         if form == "kind":
             return names["kind"][name][word]
-        if form == "piece":
-            count = len(names["piece"])
-            return {"piece": names["piece"][word % count], "owner": word // count}
         return names[form][word] if form in names else word
 
     # --- play

@@ -15,22 +15,22 @@ from interpreter.compiler.wasm.assemble import FUEL, Bots, Plan, assembled
 __all__ = ["EXPORTS", "StandaloneModule", "binary_of", "standalone_module"]
 
 EXPORTS = {
-    "new_game": "(seed: i64): begins a game and goes to its first decision",
-    "decision": "() -> i32: the number of the decision at hand; -1: the game is over",
-    "actor": "() -> i32: the seat that decides",
-    "count": "() -> i32: lists the options of the decision at hand and gives how many there are",
-    "choose": "(option: i32): goes on with the option at an address, to the next decision",
-    "undo": "() -> i32: takes the last choice back; 0: none is kept",
-    "bot": "(policy: i32) -> i32: the address of the option that a policy chooses for the seat that decides",
-    "seat_bot": "(seat: i32, policy: i32, seed: i64, stream: i64): gives a seat a policy, for `play`",
-    "play": "(decisions: i32) -> i32: lets the bots of the seats make so many choices; gives how many they made",
-    "view": "(seat: i32) -> i32: the address of the cells as a seat sees them",
-    "digest": "() -> i64: the FNV-1a hash of all cells and frames",
-    "over": "() -> i32: 1 where the game is over",
-    "place": "(seat: i32) -> i32: the place of a seat as the game stands; 0: it does not count",
-    "key": "(seat: i32, key: i32) -> i64: a key of the ranking of a seat",
+    "new_game": ("(seed: i64)", "begins a game and goes to its first decision"),
+    "decision": ("() -> i32", "the number of the decision at hand; -1: the game is over"),
+    "actor": ("() -> i32", "the seat that decides"),
+    "count": ("() -> i32", "lists the options of the decision at hand and gives how many there are"),
+    "choose": ("(option: i32)", "goes on with the option at an address, to the next decision"),
+    "undo": ("() -> i32", "takes the last choice back; 0: none is kept"),
+    "bot": ("(policy: i32) -> i32", "the address of the option that a policy chooses for the seat that decides"),
+    "seat_bot": ("(seat: i32, policy: i32, seed: i64, stream: i64)", "gives a seat a policy, for `play`"),
+    "play": ("(decisions: i32) -> i32", "lets the bots of the seats make so many choices; gives how many they made"),
+    "view": ("(seat: i32) -> i32", "the address of the cells as a seat sees them"),
+    "digest": ("() -> i64", "the FNV-1a hash of all cells and frames"),
+    "over": ("() -> i32", "1 where the game is over"),
+    "place": ("(seat: i32) -> i32", "the place of a seat as the game stands; 0: it does not count"),
+    "key": ("(seat: i32, key: i32) -> i64", "a key of the ranking of a seat"),
 }
-"""What a module exports beside its ``memory``, with what it is for."""
+"""What a module exports beside its ``memory``, with parameters and result, and what it is for."""
 UNDO_BYTES = 16 * 1024 * 1024
 MOST_UNDONE = 1_024
 FRAMES_KEPT = 2_048

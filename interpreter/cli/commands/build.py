@@ -1,0 +1,114 @@
+"""``regelwerk build``: a ruleset as a WebAssembly module that needs no interpreter."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from interpreter.base.suggest import did_you_mean
+from interpreter.cli.failures import refused
+from interpreter.cli.options import (
+    can_be_written,
+    loaded,
+    output_option,
+    overlays_option,
+    players_for,
+    players_option,
+    ruleset_argument,
+    settings_for,
+    settings_option,
+)
+from interpreter.cli.output import as_json, notice, say
+
+if TYPE_CHECKING:
+    from interpreter.engine.ruleset import Ruleset
+
+__all__ = ["command"]
+
+
+@click.command("build")
+@ruleset_argument
+@click.argument("file", metavar="FILE.wasm", type=click.Path(dir_okay=False, path_type=Path))
+@overlays_option
+@players_option
+@settings_option
+@click.option(
+    "--policy",
+    "policies",
+    multiple=True,
+    metavar="NAME",
+    help="A bot in the module: a policy of the family or `random`. Several times.  [default: all of them]",
+)
+@output_option("text", "json")
+def command(
+    ruleset: str,
+    file: Path,
+    overlays: tuple[str, ...],
+    players: int | None,
+    settings: tuple[str, ...],
+    policies: tuple[str, ...],
+    output: str,
+) -> None:
+    """Write a ruleset as a WebAssembly module that stands alone, and beside it a manifest in JSON: names of cells,
+    options, events and texts. `docs/wasm.md` describes the interface.
+
+    \b
+    Examples:
+      regelwerk build goofspiel game.wasm
+      regelwerk build germany-2018 game.wasm --players 4 --policy sensible --policy random
+      regelwerk build germany-2018 game.wasm --with start-cities -o json
+    """
+    if file.suffix != ".wasm":
+        raise click.BadParameter(f"got `{file}`, want a name that ends in `.wasm`", param_hint="FILE.wasm")
+    found, people = players_for(loaded(ruleset, overlays), players)
+    bots = _policies(found, policies)
+    given = found.settings(settings_for(found, people, settings))
+    from interpreter import __version__
+    from interpreter.compiler.wasm.standalone import binary_of
+    from interpreter.play.standalone import standalone
+
+    manifest_file = file.with_suffix(".json")
+    for path in (file, manifest_file):
+        can_be_written(path)
+    built = standalone(found, people, given, bots)
+    try:
+        binary = binary_of(built.text)
+    except ImportError:
+        refused("`build` needs wasmtime: `pip install wasmtime`")
+    text = json.dumps({"regelwerk": __version__, **built.manifest}, ensure_ascii=False, indent=1) + "\n"
+    file.write_bytes(binary)
+    manifest_file.write_text(text, encoding="utf-8")
+    _tell(built.manifest, {str(file): len(binary), str(manifest_file): len(text.encode())}, output)
+
+
+def _policies(ruleset: Ruleset, wanted: tuple[str, ...]) -> list[str]:
+    """The bots of the module: those that are wanted, else all."""
+    from interpreter.play.bots.named import policies_for
+    from interpreter.play.modules import RANDOM
+
+    known = [*policies_for(ruleset), RANDOM]
+    for name in wanted:
+        if name not in known:
+            listed = ", ".join(f"`{each}`" for each in known)
+            near = did_you_mean(name, known) or f"; there are {listed}"
+            raise click.BadParameter(f"unknown policy `{name}`{near}", param_hint="--policy")
+    return list(dict.fromkeys(wanted or known))
+
+
+def _tell(manifest: dict[str, Any], files: dict[str, int], output: str) -> None:
+    for name, why in manifest["left_out"].items():
+        notice(f"left out: `{name}`, {why}; a game that comes to it ends with a trap")
+    for policy in manifest["policies"]:
+        if policy["by_chance"]:
+            decisions = ", ".join(f"`{each}`" for each in policy["by_chance"])
+            notice(f"policy `{policy['name']}` chooses at random at {decisions}: there it cannot be compiled")
+    if output == "json":
+        policies = [policy["name"] for policy in manifest["policies"]]
+        told = {"ruleset": manifest["ruleset"], "players": manifest["players"], "policies": policies, "bytes": files}
+        as_json({**told, "left_out": manifest["left_out"]})
+        return
+    for path, size in files.items():
+        say(f"{path}: {size:,} bytes")
