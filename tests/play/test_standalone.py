@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import random
 from functools import cache
+from pathlib import Path
 
 import pytest
+import wasmtime
 
 from interpreter.compiler.build.memory import STATE
+from interpreter.compiler.constants import RuleFailure
 from interpreter.compiler.ir.verify import check_function, signatures_of
 from interpreter.compiler.wasm.codec import Codec
 from interpreter.compiler.wasm.signatures import runtime_signatures
@@ -21,13 +24,30 @@ from interpreter.play.standalone import Standalone, standalone
 from tests.play.alone import Alone
 
 POLICIES = ("sensible", "random")
-TABLES = [("goofspiel", 3, ()), ("germany-2018", 3, ()), ("outpost", 2, ()), ("germany-2018", 2, ())]
+CASES = Path(__file__).parents[1] / "cases"
+TABLES = [
+    ("goofspiel", 3, ()),
+    ("germany-2018", 3, ()),
+    ("outpost", 2, ("hidden-money",)),
+    ("germany-2018", 2, ("hidden-money",)),
+]
+SMALL = [
+    (str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path), 0, ())
+    for path in sorted(CASES.glob("*/*.yaml"))
+    if path.stem != "odds"  # a list that grows without end: the module gives up, and the interpreter goes on
+    and any(line.startswith("ruleset:") for line in path.read_text(encoding="utf-8").splitlines())
+]
+"""The small rulesets of the tests, for their usual number of people."""
+ALL = [*TABLES, *SMALL]
 
 
 @cache
 def built(name: str, people: int, overlays: tuple[str, ...] = ()) -> tuple[Ruleset, Standalone]:
-    ruleset = load(name, overlays).for_players(people)
-    return ruleset, standalone(ruleset, people, ruleset.settings({}), POLICIES)
+    ruleset = load(name, overlays)
+    people = people or ruleset.players.usual
+    ruleset = ruleset.for_players(people)
+    policies = POLICIES if name not in [small for small, _, _ in SMALL] else ("random",)
+    return ruleset, standalone(ruleset, people, ruleset.settings({}), policies)
 
 
 def put(alone: Alone, made: Standalone, game: Game) -> None:
@@ -35,7 +55,20 @@ def put(alone: Alone, made: Standalone, game: Game) -> None:
     alone.write(STATE, Codec(made.builder).encode(game.state, 0))
 
 
-@pytest.mark.parametrize(("name", "people", "overlays"), TABLES)
+def both_take(game: Game, alone: Alone, number: int, address: int) -> bool:
+    """The same choice in both; where the rules fail the module traps, and the game is at its end."""
+    assert game.decision is not None
+    try:
+        game.apply(game.decision.options[number])
+    except RuleFailure:
+        with pytest.raises(wasmtime.Trap):
+            alone.call("choose", address)
+        return False
+    alone.call("choose", address)
+    return True
+
+
+@pytest.mark.parametrize(("name", "people", "overlays"), ALL)
 def test_functions_around_a_module_are_sound(name: str, people: int, overlays: tuple[str, ...]) -> None:
     _, made = built(name, people, overlays)
     functions = made.builder.functions
@@ -44,12 +77,13 @@ def test_functions_around_a_module_are_sound(name: str, people: int, overlays: t
     assert made.builder.left_out == {}
 
 
-@pytest.mark.parametrize(("name", "people", "overlays"), TABLES)
+@pytest.mark.parametrize(("name", "people", "overlays"), ALL)
 def test_options_choices_and_result_are_those_of_the_interpreter(
     name: str, people: int, overlays: tuple[str, ...]
 ) -> None:
     ruleset, made = built(name, people, overlays)
     alone, clean, chance = Alone(made), Alone(made), random.Random(7)
+    people = made.manifest["players"]
     game = ruleset.new_game(people, 7)
     alone.call("new_game", 7)
     number = 0
@@ -67,12 +101,12 @@ def test_options_choices_and_result_are_those_of_the_interpreter(
                 assert alone.view(seat) == clean.view(seat)
         if number % 7 == 0:
             before = alone.call("digest")
-            alone.call("choose", addresses[-1])
+            both_take(game.clone(), alone, len(addresses) - 1, addresses[-1])
             assert alone.call("undo") == 1
             assert alone.call("digest") == before
             alone.call("count")
-        game.apply(game.decision.options[chosen])
-        alone.call("choose", addresses[chosen])
+        if not both_take(game, alone, chosen, addresses[chosen]):
+            return
         number += 1
     assert (alone.call("decision"), alone.call("over"), alone.call("count")) == (-1, 1, 0)
     assert game.result is not None
@@ -126,10 +160,11 @@ def test_all_choices_of_a_game_are_taken_back_one_by_one() -> None:
 # --- views
 
 
-@pytest.mark.parametrize(("name", "people", "overlays"), TABLES)
+@pytest.mark.parametrize(("name", "people", "overlays"), ALL)
 def test_a_view_has_what_the_seat_may_see_and_masks_the_rest(name: str, people: int, overlays: tuple[str, ...]) -> None:
     ruleset, made = built(name, people, overlays)
     alone, chance = Alone(made), random.Random(5)
+    people = made.manifest["players"]
     game = ruleset.new_game(people, 5)
     model = ruleset.model
     seen = masked = 0
@@ -161,13 +196,14 @@ def test_a_view_has_what_the_seat_may_see_and_masks_the_rest(name: str, people: 
                 where = game.machine.constants.seen_by.get(game.state.cells[hidden_cards["first"] + card])
                 assert mask[hidden_cards["first"] + card] == int(where is not None and seat not in where)
     assert seen
-    assert masked
+    assert masked or (name, people, overlays) not in TABLES
 
 
-@pytest.mark.parametrize(("name", "people", "overlays"), TABLES)
+@pytest.mark.parametrize(("name", "people", "overlays"), ALL)
 def test_worlds_that_a_seat_cannot_tell_apart_have_one_view(name: str, people: int, overlays: tuple[str, ...]) -> None:
     ruleset, made = built(name, people, overlays)
     alone, chance = Alone(made), random.Random(11)
+    people = made.manifest["players"]
     game = ruleset.new_game(people, 11)
     others = 0
     for _ in range(60):
@@ -185,12 +221,10 @@ def test_worlds_that_a_seat_cannot_tell_apart_have_one_view(name: str, people: i
             put(alone, made, world)
             assert alone.view(seat) == mine
             others += alone.call("digest") != whole
-    assert others
+    assert others or (name, people, overlays) not in TABLES
 
 
 def test_a_seat_that_is_none_sees_nothing() -> None:
-    import wasmtime
-
     _, made = built("goofspiel", 3)
     alone = Alone(made)
     alone.call("new_game", 1)
