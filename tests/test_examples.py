@@ -14,7 +14,7 @@ from interpreter.play.bots.named import bots_of
 from interpreter.play.match import Match
 from interpreter.reading.files import Shelf
 
-EXAMPLES = sorted(path for path in (Path(__file__).parents[1] / "docs" / "examples").glob("*") if path.is_dir())
+EXAMPLES = sorted({path.parents[1] for path in (Path(__file__).parents[1] / "docs" / "examples").glob("*/*/*.yaml")})
 GAMES = [
     (folder, path)
     for folder in EXAMPLES
