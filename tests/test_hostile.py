@@ -598,7 +598,7 @@ def test_what_is_remembered_is_forgotten(tmp_path: Path) -> None:
         for _ in range(40):
             assert game.decision is not None
             game.apply(list(game.decision.options)[-1])
-    assert not machine.abandoned
+    assert not machine.bailouts
     caches = game.state.caches
     caches[0].update((-number, 0) for number in range(200_000))
     machine.form.runtime.budget.refill(game.state)

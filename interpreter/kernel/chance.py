@@ -133,6 +133,11 @@ class Draws:
         """How many numbers were drawn."""
         return self._end - len(self.ahead)
 
+    @property
+    def origin(self) -> int:
+        """The state of the generator before the first number."""
+        return self._start
+
     def ready(self) -> None:
         """Works out the numbers that come next."""
         if len(self.ahead) < AHEAD:

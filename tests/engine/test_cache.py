@@ -486,7 +486,7 @@ def test_emitted_code_comes_back(kept: Path, monkeypatch: pytest.MonkeyPatch) ->
         stories.append([str(line) for line in match.game.log()])
         machine = match.game.machine
         assert machine.made is not None
-        assert machine.abandoned == 0
+        assert machine.bailouts == 0
     assert "emitted" not in vars(machine)
     assert machine.preferring(policies_for(ruleset)["greedy"])
     assert machine.preferring(policies_for(ruleset)["bench"]) == {}, "which nobody has written yet"

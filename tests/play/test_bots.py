@@ -198,4 +198,4 @@ def test_functions_are_written_where_that_is_worth_it(monkeypatch: pytest.Monkey
     assert machine.made is not None
     assert machine.preferring(policies_for(ruleset)["weighed"])
     assert choices(ruleset, "weighed", 2, 5) == first
-    assert machine.abandoned == 0
+    assert machine.bailouts == 0

@@ -25,7 +25,8 @@ class Plan:
     """Addresses behind the constants: the first state, the options, the arena."""
 
     def __init__(self, builder: ModuleBuilder, first: bytes) -> None:
-        at = builder.memory.end
+        self.stream = (builder.memory.end + 7) // 8 * 8
+        at = self.stream + 16
         self.first, self.first_size = at, len(first)
         self.options = at + (len(first) + 7) // 8 * 8
         self.options_end = self.options + OPTIONS_WORDS * WORD
@@ -51,7 +52,7 @@ def build(builder: ModuleBuilder) -> tuple[list[str], dict[str, dict[int, str]]]
             stretches.append(function.name)
     asked = {
         kind: {index: getattr(builder.decisions, kind)(index) for index in builder.decisions.asks}
-        for kind in ("options", "take", "actor")
+        for kind in ("options", "take", "actor", "free")
     }
     rank = builder.rank()
     builder.functions[rank.name] = rank
@@ -63,6 +64,7 @@ def assembled(builder: ModuleBuilder, first: bytes, bots: Bots = ()) -> tuple[st
     """The text of the module, and where things lie in its memory. ``first`` is the state that games begin with."""
     stretches, asked = build(builder)
     seats = len(builder.constants.seats)
+    builder.memory.align(8)
     streams, kinds = builder.memory.reserve(4 * seats), builder.memory.reserve(seats)
     graph = list(_graph(builder))
     holders = builder.holders
@@ -84,11 +86,12 @@ def assembled(builder: ModuleBuilder, first: bytes, bots: Bots = ()) -> tuple[st
             start=builder.stretches.special("start"),
             fuel=FUEL,
             streams=streams,
+            stream=plan.stream,
             kinds=kinds,
             stretches=len(stretches),
             asked=STATE + WORD,
             top=STATE + 2 * WORD,
-            seed=STATE + 3 * WORD,
+            seed=STATE + 4 * WORD,
         )
     )
     data = dict(builder.memory.data)
@@ -130,7 +133,7 @@ def _head(builder: ModuleBuilder, plan: Plan, holders: int, graph: list[tuple[st
         "piece_cell": groups["piece"].base if "piece" in groups else 0,
         "piece": groups["piece"].address if "piece" in groups else 0,
         "pending": groups["pending"].address,
-        "seed": STATE + 3 * WORD,
+        "seed": STATE + 4 * WORD,
         **dict(graph),
     }
     for name, value in constants.items():
@@ -300,13 +303,36 @@ DRIVER = """
   (i32.const 0))
 
 ;; Puts a kind of bot on a seat, and its stream at the beginning.
-(func (export "seat_bot") (param $seat i32) (param $kind i32) (param $seed i64) (param $hash i64)
+(func (export "seat_bot") (param $seat i32) (param $kind i32) (param $start i64)
   (local $at i32)
   (i32.store (i32.add (i32.const {kinds}) (i32.shl (local.get $seat) (i32.const 2)))
     (i32.mul (local.get $kind) (i32.const {stretches})))
   (local.set $at (i32.add (i32.const {streams}) (i32.shl (local.get $seat) (i32.const 4))))
-  (i64.store (local.get $at) (call $start (local.get $seed) (local.get $hash)))
+  (i64.store (local.get $at) (local.get $start))
   (i64.store offset=8 (local.get $at) (i64.const 0)))
+
+;; Whether the decision at hand has more than one option.
+(func (export "free") (result i32)
+  (global.set $arena (global.get $arena_start))
+  (global.set $fuel (i32.const {fuel}))
+  (call_indirect $free_of (type $stretch) (i32.load (i32.const {state})) (i32.load (i32.const {asked}))))
+
+;; Drops all remembered answers: the state is another one.
+(func (export "forget"))
+
+;; Lets one kind of bot choose at the decision at hand, with the numbers of the stream that stands apart; gives the
+;; address of the option.
+(func (export "decide") (param $kind i32) (result i32)
+  (local $at i32) (local $option i32)
+  (global.set $arena (global.get $arena_start))
+  (global.set $fuel (i32.const {fuel}))
+  (local.set $at (i32.add (i32.const {streams}) (i32.shl (call_indirect $actor_of (type $stretch)
+    (i32.load (i32.const {state})) (i32.load (i32.const {asked}))) (i32.const 4))))
+  (memory.copy (local.get $at) (i32.const {stream}) (i32.const 16))
+  (local.set $option (call_indirect $bots (type $stretch) (i32.load (i32.const {state}))
+    (i32.add (i32.load (i32.const {asked})) (i32.mul (local.get $kind) (i32.const {stretches})))))
+  (memory.copy (i32.const {stream}) (local.get $at) (i32.const 16))
+  (local.get $option))
 
 ;; Lets the bots play so many decisions, or to the end of the game; gives how many there were.
 (func $play (export "play") (param $limit i32) (result i32)
