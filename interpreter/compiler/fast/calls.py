@@ -15,6 +15,7 @@ from interpreter.compiler.constants import RuleFailure
 from interpreter.compiler.fast.quote import is_constant, value_of
 from interpreter.compiler.fast.scope import Scope, Unsupported
 from interpreter.compiler.fast.terms import CALLED, CellsAsNames, cheap, free_names, harmless, in_place, rename
+from interpreter.compiler.fast.trees import copied
 from interpreter.language import core as c
 from interpreter.language.model import RuleLayer
 from interpreter.language.types import Type
@@ -90,8 +91,8 @@ class Calls:
             return self._inlined(target, arguments, scope, items)
         if facts.lifted is not None:
             name, kept = self.emitter.functions.value_function(target, items)
-            cells = [
-                x.read_of(group, arguments[index] if index is not None else None, scope)
+            cells = [  # passes change nodes in place: each use of an argument has nodes of its own
+                x.read_of(group, copied(arguments[index]) if index is not None else None, scope)
                 for group, index in facts.lifted
             ]
             call = self.quote.call(name, [*cells, *(arguments[index] for index in kept)])
