@@ -293,7 +293,8 @@ class PreferenceWriter:
         q, x = self.quote, self.expressions
         number, use, target, key = end
         tests = [x.expression(test, self.scope) for test in option.tests]
-        tests += [x.expression(test, own) for test in pattern.tests if not self._is_pin(pattern, option, test, own)]
+        named = sorted(pattern.tests, key=lambda test: not self._names_a_choice(pattern, option, test))
+        tests += [x.expression(test, own) for test in named if not self._is_pin(pattern, option, test, own)]
         values = q.tuple([x.local(self.scope, choice.variable) for choice in option.choices])
         code = values if self.only is not None else q.tuple([q.constant(number), values])
         match use:
@@ -314,6 +315,19 @@ class PreferenceWriter:
                     q.statements(f"if {first}:\n    _0 = _3\n    _2 = _1", q.name(target), rank, q.name(key), code)
                 )
         return self._if(x.all_of(tests), body)
+
+    def _names_a_choice(self, pattern: Pattern, option: c.Option, test: c.Expression) -> bool:
+        """Whether a condition leaves one value of a choice. The plain form asks nothing of others, for which the other
+        conditions may fail: so it comes first."""
+        first, last = len(self.around), len(self.around) + len(option.choices)
+        if not pattern.alternative or not isinstance(test, c.Comparison) or test.operator != "==":
+            return False
+        for side, other in ((test.left, test.right), (test.right, test.left)):
+            if isinstance(side, c.Local) and first <= side.index < last:
+                used = {node.index for node in descendants(other) if isinstance(node, c.Local)}
+                if not any(side.index <= index < last for index in used):
+                    return True
+        return False
 
     def _is_pin(self, pattern: Pattern, option: c.Option, test: c.Expression, own: Scope) -> bool:
         """Whether a condition holds since its choice was pinned by it."""
