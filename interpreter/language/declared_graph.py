@@ -181,7 +181,8 @@ class Graphs(Reader):
         names = [[f"`{graph.nodes[node].name}`" for node in sorted(piece)] for piece in pieces]
         if said is not None:
             apart = ", ".join(piece[0] for piece in names[:5]) + (", …" if len(names) > 5 else "")
-            self.error("E412", f"got {len(pieces)} pieces, with {apart}, want {graph.pieces}", said.span)
+            remedy = f"add or remove links; if this is meant, say `pieces: {len(pieces)}`"
+            self.error("E412", f"got {len(pieces)} pieces, with {apart}, want {graph.pieces}", said.span, remedy)
             return
         lost = [node for index, node in enumerate(graph.nodes) if index not in pieces[0]]
         shown = ", ".join(f"`{row.name}`" for row in lost[:5]) + (", …" if len(lost) > 5 else "")
