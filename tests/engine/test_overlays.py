@@ -234,6 +234,17 @@ def test_single_cells_of_cards_differ(tmp_path: Path) -> None:
     assert value(game, "count(c in weather where c.brings == gnat)") == 3
 
 
+def test_cards_get_an_attribute_with_a_cell_for_each(tmp_path: Path) -> None:
+    strong = 'cards: {weather: {amends: pond, has: {strong: bool}, cells: {"1, strong": no, "2, strong": yes, LAST}}}\n'
+    game = after(laid(tmp_path, strong.replace("LAST", '"3, strong": no')))
+    assert value(game, "[c.number for c in weather where c.strong]") == (2,)
+    with pytest.raises(
+        RulesetError, match="weather 3 has no `strong`: neither a column nor a cell tells it"
+    ) as refused:
+        laid(tmp_path, strong.replace(", LAST", ""))
+    assert str(refused.value.diagnostics[0].span).startswith("pond/overlays/over0.yaml:4:")
+
+
 DECISIONS = """decisions:
   hop:
     adds: |
