@@ -107,7 +107,8 @@ def _choices(node: n.Choose, name: str) -> tuple[str, ...]:
 
 def _known(node: n.Choose, part: n.Alternative, choices: tuple[str, ...]) -> n.Alternative:
     """An alternative in which `who` is the actor, and what the decision shows has its names."""
-    shown = {"who": node.seat, **{item.name: item.value for item in node.context}}
+    actor = n.Name(node.each, span=node.seat.span) if node.each else node.seat  # of those who choose at once, each
+    shown = {"who": actor, **{item.name: item.value for item in node.context}}
     own = {*choices, *_bound(part)}
 
     def known(each: Any) -> Any:

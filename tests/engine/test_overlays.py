@@ -16,6 +16,7 @@ from interpreter.engine.typed import value_of
 from interpreter.engine.validation import validate
 from interpreter.play.measures import taken
 from interpreter.reading.files import Shelf
+from tests.small import write
 
 POND = Path(__file__).parents[1] / "bad" / "_base"
 
@@ -275,6 +276,37 @@ def test_alternatives_are_added_to_a_decision_and_wrapped(tmp_path: Path) -> Non
     assert not game.accepts({"do": "leap", "to": "Moss", "place": 1})
     game.apply(options(game)[0])
     assert (value(game, "water"), value(game, "seats[1].frogs")) == (3, 2)
+
+
+AT_ONCE = """decisions:
+  bid:
+    adds: |
+      double n in 1 .. shown if who.number == 0:
+        who.score += 2 * n
+    wraps: |
+      pay where n < 3 or who.number == 1:
+        base()
+        who.score += 10
+"""
+
+
+def test_alternatives_are_added_to_a_decision_of_several_at_once(tmp_path: Path) -> None:
+    act = """
+        choose bid(shown = 1 + amount) by each s in seats, at once:
+          pay n in 1 .. 3:
+            s.score += n
+        end game
+    """
+    write(tmp_path, act)
+    (tmp_path / "small/overlays").mkdir()
+    head = "language: 1\noverlay: small/more\nover: [small]\n"
+    (tmp_path / "small/overlays/more.yaml").write_text(head + AT_ONCE, encoding="utf-8")
+    game = load("tiny", ["small/more"], Shelf([tmp_path])).new_game(2)
+    assert not game.accepts({"do": "double", "n": 1}, by=1)
+    assert not game.accepts({"do": "pay", "n": 3}, by=0)
+    game.apply({"do": "pay", "n": 3}, by=1)
+    game.apply({"do": "double", "n": 2}, by=0)
+    assert [value(game, f"seats[{number}].score") for number in (0, 1)] == [4, 13]
 
 
 def options(game: Game) -> list[Option]:
