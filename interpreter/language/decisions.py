@@ -56,7 +56,11 @@ class Decisions:
         if not isinstance(node, n.Choose):
             return node
         for how, part in self.parts.get(node.name, ()):
-            named = _known(node, part, () if how == "adds" else _choices(node, part.name))
+            choices = () if how == "adds" else _choices(node, part.name)
+            for name, at in _captured(node, part, choices):
+                remedy = f"take another name for `{name}`"
+                self._error("E501", f"`{name}` is a local of the rule that asks `{node.name}`", at, help=remedy)
+            named = _known(node, part, choices)
             if how == "adds":
                 node = replace(node, alternatives=(*node.alternatives, named))
             else:
@@ -105,11 +109,26 @@ def _choices(node: n.Choose, name: str) -> tuple[str, ...]:
     return tuple(b.name for each in node.alternatives if each.name == name for b in each.binders)
 
 
+def _shown(node: n.Choose) -> dict[str, n.Expr]:
+    """What the names mean that a decision gives to those who add to it."""
+    actor = n.Name(node.each, span=node.seat.span) if node.each else node.seat  # of those who choose at once, each
+    return {"who": actor, **{item.name: item.value for item in node.context}}
+
+
+def _captured(node: n.Choose, part: n.Alternative, choices: tuple[str, ...]) -> Iterator[tuple[str, n.Node]]:
+    """Names that an alternative gives to something of its own, and which stand in what its `who` and the like mean."""
+    bound = dict(_bound(part))
+    used = {each.name for each in descendants(part) if isinstance(each, n.Name)} - {*choices, *bound}
+    for name, value in _shown(node).items():
+        for each in descendants(value) if name in used else ():
+            if isinstance(each, n.Name) and each.name in bound:
+                yield each.name, bound[each.name]
+
+
 def _known(node: n.Choose, part: n.Alternative, choices: tuple[str, ...]) -> n.Alternative:
     """An alternative in which `who` is the actor, and what the decision shows has its names."""
-    actor = n.Name(node.each, span=node.seat.span) if node.each else node.seat  # of those who choose at once, each
-    shown = {"who": actor, **{item.name: item.value for item in node.context}}
-    own = {*choices, *_bound(part)}
+    shown = _shown(node)
+    own = {*choices, *dict(_bound(part))}
 
     def known(each: Any) -> Any:
         value = shown.get(each.name) if isinstance(each, n.Name) and each.name not in own else None
@@ -118,12 +137,12 @@ def _known(node: n.Choose, part: n.Alternative, choices: tuple[str, ...]) -> n.A
     return rewritten(part, known)
 
 
-def _bound(part: n.Alternative) -> Iterator[str]:
+def _bound(part: n.Alternative) -> Iterator[tuple[str, n.Node]]:
     for each in descendants(part):
-        if isinstance(each, n.Binder | n.Let):
-            yield each.name
-        elif isinstance(each, n.ForEach):
-            yield each.variable
+        if isinstance(each, n.Binder | n.Let | n.TestLet | n.Roll):
+            yield each.name, each
+        elif isinstance(each, n.ForEach | n.Aggregate | n.ListFilter | n.ListComprehension) and each.variable:
+            yield each.variable, each
 
 
 def _is_base(node: Any) -> bool:
