@@ -57,8 +57,9 @@ class Decisions:
             return node
         for how, part in self.parts.get(node.name, ()):
             choices = () if how == "adds" else _choices(node, part.name)
-            for name, at in _captured(node, part, choices):
-                remedy = f"take another name for `{name}`"
+            mixed = [*_captured(node, part, choices), *(_entangled(node, part, choices) if how == "wraps" else ())]
+            for name, at in mixed:
+                remedy = "it is not known here" if isinstance(at, n.Name) else f"take another name for `{name}`"
                 self._error("E501", f"`{name}` is a local of the rule that asks `{node.name}`", at, help=remedy)
             named = _known(node, part, choices)
             if how == "adds":
@@ -125,6 +126,24 @@ def _captured(node: n.Choose, part: n.Alternative, choices: tuple[str, ...]) -> 
                 yield each.name, bound[each.name]
 
 
+def _entangled(node: n.Choose, part: n.Alternative, choices: tuple[str, ...]) -> Iterator[tuple[str, n.Node]]:
+    """Names that the body of a wrap and the body below it, which stands in it, would both give a meaning."""
+    below = next((each.body for each in node.alternatives if each.name == part.name), None)
+    if below is None or part.body is None:
+        return
+    left = {each.name for each in below.statements if isinstance(each, n.Let | n.Roll)}
+    bound = dict(_bound(below))
+    free = {each.name for each in descendants(below) if isinstance(each, n.Name)} - set(bound)
+    own = {}
+    for each in descendants(part.body):
+        if isinstance(each, n.Let | n.Roll | n.TestLet | n.ForEach):
+            own[each.variable if isinstance(each, n.ForEach) else each.name] = each
+    yield from ((name, at) for name, at in own.items() if name in left | free)
+    for each in descendants(part.body):
+        if isinstance(each, n.Name) and each.name in left - {*choices, *_shown(node), *dict(_bound(part))}:
+            yield each.name, each
+
+
 def _known(node: n.Choose, part: n.Alternative, choices: tuple[str, ...]) -> n.Alternative:
     """An alternative in which `who` is the actor, and what the decision shows has its names."""
     shown = _shown(node)
@@ -137,7 +156,7 @@ def _known(node: n.Choose, part: n.Alternative, choices: tuple[str, ...]) -> n.A
     return rewritten(part, known)
 
 
-def _bound(part: n.Alternative) -> Iterator[tuple[str, n.Node]]:
+def _bound(part: n.Node) -> Iterator[tuple[str, n.Node]]:
     for each in descendants(part):
         if isinstance(each, n.Binder | n.Let | n.TestLet | n.Roll):
             yield each.name, each

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 from pathlib import Path
+from textwrap import indent
 
 import pytest
 
@@ -307,6 +308,39 @@ def test_alternatives_are_added_to_a_decision_of_several_at_once(tmp_path: Path)
     game.apply({"do": "pay", "n": 3}, by=1)
     game.apply({"do": "double", "n": 2}, by=0)
     assert [value(game, f"seats[{number}].score") for number in (0, 1)] == [4, 13]
+
+
+PAYING = """
+    let price = 4
+    choose go by seats[0]:
+      pay n in 1 .. 3:
+        let twice = sum(m for m in [n, n])
+        note said(price + twice)
+    end game
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("let price = 9\nbase()\nnote said(price)", "`price` is a local of the rule that asks `go`"),
+        ("let twice = 9\nbase()\nnote said(twice)", "`twice` is a local of the rule that asks `go`"),
+        ("base()\nnote said(twice)", "`twice` is a local of the rule that asks `go`"),
+        ("base()\nlet m = 9\nnote said(m + sum(price for price in [n, n]))", ""),
+    ],
+)
+def test_a_wrap_and_the_body_below_share_no_locals(tmp_path: Path, body: str, told: str) -> None:
+    write(tmp_path, PAYING)
+    (tmp_path / "small/overlays").mkdir()
+    text = "language: 1\noverlay: small/more\nover: [small]\ndecisions:\n  go:\n    wraps: |\n      pay:\n"
+    (tmp_path / "small/overlays/more.yaml").write_text(text + indent(body, " " * 8) + "\n", encoding="utf-8")
+    if told:
+        with pytest.raises(RulesetError, match=told):
+            load("tiny", ["small/more"], Shelf([tmp_path]))
+        return
+    game = load("tiny", ["small/more"], Shelf([tmp_path])).new_game(2)
+    game.apply({"do": "pay", "n": 2})
+    assert [line.text for line in game.log() if line.kind == "event"] == ["8", "13"]
 
 
 def options(game: Game) -> list[Option]:
