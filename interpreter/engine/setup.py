@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from interpreter.base.diagnostics import Diagnostic, RulesetError
@@ -54,6 +54,8 @@ def default_settings(model: Model) -> dict[str, Value]:
 def set_table(program: Program, people: int, settings: dict[str, Value]) -> Table:
     """The table for so many people. Raises :class:`RulesetError` where the declarations do not fit together."""
     model = program.model
+    if model.graph is not None and model.graph.measure is not None:  # where a cell was changed, links are as long
+        model = replace(model, graph=replace(model.graph, tables=model.tables))
     roles = roles_of(model, people, settings)
     counting = sum(model.roles[role].counts for role in roles)
     layout = _layout(program, len(roles))
