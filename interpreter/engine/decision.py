@@ -145,13 +145,15 @@ class Decision:
     ``actor`` is the seat (from 0), ``context`` the values shown with the decision, ``options`` all legal choices.
     """
 
-    __slots__ = ("_context", "_frame", "_options", "actor", "is_turned", "named", "state")
+    __slots__ = ("_context", "_frame", "_options", "actor", "is_turned", "named", "offered", "state")
 
     actor: int
     is_turned: bool
     """Whether another seat decides here than the one whose turn it is, where seats choose at once."""
     named: Named
     """Its options, by their codes."""
+    offered: Option | None
+    """The option that the machine itself chose: it is legal, and need not be looked at again."""
     state: State
     """That of the game. No game stands here: with it every game would be part of a cycle."""
     _context: dict[str, Any]
@@ -217,9 +219,14 @@ class Decision:
         """The option of an alternative's number and values."""
         return self.named.option(code)
 
+    def offer(self, code: Code) -> Option:
+        """The option that the machine itself chose."""
+        self.offered = found = self.named.options.get(code) or self.named.option(code)
+        return found
+
     def gave(self, option: Option) -> bool:
         """Whether this very object was read among the options."""
-        return hasattr(self, "_options") and self._options.gave(option)
+        return option is self.offered or (hasattr(self, "_options") and self._options.gave(option))
 
     def __repr__(self) -> str:
         return f"<decision {self.name} of seat {self.actor}>"

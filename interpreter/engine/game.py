@@ -202,7 +202,7 @@ class Game:
         index, actor = asked
         self.decision = decision = Decision()
         decision.actor = actor
-        decision.is_turned = False
+        decision.is_turned, decision.offered = False, None
         decision.named = self._begun.named.get(index) or self._named(index)
         decision.state = self.state
 
@@ -269,8 +269,12 @@ class Game:
                 self.apply(choice)
             return
         decision = self.decision
-        option = choice if isinstance(choice, Option) and self._is_sure(choice) else self.offered(choice)
+        if decision is not None and choice is decision.offered:
+            option = choice
+        else:
+            option = choice if isinstance(choice, Option) and self._is_sure(choice) else self.offered(choice)
         assert decision is not None
+        assert isinstance(option, Option)
         state = self.state
         if state.home is None and len(state.log) > MAXIMUM_RECORDS:
             message = f"more than {MAXIMUM_RECORDS:,} things happened in this game"
@@ -287,10 +291,12 @@ class Game:
     def _is_sure(self, option: Option) -> bool:
         """Whether an option that the game made itself is legal now: the short way."""
         decision = self.decision
-        if decision is None or option.site is None:
+        if decision is None:
             return False
         if decision.gave(option):
             return True
+        if option.site is None:
+            return False
         number, values = option.code
         options = decision.site.options
         return (
@@ -373,7 +379,7 @@ class Game:
             copy.decision = None
         else:
             copy.decision = decision = Decision()
-            decision.actor, decision.is_turned = asked.actor, asked.is_turned
+            decision.actor, decision.is_turned, decision.offered = asked.actor, asked.is_turned, None
             if asked.is_turned:
                 decision.frame = asked.frame
             decision.named = asked.named
@@ -499,7 +505,7 @@ def _turned(decision: Decision, seat: int) -> Decision:
     place = decision.named.seat
     assert place is not None
     other = Decision()
-    other.is_turned = True
+    other.is_turned, other.offered = True, None
     other.actor, other.frame = seat, (index, (*env[:place], seat, *env[place + 1 :]), *rest)
     other.named, other.state = decision.named, decision.state
     return other

@@ -1,8 +1,8 @@
 """The machine of a table: a compiled module plays, the plain form explains what fails.
 
 It is a :class:`~interpreter.compiler.plain.machine.Machine` with the same stretches, frames and cells. A state that is
-played on in the module lives there (:class:`~interpreter.compiler.wasm.resident.Resident`); its cells, frame and log are
-fetched when somebody looks at them. The module keeps no log: choices lead to the same state again, so the plain form
+played on in the module lives there (:class:`~interpreter.compiler.wasm.resident.Resident`); its cells, frame and log
+are fetched when somebody looks at them. The module keeps no log: choices lead to the same state again, so the plain form
 makes them again where a log is wanted. Where the module gives up, the state goes back to the last choice, and the plain
 form makes that choice and says what is wrong.
 """
@@ -117,7 +117,7 @@ class CompiledMachine(Machine):
         home: Any = state.home
         if home is None or self.plain:
             return None
-        if not home.is_current_in(state):
+        if home.fetched and not home.is_current_in(state):
             self.leave(state)
             return None
         if home.built is not self._module and self._module is not None:
@@ -129,8 +129,11 @@ class CompiledMachine(Machine):
         if self.plain or type(chance) is not Seeded:
             return None
         home = self._lives(state)
+        if home is not None and home.chance != chance:
+            self.leave(state)
+            home = None
         if home is None and (module := self.module) is not None:
-            home = module.enter(state, chance.seed)
+            home = module.enter(state, chance)
         return home
 
     def leave(self, state: State) -> None:
@@ -145,16 +148,18 @@ class CompiledMachine(Machine):
         module = self.module if type(chance) is Seeded else None
         if module is not None and self.first is not None and state.cells == self.first.cells:
             assert type(chance) is Seeded
-            if module.begin(state, chance.seed):
+            if module.begin(state, chance):
                 return
             self.bailouts += 1
         self._plainly(state, lambda: super(CompiledMachine, self).start(state, chance))
 
     def take(self, state: State, chance: ChanceSource, option: int, values: tuple[Value, ...]) -> int:
         """Makes a choice, which must be legal; gives the stretch that asked. See :meth:`Machine.take`."""
-        home = self._enters(state, chance)
+        home: Any = state.home
+        if home is None or home.fetched or home.chance is not chance or home.built is not self._module or self.plain:
+            home = self._enters(state, chance)
         if home is not None:
-            index = home.take(state, option, values)
+            index: int | None = home.take(state, option, values)
             if index is not None:
                 return index
             self.bailouts += 1

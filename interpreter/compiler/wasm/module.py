@@ -14,7 +14,7 @@ from interpreter.compiler.build.module import ModuleBuilder
 from interpreter.compiler.build.shapes import WORD, Unsupported
 from interpreter.compiler.wasm.assemble import assembled
 from interpreter.compiler.wasm.codec import Codec
-from interpreter.kernel.chance import Draws
+from interpreter.kernel.chance import Draws, Seeded
 from interpreter.kernel.state import State, Value
 from interpreter.language import core as c
 from interpreter.language.types import Type
@@ -117,19 +117,19 @@ class Compiled:
 
     # --- states
 
-    def enter(self, state: State, seed: int) -> Resident | None:
+    def enter(self, state: State, chance: Seeded) -> Resident | None:
         """A state that lives in lists comes here; none where it does not fit."""
         from interpreter.compiler.wasm.resident import Resident
 
         if state.frame is None or type(state.log) is not list:  # somebody listens to what is logged
             return None
         try:
-            data = self.codec.encode(state, seed)
+            data = self.codec.encode(state, chance.seed)
         except Unsupported:
             return None
         origin = State(state.cells, state.frame)
         origin.log = state.log
-        home = Resident(self, origin, data, seed)
+        home = Resident(self, origin, data, chance)
         self._settle(state, home)
         return home
 
@@ -137,7 +137,7 @@ class Compiled:
         state.home = home
         del state.cells, state.frame, state.log
 
-    def begin(self, state: State, seed: int) -> bool:
+    def begin(self, state: State, chance: Seeded) -> bool:
         """Begins a game; false where the module gives up."""
         from interpreter.compiler.wasm.instance import Trap
         from interpreter.compiler.wasm.resident import Resident
@@ -146,12 +146,12 @@ class Compiled:
             return False
         self.leave()
         try:
-            self._start(_signed(seed))
+            self._start(_signed(chance.seed))
         except Trap:
             return False
         origin = State(state.cells, state.frame)
         origin.log = state.log
-        home = Resident(self, origin, None, seed)
+        home = Resident(self, origin, None, chance)
         home.since.append(None)
         self._settle(state, home)
         self._current = home

@@ -25,14 +25,14 @@ class Resident:
     the state, unless it lies in the module's memory now. ``past`` has the bytes before each choice.
     """
 
-    __slots__ = ("_fetched", "_seen", "built", "chance", "data", "origin", "past", "since")
+    __slots__ = ("_seen", "built", "chance", "data", "fetched", "origin", "past", "since")
 
-    def __init__(self, built: Compiled, origin: State | bytes, data: bytes | None, seed: int) -> None:
+    def __init__(self, built: Compiled, origin: State | bytes, data: bytes | None, chance: Seeded) -> None:
         self.built, self.origin, self.data = built, origin, data
-        self.chance = Seeded(seed)
+        self.chance = chance
         self.since: list[Code | None] = []
         self.past: list[bytes] = []
-        self._fetched = False
+        self.fetched = False
         self._seen: tuple[list[Value], object, int] = ([], None, -1)
 
     # --- looked at from outside
@@ -43,7 +43,7 @@ class Resident:
             return
         found = self.built.codec.decode(self.bytes)
         state.cells, state.frame = found.cells, found.frame
-        self._fetched = True
+        self.fetched = True
         self._seen = (found.cells[:], found.frame, self._seen[2])
 
     def _fetch_log(self, state: State) -> None:
@@ -53,21 +53,21 @@ class Resident:
         self.origin, self.since = origin, []
         self.past.clear()
         state.log = origin.log
-        if not self._fetched:
+        if not self.fetched:
             state.cells, state.frame = origin.cells, origin.frame
-            self._fetched = True
+            self.fetched = True
         self._seen = (list(state.cells), state.frame, len(state.log))
 
     def copy(self, state: State, copy: State) -> bool:
         if not self.is_current_in(state):
             return False
         data = self.bytes
-        copy.home = Resident(self.built, data, data, self.chance.seed)
+        copy.home = Resident(self.built, data, data, self.chance)
         return True
 
     def is_current_in(self, state: State) -> bool:
         """Whether nobody has changed what was fetched. It is given back then: the module goes on."""
-        if not self._fetched:
+        if not self.fetched:
             return True
         cells, frame, length = self._seen
         if state.cells != cells or state.frame != frame:
@@ -80,7 +80,7 @@ class Resident:
             assert isinstance(origin, State)
             if origin.cells is state.cells:
                 origin.cells = cells
-        self._fetched = False
+        self.fetched = False
         self._seen = ([], None, -1)
         del state.cells, state.frame
         if has_log:

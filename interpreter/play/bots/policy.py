@@ -77,7 +77,7 @@ class PolicyBot:
             peeks = None if self.in_world else partial(_peeks, game.ruleset.model, self.policy)
             code = game.machine.choose(game.state, self.policy, random, peeks)
             if code is not None:
-                return decision.option(code)
+                return decision.offer(code) if game.decision is decision else decision.option(code)
         if decision.named not in self._sighted and self._is_blind(game, decision):
             return self._guess(game, decision, random)
         return self._slowly(game, decision, random)
