@@ -221,7 +221,8 @@ class Decision:
 
     def offer(self, code: Code) -> Option:
         """The option that the machine itself chose."""
-        self.offered = found = self.named.options.get(code) or self.named.option(code)
+        found = self.named.options.get(code) or self.named.option(code)
+        self.offered = found if found.site is not None else None
         return found
 
     def gave(self, option: Option) -> bool:

@@ -291,12 +291,10 @@ class Game:
     def _is_sure(self, option: Option) -> bool:
         """Whether an option that the game made itself is legal now: the short way."""
         decision = self.decision
-        if decision is None:
+        if decision is None or option.site is None:
             return False
         if decision.gave(option):
             return True
-        if option.site is None:
-            return False
         number, values = option.code
         options = decision.site.options
         return (
