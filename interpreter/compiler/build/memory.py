@@ -70,6 +70,11 @@ class Memory:
         self.end += words * WORD
         return address
 
+    def reserve_long(self, count: int) -> int:
+        """The address of so many long words that are zero at first."""
+        self.end = (self.end + 7) // 8 * 8
+        return self.reserve(2 * count)
+
     def words(self, values: Sequence[int]) -> int:
         """The address of constant words; equal ones are there once."""
         content = struct.pack(f"<{len(values)}i", *values)
