@@ -445,3 +445,5 @@ class Function(Op):
     about: str = ""
     memo: Memo | None = None
     """None: it may change something, or its arguments or answers do not fit into a table."""
+    rare: bool = False
+    """Called so rarely that its callers are better off without what it does."""

@@ -67,7 +67,7 @@ class _Inliner:
     def _taken(self, name: str) -> o.Function | None:
         """The function, if a call of it is to be inlined."""
         function = self._found.get(name)
-        if function is None:
+        if function is None or function.rare:
             return None
         size = self._sizes[name]
         if (size > SMALL and not (self._calls[name] == 1 and size <= ONCE)) or self._size + size > LARGE:

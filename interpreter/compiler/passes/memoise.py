@@ -234,7 +234,7 @@ class _Builder:
         function = self.function
         yield replace(function, body=tuple(self._look()), memo=None, about=f"{function.about}, kept")
         name, about = f"{function.name}.fill", f"fills an entry: {function.about}"
-        yield o.Function(name, (*function.parameters, AT), function.result, tuple(self._fill()), about)
+        yield o.Function(name, (*function.parameters, AT), function.result, tuple(self._fill()), about, rare=True)
         yield replace(function, name=f"{function.name}.work", memo=None)
 
     def _look(self) -> Iterator[o.Statement]:

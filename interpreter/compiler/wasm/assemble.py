@@ -22,7 +22,9 @@ FUEL = 500_000
 OPTIONS_WORDS = 256 * 1024
 ARENA_WORDS = 4 * 1024 * 1024
 PAGE = 64 * 1024
-SLOTS = 4
+FEWEST_SLOTS, MOST_SLOTS = 4, 64
+CACHE_WORDS = 256 * 1024
+"""The size of the cache of distances, unless the graph is so large that the fewest slots take more."""
 GAP = 64
 
 
@@ -203,8 +205,10 @@ def _graph(builder: ModuleBuilder) -> Iterator[tuple[str, int]]:
                 entries += [other, length]
             starts.append(len(entries) // 2)
         yield f"graph_{name}", builder.memory.words([*starts, *entries])
-    yield "graph_cache", builder.memory.reserve(SLOTS * graph_cache_words(graph.node_count))
-    yield "graph_slots", SLOTS
+    words = graph_cache_words(graph.node_count)
+    slots = max(FEWEST_SLOTS, min(MOST_SLOTS, CACHE_WORDS // words))
+    yield "graph_cache", builder.memory.reserve(slots * words)
+    yield "graph_slots", slots
 
 
 def _tables(builder: ModuleBuilder, stretches: list[str], asked: dict[str, dict[int, str]]) -> Iterator[str]:
