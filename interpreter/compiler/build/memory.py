@@ -70,9 +70,10 @@ class Memory:
         self.end += words * WORD
         return address
 
-    def align(self, bytes_: int) -> None:
-        """What is reserved next begins at a multiple of so many bytes."""
-        self.end = (self.end + bytes_ - 1) // bytes_ * bytes_
+    def reserve_long(self, count: int) -> int:
+        """The address of so many long words that are zero at first."""
+        self.end = (self.end + 7) // 8 * 8
+        return self.reserve(2 * count)
 
     def words(self, values: Sequence[int]) -> int:
         """The address of constant words; equal ones are there once."""

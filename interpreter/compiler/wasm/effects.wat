@@ -11,6 +11,7 @@
 ;;   $alloc, $copy_list, $drawn, $end_of, $equal_lists, $find, $shuffled, $word: functions of the runtime
 ;;   $rank           key of a card in a zone ordered by a rule; it leaves nothing in the arena
 ;;   $touched        hook, called for each cell that changed: drops the answers that were remembered
+;;   $touched_piece  the same for the cell of a place, given the piece that came or went
 ;;
 ;; The words of a cell in the table:
 ;;
@@ -42,6 +43,13 @@
     (i64.or (i64.load align=4 (global.get $pending))
             (i64.load offset=16 align=4 (i32.add (global.get $holders) (i32.shl (local.get $cell) (i32.const 5))))))
   (call $touched (local.get $cell)))
+
+;; Wake the watches that read the cell of a place, where a piece came or went.
+(func $wake_place (param $cell i32) (param $piece i32)
+  (i64.store align=4 (global.get $pending)
+    (i64.or (i64.load align=4 (global.get $pending))
+            (i64.load offset=16 align=4 (call $holder (local.get $cell)))))
+  (call $touched_piece (local.get $cell) (local.get $piece)))
 
 ;; Set a cell of one word.
 (func $put (param $cell i32) (param $word i32)
@@ -584,7 +592,7 @@
   (i32.store (local.get $held) (i32.sub (i32.load (local.get $held)) (i32.const 1)))
   (i32.store (local.get $at) (local.get $piece))
   (call $wake (local.get $stock))
-  (call $wake (i32.add (global.get $piece_cell) (local.get $place))))
+  (call $wake_place (i32.add (global.get $piece_cell) (local.get $place)) (local.get $piece)))
 
 ;; Take a piece from its place back to its stock.
 (func $take_piece (param $place i32) (param $stock i32) (param $piece i32)
@@ -594,7 +602,7 @@
   (local.set $held (i32.load (call $holder (local.get $stock))))
   (i32.store (local.get $at) (i32.const -1))
   (i32.store (local.get $held) (call $word (i64.add (i64.load32_s (local.get $held)) (i64.const 1))))
-  (call $wake (i32.add (global.get $piece_cell) (local.get $place)))
+  (call $wake_place (i32.add (global.get $piece_cell) (local.get $place)) (local.get $piece))
   (call $wake (local.get $stock)))
 
 
