@@ -2,9 +2,9 @@
 
 It is a :class:`~interpreter.compiler.plain.machine.Machine` with the same stretches, frames and cells. A state that is
 played on in the module lives there (:class:`~interpreter.compiler.wasm.resident.Resident`); its cells, frame and log
-are fetched when somebody looks at them. The module keeps no log: choices lead to the same state again, so the plain form
-makes them again where a log is wanted. Where the module gives up, the state goes back to the last choice, and the plain
-form makes that choice and says what is wrong.
+are fetched when somebody looks at them. The module keeps no log: choices lead to the same state again, so the plain
+form makes them again where a log is wanted. Where the module gives up, the state goes back to the last choice, and the
+plain form makes that choice and says what is wrong.
 """
 
 from __future__ import annotations
@@ -242,22 +242,18 @@ class CompiledMachine(Machine):
 
     # --- policies
 
-    def choose(self, state: State, policy: Policy | None, random: Draws, peeks: Peeks | None = None) -> Code | None:
-        """What a policy, or at random where there is none, chooses at the decision at hand; none where the module
-        cannot tell. The numbers that it draws are used up in ``random``."""
+    def choose(self, state: State, player: int, random: Draws) -> Code | None:
+        """What the bot with a number (:meth:`player`) chooses at the decision at hand; none where the module cannot
+        tell. The numbers that it draws are used up in ``random``."""
         home = self._lives(state)
-        if home is None:
-            return None
-        player = self.player(policy, peeks)
-        if player is None:
-            return None
-        home = self._lives(state)  # in the module that was made for this policy
-        return home.choose(state, player, random) if home is not None else None
+        return home.choose(player, random) if home is not None else None
 
     def player(self, policy: Policy | None, peeks: Peeks | None) -> int | None:
-        """The number of a policy in the module, into which it comes if need be; none where there is no room."""
+        """The number of a policy (none: of the random bot) in the module, into which it comes if need be; none where
+        there is no module, or no room in it. ``peeks`` say what the policy may not look at; without them it may look at
+        all."""
         key = self._key(policy, peeks)
-        module = self._module
+        module = self.module
         if module is None:
             return None
         found = module.players.get(key)

@@ -53,10 +53,12 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class _Decision:
-    """How the options of a decision lie in memory: the words of one, the types of each alternative's values and, where
-    these are all plain indexes, how many; and the word of the frame that says who decides, if one does."""
+    """How the options of a decision lie in memory: the words between two of them, the bytes of each alternative, the
+    types of each alternative's values and, where these are all plain indexes, how many; and the word of the frame that
+    says who decides, if one does."""
 
     stride: int
+    sizes: tuple[int, ...]
     types: tuple[tuple[Type, ...], ...]
     plain: tuple[int, ...]
     seat: int | None
@@ -78,6 +80,10 @@ class Compiled:
         self._current: Resident | None = None
         self._decisions: dict[int, _Decision] = {}
         self._records: dict[tuple[int, Code], bytes] = {}
+        self._codes: dict[tuple[int, bytes], Code] = {}
+        """Options by their words, and the words of options: the same come again and again."""
+        self._longs, self._stream = instance.longs, made.addresses["stream"] // 8
+        self._frames_start = builder.memory.frames
 
     _start: Any
     _list: Any
@@ -171,8 +177,8 @@ class Compiled:
 
     def saved(self) -> bytes:
         """The state that lies in memory."""
-        end = self._words[TOP] if self._words[ASKED] >= 0 else self.builder.memory.frames
-        return bytes(self._bytes[STATE:end])
+        end = self._words[TOP] if self._words[ASKED] >= 0 else self._frames_start
+        return self._bytes[STATE:end].tobytes()
 
     def restore(self, data: bytes) -> None:
         self._bytes[STATE : STATE + len(data)] = data
@@ -192,21 +198,23 @@ class Compiled:
                 slot = self.builder.frames.shape(stretch.procedure).slots[end.ask.seat.index]
                 seat = slot.offset // WORD if isinstance(slot, Slot) else None
             stride = self.builder.decisions.stride(index)
-            found = self._decisions[index] = _Decision(stride, types, plain, seat)
+            sizes = tuple(self.builder.decisions.words(option) * WORD for option in end.ask.options)
+            found = self._decisions[index] = _Decision(stride, sizes, types, plain, seat)
         return found
 
     def asked(self) -> tuple[int, int] | None:
-        index = self._words[ASKED]
+        words = self._words
+        index = words[ASKED]
         if index < 0:
             return None
-        seat = self._decision(index).seat
+        seat = (self._decisions.get(index) or self._decision(index)).seat
         if seat is not None:
-            return index, self._words[self._words[FRAME] // WORD + seat]
+            return index, words[words[FRAME] // WORD + seat]
         return index, self._actor()
 
     def take(self, number: int, values: tuple[Value, ...]) -> int:
-        index = self._words[ASKED]
-        record = self._record(index, (number, values))
+        index, code = self._words[ASKED], (number, values)
+        record = self._records.get((index, code)) or self._record(index, code)
         self._bytes[self._options : self._options + len(record)] = record
         self._take(self._options)
         return index
@@ -260,14 +268,24 @@ class Compiled:
 
     def choose(self, player: int, random: Draws) -> Code:
         """What a policy chooses at the decision at hand."""
-        at = self.addresses["stream"] // 8
-        self.instance.longs[at] = _signed(random.origin)
-        self.instance.longs[at + 1] = random.used
+        longs, at = self._longs, self._stream
+        used = random.used
+        longs[at] = random.signed_origin
+        longs[at + 1] = used
         place = self._decide(player)
-        decision = self._decision(self._words[ASKED])
-        random.go_to(self.instance.longs[at + 1])
-        words = self._words[place // WORD : place // WORD + decision.stride].tolist()
-        return self._code(words, 0, decision)
+        if longs[at + 1] != used:
+            random.go_to(longs[at + 1])
+        index = self._words[ASKED]
+        decision = self._decisions.get(index) or self._decision(index)
+        size = decision.sizes[self._words[place // WORD]]
+        key = index, self._bytes[place : place + size].tobytes()
+        found = self._codes.get(key)
+        if found is None:
+            if len(self._codes) >= MOST_RECORDS:
+                self._codes.clear()
+            words = self._words[place // WORD : place // WORD + decision.stride].tolist()
+            found = self._codes[key] = self._code(words, 0, decision)
+        return found
 
     def play(self, seed: int, bots: Sequence[int], streams: Sequence[Draws], limit: int) -> tuple[int, int] | None:
         """A whole game; how many decisions there were, and how many rounds."""
@@ -277,7 +295,7 @@ class Compiled:
         try:
             self._start(_signed(seed))
             for seat, (bot, stream) in enumerate(zip(bots, streams, strict=True)):
-                self._seat_bot(seat, bot, _signed(stream.origin))
+                self._seat_bot(seat, bot, stream.signed_origin)
             decisions = self._play(limit)
         except Trap:
             return None

@@ -150,7 +150,7 @@ class Resident:
         except Trap:
             return False
 
-    def choose(self, state: State, player: int, random: Draws) -> Code | None:
+    def choose(self, player: int, random: Draws) -> Code | None:
         self.built.load(self)
         try:
             return self.built.choose(player, random)

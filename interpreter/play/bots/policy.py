@@ -70,17 +70,32 @@ class PolicyBot:
         self._sighted: set[Named] = set()
         """Decisions at which it reads nothing that can be hidden."""
         self._machine: Machine | None = None
+        self._module: Any = None
+        self._player: int | None = None
         self._ways: dict[int, tuple[_Way, ...]] = {}
 
     def choose(self, game: Game, decision: Decision, random: Stream) -> Option:
         if not decision.is_turned:
-            peeks = None if self.in_world else partial(_peeks, game.ruleset.model, self.policy)
-            code = game.machine.choose(game.state, self.policy, random, peeks)
+            machine = game.machine
+            if machine.module is not self._module:
+                self._player = self._number(game)
+            code = machine.choose(game.state, self._player, random) if self._player is not None else None
             if code is not None:
                 return decision.offer(code) if game.decision is decision else decision.option(code)
         if decision.named not in self._sighted and self._is_blind(game, decision):
             return self._guess(game, decision, random)
         return self._slowly(game, decision, random)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A copy, or the bot of another process, finds its module anew."""
+        return {**vars(self), "_module": None, "_player": None, "_machine": None, "_ways": {}}
+
+    def _number(self, game: Game) -> int | None:
+        """The number of its policy in the game's module."""
+        peeks = None if self.in_world else partial(_peeks, game.ruleset.model, self.policy)
+        found = game.machine.player(self.policy, peeks)
+        self._module = game.machine.module
+        return found
 
     def _is_blind(self, game: Game, decision: Decision) -> bool:
         """Whether the policy reads something here that its seat may not see."""
