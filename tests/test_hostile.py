@@ -15,9 +15,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from interpreter.compiler.fast.machine import FastMachine
 
 from interpreter.base.diagnostics import Diagnostic, render, to_json
-from interpreter.compiler.fast.machine import FastMachine
 from interpreter.language import build, parse
 from interpreter.play.bench import calibration
 from tests.small import RULESET, examined, loaded, outcome, write

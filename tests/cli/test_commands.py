@@ -102,6 +102,41 @@ def test_show_what_is_emitted(run: Run) -> None:
     assert run("show", "pebbles", "--players", "2").exit_code == 2
 
 
+def test_show_prints_the_intermediate_form_of_a_rule_and_its_webassembly(run: Run) -> None:
+    text = run("show", "pebbles", "--ir", "may_pull", "--players", "2").stdout
+    assert text.startswith("# may_pull@0 of pebbles\nf.may_pull_0(p0: i32")
+    assert "\n    # pebbles/family.yaml:" in text
+    assert text == run("show", "pebbles", "may_pull", "--ir=built").stdout
+    assert text.rstrip("\n") in run("show", "pebbles", "--ir").stdout
+    wat = run("show", "pebbles", "--wat", "may_pull").stdout
+    assert wat.startswith(";; may_pull@0 of pebbles\n(func $f.may_pull_0 (param $p0 i32)")
+    assert wat.rstrip("\n") in run("show", "pebbles", "--wat").stdout
+    data = json.loads(run("show", "pebbles", "--wat", "f.may_pull_0", "-o", "json").stdout)
+    assert data == {
+        "ruleset": "pebbles",
+        "players": 2,
+        "pass": data["pass"],
+        "functions": [{"name": "f.may_pull_0", "rule": "may_pull", "wat": wat.rstrip("\n")}],
+    }
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--ir", "may_pul"], "no function is made of a rule `may_pul`; did you mean `may_pull`?"),
+        (["--ir=biult", "may_pull"], "unknown pass `biult`; did you mean `built`? The passes are `built`"),
+        (["may_pull"], "the name of a rule goes with --ir and --wat"),
+        (["--ir", "--wat"], "are two views"),
+        (["--layers", "--players", "2"], "--players and --set go with --emit, --ir and --wat"),
+        (["--wat", "--players", "77"], "77"),
+    ],
+)
+def test_show_says_what_is_wrong_with_a_wish_for_functions(run: Run, arguments: list[str], message: str) -> None:
+    result = run("show", "pebbles", *arguments)
+    assert result.exit_code != 0
+    assert message in result.stderr
+
+
 def test_show_a_policy(run: Run) -> None:
     (way,) = json.loads(run("show", "pebbles", "--policy", "eager", "-o", "json").stdout)
     text = "pull kind, number by -number, kind"

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from interpreter.compiler.fast import machine as fast
 
 from interpreter.base import paths
 from interpreter.base.diagnostics import Diagnostic, RulesetError
 from interpreter.base.source import SourceFile
-from interpreter.compiler.fast import machine as fast
 from interpreter.engine import cache
 from interpreter.engine import ruleset as rulesets
 from interpreter.engine.cache import kept_trees

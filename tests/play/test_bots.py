@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 
 import pytest
+from interpreter.compiler.fast import expressions
 
 from interpreter.compiler.constants import RuleFailure
-from interpreter.compiler.fast import expressions
 from interpreter.engine.decision import Decision, Option
 from interpreter.engine.game import Game
 from interpreter.engine.refusal import IllegalMove

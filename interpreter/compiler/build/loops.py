@@ -363,7 +363,11 @@ class Loops:
             taken = [o.Set(kept, key) for key, kept in zip(keys, best, strict=True)]
             b.add(o.If(o.Get(better), (o.Set(some, ONE), o.Set(found, o.Get(item)), *taken), span=b.span))
 
-        self.each(node, one)
+        with b.block() as loop:
+            self.each(node, one)
+        for kept in best:
+            b.set(kept, o.Constant(0, kept.rep))
+        b.body.extend(loop)
         b.locals[node.variable] = found
         return self._must(node, found)
 

@@ -63,6 +63,11 @@ class ModuleBuilder:
             found = self._names[key] = f"{plain}~{number}" if number else plain
         return found
 
+    @property
+    def purposes(self) -> dict[str, str]:
+        """What the functions are for, by their names: ``f price@0`` is the first layer of the rule ``price``."""
+        return {name: key for key, name in self._names.items()}
+
     def wanted(self, name: str, make: Callable[[], o.Function]) -> str:
         """A function that is called: it is made later, once."""
         if name not in self.functions:

@@ -245,7 +245,11 @@ class Policies:
                 self._put(b, start, ask.options[number], number, values)
             b.add(o.If(o.Select(o.Get(some), better, ONE), tuple(taken), span=b.span))
 
-        each(one, False)
+        with b.block() as found:
+            each(one, False)
+        for var in best:
+            b.set(var, o.Constant(0, "i64"))
+        b.body.extend(found)
         b.add(o.If(o.Get(some), (o.Return(start),), span=b.span))
 
     def _put(self, b: FunctionBuilder, at: o.Value, option: c.Option, number: int, values: list[o.Var]) -> None:

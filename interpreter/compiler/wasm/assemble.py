@@ -327,14 +327,18 @@ DRIVER = """
       (br $next)))
   (i32.const 0))
 
-;; Puts a kind of bot on a seat, and its stream at the beginning.
-(func (export "seat_bot") (param $seat i32) (param $kind i32) (param $start i64)
+;; Puts a kind of bot on a seat, with a stream that begins at a state of the generator.
+(func $seat (export "seat") (param $seat i32) (param $kind i32) (param $start i64)
   (local $at i32)
   (i32.store (i32.add (i32.const {kinds}) (i32.shl (local.get $seat) (i32.const 2)))
     (i32.mul (local.get $kind) (i32.const {stretches})))
   (local.set $at (i32.add (i32.const {streams}) (i32.shl (local.get $seat) (i32.const 4))))
   (i64.store (local.get $at) (local.get $start))
   (i64.store offset=8 (local.get $at) (i64.const 0)))
+
+;; The same with the stream of a seed and the hash of a name.
+(func $seat_bot (export "seat_bot") (param $seat i32) (param $kind i32) (param $seed i64) (param $hash i64)
+  (call $seat (local.get $seat) (local.get $kind) (call $start (local.get $seed) (local.get $hash))))
 
 ;; Whether the decision at hand has more than one option.
 (func (export "free") (result i32)

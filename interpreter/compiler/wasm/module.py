@@ -74,7 +74,7 @@ class Compiled:
         self.addresses = made.addresses
         self.instance = instance
         self._bytes, self._words = instance.bytes, instance.words
-        for name in ("start", "list", "take", "actor", "free", "decide", "play", "forget", "seat_bot"):
+        for name in ("start", "list", "take", "actor", "free", "decide", "play", "forget", "seat"):
             setattr(self, f"_{name}", instance.function(name))
         self._options = made.addresses["options"]
         self._current: Resident | None = None
@@ -93,7 +93,7 @@ class Compiled:
     _decide: Any
     _play: Any
     _forget: Any
-    _seat_bot: Any
+    _seat: Any
 
     # --- making
 
@@ -295,7 +295,7 @@ class Compiled:
         try:
             self._start(_signed(seed))
             for seat, (bot, stream) in enumerate(zip(bots, streams, strict=True)):
-                self._seat_bot(seat, bot, stream.signed_origin)
+                self._seat(seat, bot, stream.signed_origin)
             decisions = self._play(limit)
         except Trap:
             return None

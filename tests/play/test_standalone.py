@@ -1,0 +1,201 @@
+"""Modules that stand alone play the same game as the interpreter, and show a seat no more than it may see."""
+
+from __future__ import annotations
+
+import random
+from functools import cache
+
+import pytest
+
+from interpreter.compiler.build.memory import STATE
+from interpreter.compiler.ir.verify import check_function, signatures_of
+from interpreter.compiler.wasm.codec import Codec
+from interpreter.compiler.wasm.signatures import runtime_signatures
+from interpreter.engine.game import Game
+from interpreter.engine.ruleset import Ruleset, load
+from interpreter.engine.sight import look_alike, veils
+from interpreter.engine.worlds import Worlds
+from interpreter.play.bots.named import bots_of
+from interpreter.play.match import Match
+from interpreter.play.standalone import Standalone, standalone
+from tests.play.alone import Alone
+
+POLICIES = ("sensible", "random")
+TABLES = [("goofspiel", 3, ()), ("germany-2018", 3, ()), ("outpost", 2, ()), ("germany-2018", 2, ())]
+
+
+@cache
+def built(name: str, people: int, overlays: tuple[str, ...] = ()) -> tuple[Ruleset, Standalone]:
+    ruleset = load(name, overlays).for_players(people)
+    return ruleset, standalone(ruleset, people, ruleset.settings({}), POLICIES)
+
+
+def put(alone: Alone, made: Standalone, game: Game) -> None:
+    """The state of a game into the memory of a module."""
+    alone.write(STATE, Codec(made.builder).encode(game.state, 0))
+
+
+@pytest.mark.parametrize(("name", "people", "overlays"), TABLES)
+def test_functions_around_a_module_are_sound(name: str, people: int, overlays: tuple[str, ...]) -> None:
+    _, made = built(name, people, overlays)
+    functions = made.builder.functions
+    known = {**runtime_signatures(), **signatures_of(functions.values())}
+    assert [text for each in functions.values() for text in check_function(each, known)] == []
+    assert made.builder.left_out == {}
+
+
+@pytest.mark.parametrize(("name", "people", "overlays"), TABLES)
+def test_options_choices_and_result_are_those_of_the_interpreter(
+    name: str, people: int, overlays: tuple[str, ...]
+) -> None:
+    ruleset, made = built(name, people, overlays)
+    alone, clean, chance = Alone(made), Alone(made), random.Random(7)
+    game = ruleset.new_game(people, 7)
+    alone.call("new_game", 7)
+    number = 0
+    while game.decision is not None:
+        assert alone.decision is not None
+        assert (alone.decision["name"], alone.call("actor")) == (game.decision.name, game.decision.actor)
+        assert alone.call("over") == 0
+        addresses = alone.addresses()
+        assert [alone.option(address) for address in addresses] == [each.as_dict() for each in game.decision.options]
+        chosen = chance.randrange(len(addresses))
+        if number % 5 == 0:  # what lies where nothing is kept any more changes neither digest nor view
+            put(clean, made, game)
+            assert alone.call("digest") == clean.call("digest")
+            for seat in range(people + 1):
+                assert alone.view(seat) == clean.view(seat)
+        if number % 7 == 0:
+            before = alone.call("digest")
+            alone.call("choose", addresses[-1])
+            assert alone.call("undo") == 1
+            assert alone.call("digest") == before
+            alone.call("count")
+        game.apply(game.decision.options[chosen])
+        alone.call("choose", addresses[chosen])
+        number += 1
+    assert (alone.call("decision"), alone.call("over"), alone.call("count")) == (-1, 1, 0)
+    assert game.result is not None
+    seats = range(len(alone.manifest["seats"]))
+    assert tuple(alone.call("place", seat) for seat in seats) == game.result.places
+    keys = [tuple(alone.call("key", seat, key) for key in range(len(alone.manifest["ranking"]))) for seat in seats]
+    assert tuple(keys) == tuple(tuple(map(int, own)) for own in game.result.keys)
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize(("name", "people", "overlays"), TABLES)
+def test_bots_choose_as_those_of_the_interpreter(
+    name: str, people: int, overlays: tuple[str, ...], policy: str
+) -> None:
+    ruleset, made = built(name, people, overlays)
+    alone = Alone(made)
+    match = Match(ruleset, bots_of(policy, ruleset, people), 3)
+    alone.call("new_game", 3)
+    for _ in range(150):
+        if not match.step():
+            break
+        address = alone.call("bot", POLICIES.index(policy))
+        assert match.game.last_choice is not None
+        assert alone.option(address) == match.game.last_choice.as_dict()
+        alone.call("choose", address)
+    for seat, each in enumerate(alone.manifest["seats"]):
+        alone.call("seat_bot", seat, POLICIES.index(policy), 3, int(each["stream"]))
+    while alone.call("play", 1_000):
+        pass
+    assert alone.call("over") == 1
+
+
+def test_all_choices_of_a_game_are_taken_back_one_by_one() -> None:
+    _, made = built("goofspiel", 3)
+    alone, chance = Alone(made), random.Random(1)
+    alone.call("new_game", 1)
+    digests = []
+    while alone.decision is not None:
+        digests.append(alone.call("digest"))
+        alone.call("choose", chance.choice(alone.addresses()))
+    assert len(set(digests)) == len(digests)
+    for digest in reversed(digests):
+        assert alone.call("undo") == 1
+        assert alone.call("digest") == digest
+    assert alone.call("undo") == 0
+    alone.call("new_game", 1)
+    assert alone.call("digest") == digests[0]
+    assert alone.call("undo") == 0
+
+
+# --- views
+
+
+@pytest.mark.parametrize(("name", "people", "overlays"), TABLES)
+def test_a_view_has_what_the_seat_may_see_and_masks_the_rest(name: str, people: int, overlays: tuple[str, ...]) -> None:
+    ruleset, made = built(name, people, overlays)
+    alone, chance = Alone(made), random.Random(5)
+    game = ruleset.new_game(people, 5)
+    model = ruleset.model
+    seen = masked = 0
+    while game.decision is not None:
+        game.apply(game.decision.options[chance.randrange(len(game.decision.options))])
+        put(alone, made, game)
+        for seat in range(people):
+            content, mask = alone.view(seat)
+            hidden = veils(game, seat)
+            for group in alone.manifest["cells"]:
+                if group["name"] not in model.groups:
+                    continue
+                for number in range(group["count"]):
+                    cell = group["first"] + number
+                    at = group["address"] - STATE + number * group["stride"]
+                    words = content[at : at + group["stride"]]
+                    if mask[cell] == 0:
+                        assert cell not in hidden, group["name"]
+                        assert words == alone.read(STATE + at, group["stride"])
+                        seen += 1
+                        continue
+                    masked += 1
+                    assert cell in hidden, group["name"]
+                    many = int.from_bytes(words[:4], "little")
+                    assert (mask[cell], many) == (1, 0) if hidden[cell].many is None else (2, hidden[cell].many)
+                    assert not any(words[4:])
+            hidden_cards = next(group for group in alone.manifest["cells"] if group["name"] == "location")
+            for card in range(hidden_cards["count"]):
+                where = game.machine.constants.seen_by.get(game.state.cells[hidden_cards["first"] + card])
+                assert mask[hidden_cards["first"] + card] == int(where is not None and seat not in where)
+    assert seen
+    assert masked
+
+
+@pytest.mark.parametrize(("name", "people", "overlays"), TABLES)
+def test_worlds_that_a_seat_cannot_tell_apart_have_one_view(name: str, people: int, overlays: tuple[str, ...]) -> None:
+    ruleset, made = built(name, people, overlays)
+    alone, chance = Alone(made), random.Random(11)
+    game = ruleset.new_game(people, 11)
+    others = 0
+    for _ in range(60):
+        if game.decision is None:
+            break
+        game.apply(game.decision.options[chance.randrange(len(game.decision.options))])
+        if game.decision is None:
+            break
+        for seat in range(people):
+            world = Worlds(game, seat, replay=False).dealt(chance.randrange)
+            if not look_alike(game, world, seat):
+                continue
+            put(alone, made, game)
+            mine, whole = alone.view(seat), alone.call("digest")
+            put(alone, made, world)
+            assert alone.view(seat) == mine
+            others += alone.call("digest") != whole
+    assert others
+
+
+def test_a_seat_that_is_none_sees_nothing() -> None:
+    import wasmtime
+
+    _, made = built("goofspiel", 3)
+    alone = Alone(made)
+    alone.call("new_game", 1)
+    spectator = alone.view(3)[1]
+    assert all(a >= b for a, b in zip(spectator, alone.view(0)[1], strict=True))
+    for seat in (-1, 4):
+        with pytest.raises(wasmtime.Trap):
+            alone.call("view", seat)
