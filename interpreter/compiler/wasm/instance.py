@@ -7,13 +7,14 @@ are written into one array that is made once, and the C function is called that 
 from __future__ import annotations
 
 import ctypes
+import sys
 from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 from interpreter.compiler.wasm.assemble import PAGE
 
-__all__ = ["Instance", "Trap", "compiled", "serialised", "text_to_binary"]
+__all__ = ["Instance", "Trap", "compiled", "is_available", "serialised", "text_to_binary"]
 
 
 class Trap(Exception):
@@ -27,6 +28,17 @@ def _engine() -> Any:
     config = Config()
     config.cranelift_opt_level = "speed"
     return Engine(config)
+
+
+@cache
+def is_available() -> bool:
+    """Whether wasmtime can be imported here. Where it cannot, one line says so, once."""
+    try:
+        import wasmtime
+    except (ImportError, OSError) as error:
+        print(f"regelwerk: wasmtime cannot be imported ({error}); games run in the slower plain form", file=sys.stderr)
+        return False
+    return wasmtime is not None
 
 
 def text_to_binary(text: str) -> bytes:

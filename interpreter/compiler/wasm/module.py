@@ -100,10 +100,10 @@ class Compiled:
     @classmethod
     def of(cls, machine: CompiledMachine, players: tuple[Player, ...]) -> Compiled:
         """The module of a table with such policies. Raises :class:`Unavailable`."""
-        try:
-            from interpreter.compiler.wasm.instance import Instance
-        except ImportError as error:
-            raise Unavailable(str(error)) from None
+        from interpreter.compiler.wasm.instance import Instance, is_available
+
+        if not is_available():
+            raise Unavailable("wasmtime cannot be imported")
         builder = ModuleBuilder(machine.program, machine.constants, machine.resets)
         texts = builder.shapes.texts = machine.texts  # states go from one module of a table to another
         what = kept_as(player.key for player in players)
