@@ -1,5 +1,5 @@
 """How the tests are run: properties always by the same examples in continuous integration, no cache of a user's,
-functions from the first choice on, and little time lost on looking for cycles."""
+modules from the first choice on, and little time lost on looking for cycles."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import tempfile
 import pytest
 from hypothesis import settings
 
-from interpreter.compiler.fast import machine
+from interpreter.compiler.wasm import machine
 
 pytest.register_assert_rewrite("tests.small", "tests.compiler.pair")  # they compare, and should say what differs
 
@@ -25,7 +25,7 @@ if "PYTEST_XDIST_WORKER" not in os.environ:  # workers, and the processes that t
     os.environ["REGELWERK_CACHE"] = tempfile.mkdtemp(prefix="regelwerk-tests-")
     atexit.register(shutil.rmtree, os.environ["REGELWERK_CACHE"], ignore_errors=True)
 
-machine.PATIENCE = 0  # the functions of a short game are tried too, though few games are not worth writing them
+machine.PATIENCE = 0  # modules are tried in short games too, though few games are not worth compiling them
 
 gc.set_threshold(50_000, 20, 10)  # rulesets stay for later tests: looking through them often took a fifth of all time
 

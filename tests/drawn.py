@@ -254,6 +254,15 @@ class Writer:
             return f"{written[0]}{ends}"
         return "\n".join([f"either{ends}:", *(f"  {pattern}" for pattern in written)])
 
+    def key(self, scope: Scope, choices: Scope) -> str:
+        """A number that orders options, mostly another one for each of them."""
+        words = {word for word, _ in choices}
+        own = [name for name, of in self.names(choices) if of == INT and name.partition(".")[0] in words]
+        if not own or self.chance.random() < 0.3:
+            return self.number(scope, 1)
+        one, other = self.chance.choice(own), self.chance.choice(own)
+        return f"(({one} - {self.chance.choice(NUMBERS[:6])}) * ({other} - {self.chance.choice(NUMBERS[:6])}))"
+
     def pattern(self, around: Scope, alternatives: dict[str, Scope]) -> tuple[str, Scope]:
         name = self.chance.choice([*alternatives, "any"] if self.chance.random() < 0.2 else list(alternatives))
         choices = alternatives.get(name, [])
@@ -262,7 +271,7 @@ class Writer:
         words = f"{name} {', '.join(word for word, _ in choices)}".strip()
         tests = []
         if self.chance.random() < 0.4:  # what a key may say again
-            self.said.append((scope, key := self.number(scope, 1)))
+            self.said.append((scope, key := self.key(scope, choices)))
             tests.append(f"({self.truth(scope)} or {key} {self.chance.choice(['<', '<='])} {self.number(scope, 1)})")
         for _ in range(self.chance.choice([0, 1, 1, 2])):
             pinned = [entry for entry in choices if entry[1].form != "list"]

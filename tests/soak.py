@@ -104,7 +104,7 @@ def play_both(rulesets: Sequence[Ruleset], players: int, bots: str, seed: int, s
     assert fast.digest() == plain.digest()
     assert fast.result == plain.result
     assert [str(line) for line in fast.log()] == [str(line) for line in plain.log()]
-    assert fast.machine.abandoned == 0, f"seed {seed}"
+    assert fast.machine.bailouts == 0, f"seed {seed}"
     return match.decisions
 
 

@@ -13,6 +13,7 @@ from click.testing import CliRunner
 import interpreter
 from interpreter.base.source import SourceFile
 from interpreter.cli.main import cli
+from interpreter.engine.ruleset import load
 from interpreter.language.declare import OWN_CELLS, OWN_TYPES, OWN_VALUES
 from interpreter.language.grammar import RESERVED_WORDS, grammar
 from interpreter.language.signatures import FUNCTIONS
@@ -138,3 +139,44 @@ def test_every_sample_of_the_reference_is_well_formed() -> None:
         assert whole is not None
         wrong += [each for each in check_schema(kind, whole) if each.code != "E102"] + tidy(file)[1]
         assert [each.message for each in wrong] == [], f"docs/language.md:{sample.line}"
+
+
+SEAMS = (DOCS / "power-grid.md").read_text(encoding="utf-8").partition("## Seams")[2].partition("\n## ")[0]
+SEAM_ROWS = [
+    (re.findall(r"`(\w+(?:\([^)`]*\))?)`", re.sub(r" \(`.*?`\)", "", seams)), users)
+    for seams, _, users in (line.strip("| ").split(" | ") for line in SEAMS.splitlines() if line.startswith("| `"))
+]
+USERS = {
+    "tests": "tests/boards/power-grid/*/*.yaml",
+    "edition 2018": "rulesets/power-grid/editions/2018.yaml",
+    "editions 2004 and 2018": "rulesets/power-grid/editions/20*.yaml",
+    "BrettspielWelt": "rulesets/power-grid/editions/brettspielwelt.yaml",
+    "France": "rulesets/power-grid/maps/france.yaml",
+    "USA 2018": "rulesets/power-grid/maps/usa-2018.yaml",
+    "Baden-Württemberg": "rulesets/power-grid/maps/baden-wuerttemberg.yaml",
+    "Robots": "rulesets/power-grid/overlays/robots.yaml",
+    "Konzern": "rulesets/power-grid/overlays/konzern.yaml",
+    "beginners": "rulesets/power-grid/overlays/beginners.yaml",
+    "start cities": "rulesets/power-grid/overlays/start-cities.yaml",
+    "the Skerries": "docs/examples/islands/power-grid/maps/*.yaml",
+    "Harrow Ridge": "docs/examples/two-markets/power-grid/maps/*.yaml",
+}
+
+
+@pytest.mark.parametrize(("seams", "users"), SEAM_ROWS, ids=[seams[0].partition("(")[0] for seams, _ in SEAM_ROWS])
+def test_every_seam_of_power_grid_is_a_rule_that_the_named_files_cover(seams: list[str], users: str) -> None:
+    """Of the seams of a row each stands in one of the files that are named, and each file has one of them."""
+    texts = {
+        user: "".join(path.read_text(encoding="utf-8") for path in DOCS.parent.glob(USERS[user]))
+        for user in re.sub(r"\[(.+?)\]\(.+?\)", r"\1", users).split(", ")
+    }
+    names = [seam.partition("(")[0] for seam in seams]
+    for seam, name in zip(seams, names, strict=True):
+        models = [load(id).model for id in ("germany-2018", "germany-2004")]
+        model = next(model for model in models if name in model.rules or name in model.events)
+        parameters = re.findall(r"\w+", seam)[1:]
+        known = model.events[name].fields if name in model.events else dict(model.rules[name].parameters)
+        assert list(known) == parameters
+        assert any(re.search(rf"\b{name}\b", text) for text in texts.values()), name
+    for user, text in texts.items():
+        assert any(re.search(rf"\b{name}\b", text) for name in names), user

@@ -15,9 +15,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from interpreter.compiler.fast.machine import FastMachine
 
 from interpreter.base.diagnostics import Diagnostic, render, to_json
-from interpreter.compiler.fast.machine import FastMachine
 from interpreter.language import build, parse
 from interpreter.play.bench import calibration
 from tests.small import RULESET, examined, loaded, outcome, write
@@ -598,7 +598,7 @@ def test_what_is_remembered_is_forgotten(tmp_path: Path) -> None:
         for _ in range(40):
             assert game.decision is not None
             game.apply(list(game.decision.options)[-1])
-    assert not machine.abandoned
+    assert not machine.bailouts
     caches = game.state.caches
     caches[0].update((-number, 0) for number in range(200_000))
     machine.form.runtime.budget.refill(game.state)

@@ -45,7 +45,7 @@ class Person:
 
     def asked(self, game: Game, decision: Decision) -> Option:
         """Shows the options and reads lines until one of them takes an option."""
-        codes = list(game.machine.options(game.state, decision.env, decision.site))
+        codes = decision.codes
         self._show(game, decision, codes)
         while True:
             code = self._line(game, decision, codes)

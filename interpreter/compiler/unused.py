@@ -92,6 +92,7 @@ def _nodes(model: Model, policies: Iterable[Policy]) -> Iterator[object]:
         *(guard.value for guard in model.phase_guards if guard is not None),
         *(tree for look in model.picture.values() for tree in look.trees),
         *(law.condition for law in model.laws),
+        model.graph and model.graph.measure,
     ]
     trees.extend(trigger.test for trigger in model.triggers.values())
     for things in (model.groups.values(), model.standing.values(), model.measures, model.boards):

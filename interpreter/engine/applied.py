@@ -197,7 +197,10 @@ def _topics(model: Model) -> list[Topic]:
 def _reached(model: Model) -> Model:
     """The model without rules, triggers, tables and values of the state that nothing leads to."""
     around = [tree for group in model.groups.values() for tree in group.trees if tree]
-    nodes: list[Any] = list(descendants((*model.ranking, *model.phase_guards, *around)))
+    measure = model.graph and model.graph.measure
+    nodes: list[Any] = list(
+        descendants((*model.ranking, *model.phase_guards, *around, *([measure] if measure else ())))
+    )
     named = [*model.phases, model.setup, *(setting.check for setting in model.settings.values())]
     waiting = [Topic("rules", name) for name in named if name in model.rules]
     waiting += [Topic("standing", name) for name in model.standing]

@@ -14,11 +14,11 @@ import marshal
 import os
 import pickle
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from types import CodeType, MethodWrapperType
+from types import MethodWrapperType
 from typing import Any
 
 from interpreter.base.paths import ruleset_roots, schema_folder
@@ -26,9 +26,9 @@ from interpreter.base.source import SourceFile
 from interpreter.base.store import Store, digest_of, store
 from interpreter.reading.evidence import Evidence, found_again
 
-__all__ = ["Forms", "KeptTrees", "Late", "Request", "kept_trees", "request_for"]
+__all__ = ["KeptTrees", "Late", "Modules", "Request", "kept_trees", "request_for"]
 
-_SOURCES = (".py", ".lark", ".json")
+_SOURCES = (".py", ".lark", ".json", ".wat")
 _WRONG = (pickle.PickleError, AttributeError, EOFError, ImportError, LookupError, RecursionError, TypeError, ValueError)
 
 
@@ -102,50 +102,32 @@ def request_for(
     return Request(found, digest_of("ruleset", _asker(), json.dumps(asked)))
 
 
-# -- emitted code ------------------------------------------------------------------------------------------------------
+# -- compiled modules --------------------------------------------------------------------------------------------------
 
 
-class Forms:
-    """Emitted code of one table. ``names`` say all that it was made of: what was looked at, players and settings.
+class Modules:
+    """Compiled modules of one table. ``names``: what they were made of, as what was looked at, players and settings."""
 
-    ``files`` are those in which the rules stand: places in what comes back are places in them.
-    """
-
-    def __init__(self, files: Callable[[], dict[str, SourceFile]], *names: str | bytes) -> None:
-        self.files, self.names = files, names
+    def __init__(self, *names: str | bytes) -> None:
+        self.names = names
 
     def has(self, what: str) -> bool:
         """Whether an entry is there, be it whole or not."""
         found = store()
         return found is not None and found.has(self._key(what))
 
-    def kept(self, what: str) -> tuple[dict[str, CodeType], Any] | None:
-        """Compiled code by file, and what stands beside it."""
+    def kept(self, what: str) -> bytes | None:
         found = store()
         data = found.get(self._key(what)) if found else None
-        if data is None:
-            return None
-        try:
-            names, beside, code = _parts(data)
-            files = self.files()
-            return marshal.loads(code), _unpickled(beside, [files[name] for name in marshal.loads(names)])
-        except _WRONG:
-            return None
+        return bytes(data) if data is not None else None
 
-    def keep(self, what: str, code: dict[str, CodeType], beside: Any) -> None:
+    def keep(self, what: str, data: bytes) -> None:
         found = store()
-        if found is None:
-            return
-        sources: dict[int, tuple[int, SourceFile]] = {}
-        try:
-            pickled, code_ = _pickled(beside, sources), marshal.dumps(code)
-        except _WRONG:
-            return
-        names = marshal.dumps([file.name for _, file in sources.values()])
-        found.put(self._key(what), _joined(names, pickled, code_))
+        if found is not None:
+            found.put(self._key(what), data)
 
     def _key(self, what: str) -> bytes:
-        return digest_of("form", _asker(), what, *self.names)
+        return digest_of("module", _asker(), what, *self.names)
 
 
 # -- parsed texts ------------------------------------------------------------------------------------------------------

@@ -33,12 +33,26 @@ def rulesets_of(shelf: Shelf) -> list[Document]:
 
 def overlays_for(shelf: Shelf, ruleset: Document, part: Document) -> list[str] | None:
     """The overlays with which a ruleset contains a file; nothing where it cannot."""
-    ids = {(document.kind, document.id) for document in files_of(shelf, ruleset)}
+    ids = _ids_of(shelf, ruleset, part.kind)
     if (part.kind, part.id) in ids or (part.kind == "words" and ("family", part.id.partition("/")[0]) in ids):
         return []
     over = [scalar.text for scalar in words(part.root.get("over"))] if part.kind == "overlay" else []
     found = {id for _, id in ids}
     return [part.id] if found & set(over) and not found & undefined_with(part) else None
+
+
+def _ids_of(shelf: Shelf, ruleset: Document, wanted: str) -> set[tuple[str, str]]:
+    """Kind and id of the files of a ruleset. Maps, decks and overlays name libraries alone, and are read for these."""
+    opened = None if wanted == "library" else ("family", "edition")
+    found = {(ruleset.kind, ruleset.id)}
+    front = [ruleset]
+    while front:
+        for named in _named(front.pop()):
+            if named not in found:
+                found.add(named)
+                document = shelf.read(*named)[0] if opened is None or named[0] in opened else None
+                front.extend([document] if document is not None else [])
+    return found
 
 
 def can_have(documents: Iterable[Document], overlay: Document) -> bool:

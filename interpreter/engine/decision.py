@@ -2,33 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import field
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, overload
 
 from interpreter.base.frozen import dataclass
-from interpreter.compiler.fast.machine import FastMachine
 from interpreter.compiler.plain.machine import AskSite, OptionSite
+from interpreter.compiler.wasm.machine import Code, CompiledMachine
 from interpreter.engine.values import Names
 from interpreter.kernel.state import State, Value
 from interpreter.language import core as c
 from interpreter.language.types import Type, has_cards
 
-if TYPE_CHECKING:
-    from interpreter.language.policies import Policy
-
 __all__ = ["Code", "Decision", "Named", "Option", "Options"]
 
 MAXIMUM_OPTIONS = 4_000
 """So many options of one decision are known by their public names before they are made anew."""
-MAXIMUM_POLICIES = 64
-"""So many policies are known to one decision by what they are."""
-
-Code = tuple[int, tuple[Value, ...]]
-"""An option as the machine lists it: the alternative's number at its decision, and its values."""
-
-Prefer = Callable[[State, Sequence[Value], Callable[[], int]], Code]
-"""What chooses at a decision from the state, the locals of the rule that asks, and random numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,23 +47,12 @@ class Named:
     the local that says who decides, if one does.
     """
 
-    __slots__ = ("_policies", "machine", "names", "options", "preferred", "seat", "site")
+    __slots__ = ("machine", "names", "options", "seat", "site")
 
-    def __init__(self, machine: FastMachine, site: AskSite, names: Names) -> None:
+    def __init__(self, machine: CompiledMachine, site: AskSite, names: Names) -> None:
         self.machine, self.site, self.names = machine, site, names
         self.options: dict[Code, Option] = {}
         self.seat = site.ask.seat.index if type(site.ask.seat) is c.Local else None
-        self.preferred: dict[int, Prefer] = {}
-        """By the identity of a policy the function that chooses here by it."""
-        self._policies: list[Policy] = []
-
-    def learn(self, policy: Policy, prefer: Prefer) -> None:
-        """Remembers what chooses by a policy, which is kept: else another could get its identity."""
-        if len(self._policies) >= MAXIMUM_POLICIES:
-            self._policies.clear()
-            self.preferred.clear()
-        self._policies.append(policy)
-        self.preferred[id(policy)] = prefer
 
     def option(self, code: Code) -> Option:
         """The option of an alternative's number and values."""
@@ -105,10 +83,14 @@ class Options(Sequence[Option]):
 
     __slots__ = ("_found", "_more", "_named")
 
-    def __init__(self, state: State, env: list[Value], named: Named) -> None:
-        self._named = named
+    def __init__(self, decision: Decision) -> None:
+        self._named = named = decision.named
         self._found: list[Option] = []
-        self._more: Iterator[Code] | None = named.machine.options(state, env, named.site)
+        self._more: Iterator[Code] | None
+        if decision.is_turned:
+            self._more = named.machine.options(decision.state, decision.env, named.site)
+        else:
+            self._more = named.machine.listed(decision.state)
 
     def _all(self) -> list[Option]:
         if self._more is not None:
@@ -163,12 +145,15 @@ class Decision:
     ``actor`` is the seat (from 0), ``context`` the values shown with the decision, ``options`` all legal choices.
     """
 
-    __slots__ = ("_context", "_options", "actor", "frame", "named", "state")
+    __slots__ = ("_context", "_frame", "_options", "actor", "is_turned", "named", "offered", "state")
 
     actor: int
-    frame: tuple[Any, ...]
+    is_turned: bool
+    """Whether another seat decides here than the one whose turn it is, where seats choose at once."""
     named: Named
     """Its options, by their codes."""
+    offered: Option | None
+    """The option that the machine itself chose: it is legal, and need not be looked at again."""
     state: State
     """That of the game. No game stands here: with it every game would be part of a cycle."""
     _context: dict[str, Any]
@@ -181,6 +166,21 @@ class Decision:
     @property
     def name(self) -> str:
         return self.site.ask.name
+
+    @property
+    def frame(self) -> tuple[Any, ...]:
+        """The frame of the rule that asks."""
+        try:
+            return self._frame
+        except AttributeError:
+            frame = self.state.frame
+            assert frame is not None
+            self._frame: tuple[Any, ...] = frame
+            return frame
+
+    @frame.setter
+    def frame(self, frame: tuple[Any, ...]) -> None:
+        self._frame = frame
 
     @property
     def env(self) -> list[Value]:
@@ -200,21 +200,34 @@ class Decision:
         return self._context
 
     @property
+    def codes(self) -> list[Code]:
+        """The codes of all options."""
+        if self.is_turned:
+            return list(self.named.machine.options(self.state, self.env, self.site))
+        return self.named.machine.codes(self.state)
+
+    @property
     def options(self) -> Options:
         try:
             return self._options
         except AttributeError:
             self.named.machine.meter.refill()
-            self._options = found = Options(self.state, self.env, self.named)
+            self._options = found = Options(self)
         return found
 
     def option(self, code: Code) -> Option:
         """The option of an alternative's number and values."""
         return self.named.option(code)
 
+    def offer(self, code: Code) -> Option:
+        """The option that the machine itself chose."""
+        found = self.named.options.get(code) or self.named.option(code)
+        self.offered = found if found.site is not None else None
+        return found
+
     def gave(self, option: Option) -> bool:
         """Whether this very object was read among the options."""
-        return hasattr(self, "_options") and self._options.gave(option)
+        return option is self.offered or (hasattr(self, "_options") and self._options.gave(option))
 
     def __repr__(self) -> str:
         return f"<decision {self.name} of seat {self.actor}>"

@@ -120,7 +120,8 @@ def _check_laws(model: Model, reach: Reach, composition: Composition) -> list[Di
             found.extend(error.diagnostics)
             continue
         except RuleFailure as failure:
-            found.append(Diagnostic("E414", f"with {people} players: {failure.message}", failure.span))
+            remedy = "a start must have a value for each number of players that the edition permits"
+            found.append(Diagnostic("E414", f"with {people} players: {failure.message}", failure.span, help=remedy))
             continue
         found.extend(_check_defaults(model, table, people))
         because = Because(table.machine.expressions.compile, table.first, names)
@@ -150,7 +151,8 @@ def _broken(law: Law, message: str, composition: Composition) -> Diagnostic:
     maps = [each for each in composition.documents if each.kind == "map" and each.file is not place.file]
     notes = tuple(Note(f"tested with the map {each.id}", each.root.span) for each in maps)
     lifted = f"tables: {{{law.table}: {{amends: {law.file}, laws: {{{law.name}: nothing}}}}}}"
-    remedy = f"another file lifts this law by `{lifted}`" if law.name else None
+    unnamed = "change the cells or the law; a law with a name (`laws: {NAME: …}`) can be lifted by a later file"
+    remedy = f"another file lifts this law by `{lifted}`" if law.name else unnamed
     return Diagnostic("E414", message, place, notes, remedy)
 
 
@@ -168,4 +170,5 @@ def _check_defaults(model: Model, table: Table, people: int) -> Iterator[Diagnos
             why = f"`{rule.name}` refuses it"
         except RuleFailure as failure:
             why = f"`{rule.name}` fails: {failure.message}"
-        yield Diagnostic("E414", f"the default of `{setting.name}` with {people} players: {why}", setting.span)
+        message = f"the default of `{setting.name}` with {people} players: {why}"
+        yield Diagnostic("E414", message, setting.span, help=f"take a default that `{rule.name}` permits")

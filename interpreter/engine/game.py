@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, Any
 from interpreter.base.frozen import dataclass
 from interpreter.base.words import counted
 from interpreter.compiler.constants import RuleFailure
-from interpreter.compiler.fast.machine import FastMachine
-from interpreter.compiler.plain.machine import AskSite
+from interpreter.compiler.wasm.machine import CompiledMachine
 from interpreter.engine.decision import Code, Decision, Named, Option
 from interpreter.engine.refusal import IllegalMove, because_of, refuse
 from interpreter.engine.script import scripted
 from interpreter.engine.show import Spoken
 from interpreter.kernel.chance import ChanceSource, Scripted, Seeded
-from interpreter.kernel.effects import CHOICE, undo
 from interpreter.kernel.invariants import broken
 from interpreter.kernel.state import State, Value
 from interpreter.language import core as c
@@ -30,8 +28,6 @@ __all__ = ["Game", "Result"]
 
 MAXIMUM_RECORDS = 1_000_000
 """So many changes, events and choices may the log of one game hold."""
-FEW_RECORDS = MAXIMUM_RECORDS // 2
-"""As long as there are fewer records, they are not looked at before each choice of the machine's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +51,7 @@ class _Begun:
 
     ruleset: Ruleset
     table: Table
-    machine: FastMachine
+    machine: CompiledMachine
     named: dict[int, Named]
     """For decisions that were met at this table, their options by public names."""
     settings: dict[str, Value]
@@ -72,18 +68,9 @@ class Game:
     """Where shuffles and draws come from."""
     decision: Decision | None
     """What is asked now; nothing once the game is over. The same object until a choice is made or taken back."""
-    chosen: Option | None = None
-    """What the machine chose for the decision by a policy, if it did: it is legal, and need not be looked at again."""
-    _before: Any = None
-    """The last choice before this object was, as below."""
-    _gathered: Any = None
-    """The last choice that was gathered: what came before it, its record, and where that stood in its log."""
-    _looked_through = 0
-    """So long was the log then."""
-    _paid = 0
-    """For so many choices of the machine's own it was paid (:meth:`FastMachine.pay_ahead`), and no rule waits."""
-    _paid_at = 0, 0
-    """How long the log was when it was paid, and for how many choices."""
+    _made: Any = None
+    """The choices since the game began, the last one in front: those before it, the seat, the stretch that asked, and
+    the option's code."""
 
     def __init__(
         self,
@@ -109,7 +96,7 @@ class Game:
         return self._begun.table
 
     @property
-    def machine(self) -> FastMachine:
+    def machine(self) -> CompiledMachine:
         return self._begun.machine
 
     @property
@@ -204,33 +191,20 @@ class Game:
 
     @property
     def is_over(self) -> bool:
-        return self.state.frame is None
+        return self.decision is None
 
     def _ask(self) -> None:
         """Finds out what is asked now."""
-        self.chosen = None
-        state = self.state
-        frame = state.frame
-        if frame is None:
+        asked = self._begun.machine.asked(self.state)
+        if asked is None:
             self.decision = None
             return
-        try:
-            named = self._begun.named[frame[0]]
-        except KeyError:
-            named = self._named(frame[0])
-        seat = named.seat
+        index, actor = asked
         self.decision = decision = Decision()
-        decision.actor = frame[1][seat] if seat is not None else self._seat(named.site)
-        decision.frame = frame
-        decision.named = named
-        decision.state = state
-
-    def _seat(self, site: AskSite) -> int:
-        """Who decides, where that must be worked out."""
-        assert self.state.frame is not None
-        self.machine.meter.refill()
-        seat: int = site.seat(self.state, list(self.state.frame[1]))
-        return seat
+        decision.actor = actor
+        decision.is_turned, decision.offered = False, None
+        decision.named = self._begun.named.get(index) or self._named(index)
+        decision.state = self.state
 
     def _named(self, index: int) -> Named:
         """The options of the decision at a stretch, all of them still without a name."""
@@ -262,7 +236,7 @@ class Game:
         decision = self.decision_of(seat)
         if decision is None:
             raise IllegalMove(f"seat {seat} does not decide now", [])
-        self._paid = 0
+        self.machine.leave(state)
         self.decision, state.frame = decision, decision.frame
         try:
             yield
@@ -294,62 +268,32 @@ class Game:
             with self._turned_to(by):
                 self.apply(choice)
             return
-        begun, state, paid = self._begun, self.state, self._paid
-        if choice is self.chosen and paid and not state.memo:  # else the plain form remembers something
-            machine = begun.machine
-            frame: Any = state.frame
-            self._paid = paid - 1
-            machine.chance = self.chance
-            number, values = choice.code
-            try:
-                going = machine.takes[frame[0]][number](state, frame, values)
-                if (going is not None or state.cells[machine.pending]) and not machine.goes_on(state, going):
-                    self._paid = 0
-            except Exception:
-                self._paid = 0
-                length, count = self._paid_at
-                machine.take_again(state, self.chance, frame, (number, values), length, count - paid)
+        decision = self.decision
+        if decision is not None and choice is decision.offered:
+            option = choice
         else:
-            self._take(choice)
-        try:  # as `_ask` does, without a call: there is one for every choice
-            frame = state.frame
-            named = begun.named[frame[0]]
-            actor = frame[1][named.seat]
-        except (KeyError, TypeError):  # over, or met for the first time, or no local says whose it is
-            pass
-        else:
-            self.chosen = None
-            self.decision = decision = Decision()
-            decision.actor = actor
-            decision.frame = frame
-            decision.named = named
-            decision.state = state
-            return
+            option = choice if isinstance(choice, Option) and self._is_sure(choice) else self.offered(choice)
+        assert decision is not None
+        assert isinstance(option, Option)
+        state = self.state
+        if state.home is None and len(state.log) > MAXIMUM_RECORDS:
+            message = f"more than {MAXIMUM_RECORDS:,} things happened in this game"
+            raise RuleFailure(message, decision.site.ask.span, "R002")
+        index = self._begun.machine.take(state, self.chance, *option.code)
+        made = self._made
+        self._made = made, decision.actor, index, option.code
         try:
             self._ask()
         except RuleFailure:  # it cannot be said whose decision comes next
             self.undo()
             raise
 
-    def _take(self, choice: Option | Mapping[str, Any]) -> None:
-        """Makes a choice that may not be legal."""
-        state = self.state
-        length = len(state.log)
-        option = choice if isinstance(choice, Option) and self._is_sure(choice) else self.offered(choice)
-        if length > MAXIMUM_RECORDS:
-            assert self.decision is not None
-            place = self.decision.site.ask.span
-            raise RuleFailure(f"more than {MAXIMUM_RECORDS:,} things happened in this game", place, "R002")
-        self.machine.take(state, self.chance, *option.code)
-        self._paid = self.machine.pay_ahead(state) if length < FEW_RECORDS else 0
-        self._paid_at = len(state.log), self._paid
-
     def _is_sure(self, option: Option) -> bool:
         """Whether an option that the game made itself is legal now: the short way."""
         decision = self.decision
         if decision is None or option.site is None:
             return False
-        if self.chosen is option or decision.gave(option):
+        if decision.gave(option):
             return True
         number, values = option.code
         options = decision.site.options
@@ -368,30 +312,19 @@ class Game:
     def choices(self) -> list[tuple[int, dict[str, Any]]]:
         """All choices since the game began: the seat and the choice."""
         found = []
-        made = self._made()
+        made = self._made
         while made is not None:
-            made, record, _ = made
-            found.append((record[3], self.option_of(record).as_dict()))
+            made, seat, index, code = made
+            found.append((seat, self._named(index).option(code).as_dict()))
         return found[::-1]
 
     @property
     def last_choice(self) -> Option | None:
         """What was chosen last, if anything was."""
-        made = self._made()
-        return self.option_of(made[1]) if made is not None else None
-
-    def _made(self) -> Any:
-        """All choices, the last one in front; also those before this object was."""
-        log, made, before = self.state.log, self._gathered, self._before
-        if len(log) == self._looked_through and (made is before or log[made[2]] is made[1]):
-            return made
-        while made is not before and (made[2] >= len(log) or log[made[2]] is not made[1]):
-            made = made[0]  # it was taken back
-        for place in range(made[2] + 1 if made is not before else 0, len(log)):
-            if log[place][0] == CHOICE:
-                made = made, log[place], place
-        self._gathered, self._looked_through = made, len(log)
-        return made
+        if self._made is None:
+            return None
+        _, _, index, code = self._made
+        return self._named(index).option(code)
 
     def option_of(self, record: tuple[Any, ...]) -> Option:
         """The option that the record of a choice tells of."""
@@ -438,27 +371,26 @@ class Game:
         copy = _new(Game)  # filled here, in the order of `__init__`, and nobody has to find out again what is asked
         copy._begun = self._begun
         copy.state = state = self.state.clone()
-        copy.chance = self.chance
+        copy.chance, copy._made = self.chance, self._made
         asked = self.decision
         if asked is None:
             copy.decision = None
         else:
             copy.decision = decision = Decision()
-            decision.actor = asked.actor
-            decision.frame = asked.frame
+            decision.actor, decision.is_turned, decision.offered = asked.actor, asked.is_turned, None
+            if asked.is_turned:
+                decision.frame = asked.frame
             decision.named = asked.named
             decision.state = state
-        made = self._made()
         if log:
+            self.machine.leave(state)
             state.log = self.state.log[:]
-            copy._before, copy._gathered, copy._looked_through = self._before, made, self._looked_through
-        else:
-            copy._before = copy._gathered = made
         return copy
 
     def stood_at(self, frame: Any) -> Game:
         """A copy, without its log, that stands at another frame of the same decision."""
         copy = self.clone()
+        copy.machine.leave(copy.state)
         copy.state.frame = frame
         copy._ask()
         return copy
@@ -474,13 +406,17 @@ class Game:
 
     def undo(self) -> bool:
         """Back to the last decision of this object; false where there is none."""
-        if undo(self.state) is None:
+        if not self.machine.undo(self.state):
             return False
-        self._paid = 0
+        if self._made is not None:
+            self._made = self._made[0]
         self._ask()
-        if self.decision is not None:  # who comes first decides again, whoever had chosen
-            self.decision = _turned(self.decision, next(iter(_waiting(self.decision))))
-            self.state.frame = self.decision.frame
+        if self.decision is not None and self.decision.site.ask.at_once is not None:
+            first = next(iter(_waiting(self.decision)))  # who comes first decides again, whoever had chosen
+            if first != self.decision.actor:
+                self.machine.leave(self.state)
+                self.state.frame = _turned(self.decision, first).frame
+                self._ask()
         return True
 
     def digest(self) -> str:
@@ -567,6 +503,7 @@ def _turned(decision: Decision, seat: int) -> Decision:
     place = decision.named.seat
     assert place is not None
     other = Decision()
+    other.is_turned, other.offered = True, None
     other.actor, other.frame = seat, (index, (*env[:place], seat, *env[place + 1 :]), *rest)
     other.named, other.state = decision.named, decision.state
     return other

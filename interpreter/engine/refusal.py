@@ -59,7 +59,7 @@ def legal_choice(game: Game, choice: Option | Mapping[str, Any], language: str =
     """The alternative's number and the values of a choice; raises :class:`IllegalMove` where it is not legal."""
     number, values = decoded(game, choice, language)
     machine = game.machine
-    if not machine.stays_plain and machine.accepts(game.state, number, values):
+    if game.decision is not None and not game.decision.is_turned and machine.accepts(game.state, number, values):
         return number, values
     decision = game.decision
     assert decision is not None

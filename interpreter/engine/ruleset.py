@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from interpreter.base.cycles import no_search
 from interpreter.base.diagnostics import Diagnostic, RulesetError
-from interpreter.base.source import SourceFile
 from interpreter.base.suggest import did_you_mean
-from interpreter.engine.cache import Forms, Late, kept_trees, request_for
+from interpreter.engine.cache import Late, Modules, kept_trees, request_for
 from interpreter.engine.setup import Table, default_settings, set_table
 from interpreter.engine.values import Names
 from interpreter.kernel.chance import ChanceSource
@@ -149,13 +148,8 @@ class Ruleset:
             with no_search():
                 table = self._tables[key] = set_table(self.program, people, settings)
             if self._looked_at is not None:
-                table.machine.keeper = Forms(self._files, self._looked_at, repr(key))
+                table.machine.keeper = Modules(self._looked_at, repr(key))
         return self._tables[key]
-
-    def _files(self) -> dict[str, SourceFile]:
-        """The files in which the rules stand, by name."""
-        spans = (layer.span for layer in self.program.reach.procedures.values())
-        return {span.file.name: span.file for span in spans}
 
     def new_game(
         self,

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from interpreter.base.diagnostics import Diagnostic, RulesetError
 from interpreter.compiler.constants import Constants
-from interpreter.compiler.fast.machine import FastMachine
 from interpreter.compiler.lower import Program
 from interpreter.compiler.plain.machine import Machine
+from interpreter.compiler.wasm.machine import CompiledMachine
 from interpreter.compiler.watches import wakes, watches
 from interpreter.engine.lengths import walkable
 from interpreter.engine.values import Names
@@ -33,7 +33,7 @@ MAXIMUM_SPACES = 500
 class Table:
     """A machine and the state from which its games begin."""
 
-    machine: FastMachine
+    machine: CompiledMachine
     first: State
     seats: int
     census: Census
@@ -54,6 +54,8 @@ def default_settings(model: Model) -> dict[str, Value]:
 def set_table(program: Program, people: int, settings: dict[str, Value]) -> Table:
     """The table for so many people. Raises :class:`RulesetError` where the declarations do not fit together."""
     model = program.model
+    if model.graph is not None and model.graph.measure is not None:  # where a cell was changed, links are as long
+        model = replace(model, graph=replace(model.graph, tables=model.tables))
     roles = roles_of(model, people, settings)
     counting = sum(model.roles[role].counts for role in roles)
     layout = _layout(program, len(roles))
@@ -97,11 +99,11 @@ def set_table(program: Program, people: int, settings: dict[str, Value]) -> Tabl
         role_seats={role: roles.index(role) for role in model.roles if role in roles},
         seen_by=_seen_by(model, layout, roles),
     )
-    machine = FastMachine(program.own_copy(), constants)  # bots add what their policies work out
+    machine = CompiledMachine(program.own_copy(), constants)  # bots add what their policies work out
     for cell, group in _cells(model, layout):
         if group.type.form in ("zone", "piles"):
             zones[cell] = ZoneShape(group.name, group.order, _rank(machine, group), group.type.form == "piles")
-    first = _first_state(machine, layout, model)
+    first = machine.first = _first_state(machine, layout, model)
     return Table(machine, first, people, _census(model, effects, first))
 
 

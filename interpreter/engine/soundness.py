@@ -278,9 +278,9 @@ class Examiner:
         """The choice leads to the same state and the same records in the other form."""
         machine, other = self.game.machine, before.clone()
         was = machine.plain
-        if not was and not machine.is_written:
+        if not was and machine.compile() is None:
             return
-        abandoned = machine.abandoned
+        bailouts = machine.bailouts
         machine.plain = not was
         try:
             other.apply(option.as_dict())
@@ -289,7 +289,7 @@ class Examiner:
             same = False
         finally:
             machine.plain = was
-        if not same or machine.abandoned != abandoned:
+        if not same or machine.bailouts != bailouts:
             yield Trouble("forms", "the two forms of the rules do not lead to the same", option_span(option))
 
     def _undone(self, before: Game, option: Option) -> Iterator[Trouble]:

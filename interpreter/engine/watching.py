@@ -21,7 +21,7 @@ from interpreter.engine.ruleset import Ruleset
 from interpreter.language import core as c
 from interpreter.language.model import Model, RuleLayer
 from interpreter.language.types import NOTHING
-from interpreter.language.walk import rewritten
+from interpreter.language.walk import descendants, rewritten
 
 __all__ = ["is_watched", "key_of", "watched"]
 
@@ -32,7 +32,9 @@ READ = ("tables", "settings", "interpretations")
 def is_watched(citation: Citation, model: Model) -> bool:
     """Whether it can come into play or not: what the set-up of every game uses does, whatever is played."""
     if citation.section == "tables":
-        return all(group.spaces != citation.name for group in model.groups.values())
+        measure = descendants(model.graph.measure) if model.graph is not None and model.graph.measure else ()
+        in_lengths = any(isinstance(node, c.TableCell) and node.table == citation.name for node in measure)
+        return not in_lengths and all(group.spaces != citation.name for group in model.groups.values())
     if citation.section in ("triggers", "cases"):
         return bool(list(_procedures(citation, model)))
     return citation.section in (*BLOCKS, *READ)

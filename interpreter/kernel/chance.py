@@ -114,7 +114,7 @@ class Draws:
     lane is twice as wide as a number: no product reaches the next one.
     """
 
-    __slots__ = ("_end", "_name", "_seed", "_start", "ahead", "draw")
+    __slots__ = ("_end", "_name", "_seed", "_start", "ahead", "draw", "signed_origin")
 
     draw: Callable[[], int]
     """The next number of 64 bits, of which ``draw() % n`` is as likely one as another of up to ``FEW`` outcomes. It may
@@ -123,6 +123,8 @@ class Draws:
     def __init__(self, seed: int, name: str) -> None:
         self._seed, self._name = seed, name
         self._start = _start(seed, name)
+        self.signed_origin = self._start - (1 << 64) if self._start >> 63 else self._start
+        """The state of the generator before the first number, as a number with a sign."""
         self.ahead: list[int] = []
         """Numbers that come next, the last of them first."""
         self._end = 0

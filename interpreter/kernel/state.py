@@ -10,9 +10,9 @@ import marshal
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import Any
+from typing import Any, Protocol
 
-__all__ = ["Layout", "State", "Value"]
+__all__ = ["Home", "Layout", "State", "Value"]
 
 Value = Any
 """A number, a truth, none, or a tuple of values."""
@@ -50,37 +50,60 @@ class Layout:
 _new = object.__new__
 
 
+class Home(Protocol):
+    """Where a state lives that is not a list of cells now."""
+
+    def fetch(self, state: State, name: str) -> None:
+        """Gives the state its cells and frame, or its log with them."""
+        ...
+
+    def copy(self, state: State, copy: State) -> bool:
+        """Makes a new state one that lives in the same place; false where it cannot be done there."""
+        ...
+
+
 class State:
     """Cells, frame and log of one game.
 
     ``frame`` is an immutable tuple (stretch, locals, caller's frame, local for the result); it alone says what is
     asked and where play goes on. ``log`` holds a record for each effect since this object was made: see
-    :mod:`interpreter.kernel.effects`. ``memo`` remembers what functions gave since the last change. ``caches`` is what
-    the fast form keeps up with each change; where something else changes the state there is none of it.
+    :mod:`interpreter.kernel.effects`. ``memo`` remembers what functions gave since the last change.
+
+    A state may live elsewhere, in the memory of a compiled module. Then it has a ``home``, and its cells, frame and log
+    are fetched from there when somebody asks for them.
     """
 
-    __slots__ = ("caches", "cells", "frame", "log", "memo")
+    __slots__ = ("cells", "frame", "home", "log", "memo")
 
     def __init__(self, cells: list[Value], frame: tuple[Any, ...] | None = None) -> None:
         self.cells = cells
         self.frame = frame
         self.log: list[tuple[Any, ...]] = []
         self.memo: dict[Any, Value] = {}
-        self.caches: Any = None
+        self.home: Home | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        """What a state lacks that lives elsewhere."""
+        home = self.home if name in ("cells", "frame", "log") else None
+        if home is None:
+            raise AttributeError(name)
+        home.fetch(self, name)
+        return object.__getattribute__(self, name)
 
     def clone(self) -> State:
         """The same state with an empty log."""
         copy = _new(State)  # filled here: a search makes more copies than choices
+        copy.memo = {}
+        if self.home is not None and self.home.copy(self, copy):
+            return copy
         copy.cells = self.cells[:]
         copy.frame = self.frame
         copy.log = []
-        copy.memo = {}
-        copy.caches = None
+        copy.home = None
         return copy
 
     def forget(self) -> None:
         """Nothing is remembered any longer: the state has changed."""
-        self.caches = None
         if self.memo:
             self.memo.clear()
 

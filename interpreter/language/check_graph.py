@@ -33,8 +33,9 @@ class Boards(Checker):
         length = keys.get("length")
         if isinstance(length, Scalar) and not length.text.isidentifier() and graph.dealt is None:
             measure = self._text(length, INT.maybe, ("from", NODE), ("to", NODE), ("link", Type("link")))
-            if measure is not None and self._ways(replace(graph, measure=measure), length):
-                self.model.graph = replace(graph, measure=measure)
+            measured = replace(graph, measure=measure, tables=self.model.tables)
+            if measure is not None and self._ways(measured, length):
+                self.model.graph = measured
 
     def _text(self, text: Value, wanted: Type, *names: tuple[str, Type]) -> c.Expression | None:
         """An expression over what is printed; nothing where it is wrong."""

@@ -56,7 +56,12 @@ class Decisions:
         if not isinstance(node, n.Choose):
             return node
         for how, part in self.parts.get(node.name, ()):
-            named = _known(node, part, () if how == "adds" else _choices(node, part.name))
+            choices = () if how == "adds" else _choices(node, part.name)
+            mixed = [*_captured(node, part, choices), *(_entangled(node, part, choices) if how == "wraps" else ())]
+            for name, at in mixed:
+                remedy = "it is not known here" if isinstance(at, n.Name) else f"take another name for `{name}`"
+                self._error("E501", f"`{name}` is a local of the rule that asks `{node.name}`", at, help=remedy)
+            named = _known(node, part, choices)
             if how == "adds":
                 node = replace(node, alternatives=(*node.alternatives, named))
             else:
@@ -105,10 +110,44 @@ def _choices(node: n.Choose, name: str) -> tuple[str, ...]:
     return tuple(b.name for each in node.alternatives if each.name == name for b in each.binders)
 
 
+def _shown(node: n.Choose) -> dict[str, n.Expr]:
+    """What the names mean that a decision gives to those who add to it."""
+    actor = n.Name(node.each, span=node.seat.span) if node.each else node.seat  # of those who choose at once, each
+    return {"who": actor, **{item.name: item.value for item in node.context}}
+
+
+def _captured(node: n.Choose, part: n.Alternative, choices: tuple[str, ...]) -> Iterator[tuple[str, n.Node]]:
+    """Names that an alternative gives to something of its own, and which stand in what its `who` and the like mean."""
+    bound = dict(_bound(part))
+    used = {each.name for each in descendants(part) if isinstance(each, n.Name)} - {*choices, *bound}
+    for name, value in _shown(node).items():
+        for each in descendants(value) if name in used else ():
+            if isinstance(each, n.Name) and each.name in bound:
+                yield each.name, bound[each.name]
+
+
+def _entangled(node: n.Choose, part: n.Alternative, choices: tuple[str, ...]) -> Iterator[tuple[str, n.Node]]:
+    """Names that the body of a wrap and the body below it, which stands in it, would both give a meaning."""
+    below = next((each.body for each in node.alternatives if each.name == part.name), None)
+    if below is None or part.body is None:
+        return
+    left = {each.name for each in below.statements if isinstance(each, n.Let | n.Roll)}
+    bound = dict(_bound(below))
+    free = {each.name for each in descendants(below) if isinstance(each, n.Name)} - set(bound)
+    own = {}
+    for each in descendants(part.body):
+        if isinstance(each, n.Let | n.Roll | n.TestLet | n.ForEach):
+            own[each.variable if isinstance(each, n.ForEach) else each.name] = each
+    yield from ((name, at) for name, at in own.items() if name in left | free)
+    for each in descendants(part.body):
+        if isinstance(each, n.Name) and each.name in left - {*choices, *_shown(node), *dict(_bound(part))}:
+            yield each.name, each
+
+
 def _known(node: n.Choose, part: n.Alternative, choices: tuple[str, ...]) -> n.Alternative:
     """An alternative in which `who` is the actor, and what the decision shows has its names."""
-    shown = {"who": node.seat, **{item.name: item.value for item in node.context}}
-    own = {*choices, *_bound(part)}
+    shown = _shown(node)
+    own = {*choices, *dict(_bound(part))}
 
     def known(each: Any) -> Any:
         value = shown.get(each.name) if isinstance(each, n.Name) and each.name not in own else None
@@ -117,12 +156,12 @@ def _known(node: n.Choose, part: n.Alternative, choices: tuple[str, ...]) -> n.A
     return rewritten(part, known)
 
 
-def _bound(part: n.Alternative) -> Iterator[str]:
+def _bound(part: n.Node) -> Iterator[tuple[str, n.Node]]:
     for each in descendants(part):
-        if isinstance(each, n.Binder | n.Let):
-            yield each.name
-        elif isinstance(each, n.ForEach):
-            yield each.variable
+        if isinstance(each, n.Binder | n.Let | n.TestLet | n.Roll):
+            yield each.name, each
+        elif isinstance(each, n.ForEach | n.Aggregate | n.ListFilter | n.ListComprehension) and each.variable:
+            yield each.variable, each
 
 
 def _is_base(node: Any) -> bool:

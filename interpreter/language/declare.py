@@ -51,6 +51,7 @@ def declare(composition: Composition, report: Report) -> Declared:
     if (round_ := composition.single("round")) is not None:
         things.model.phases = tuple(name.text for name, _ in phases_of(round_.value))
     things.kinds()
+    graphs.name()
     cards.cards()
     things.records()
     graphs.graph()

@@ -154,6 +154,13 @@ class Reader:
                         self._no_member(name, type_.of.name, members, cell.span)
                 found = [members.index(name) for name in names if name in members]
                 return tuple(sorted(set(found))) if type_.form == "set" else tuple(found)
+            case "node" if self.model.graph is not None and not (type_.optional and text == "-"):
+                names = [row.name for row in self.model.graph.nodes]
+                if text in names:
+                    return names.index(text)
+                message = f"no {self.model.graph.node} is called `{text}`{did_you_mean(text, names)}"
+                self.error("E302", message, cell.span)
+                return None
             case "text":
                 return text
             case "never":

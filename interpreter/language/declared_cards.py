@@ -82,6 +82,25 @@ class Cards(Reader):
         for kind in self.model.card_kinds.values():
             if kind.key is None:
                 self._alike(kind)
+            self._lacking(kind)
+
+    def _later(self, kind: CardKind) -> dict[str, Span]:
+        """The columns that cells of later files name, each with the place of its first cell."""
+        found: dict[str, Span] = {}
+        for layer in dict(self.section("cards"))[kind.name]:
+            cells = layer.get("cells")
+            for cell in cells.entries if isinstance(cells, Mapping) else ():
+                found.setdefault(cell.key.text.rpartition(",")[2].strip(), cell.key.span)
+        return found
+
+    def _lacking(self, kind: CardKind) -> None:
+        """An attribute without a column is told by a cell for each card."""
+        for column, span in self._later(kind).items():
+            rows = (row for row in self.model.cards if row.kind == kind.name and column not in row.values)
+            if column in kind.attributes and (row := next(rows, None)) is not None:
+                example = f'"{row.key}, {column}": …'
+                message = f"{kind.name} {row.key} has no `{column}`: neither a column nor a cell tells it"
+                self.report(Diagnostic("E306", message, span, (Note("the card", row.span),), f"add `{example}`"))
 
     def _cell(self, kind: CardKind, entry: YamlEntry) -> None:
         """One cell of a card that a later file changes, by the card's key and the column."""
@@ -131,8 +150,10 @@ class Cards(Reader):
         yield from self.section("card_rows")
 
     def _card_table(self, kind: CardKind, table: PrintedTable) -> None:
-        columns = self.columns(table, kind.attributes, f"a {kind.name}", unlisted=(COPIES,))
         names = [cell.text for cell in table.header]
+        later = self._later(kind)
+        here = {name: type_ for name, type_ in kind.attributes.items() if name in names or name not in later}
+        columns = self.columns(table, here, f"a {kind.name}", unlisted=(COPIES,))
         at = names.index(COPIES) if COPIES in names and COPIES not in kind.attributes else None
         seen: dict[Any, Span] = {row.key: row.span for row in self.model.cards if row.kind == kind.name}
         for row in table.rows:

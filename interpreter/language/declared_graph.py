@@ -10,6 +10,7 @@ from interpreter.language.model import GraphDecl, LinkRow, NodeRow
 from interpreter.language.texts import printed
 from interpreter.language.types import INT
 from interpreter.reading.compose import word
+from interpreter.reading.printed import Cell
 from interpreter.reading.yaml import Mapping, Value
 
 __all__ = ["Graphs"]
@@ -20,6 +21,12 @@ MAXIMUM_PLACES = 10_000
 
 class Graphs(Reader):
     """Reads the graph."""
+
+    def name(self) -> None:
+        """What a node is called: a type that attributes of cards, nodes and links and values of records may have."""
+        if layers := self.composition.layers("graph", "graph"):
+            node = word(merged(layers).get("node"), "node")
+            self.model.graph = GraphDecl(node, {}, {}, None, {}, {}, layers[0].span)
 
     def graph(self) -> None:
         layers = self.composition.layers("graph", "graph")
@@ -94,6 +101,7 @@ class Graphs(Reader):
             self.error("E313", f"got {len(table.rows):,} nodes, want at most {MAXIMUM_NODES:,}", table.rows[0][0].span)
             return
         seen: dict[str, Span] = {}
+        read: list[tuple[NodeRow, tuple[Cell, ...]]] = []
         for row in table.rows:
             cells = dict(zip(heads, row, strict=False))
             name = cells["name"]
@@ -113,9 +121,11 @@ class Graphs(Reader):
             at = None
             if "x" in cells and "y" in cells:
                 at = (self.cell_value(cells["x"], INT) or 0, self.cell_value(cells["y"], INT) or 0)
-            values = self.row(columns, row)
-            place = {head.removeprefix("place."): values.pop(head) for head in printed_here}
-            graph.nodes.append(NodeRow(name.text, values, places, place, at, name.span))
+            graph.nodes.append(NodeRow(name.text, {}, places, {}, at, name.span))
+            read.append((graph.nodes[-1], row))
+        for node, row in read:  # a row may name a node that stands below it
+            node.values.update(self.row(columns, row))
+            node.place.update({head.removeprefix("place."): node.values.pop(head) for head in printed_here})
 
     def _links(self, graph: GraphDecl, *, both: bool) -> bool:
         """Whether the links could be read, so that ways are known. ``both``: two nodes may have a link each way."""
@@ -181,7 +191,8 @@ class Graphs(Reader):
         names = [[f"`{graph.nodes[node].name}`" for node in sorted(piece)] for piece in pieces]
         if said is not None:
             apart = ", ".join(piece[0] for piece in names[:5]) + (", …" if len(names) > 5 else "")
-            self.error("E412", f"got {len(pieces)} pieces, with {apart}, want {graph.pieces}", said.span)
+            remedy = f"add or remove links; if this is meant, say `pieces: {len(pieces)}`"
+            self.error("E412", f"got {len(pieces)} pieces, with {apart}, want {graph.pieces}", said.span, remedy)
             return
         lost = [node for index, node in enumerate(graph.nodes) if index not in pieces[0]]
         shown = ", ".join(f"`{row.name}`" for row in lost[:5]) + (", …" if len(lost) > 5 else "")

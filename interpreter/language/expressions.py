@@ -844,7 +844,11 @@ class Expressions:
         elif operator in ("+", "-") and forms == {"bag"} and first.type.name == second.type.name:
             type_ = first.type
         if type_ is None:
-            self.error("E401", f"cannot say {first.type} `{operator}` {second.type}", span)
+            remedy = None
+            if forms == {"int", "bag"} and isinstance(right, n.Amount):
+                remedy = "`of` binds tighter: put the number in brackets, `(a - b) of kind`"
+            message = f"cannot say {first.type} `{operator}` {second.type}"
+            self.report(Diagnostic("E401", message, span, (), remedy))
             type_ = NEVER
         return c.Arithmetic(operator, first, second, type=type_, span=span)  # type: ignore[arg-type]
 

@@ -60,6 +60,10 @@ REMEDIES: tuple[tuple[str, str], ...] = (
         r"\bpick +from\b",
         "`pick` is all that `let`, `=`, `add`, `move` or `return` takes: `let one = pick from … as …`",
     ),
+    (
+        r"\bshuffled +[a-z_\[]",
+        "`shuffled` is all that `let`, `=`, `add`, `move` or `return` takes: `let order = shuffled … as …`",
+    ),
     (r"\broll +\S.* from\b", "`roll` stands behind a new name: `let dice = roll 5 from …`"),
     (r"->", "each parameter has a type: `(name: type) -> type:`"),
     (r"\b(list|set|bag)[\[(<]", "write `{} of …`"),

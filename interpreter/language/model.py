@@ -121,8 +121,8 @@ class GraphDecl:
     """The graph that a family declares, and the nodes and links that a map gives.
 
     ``length`` is an attribute of links, or ``measure`` an expression over the nodes from and to which a link is passed,
-    and the link; none where it cannot be passed this way. Where ``dealt`` names a zone, its cards in order lie on the
-    links in order, and ``length`` is an attribute of them.
+    and the link, which may read cells of ``tables``; none where it cannot be passed this way. Where ``dealt`` names a
+    zone, its cards in order lie on the links in order, and ``length`` is an attribute of them.
     """
 
     node: str
@@ -135,6 +135,7 @@ class GraphDecl:
     dealt: str | None = None
     pieces: int = 1
     measure: core.Expression | None = None
+    tables: dict[str, Table] = field(default_factory=dict)
     nodes: list[NodeRow] = field(default_factory=list)
     links: list[LinkRow] = field(default_factory=list)
     places: list[PlaceRow] = field(default_factory=list)

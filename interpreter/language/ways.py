@@ -1,6 +1,7 @@
 """The ways of a graph: each link in each direction in which it can be passed, and how long it is there.
 
-Lengths are printed, or an expression over printed attributes; such an expression is worked out here, without a game.
+Lengths are printed, or an expression over printed attributes and cells of tables; such an expression is worked out
+here, without a game.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ __all__ = ["NotPrinted", "Way", "printed_value", "ways_of"]
 _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "+": add, "-": sub, "*": mul, "div": floordiv, "mod": mod, "==": eq, "!=": ne, "<": lt, "<=": le, ">": gt, ">=": ge,
 }  # fmt: skip
+_ELSEWHERE = "only what is printed on nodes and links, and in tables, tells this"
 
 
 class NotPrinted(Exception):
@@ -94,8 +96,13 @@ def printed_value(graph: GraphDecl, node: c.Expression, locals_: Sequence[Any]) 
             return tuple(value(item) for item in items)
         case c.Builtin("min" | "max" as name, arguments):
             return (min if name == "min" else max)(value(argument) for argument in arguments)
+        case c.TableCell(table, keys) if table in graph.tables:
+            cells, place = graph.tables[table].cells, tuple(value(key) for key in keys)
+            if place not in cells:
+                raise NotPrinted(f"`{table}` has no such cell for each link", node.span)
+            return cells[place]
         case _:
-            raise NotPrinted("only what is printed on nodes and links tells this", node.span)
+            raise NotPrinted(_ELSEWHERE, node.span)
 
 
 def _attribute(graph: GraphDecl, attribute: str, of: int, span: Span) -> Any:
@@ -105,5 +112,5 @@ def _attribute(graph: GraphDecl, attribute: str, of: int, span: Span) -> Any:
         return {"from": link.a, "to": link.b}.get(name, link.values.get(name))
     row: NodeRow | None = graph.nodes[of] if owner == "node" else None
     if row is None or name in ("places", "links"):
-        raise NotPrinted("only what is printed on nodes and links tells this", span)
+        raise NotPrinted(_ELSEWHERE, span)
     return row.values.get(name)

@@ -75,7 +75,7 @@ def _asked(game: Game, player: int | None) -> Iterator[Block]:
     if player not in (None, decision.actor):
         yield Paragraph((asked,))
         return
-    codes = list(game.machine.options(game.state, decision.env, decision.site))
+    codes = decision.codes
     lines = [line.split(maxsplit=1)[1] for line in numbered(game, decision, codes)]
     about = f"{asked}: {counted(len(codes), 'option')}"
     yield Folded((about,), (Source("\n".join(lines)),), unfolded=True)

@@ -12,7 +12,6 @@ from __future__ import annotations
 import gc
 import json
 import os
-import random
 import subprocess
 import sys
 import tracemalloc
@@ -29,10 +28,9 @@ from typing import Any
 from interpreter.base.cycles import no_search
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset, load
-from interpreter.kernel.chance import Seeded
 from interpreter.play.bots.base import Bot, Stream
 from interpreter.play.bots.named import RANDOM, bots_of, policies_for
-from interpreter.play.match import MAXIMUM_DECISIONS, Match
+from interpreter.play.match import MAXIMUM_DECISIONS, Match, streams_for
 
 __all__ = ["Sample", "Speed", "Subject", "bench", "calibration", "held", "moments"]
 
@@ -112,33 +110,14 @@ class Subject:
         self.table = self.ruleset.table(players, self.ruleset.settings(self.settings))
         self.table.machine.patience = 0
         known = policies_for(self.ruleset)
-        wanted = (POLICY if POLICY in known else RANDOM) if policy is None else policy
+        self.policy = wanted = (POLICY if POLICY in known else RANDOM) if policy is None else policy
         bots_of(wanted, self.ruleset, players)
-        compiled = self._compiled(wanted)
-        self.policy = RANDOM if compiled is None else wanted
-        self.prefer: dict[int, Any] = self._random() if compiled is None else compiled
+        self.table.machine.compile()
+        self.bot = self.table.machine.player(known.get(wanted), None)
+        """The number of the policy in the module; nothing where there is none."""
         self._package_seeds, self._applied_seeds = count(), count()
         """A run of a loop goes on with the games that come after those of its last one: a few games may well be longer
         than most, and would be in all of its runs."""
-
-    def _compiled(self, policy: str) -> dict[int, Any] | None:
-        """A function for each decision; nothing where the policy has none for some decision."""
-        found = policies_for(self.ruleset).get(policy)
-        prefer = self.table.machine.preferring(found) if found is not None else {}
-        return prefer if prefer.keys() >= self.table.machine.asks.keys() else None
-
-    def _random(self) -> dict[int, Any]:
-        """All options are as likely as each other: every one is listed."""
-        machine = self.table.machine
-
-        def at(index: int) -> Any:
-            def choose(state: Any, env: Sequence[Any], draw: Callable[[], int]) -> Any:
-                codes = list(machine.options(state, list(env), machine.asks[index]))
-                return codes[draw() % len(codes)]
-
-            return choose
-
-        return {index: at(index) for index in machine.asks}
 
     @property
     def title(self) -> str:
@@ -173,27 +152,34 @@ class Subject:
     # --- the two loops
 
     def package(self, seconds: float, clock: Callable[[], float] = process_time) -> Speed:
-        """Games in the package's loop."""
-        machine, draw = self.table.machine, _numbers()
-        base = machine.constants.layout.base["round"]
-        games = decisions = rounds = 0
-        with _alone(), self._fast():
-            before, start = machine.abandoned, clock()
+        """Whole games in the package's loop."""
+        games = decisions = rounds = again = 0
+        with _alone():
+            start = clock()
             while (spent := clock() - start) < seconds or not games:
-                state, chance = self.table.first.clone(), Seeded(next(self._package_seeds))
-                machine.start(state, chance)
-                decisions += machine.play(state, chance, self.prefer, draw)
-                rounds += state.cells[base]
+                made, number, plain = self._whole(next(self._package_seeds))
+                decisions, rounds, again = decisions + made, rounds + number, again + plain
                 games += 1
-        return Speed(games, decisions, rounds, spent, machine.abandoned - before)
+        return Speed(games, decisions, rounds, spent, again)
+
+    def _whole(self, seed: int) -> tuple[int, int, bool]:
+        """One game: its decisions and rounds, and whether the plain form had to play it."""
+        machine, streams = self.table.machine, streams_for(seed, self.players)
+        if self.bot is not None and not machine.plain:
+            found = machine.play(seed, [self.bot] * self.players, streams, MAXIMUM_DECISIONS)
+            if found is not None:
+                return *found, False
+        match = Match(self.ruleset, self.bots, seed, self.settings)
+        match.play()
+        return match.decisions, match.game.state.cells[machine.constants.layout.base["round"]], True
 
     def applied(self, seconds: float, clock: Callable[[], float] = process_time) -> Speed:
         """Games through ``decision`` and ``apply``, as whoever uses the package plays them."""
-        machine, bots, numbers = self.table.machine, self.bots, _Numbers()
+        machine, bots, numbers = self.table.machine, self.bots, Stream(0, POLICY)
         base = machine.constants.layout.base["round"]
         games = decisions = rounds = 0
         with _alone():
-            before, start = machine.abandoned, clock()
+            before, start = machine.bailouts, clock()
             while (spent := clock() - start) < seconds or not games:
                 game = self.ruleset.new_game(self.players, next(self._applied_seeds), self.settings)
                 for made in range(MAXIMUM_DECISIONS):
@@ -204,39 +190,19 @@ class Subject:
                     game.apply(bots[decision.actor].choose(game, decision, numbers))
                 rounds += game.state.cells[base]
                 games += 1
-        return Speed(games, decisions, rounds, spent, machine.abandoned - before)
-
-    @contextmanager
-    def _fast(self) -> Iterator[None]:
-        """Inside, the machine runs emitted functions."""
-        machine = self.table.machine
-        before, machine.plain = machine.plain, False
-        try:
-            yield
-        finally:
-            machine.plain = before
+        return Speed(games, decisions, rounds, spent, machine.bailouts - before)
 
     @cached_property
     def lengths(self) -> tuple[float, float]:
         """Decisions with more than one option and rounds, in the mean of some games: the same on every machine."""
-        machine, draw = self.table.machine, _numbers()
         free, rounds = 0, []
-
-        def watched(index: int) -> Any:
-            def choose(state: Any, env: Sequence[Any], draw: Callable[[], int]) -> Any:
-                nonlocal free
+        for seed in range(COUNTED):
+            match = Match(self.ruleset, self.bots, seed, self.settings)
+            machine, state = match.game.machine, match.game.state
+            while match.game.decision is not None:
                 free += machine.is_free(state)
-                return self.prefer[index](state, env, draw)
-
-            return choose
-
-        prefer = {index: watched(index) for index in self.prefer}
-        with self._fast():
-            for seed in range(COUNTED):
-                state, chance = self.table.first.clone(), Seeded(seed)
-                machine.start(state, chance)
-                machine.play(state, chance, prefer, draw)
-                rounds.append(state.cells[machine.constants.layout.base["round"]])
+                match.step()
+            rounds.append(state.cells[machine.constants.layout.base["round"]])
         return free / COUNTED, fmean(rounds)
 
     # --- single things
@@ -336,23 +302,6 @@ def _turns(turns: int) -> float:
 
 def _turned(cell: int, turn: int) -> int:
     return (cell + turn) % 97 if turn & 1 else cell ^ 5
-
-
-def _numbers() -> Callable[[], int]:
-    """Random numbers for policies, as cheap as they come."""
-    return partial(random.Random(1).getrandbits, 30)
-
-
-class _Numbers(Stream):
-    """The same for bots, drawn one by one: what numbers cost that belong to a seed is no matter of how games are
-    played. They cannot be drawn again."""
-
-    __slots__ = ()
-
-    def __init__(self) -> None:
-        super().__init__(0, POLICY)
-        self.ready()
-        self.draw = _numbers()
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from interpreter.compiler.constants import Env, Evaluate
-from interpreter.compiler.fast.machine import FastMachine
+from interpreter.compiler.wasm.machine import CompiledMachine
 from interpreter.engine.game import Game
 from interpreter.engine.values import Names
 from interpreter.kernel.effects import MARK, MOVE, NOTE, PUT, has_ended, put_back
@@ -61,10 +61,10 @@ class _Gauge:
 
 
 Gauges = tuple[dict[str, list[_Gauge]], dict[str, list[_Gauge]]]
-_gauges: WeakKeyDictionary[FastMachine, Gauges] = WeakKeyDictionary()
+_gauges: WeakKeyDictionary[CompiledMachine, Gauges] = WeakKeyDictionary()
 
 
-def _gauges_of(machine: FastMachine, model: Model) -> Gauges:
+def _gauges_of(machine: CompiledMachine, model: Model) -> Gauges:
     """What is to be taken at a moment, and what when an event happens; the same for all games of a table."""
     known = _gauges.get(machine)
     if known is not None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from interpreter.base.diagnostics import RulesetError
 from interpreter.compiler.constants import RuleFailure
-from interpreter.compiler.fast.machine import FastMachine
+from interpreter.compiler.wasm.machine import CompiledMachine
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.engine.setup import set_table
 from interpreter.kernel.chance import Seeded
@@ -84,8 +84,8 @@ class Pair:
     name: str
     players: int
     seed: int
-    plain: FastMachine = field(init=False)
-    fast: FastMachine = field(init=False)
+    plain: CompiledMachine = field(init=False)
+    fast: CompiledMachine = field(init=False)
     a: State = field(init=False)
     b: State = field(init=False)
 
@@ -106,14 +106,14 @@ class Pair:
         assert self.a.frame is not None
         index, locals_, _, _ = self.a.frame
         plain = list(self.plain.options(self.a, list(locals_), self.plain.asks[index]))
-        assert plain == list(self.fast.options(self.b, list(locals_), self.fast.asks[index]))
+        assert plain == self.fast.codes(self.b)
         assert plain
         return plain
 
     def choose(self, option: tuple[int, tuple[Value, ...]]) -> None:
         self._both(lambda machine, state: machine.take(state, self.chance, *option))
 
-    def _both(self, do: Callable[[FastMachine, State], None]) -> None:
+    def _both(self, do: Callable[[CompiledMachine, State], None]) -> None:
         """The same in both forms. A failure is the same too, with its place and chain; it ends the game."""
         failures = [told(lambda: do(self.plain, self.a)), told(lambda: do(self.fast, self.b))]
         assert failures[0] == failures[1]
@@ -134,12 +134,12 @@ def told(do: Callable[[], object]) -> str | None:
 
 
 @cache
-def machines(name: str, players: int) -> tuple[FastMachine, FastMachine, State]:
+def machines(name: str, players: int) -> tuple[CompiledMachine, CompiledMachine, State]:
     played = ruleset(name).for_players(players)
     program, values = played.program, played.settings({})
     plain, fast = set_table(program, players, values), set_table(program, players, values)
     plain.machine.plain, fast.machine.plain = True, False
-    assert fast.machine.is_written  # made at the first choice otherwise, and games would begin in the plain form
+    assert fast.machine.compile() is not None
     assert plain.first.cells == fast.first.cells
     return plain.machine, fast.machine, fast.first
 

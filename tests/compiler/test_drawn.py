@@ -42,6 +42,34 @@ def test_one_side_of_an_or_need_not_hold(line: str, tmp_path: Path) -> None:
     play_alike(Case(tmp_path, str(path), 2, 1, ()), times=2)
 
 
+def test_an_argument_that_is_read_twice_stands_twice(tmp_path: Path) -> None:
+    """What may fail is worked out although the function does not need it, and once more for the cell that it names."""
+    act = "while amount < 90:\n  choose act by seats[0]:\n    go number in 0 .. 7:\n      amount += number + 1\n"
+    rules = """\
+other:
+  is: |
+    (number: int) -> seat: seats[0]
+total_of:
+  is: |
+    (who: seat) -> int: sum(c.number for c in who.hand) + who.score
+"""
+    path = write(tmp_path, f"{act}amount = 1", rules, "", FAMILY)
+    (tmp_path / "small" / "policies").mkdir()
+    line = "go number where number >= total_of(other(10 div amount))"
+    (tmp_path / "small" / "policies" / "drawn.yaml").write_text(POLICY.replace("LINE", line))
+    play_alike(Case(tmp_path, str(path), 2, 1, ()), times=2)
+
+
+def test_what_a_condition_leaves_out_is_not_asked_by_others(tmp_path: Path) -> None:
+    """The one number that a line may choose is known before the choice; where it is none, nothing else is asked."""
+    act = "while amount < 90:\n  choose act by seats[0]:\n    go number in 0 .. 7:\n      amount += number + 1\n"
+    path = write(tmp_path, f"{act}amount = 1", "", "", FAMILY)
+    (tmp_path / "small" / "policies").mkdir()
+    line = "go number where 10 div (amount - 1) > 0 and number == 90 div amount"
+    (tmp_path / "small" / "policies" / "drawn.yaml").write_text(POLICY.replace("LINE", line))
+    play_alike(Case(tmp_path, str(path), 2, 1, ()), times=2)
+
+
 @pytest.mark.parametrize(("name", "players", "seed"), DRAWN)
 def test_drawn_games_are_the_same(name: str, players: int, seed: int, tmp_path: Path) -> None:
     play_alike(draw(tmp_path, name, players, seed))

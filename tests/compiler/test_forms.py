@@ -419,7 +419,7 @@ def test_both_forms_come_to_the_same(name: str, tmp_path: Path) -> None:
         fast, plain = (ruleset.new_game(2, seed) for ruleset in rulesets)
         assert fast.machine.is_written
         assert "plain_stretch(" not in fast.machine.emitted.text()
-        fast.machine.abandoned, plain.machine.plain = 0, True
+        fast.machine.bailouts, plain.machine.plain = 0, True
         chance = random.Random(seed)
         for _ in range(40):
             assert fast.state.difference(plain.state) == []
@@ -435,7 +435,7 @@ def test_both_forms_come_to_the_same(name: str, tmp_path: Path) -> None:
             choice = fast.decision.option(chance.choice(options[0])).as_dict()
             failures = [tried(game, dict(choice)) for game in (fast, plain)]
             assert failures[0] == failures[1]
-            assert fast.machine.abandoned == bool(failures[0])
+            assert fast.machine.bailouts == bool(failures[0])
             if failures[0]:
                 break
 
@@ -501,7 +501,7 @@ def test_a_policy_that_fails_takes_back_no_choice_before(tmp_path: Path) -> None
 
     assert game.machine.is_written
     game.machine.play(game.state, Seeded(1), dict.fromkeys(game.machine.asks, fails_once), lambda: 0, limit=6)
-    assert game.machine.abandoned == 1
+    assert game.machine.bailouts == 1
     assert sum(record[0] == CHOICE for record in game.state.log) == 6
 
 
@@ -531,4 +531,4 @@ def test_each_decision_may_use_up_as_much_as_the_one_before(tmp_path: Path) -> N
     assert machine.is_written
     chooses_the_first = dict.fromkeys(machine.asks, lambda state, env, draw: (0, ()))
     machine.play(game.state, Seeded(1), chooses_the_first, lambda: 0, limit=24)
-    assert machine.abandoned == 0
+    assert machine.bailouts == 0

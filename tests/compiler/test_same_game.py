@@ -19,19 +19,19 @@ from tests.compiler.pair import MOST_DECISIONS, Pair, machines, named, picked, p
 
 @pytest.mark.parametrize(("name", "players"), tables())
 def test_random_games_are_the_same(name: str, players: int) -> None:
-    machines(name, players)[1].abandoned = 0
+    machines(name, players)[1].bailouts = 0
     pair = Pair(name, players, seed=players)
     play(pair, random.Random(players))
-    assert pair.fast.abandoned == (pair.failure is not None), "an emitted function failed, and the plain form does not"
+    assert pair.fast.bailouts == (pair.failure is not None), "an emitted function failed, and the plain form does not"
 
 
 @given(table=st.sampled_from(tables()), seed=st.integers(0, 2**32), choices=st.integers(0, 2**32))
 @settings(max_examples=12, deadline=None)
 def test_any_game_is_the_same(table: tuple[str, int], seed: int, choices: int) -> None:
-    machines(*table)[1].abandoned = 0
+    machines(*table)[1].bailouts = 0
     pair = Pair(*table, seed)
     play(pair, random.Random(choices))
-    assert pair.fast.abandoned == (pair.failure is not None)
+    assert pair.fast.bailouts == (pair.failure is not None)
 
 
 @given(table=st.sampled_from(tables()), seed=st.integers(0, 1000), choices=st.integers(0, 2**32))
@@ -116,10 +116,10 @@ def test_whoever_listens_hears_the_same(name: str) -> None:
     pair = Pair(name, 4, seed=3)
     for form, state in (("plain", pair.a), ("fast", pair.b)):
         listen(state, partial(_hears, heard[form]))
-    pair.fast.abandoned, chance = 0, random.Random(1)
+    pair.fast.bailouts, chance = 0, random.Random(1)
     for _ in range(50):
         pair.choose(chance.choice(pair.options()))
     assert len(heard["plain"]) > 20
     assert heard["plain"] == heard["fast"]
     assert records(pair.a) == records(pair.b)
-    assert pair.fast.abandoned == 0
+    assert pair.fast.bailouts == 0

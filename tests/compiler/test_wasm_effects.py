@@ -65,6 +65,7 @@ STAND_INS = """
 (import "host" "touched" (func $touched (param i32)))
 (import "host" "shuffled" (func $shuffled (param i32 i64 i64 i64) (result i32)))
 (import "host" "drawn" (func $drawn (param i32 i64 i64 i64) (result i32)))
+(func $touched_piece (param $cell i32) (param $piece i32) (call $touched (local.get $cell)))
 (memory $memory (export "memory") 2)
 (global $arena (export "arena") (mut i32) (i32.const 65536))
 (global $arena_end i32 (i32.const 131072))

@@ -58,7 +58,7 @@ def test_any_order_leads_to_the_same(order: tuple[int, ...], plain: bool, rulese
         games[1].apply(other, by=seat)
     assert games[0].digest() == games[1].digest()
     assert [seat["score"] for seat in games[1].view()["seats"]] == [20, 0, 31]
-    assert games[0].machine.abandoned == 0
+    assert games[0].machine.bailouts == 0
 
 
 def test_who_has_not_chosen_may_choose(ruleset: Ruleset) -> None:
@@ -135,7 +135,7 @@ def test_both_forms_play_the_same(tmp_path: Path) -> None:
     for seed in range(3):
         pair = Pair(str(write(tmp_path, ACT)), 3, seed)
         play(pair, random.Random(seed))
-        assert pair.fast.abandoned == 0
+        assert pair.fast.bailouts == 0
 
 
 def test_at_once_wants_seats(tmp_path: Path) -> None:

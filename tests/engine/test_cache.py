@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from interpreter.compiler.fast import machine as fast
 
 from interpreter.base import paths
 from interpreter.base.diagnostics import Diagnostic, RulesetError
 from interpreter.base.source import SourceFile
-from interpreter.compiler.fast import machine as fast
 from interpreter.engine import cache
 from interpreter.engine import ruleset as rulesets
 from interpreter.engine.cache import kept_trees
@@ -486,7 +486,7 @@ def test_emitted_code_comes_back(kept: Path, monkeypatch: pytest.MonkeyPatch) ->
         stories.append([str(line) for line in match.game.log()])
         machine = match.game.machine
         assert machine.made is not None
-        assert machine.abandoned == 0
+        assert machine.bailouts == 0
     assert "emitted" not in vars(machine)
     assert machine.preferring(policies_for(ruleset)["greedy"])
     assert machine.preferring(policies_for(ruleset)["bench"]) == {}, "which nobody has written yet"

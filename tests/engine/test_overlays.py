@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 from pathlib import Path
+from textwrap import indent
 
 import pytest
 
@@ -16,6 +17,7 @@ from interpreter.engine.typed import value_of
 from interpreter.engine.validation import validate
 from interpreter.play.measures import taken
 from interpreter.reading.files import Shelf
+from tests.small import write
 
 POND = Path(__file__).parents[1] / "bad" / "_base"
 
@@ -234,6 +236,17 @@ def test_single_cells_of_cards_differ(tmp_path: Path) -> None:
     assert value(game, "count(c in weather where c.brings == gnat)") == 3
 
 
+def test_cards_get_an_attribute_with_a_cell_for_each(tmp_path: Path) -> None:
+    strong = 'cards: {weather: {amends: pond, has: {strong: bool}, cells: {"1, strong": no, "2, strong": yes, LAST}}}\n'
+    game = after(laid(tmp_path, strong.replace("LAST", '"3, strong": no')))
+    assert value(game, "[c.number for c in weather where c.strong]") == (2,)
+    with pytest.raises(
+        RulesetError, match="weather 3 has no `strong`: neither a column nor a cell tells it"
+    ) as refused:
+        laid(tmp_path, strong.replace(", LAST", ""))
+    assert str(refused.value.diagnostics[0].span).startswith("pond/overlays/over0.yaml:4:")
+
+
 DECISIONS = """decisions:
   hop:
     adds: |
@@ -264,6 +277,70 @@ def test_alternatives_are_added_to_a_decision_and_wrapped(tmp_path: Path) -> Non
     assert not game.accepts({"do": "leap", "to": "Moss", "place": 1})
     game.apply(options(game)[0])
     assert (value(game, "water"), value(game, "seats[1].frogs")) == (3, 2)
+
+
+AT_ONCE = """decisions:
+  bid:
+    adds: |
+      double n in 1 .. shown if who.number == 0:
+        who.score += 2 * n
+    wraps: |
+      pay where n < 3 or who.number == 1:
+        base()
+        who.score += 10
+"""
+
+
+def test_alternatives_are_added_to_a_decision_of_several_at_once(tmp_path: Path) -> None:
+    act = """
+        choose bid(shown = 1 + amount) by each s in seats, at once:
+          pay n in 1 .. 3:
+            s.score += n
+        end game
+    """
+    write(tmp_path, act)
+    (tmp_path / "small/overlays").mkdir()
+    head = "language: 1\noverlay: small/more\nover: [small]\n"
+    (tmp_path / "small/overlays/more.yaml").write_text(head + AT_ONCE, encoding="utf-8")
+    game = load("tiny", ["small/more"], Shelf([tmp_path])).new_game(2)
+    assert not game.accepts({"do": "double", "n": 1}, by=1)
+    assert not game.accepts({"do": "pay", "n": 3}, by=0)
+    game.apply({"do": "pay", "n": 3}, by=1)
+    game.apply({"do": "double", "n": 2}, by=0)
+    assert [value(game, f"seats[{number}].score") for number in (0, 1)] == [4, 13]
+
+
+PAYING = """
+    let price = 4
+    choose go by seats[0]:
+      pay n in 1 .. 3:
+        let twice = sum(m for m in [n, n])
+        note said(price + twice)
+    end game
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("let price = 9\nbase()\nnote said(price)", "`price` is a local of the rule that asks `go`"),
+        ("let twice = 9\nbase()\nnote said(twice)", "`twice` is a local of the rule that asks `go`"),
+        ("base()\nnote said(twice)", "`twice` is a local of the rule that asks `go`"),
+        ("base()\nlet m = 9\nnote said(m + sum(price for price in [n, n]))", ""),
+    ],
+)
+def test_a_wrap_and_the_body_below_share_no_locals(tmp_path: Path, body: str, told: str) -> None:
+    write(tmp_path, PAYING)
+    (tmp_path / "small/overlays").mkdir()
+    text = "language: 1\noverlay: small/more\nover: [small]\ndecisions:\n  go:\n    wraps: |\n      pay:\n"
+    (tmp_path / "small/overlays/more.yaml").write_text(text + indent(body, " " * 8) + "\n", encoding="utf-8")
+    if told:
+        with pytest.raises(RulesetError, match=told):
+            load("tiny", ["small/more"], Shelf([tmp_path]))
+        return
+    game = load("tiny", ["small/more"], Shelf([tmp_path])).new_game(2)
+    game.apply({"do": "pay", "n": 2})
+    assert [line.text for line in game.log() if line.kind == "event"] == ["8", "13"]
 
 
 def options(game: Game) -> list[Option]:

@@ -135,6 +135,12 @@ ERRORS: list[tuple[Parse, str, str]] = [
     ),
     (
         procedure,
+        "note began(first(shuffled seats as lots))",
+        "1:27: E201 got `seats`, want `)`, `,`, `by` or …\n                          ^^^^^\n"
+        "help: `shuffled` is all that `let`, `=`, `add`, `move` or `return` takes: `let order = shuffled … as …`",
+    ),
+    (
+        procedure,
         "who.dice = roll 5 from pip",
         "1:17: E201 got `5`, want an operator or the end of the line\n"
         "                ^\n"

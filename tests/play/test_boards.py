@@ -1,4 +1,4 @@
-"""Bots on boards unlike those that are shipped: in three pieces, and with more nodes than any."""
+"""Bots on boards unlike those that are shipped: in three pieces, with more nodes and with more links than any."""
 
 from __future__ import annotations
 
@@ -28,8 +28,9 @@ rules:
 REGIONS = ("red", "blue", "green", "brown", "yellow", "purple")
 
 
-def board(folder: Path, pieces: tuple[int, ...]) -> Ruleset:
-    """The edition of 2018 on a made-up board whose pieces have so many cities, each a strip of two rows."""
+def board(folder: Path, pieces: tuple[int, ...], reach: int) -> Ruleset:
+    """The edition of 2018 on a made-up board whose pieces have so many cities, each a strip of two rows. Links lead to
+    cities that are so many steps ahead at most."""
     cities: list[str] = []
     links: list[str] = []
     for piece, size in enumerate(pieces):
@@ -37,8 +38,8 @@ def board(folder: Path, pieces: tuple[int, ...]) -> Ruleset:
         for number, name in enumerate(names):
             region = REGIONS[len(REGIONS) * len(cities) // sum(pieces)]
             cities.append(f"  {name} | {region} | {number // 2 * 60} | {number % 2 * 60 + 150 * piece}")
-            for step in (1, 2):
-                if number + step < size and (step == 2 or number % 2 == 0):
+            for step in range(1, reach + 1):
+                if number + step < size and (step > 1 or number % 2 == 0):
                     links.append(f"  {name} | {names[number + step]} | {3 + (7 * number + 5 * step) % 11}")
     graph = f"graph: {{amends: power-grid, pieces: {len(pieces)}}}\n" if len(pieces) > 1 else ""
     text = "\n".join(
@@ -59,9 +60,13 @@ def board(folder: Path, pieces: tuple[int, ...]) -> Ruleset:
     return load(path)
 
 
-@pytest.mark.parametrize("pieces", [(20, 15, 7), (90,)], ids=["three pieces", "ninety cities"])
-def test_bots_play_on_any_board(pieces: tuple[int, ...], tmp_path: Path) -> None:
-    ruleset = board(tmp_path, pieces)
+@pytest.mark.parametrize(
+    ("pieces", "reach"),
+    [((20, 15, 7), 2), ((90,), 2), ((45,), 6), ((200,), 3)],
+    ids=["three pieces", "ninety cities", "many links", "two hundred cities"],
+)
+def test_bots_play_on_any_board(pieces: tuple[int, ...], reach: int, tmp_path: Path) -> None:
+    ruleset = board(tmp_path, pieces, reach)
     for players, bot in ((2, "sensible"), (3, "sensible"), (6, "sensible"), (4, "greedy")):
         match = Match(ruleset, bots_of(bot, ruleset, players), seed=players)
         assert match.play() is not None

@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 
 import pytest
+from interpreter.compiler.fast import expressions
 
 from interpreter.compiler.constants import RuleFailure
-from interpreter.compiler.fast import expressions
 from interpreter.engine.decision import Decision, Option
 from interpreter.engine.game import Game
 from interpreter.engine.refusal import IllegalMove
@@ -198,4 +198,4 @@ def test_functions_are_written_where_that_is_worth_it(monkeypatch: pytest.Monkey
     assert machine.made is not None
     assert machine.preferring(policies_for(ruleset)["weighed"])
     assert choices(ruleset, "weighed", 2, 5) == first
-    assert machine.abandoned == 0
+    assert machine.bailouts == 0

@@ -168,10 +168,10 @@ class Builtins:
         b, x = self.b, self.x
         track = node.arguments[0]
         address, offset, group = x.holder(track)
-        held = b.kept(b.plus(address, offset), "held")
+        name = group.name if group is not None else x.groups_of(track.type)
+        held = b.kept(o.Cell(b.plus(address, offset), name), "held")
         unit = self.shapes.held(track.type).form == "int"
         width = o.Constant(1 if unit else self.shapes.width(track.type))
-        name = group.name if group is not None else "?"
         data = b.kept(o.Load(b.times(x.value(track), WORD), x.module.tracks, span=b.span), "track")
         match node.name:
             case "prices":

@@ -55,6 +55,10 @@ class Decisions:
         """Whether there is an option at all."""
         return self._wanted("open", index, self._open)
 
+    def free(self, index: int) -> str:
+        """Whether there is more than one option."""
+        return self._wanted("free", index, self._free)
+
     def take(self, index: int) -> str:
         """Puts the values of an option into the frame and gives the stretch that follows."""
         return self._wanted("take", index, self._take)
@@ -108,6 +112,22 @@ class Decisions:
             x, ask = self._begin(b, index)
             for option in sorted(ask.options, key=lambda option: len(option.choices)):
                 self.each(b, x, option, lambda values: b.add(o.Return(ONE)), stops=True)
+            b.add(o.Return(ZERO))
+
+        return self.module.made(name, (FRAME,), "i32", build)
+
+    def _free(self, name: str, index: int) -> o.Function:
+        def build(b: FunctionBuilder) -> None:
+            x, ask = self._begin(b, index)
+            some = b.var("i32", "some")
+            b.set(some, ZERO)
+
+            def one(values: list[o.Var]) -> None:
+                b.add(o.If(o.Get(some), (o.Return(ONE),), span=b.span))
+                b.set(some, ONE)
+
+            for option in sorted(ask.options, key=lambda option: len(option.choices)):
+                self.each(b, x, option, one, stops=True)
             b.add(o.Return(ZERO))
 
         return self.module.made(name, (FRAME,), "i32", build)

@@ -20,6 +20,8 @@ HOLE = NO_NUMBER + 1
 """What a table holds where it has no cell."""
 MOST_CELLS = 100_000
 FEW_MEMBERS = 4
+ALIKE = (("pool", "track", "stock"), ("zone", "piles"))
+"""Forms of holders that can stand for each other."""
 COMPARISONS = {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
 
 
@@ -173,7 +175,13 @@ class Expressions:
         kept = group.type if group is not None else type_
         if self.shapes.is_scalar(kept):
             kept = type_ if self.shapes.rep(type_) == self.shapes.rep(kept) else kept
-        return self.b.load(address, offset, kept, group.name if group is not None else "?")
+        return self.b.load(address, offset, kept, group.name if group is not None else self.groups_of(cell.type))
+
+    def groups_of(self, holder: Type) -> str:
+        """The groups that a holder can be in of which no more is known than its type, with ``|`` between them."""
+        alike = next((forms for forms in ALIKE if holder.form in forms), (holder.form,))
+        groups = self.module.constants.model.groups.values()
+        return "|".join(group.name for group in groups if group.type.form in alike) or "?"
 
     # --- printed data
 

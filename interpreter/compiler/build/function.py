@@ -120,6 +120,8 @@ class FunctionBuilder:
         if shapes.is_scalar(type_):
             return o.Load(address, offset, shapes.rep(type_), group, span=self.span)
         at = self.plus(address, offset)
+        if group:
+            at = o.Cell(at, group, span=self.span)
         if not shapes.is_flat(type_):
             return o.Call(self.module.values.unpack(type_), (at,), span=self.span)
         if not type_.optional:

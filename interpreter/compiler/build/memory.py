@@ -20,7 +20,7 @@ STATE = 64
 """The address of the state: a header, then the cells, then the frames."""
 HEADER = 8
 """The words of the header: the address of the uppermost frame, the stretch that asks (-1: over), the end of the frames,
-two words of the seed, three spare."""
+a spare one, two words of the seed, two spare."""
 FRAME_HEAD = 3
 """The words before the locals of a frame: where it goes on, the offset of the local for a result, the frame below."""
 FRAME_WORDS = 64 * 1024
@@ -69,6 +69,11 @@ class Memory:
         address = self.end
         self.end += words * WORD
         return address
+
+    def reserve_long(self, count: int) -> int:
+        """The address of so many long words that are zero at first."""
+        self.end = (self.end + 7) // 8 * 8
+        return self.reserve(2 * count)
 
     def words(self, values: Sequence[int]) -> int:
         """The address of constant words; equal ones are there once."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import accumulate
 
@@ -25,6 +26,7 @@ from interpreter.kernel.state import Value
 from interpreter.language import core as c
 from interpreter.language.model import RuleLayer
 from interpreter.language.types import INT, NOTHING, Type
+from interpreter.language.walk import descendants
 
 __all__ = ["ModuleBuilder"]
 
@@ -103,9 +105,33 @@ class ModuleBuilder:
         name = self.name("f", target)
         return self.wanted(name, lambda: self._function(name, self.program.reach.procedures[target]))
 
+    def memo(self, layer: RuleLayer) -> o.Memo | None:
+        """What a table of a function's answers would be like; none where there can be none."""
+        shapes, result = self.shapes, layer.result
+        types = [type_ for _, type_ in layer.parameters]
+        if not all(map(shapes.is_scalar, types)) or not shapes.is_flat(result):
+            return None
+        keys = tuple(map(self._key, types))
+        if shapes.is_scalar(result):
+            return o.Memo(keys)
+        return o.Memo(keys, shapes.words(result.sure), shapes.is_listed(result))
+
+    def _key(self, type_: Type) -> o.Key:
+        extent = self.shapes.domain(Type("card") if type_.form == "card" else type_)
+        if type_.form == "int" or not extent:
+            return o.Key()
+        if type_.optional:
+            return o.Key(-1, extent + 1)
+        return o.Key(0, extent, type_.form == "seat")
+
     def is_remembered(self, target: str) -> bool:
-        """Whether a function keeps what it gave."""
-        return False
+        """Whether a list that a function gives is better kept than gone through where it is made: for each item there
+        is a loop, or the list is put in order."""
+        layer = self.program.reach.procedures[target]
+        memo = self.memo(layer)
+        if memo is None or not memo.listed or not all(key.extent for key in memo.keys):
+            return False
+        return sum(isinstance(node, c.Loop | c.CallRule | c.CallBase) for node in descendants(layer.body)) > 1
 
     def _function(self, name: str, layer: RuleLayer) -> o.Function:
         shapes = self.shapes
@@ -125,7 +151,8 @@ class ModuleBuilder:
                 b.add(o.If(o.Not(x.value(layer.when)), tuple(other)))
             self._body(b, x, layer)
 
-        return self.made(name, parameters, result, build, f"{layer.id} of {layer.file}")
+        made = self.made(name, parameters, result, build, f"{layer.id} of {layer.file}")
+        return replace(made, memo=self.memo(layer))
 
     def _body(self, b: FunctionBuilder, x: Expressions, layer: RuleLayer) -> None:
         body = layer.body
@@ -173,9 +200,6 @@ class ModuleBuilder:
 
     def keeping(self, step: c.Keeps) -> str:
         return self.phases.keeping(step)
-
-    def forget(self, b: FunctionBuilder, group: str) -> None:
-        """What functions gave that read a group of cells is no longer known."""
 
     def rank(self) -> o.Function:
         """The key of a card in a zone whose order is by a rule."""

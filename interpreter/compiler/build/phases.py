@@ -189,7 +189,7 @@ class Phases:
             name, owner = layout.owner_of(cell)
             group = self.memory.groups[name]
             new = steps.x._constant(start, group.type)
-            place = c.Const(owner, type=Type("seat")) if group.count > 1 else None
+            place = o.Constant(owner) if group.count > 1 else None
             steps.put(group, place, ZERO, group.address + owner * group.stride, new)
 
     # --- blocks that wait

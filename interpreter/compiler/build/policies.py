@@ -51,15 +51,15 @@ class Policies:
 
         return self.module.wanted(name, lambda: self.module.made(name, (FRAME,), "i32", build))
 
-    def choosing(self, policy: Policy, index: int, peeks: Sequence[str] | None = ()) -> str:
-        """The function by which a policy chooses at a decision.
+    def choosing(self, policy: Policy, index: int, key: str = "", peeks: Sequence[str] | None = ()) -> str:
+        """The function by which a policy chooses at a decision; ``key`` tells policies of one name apart.
 
         It fails where the policy reads what its seat may not see: always, if ``peeks`` is none; else where a card that
         one of these groups names lies hidden.
         """
         stretch, end = self.module.decisions.asks[index]
         assert isinstance(end, l.Asks)
-        name = self.module.name("bot", f"{policy.name} {stretch.id}")
+        name = self.module.name("bot", f"{key or policy.name} {stretch.id}")
 
         def build(b: FunctionBuilder) -> None:
             if peeks is None:

@@ -124,7 +124,7 @@ class Shapes:
             return domain
         if item.form in ("card", "node", "place", "link", "piece") and domain:
             return domain + FEW_ITEMS
-        return max(2 * domain, FEW_ITEMS) if domain else MANY_ITEMS
+        return 2 * domain + FEW_ITEMS if item.form == "seat" else max(2 * domain, MANY_ITEMS)
 
     def words(self, type_: Type) -> int:
         """The size of the kept form."""

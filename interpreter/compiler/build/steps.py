@@ -208,18 +208,20 @@ class Steps:
         if group is None:
             raise Unsupported("a value in a cell that is not named")
         owner = cell.owner if isinstance(cell, c.Cell) else None
+        index = b.kept(self.x.value(owner)) if owner is not None else None
+        if index is not None:
+            address, offset = b.times(index, group.stride), group.address
         new = b.kept(self.called(value, group.type), "new")
-        address = b.kept(address)
-        self.put(group, owner, address, offset, new)
+        self.put(group, index, address, offset, new)
 
-    def put(self, group: CellGroup, owner: c.Expression | None, address: o.Value, offset: int, new: o.Value) -> None:
+    def put(self, group: CellGroup, owner: o.Value | None, address: o.Value, offset: int, new: o.Value) -> None:
         """A cell gets a value; watches that read it wake if it is another one."""
         b, type_ = self.b, group.type
         old = b.load(address, offset, type_, group.name)
         same = self.x.same(new, b.kept(old) if not self.shapes.is_scalar(type_) else old, type_, type_)
         with b.block() as inner:
             b.store(address, offset, new, type_, group.name)
-            self.wake(group, self.x.value(owner) if owner is not None else None)
+            self.wake(group, owner)
         b.add(o.If(o.Not(same), tuple(inner), span=b.span))
 
     def wake(self, group: CellGroup, owner: o.Value | None) -> None:
@@ -238,7 +240,7 @@ class Steps:
                 mask = o.Load(b.times(owner, WORD), self.memory.words(masks))
             now = o.Load(ZERO, pending + half * WORD, "i32", "pending")
             b.add(o.Store(ZERO, pending + half * WORD, o.Binary("or", now, mask), "pending", span=b.span))
-        self.module.forget(b, group.name)
+        b.add(o.Touch(group.name, owner, span=b.span))
 
     def _move_cards(self, cards: c.Expression, target: c.Expression, where: str) -> None:
         b = self.b

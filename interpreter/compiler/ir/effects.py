@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
+from interpreter.base.frozen import dataclass
+from interpreter.compiler.ir import ops as o
+from interpreter.compiler.ir.rewrite import inner, parts
 from interpreter.compiler.lower import Program
 from interpreter.language import core as c
 from interpreter.language.walk import descendants
 
-__all__ = ["may_fail"]
+if TYPE_CHECKING:
+    from interpreter.compiler.build.memory import CellGroup
+
+__all__ = ["ANYONE", "Cells", "Reads", "may_fail", "reads"]
 
 PARTIAL = frozenset(("first", "last", "top", "position", "min of list", "max of list", "distance", "path"))
 """Functions of the language that can find nothing: a failure, unless none is allowed there."""
@@ -45,3 +52,129 @@ def may_fail(program: Program, tree: Any, _open: frozenset[str] = frozenset()) -
                     if may_fail(program, below, _open | {target}):
                         return True
     return False
+
+
+# --- what functions of the IR read
+
+Reads = Mapping[str, frozenset[int]]
+"""For each group that is read, the parameters of which each says whose cells these are. ``?``: any group."""
+ANYONE: frozenset[int] = frozenset()
+"""Cells of this group are read, whoever they belong to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """What is known of groups of cells: all of them, those that belong to seats, and for groups whose values belong to
+    seats the address of a row of constants that says to whom."""
+
+    groups: Mapping[str, CellGroup]
+    of_seats: frozenset[str]
+    owners: Mapping[str, int]
+
+
+def reads(functions: Mapping[str, o.Function], cells: Cells) -> dict[str, Reads]:
+    """What each function reads, with all that it calls."""
+    own = {name: _Reader(function, cells) for name, function in functions.items()}
+    found: dict[str, dict[str, frozenset[int]]] = {name: dict(reader.found) for name, reader in own.items()}
+    callers: dict[str, set[str]] = {}
+    for name, reader in own.items():
+        for called, _ in reader.calls:
+            callers.setdefault(called, set()).add(name)
+    waiting = set(functions)
+    while waiting:
+        name = waiting.pop()
+        now = found[name]
+        before = dict(now)
+        for called, given in own[name].calls:
+            for group, aligned in found.get(called, {}).items():
+                here = frozenset(own_one for i in aligned if (own_one := given[i]) is not None)
+                now[group] = now[group] & here if group in now else here
+        if now != before:
+            waiting |= callers.get(name, set())
+    return dict(found)
+
+
+class _Reader:
+    """What one function reads itself, and which parameters it hands on in calls."""
+
+    def __init__(self, function: o.Function, cells: Cells) -> None:
+        self.cells = cells
+        self.found: dict[str, frozenset[int]] = {}
+        self.calls: list[tuple[str, tuple[int | None, ...]]] = []
+        self._number = {var: number for number, var in enumerate(function.parameters)}
+        sets: dict[o.Var, list[o.Value]] = {}
+        for op in inner(function.body):
+            if isinstance(op, o.Set):
+                sets.setdefault(op.var, []).append(op.value)
+        for var, values in sets.items():
+            self._number.pop(var, None)
+            if len(values) == 1 and isinstance(values[0], o.Get):
+                number = self._number.get(values[0].var)
+                if number is not None and values[0].var not in sets:
+                    self._number[var] = number
+        self._scan(function.body)
+
+    def _scan(self, ops: Any) -> None:
+        waiting = [ops]
+        while waiting:
+            op = waiting.pop()
+            if isinstance(op, tuple):
+                waiting.extend(op)
+                continue
+            match op:
+                case o.Select():
+                    owned = self._owned(op)
+                    if owned is not None:
+                        group, address, param = owned
+                        self._read(group, frozenset((param,)))
+                        waiting.append(address)
+                        continue
+                case o.Load(address, offset, _, group) if group:
+                    self._read(group, self._aligned(address, offset, group))
+                case o.Cell(address, group):
+                    self._read(group, self._aligned(address, 0, group))
+                case o.Call(function, arguments):
+                    self.calls.append((function, tuple(self._param(each) for each in arguments)))
+                case _:
+                    pass
+            waiting.extend(parts(op))
+
+    def _read(self, group: str, aligned: frozenset[int]) -> None:
+        for name in group.split("|"):
+            self.found[name] = self.found[name] & aligned if name in self.found else aligned
+
+    def _param(self, value: o.Value) -> int | None:
+        return self._number.get(value.var) if isinstance(value, o.Get) else None
+
+    def _aligned(self, address: o.Value, offset: int, group: str) -> frozenset[int]:
+        """The parameter that says whose cell an address is that of."""
+        if group not in self.cells.of_seats:
+            return ANYONE
+        cells = self.cells.groups[group]
+        match address:
+            case o.Binary("add", left, o.Constant(more)):
+                address, offset = left, offset + more
+        match address:
+            case o.Binary("shl", index, o.Constant(number)):
+                factor = 1 << number
+            case o.Binary("mul", index, o.Constant(number)):
+                factor = number
+            case _:
+                return ANYONE
+        param = self._param(index)
+        if offset != cells.address or factor != cells.stride or param is None:
+            return ANYONE
+        return frozenset((param,))
+
+    def _owned(self, op: o.Select) -> tuple[str, o.Value, int] | None:
+        """``is there a value, and does it belong to the seat of a parameter``: for values of other seats it is the same
+        as for none."""
+        match op:
+            case o.Select(
+                o.Not(o.Compare("eq", o.Load() as tested, o.Constant(-1))),
+                o.Compare("eq", o.Load(o.Binary("shl", o.Load() as value, o.Constant(2)), table), o.Get() as seat),
+                o.Constant(0),
+            ) if tested == value and self.cells.owners.get(value.group) == table:
+                param = self._param(seat)
+                return (value.group, value.address, param) if param is not None else None
+        return None

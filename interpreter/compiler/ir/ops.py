@@ -22,6 +22,7 @@ __all__ = [
     "Block",
     "Break",
     "Call",
+    "Cell",
     "Charge",
     "Compare",
     "Constant",
@@ -34,7 +35,10 @@ __all__ = [
     "Get",
     "Global",
     "If",
+    "Key",
     "Load",
+    "LoadLong",
+    "Memo",
     "Not",
     "Op",
     "Rep",
@@ -48,9 +52,11 @@ __all__ = [
     "ToIndex",
     "ToNumber",
     "ToWord",
+    "Touch",
     "Value",
     "Var",
     "While",
+    "Within",
 ]
 
 Rep = Literal["i32", "i64"]
@@ -114,12 +120,31 @@ class Global(Op):
 
 @dataclass(frozen=True, slots=True)
 class Load(Op):
-    """The word at an address. ``group``: the group of cells that it belongs to; empty for constants and the arena."""
+    """The word at an address. ``group``: the group of cells that it belongs to, or several with ``|`` between them;
+    ``?``: any; empty for constants and the arena."""
 
     address: Value
     offset: int = 0
     rep: Rep = "i32"
     group: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LoadLong(Op):
+    """A number of 64 bits from memory of the machine."""
+
+    address: Value
+    offset: int = 0
+    rep: Rep = "i64"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell(Op):
+    """The address of what a cell holds: whoever has it reads the cell, a cell of this group."""
+
+    address: Value
+    group: str
+    rep: Rep = "i32"
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,12 +233,26 @@ class Allocate(Op):
     rep: Rep = "i32"
 
 
+@dataclass(frozen=True, slots=True)
+class Within(Op):
+    """A value with the statements that run before it, where it is worked out: what an inlined call becomes."""
+
+    body: tuple[Statement, ...]
+    value: Value
+
+    @property
+    def rep(self) -> Rep:
+        return self.value.rep
+
+
 Value = (
     Constant
     | Data
     | Get
     | Global
     | Load
+    | LoadLong
+    | Cell
     | Binary
     | Compare
     | Not
@@ -223,6 +262,7 @@ Value = (
     | Select
     | Call
     | Allocate
+    | Within
 )
 
 
@@ -278,7 +318,7 @@ class CopyWords(Op):
 class Do(Op):
     """A call for its effects; ``gives`` is whether it leaves a value that nobody wants."""
 
-    call: Call
+    call: Value
     gives: bool = False
 
 
@@ -345,6 +385,14 @@ class Charge(Op):
     steps: Value
 
 
+@dataclass(frozen=True, slots=True)
+class Touch(Op):
+    """A cell of a group changed. ``owner``: its index in the group, where it is known; -1 is no index."""
+
+    group: str
+    owner: Value | None = None
+
+
 Statement = (
     Set
     | SetGlobal
@@ -360,7 +408,30 @@ Statement = (
     | Return
     | Fail
     | Charge
+    | Touch
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """What a parameter can be: so many values from a least one on; ``extent`` 0: any word. ``is_seat``: a seat."""
+
+    least: int = 0
+    extent: int = 0
+    is_seat: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Memo:
+    """What is known of a function whose answers follow from its arguments and from cells, and that changes nothing.
+
+    ``words`` is 0 where the answer is one word; else the size of the list (``listed``), bag or record that it points
+    to, and a list is never longer.
+    """
+
+    keys: tuple[Key, ...]
+    words: int = 0
+    listed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -372,3 +443,7 @@ class Function(Op):
     result: Rep | None
     body: tuple[Statement, ...]
     about: str = ""
+    memo: Memo | None = None
+    """None: it may change something, or its arguments or answers do not fit into a table."""
+    rare: bool = False
+    """Called so rarely that its callers are better off without what it does."""

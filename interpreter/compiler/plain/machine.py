@@ -148,8 +148,11 @@ class Machine:
         """From the empty table to the first decision, or the end."""
         self.run(state, chance, (self.START, [], None))
 
-    def take(self, state: State, chance: ChanceSource, option: int, values: tuple[Value, ...]) -> None:
-        """Records a choice, which must be legal, and goes on to the next decision. A failure takes all of it back."""
+    def take(self, state: State, chance: ChanceSource, option: int, values: tuple[Value, ...]) -> int:
+        """Records a choice, which must be legal, and goes on to the next decision. A failure takes all of it back.
+
+        Gives the stretch that asked.
+        """
         frame, effects = state.frame, self.constants.effects
         assert frame is not None
         length, waiting = len(state.log), effects.waiting(state)
@@ -169,6 +172,7 @@ class Machine:
             state.frame = frame
             effects.wait_again(state, waiting)
             raise
+        return int(frame[0])
 
     def perform(self, state: State, chance: ChanceSource, procedure: str, then: str = "", number: int = 1) -> None:
         """Runs a procedure outside the rounds (a scenario's given), then goes on with a phase of a round, or stops."""

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator, Mapping, Sequence
 
 from interpreter.compiler.build.memory import STATE
 from interpreter.compiler.build.module import ModuleBuilder
 from interpreter.compiler.build.shapes import WORD
+from interpreter.compiler.ir.effects import Cells
+from interpreter.compiler.passes import optimised
+from interpreter.compiler.passes.context import Context
 from interpreter.compiler.wasm.emit import text_of
+from interpreter.compiler.wasm.inline import inliner
 from interpreter.compiler.wasm.runtime import graph_cache_words, runtime_text
 
 __all__ = ["FUEL", "Plan", "assembled"]
@@ -17,7 +22,9 @@ FUEL = 500_000
 OPTIONS_WORDS = 256 * 1024
 ARENA_WORDS = 4 * 1024 * 1024
 PAGE = 64 * 1024
-SLOTS = 4
+FEWEST_SLOTS, MOST_SLOTS = 4, 64
+CACHE_WORDS = 256 * 1024
+"""The size of the cache of distances, unless the graph is so large that the fewest slots take more."""
 GAP = 64
 
 
@@ -25,7 +32,8 @@ class Plan:
     """Addresses behind the constants: the first state, the options, the arena."""
 
     def __init__(self, builder: ModuleBuilder, first: bytes) -> None:
-        at = builder.memory.end
+        self.stream = (builder.memory.end + 7) // 8 * 8
+        at = self.stream + 16
         self.first, self.first_size = at, len(first)
         self.options = at + (len(first) + 7) // 8 * 8
         self.options_end = self.options + OPTIONS_WORDS * WORD
@@ -51,7 +59,7 @@ def build(builder: ModuleBuilder) -> tuple[list[str], dict[str, dict[int, str]]]
             stretches.append(function.name)
     asked = {
         kind: {index: getattr(builder.decisions, kind)(index) for index in builder.decisions.asks}
-        for kind in ("options", "take", "actor")
+        for kind in ("options", "take", "actor", "free")
     }
     rank = builder.rank()
     builder.functions[rank.name] = rank
@@ -63,12 +71,19 @@ def assembled(builder: ModuleBuilder, first: bytes, bots: Bots = ()) -> tuple[st
     """The text of the module, and where things lie in its memory. ``first`` is the state that games begin with."""
     stretches, asked = build(builder)
     seats = len(builder.constants.seats)
-    streams, kinds = builder.memory.reserve(4 * seats), builder.memory.reserve(seats)
+    streams, kinds = builder.memory.reserve_long(2 * seats), builder.memory.reserve(seats)
+    context = _context(builder, {*stretches, *(name for names in asked.values() for name in names.values()), "rank"})
+    for bot in bots:
+        context.roots |= set(bot.values())
+    functions = optimised(builder.functions, context)
+    touched = list(_touched(builder, context))
     graph = list(_graph(builder))
     holders = builder.holders
     plan = Plan(builder, first)
-    lines = ["(module", *_head(builder, plan, holders, graph), runtime_text(), effects_text()]
-    lines.extend(text_of(function) for function in builder.functions.values())
+    runtime = inliner(runtime_text() + effects_text())
+    lines = ["(module", *_head(builder, plan, holders, graph), runtime.text]
+    lines.extend(text_of(function, runtime) for function in functions.values())
+    lines.extend(touched)
     lines.extend(_tables(builder, stretches, asked))
     lines.append(f"(table $bots {max(1, len(bots) * len(stretches))} funcref)")
     for number, bot in enumerate(bots):
@@ -84,11 +99,12 @@ def assembled(builder: ModuleBuilder, first: bytes, bots: Bots = ()) -> tuple[st
             start=builder.stretches.special("start"),
             fuel=FUEL,
             streams=streams,
+            stream=plan.stream,
             kinds=kinds,
             stretches=len(stretches),
             asked=STATE + WORD,
             top=STATE + 2 * WORD,
-            seed=STATE + 3 * WORD,
+            seed=STATE + 4 * WORD,
         )
     )
     data = dict(builder.memory.data)
@@ -96,6 +112,46 @@ def assembled(builder: ModuleBuilder, first: bytes, bots: Bots = ()) -> tuple[st
     lines.extend(_data(data))
     lines.append(")")
     return "\n".join(lines), plan
+
+
+def _context(builder: ModuleBuilder, roots: set[str]) -> Context:
+    model, groups = builder.constants.model, builder.memory.groups
+    of_seats = frozenset(name for name, group in model.groups.items() if group.owner == "seat")
+    owners = {}
+    if "piece" in groups:
+        kinds, pieces = max(1, len(builder.constants.pieces)), builder.shapes.domains["piece"]
+        owners["piece"] = builder.memory.words([piece // kinds for piece in range(pieces)])
+    cells = Cells(groups, of_seats, owners)
+    return Context(builder.memory, cells, len(builder.constants.seats), frozenset(roots))
+
+
+def _touched(builder: ModuleBuilder, context: Context) -> Iterator[str]:
+    """What drops answers where a cell changes, of which the machine knows no more than its number: a table says which
+    dirty bits are set."""
+    words: list[int] = []
+    own_piece = context.touched["piece"].own_row if "piece" in context.touched else 0
+    for name, group in builder.memory.groups.items():
+        touched = context.touched[name]
+        owned = name in context.cells.of_seats
+        for number in range(group.count):
+            everywhere = touched.all_rows if owned or name == "piece" else touched.all_rows | touched.own_row
+            own = touched.own_row if owned else 0
+            row = context.dirty + 8 * (number if own else 0)
+            for mask in (touched.alone, everywhere, own):
+                words += struct.unpack("<2i", struct.pack("<Q", mask))
+            words += [row, 0]
+    yield TOUCHED.format(
+        table=builder.memory.words(words),
+        alone=context.dirty + 8 * context.seats,
+        dirty=context.dirty,
+        bytes=8 * (context.seats + 1),
+        rows="\n".join(
+            f"  (i64.store (i32.const {row}) (i64.or (i64.load (i32.const {row})) (local.get $mask)))"
+            for row in range(context.dirty, context.dirty + 8 * context.seats, 8)
+        ),
+        owners=context.cells.owners.get("piece", 0),
+        own_piece=own_piece,
+    )
 
 
 def effects_text() -> str:
@@ -130,7 +186,7 @@ def _head(builder: ModuleBuilder, plan: Plan, holders: int, graph: list[tuple[st
         "piece_cell": groups["piece"].base if "piece" in groups else 0,
         "piece": groups["piece"].address if "piece" in groups else 0,
         "pending": groups["pending"].address,
-        "seed": STATE + 3 * WORD,
+        "seed": STATE + 4 * WORD,
         **dict(graph),
     }
     for name, value in constants.items():
@@ -151,8 +207,10 @@ def _graph(builder: ModuleBuilder) -> Iterator[tuple[str, int]]:
                 entries += [other, length]
             starts.append(len(entries) // 2)
         yield f"graph_{name}", builder.memory.words([*starts, *entries])
-    yield "graph_cache", builder.memory.reserve(SLOTS * graph_cache_words(graph.node_count))
-    yield "graph_slots", SLOTS
+    words = graph_cache_words(graph.node_count)
+    slots = max(FEWEST_SLOTS, min(MOST_SLOTS, CACHE_WORDS // words))
+    yield "graph_cache", builder.memory.reserve(slots * words)
+    yield "graph_slots", slots
 
 
 def _tables(builder: ModuleBuilder, stretches: list[str], asked: dict[str, dict[int, str]]) -> Iterator[str]:
@@ -182,65 +240,34 @@ def _segment(address: int, content: bytes) -> str:
     return f'(data (i32.const {address}) "{"".join(f"{chr(92)}{byte:02x}" for byte in content)}")'
 
 
+TOUCHED = """
+;; Drops the answers that follow from a cell, which changed.
+(func $touched (param $cell i32)
+  (local $at i32) (local $mask i64)
+  (local.set $at (i32.add (i32.const {table}) (i32.shl (local.get $cell) (i32.const 5))))
+  (i64.store (i32.const {alone}) (i64.or (i64.load (i32.const {alone})) (i64.load align=4 (local.get $at))))
+  (local.set $mask (i64.load offset=16 align=4 (local.get $at)))
+  (if (i64.ne (local.get $mask) (i64.const 0))
+    (then (i64.store (i32.load offset=24 (local.get $at))
+      (i64.or (i64.load (i32.load offset=24 (local.get $at))) (local.get $mask)))))
+  (local.set $mask (i64.load offset=8 align=4 (local.get $at)))
+  (if (i64.eqz (local.get $mask)) (then (return)))
+{rows})
+
+;; Drops the answers that follow from the cell of a place, where a piece came or went.
+(func $touched_piece (param $cell i32) (param $piece i32)
+  (local $at i32)
+  (call $touched (local.get $cell))
+  (local.set $at (i32.add (i32.const {dirty}) (i32.shl
+    (i32.load (i32.add (i32.const {owners}) (i32.shl (local.get $piece) (i32.const 2)))) (i32.const 3))))
+  (i64.store (local.get $at) (i64.or (i64.load (local.get $at)) (i64.const {own_piece}))))
+
+;; Drops all answers that follow from cells: the state is another one.
+(func $forget (export "forget")
+  (memory.fill (i32.const {dirty}) (i32.const 255) (i32.const {bytes})))
+"""
+
 DRIVER = """
-(func $touched (param $cell i32))
-
-;; Forgets all distances that are known.
-(func $forget_ways
-  (local $slot i32) (local $left i32)
-  (local.set $slot (global.get $graph_cache))
-  (local.set $left (global.get $graph_slots))
-  (i32.store (local.get $slot) (i32.const 0))
-  (block $done
-    (loop $next
-      (br_if $done (i32.eqz (local.get $left)))
-      (i32.store offset=8 (local.get $slot) (i32.const 0))
-      (local.set $slot (i32.add (local.get $slot) (i32.shl (i32.add (i32.const 4) (i32.mul (global.get $graph_nodes)
-        (i32.add (global.get $graph_nodes) (i32.const 2)))) (i32.const 2))))
-      (local.set $left (i32.sub (local.get $left) (i32.const 1)))
-      (br $next))))
-
-;; The list without the item at a place.
-(func $without_place (param $list i32) (param $place i32) (result i32)
-  (local $made i32) (local $bytes i32) (local $left i32)
-  (local.set $left (i32.sub (i32.load (local.get $list)) (i32.const 1)))
-  (local.set $made (call $alloc (i32.add (local.get $left) (i32.const 1))))
-  (i32.store (local.get $made) (local.get $left))
-  (local.set $bytes (i32.shl (local.get $place) (i32.const 2)))
-  (memory.copy (i32.add (local.get $made) (i32.const 4)) (i32.add (local.get $list) (i32.const 4)) (local.get $bytes))
-  (memory.copy (i32.add (i32.add (local.get $made) (i32.const 4)) (local.get $bytes))
-    (i32.add (i32.add (local.get $list) (i32.const 8)) (local.get $bytes))
-    (i32.shl (i32.sub (local.get $left) (local.get $place)) (i32.const 2)))
-  (local.get $made))
-
-;; Multiplies two numbers; gives up where the product may be too large for what is added to it.
-(func $mul (param $a i64) (param $b i64) (result i64)
-  (local $found i64)
-  (if (i64.gt_u (i64.add (local.get $a) (i64.const 2147483648)) (i64.const 4294967296)) (then (unreachable)))
-  (if (i64.gt_u (i64.add (local.get $b) (i64.const 2147483648)) (i64.const 4294967296)) (then (unreachable)))
-  (local.set $found (i64.mul (local.get $a) (local.get $b)))
-  (if (i64.gt_u (i64.add (local.get $found) (i64.const 1099511627776)) (i64.const 2199023255552))
-    (then (unreachable)))
-  (local.get $found))
-
-;; Divides, rounded down.
-(func $div (param $a i64) (param $b i64) (result i64)
-  (local $rest i64)
-  (if (i64.eqz (local.get $b)) (then (unreachable)))
-  (local.set $rest (i64.rem_s (local.get $a) (local.get $b)))
-  (i64.sub (i64.div_s (local.get $a) (local.get $b))
-    (i64.extend_i32_u (i32.and (i64.ne (local.get $rest) (i64.const 0))
-      (i64.lt_s (i64.xor (local.get $rest) (local.get $b)) (i64.const 0))))))
-
-;; The rest of a division that is rounded down.
-(func $mod (param $a i64) (param $b i64) (result i64)
-  (local $rest i64)
-  (if (i64.eqz (local.get $b)) (then (unreachable)))
-  (local.set $rest (i64.rem_s (local.get $a) (local.get $b)))
-  (if (result i64) (i32.and (i64.ne (local.get $rest) (i64.const 0))
-      (i64.lt_s (i64.xor (local.get $rest) (local.get $b)) (i64.const 0)))
-    (then (i64.add (local.get $rest) (local.get $b)))
-    (else (local.get $rest))))
 
 ;; Runs stretch after stretch until one stops.
 (func $run (param $next i32)
@@ -254,6 +281,7 @@ DRIVER = """
 (func $begin (export "start") (param $seed i64)
   (memory.copy (i32.const {state}) (i32.const {first}) (i32.const {size}))
   (i64.store (i32.const {seed}) (local.get $seed))
+  (call $forget)
   (global.set $frame (i32.const 0))
   (global.set $top (i32.const {frames}))
   (global.set $fuel (i32.const {fuel}))
@@ -299,14 +327,38 @@ DRIVER = """
       (br $next)))
   (i32.const 0))
 
-;; Puts a kind of bot on a seat, and its stream at the beginning.
-(func $seat_bot (export "seat_bot") (param $seat i32) (param $kind i32) (param $seed i64) (param $hash i64)
+;; Puts a kind of bot on a seat, with a stream that begins at a state of the generator.
+(func $seat (export "seat") (param $seat i32) (param $kind i32) (param $start i64)
   (local $at i32)
   (i32.store (i32.add (i32.const {kinds}) (i32.shl (local.get $seat) (i32.const 2)))
     (i32.mul (local.get $kind) (i32.const {stretches})))
   (local.set $at (i32.add (i32.const {streams}) (i32.shl (local.get $seat) (i32.const 4))))
-  (i64.store (local.get $at) (call $start (local.get $seed) (local.get $hash)))
+  (i64.store (local.get $at) (local.get $start))
   (i64.store offset=8 (local.get $at) (i64.const 0)))
+
+;; The same with the stream of a seed and the hash of a name.
+(func $seat_bot (export "seat_bot") (param $seat i32) (param $kind i32) (param $seed i64) (param $hash i64)
+  (call $seat (local.get $seat) (local.get $kind) (call $start (local.get $seed) (local.get $hash))))
+
+;; Whether the decision at hand has more than one option.
+(func (export "free") (result i32)
+  (global.set $arena (global.get $arena_start))
+  (global.set $fuel (i32.const {fuel}))
+  (call_indirect $free_of (type $stretch) (i32.load (i32.const {state})) (i32.load (i32.const {asked}))))
+
+;; Lets one kind of bot choose at the decision at hand, with the numbers of the stream that stands apart; gives the
+;; address of the option.
+(func (export "decide") (param $kind i32) (result i32)
+  (local $at i32) (local $option i32)
+  (global.set $arena (global.get $arena_start))
+  (global.set $fuel (i32.const {fuel}))
+  (local.set $at (i32.add (i32.const {streams}) (i32.shl (call_indirect $actor_of (type $stretch)
+    (i32.load (i32.const {state})) (i32.load (i32.const {asked}))) (i32.const 4))))
+  (memory.copy (local.get $at) (i32.const {stream}) (i32.const 16))
+  (local.set $option (call_indirect $bots (type $stretch) (i32.load (i32.const {state}))
+    (i32.add (i32.load (i32.const {asked})) (i32.mul (local.get $kind) (i32.const {stretches})))))
+  (memory.copy (i32.const {stream}) (local.get $at) (i32.const 16))
+  (local.get $option))
 
 ;; Lets the bots play so many decisions, or to the end of the game; gives how many there were.
 (func $play (export "play") (param $limit i32) (result i32)

@@ -106,7 +106,7 @@ class Codec:
         frames, top, asked = self._frames(state)
         seed_words = struct.unpack("<2i", struct.pack("<Q", seed & (2**64 - 1)))
         end = self.memory.frames + len(frames) * WORD
-        head = [top, asked, end, *seed_words, 0, 0, 0]
+        head = [top, asked, end, 0, *seed_words, 0, 0]
         return struct.pack(f"<{HEADER + len(cells) + len(frames)}i", *head, *cells, *frames)
 
     def decode(self, data: bytes | memoryview) -> State:

@@ -8,9 +8,10 @@
 ;;   $pending        address of two words: watches that must be looked at
 ;;   $seed           address of two words: seed of the game
 ;;   $arena          mutable global: address of the first free word of the arena
-;;   $alloc, $shuffled, $drawn      functions of the runtime
+;;   $alloc, $copy_list, $drawn, $end_of, $equal_lists, $find, $shuffled, $word: functions of the runtime
 ;;   $rank           key of a card in a zone ordered by a rule; it leaves nothing in the arena
 ;;   $touched        hook, called for each cell that changed: drops the answers that were remembered
+;;   $touched_piece  the same for the cell of a place, given the piece that came or went
 ;;
 ;; The words of a cell in the table:
 ;;
@@ -22,9 +23,9 @@
 ;;   6     zone of piles: words of one pile; pool or track: 1 if unlimited
 ;;   7     track: address of a bag, its capacity for each kind; 0 for others
 ;;
-;; A list is a word n and n items of one word. A zone is a list of cards. A zone of piles is a word n and n piles, each a
-;; list of cards, the uppermost first, in as many words as word 6 says. A pool, track or stock holds one word, or one for
-;; each kind.
+;; A list is a word n and n items of one word. A zone is a list of cards. A zone of piles is a word n and n piles, each
+;; a list of cards, the uppermost first, in as many words as word 6 says. A pool, track or stock holds one word, or one
+;; for each kind.
 ;;
 ;; A function traps where the plain form refuses, and where something does not fit. The state is then half changed: the
 ;; caller returns to the last choice and runs the plain form. Scratch memory goes back to the arena.
@@ -40,8 +41,15 @@
 (func $wake (param $cell i32)
   (i64.store align=4 (global.get $pending)
     (i64.or (i64.load align=4 (global.get $pending))
-            (i64.load offset=16 align=4 (call $holder (local.get $cell)))))
+            (i64.load offset=16 align=4 (i32.add (global.get $holders) (i32.shl (local.get $cell) (i32.const 5))))))
   (call $touched (local.get $cell)))
+
+;; Wake the watches that read the cell of a place, where a piece came or went.
+(func $wake_place (param $cell i32) (param $piece i32)
+  (i64.store align=4 (global.get $pending)
+    (i64.or (i64.load align=4 (global.get $pending))
+            (i64.load offset=16 align=4 (call $holder (local.get $cell)))))
+  (call $touched_piece (local.get $cell) (local.get $piece)))
 
 ;; Set a cell of one word.
 (func $put (param $cell i32) (param $word i32)
@@ -54,38 +62,13 @@
 
 ;; Lists of cards, in the state or in the arena.
 
-;; Move the words from `at` up to `end` one word up.
-(func $shift_up (param $at i32) (param $end i32)
-  (if (i32.gt_u (i32.sub (local.get $end) (local.get $at)) (i32.const 128))
-    (then (memory.copy (i32.add (local.get $at) (i32.const 4)) (local.get $at)
-                       (i32.sub (local.get $end) (local.get $at)))
-          (return)))
-  (block $done
-    (loop $next
-      (br_if $done (i32.le_u (local.get $end) (local.get $at)))
-      (local.set $end (i32.sub (local.get $end) (i32.const 4)))
-      (i32.store offset=4 (local.get $end) (i32.load (local.get $end)))
-      (br $next))))
-
-;; Move the words above `at`, up to `end`, one word down.
-(func $shift_down (param $at i32) (param $end i32)
-  (if (i32.gt_u (i32.sub (local.get $end) (local.get $at)) (i32.const 128))
-    (then (memory.copy (local.get $at) (i32.add (local.get $at) (i32.const 4))
-                       (i32.sub (i32.sub (local.get $end) (local.get $at)) (i32.const 4)))
-          (return)))
-  (block $done
-    (loop $next
-      (br_if $done (i32.ge_u (i32.add (local.get $at) (i32.const 4)) (local.get $end)))
-      (i32.store (local.get $at) (i32.load offset=4 (local.get $at)))
-      (local.set $at (i32.add (local.get $at) (i32.const 4)))
-      (br $next))))
-
 ;; Remove a card from a list; traps where it is not there.
 (func $remove_card (param $list i32) (param $card i32)
   (local $at i32)
   (local.set $at (call $find (local.get $list) (local.get $card)))
   (if (i32.eqz (local.get $at)) (then (unreachable)))
-  (call $shift_down (local.get $at) (call $end_of (local.get $list)))
+  (memory.copy (local.get $at) (i32.add (local.get $at) (i32.const 4))
+               (i32.sub (i32.sub (call $end_of (local.get $list)) (local.get $at)) (i32.const 4)))
   (i32.store (local.get $list) (i32.sub (i32.load (local.get $list)) (i32.const 1))))
 
 ;; Add a card to the list of a zone, at the place that its order gives.
@@ -101,7 +84,7 @@
     (else
       (if (i32.and (i32.eqz (local.get $order)) (i32.eq (local.get $where) (i32.const 1)))
         (then (local.set $at (i32.add (local.get $list) (i32.const 4)))))))
-  (call $shift_up (local.get $at) (local.get $end))
+  (memory.copy (i32.add (local.get $at) (i32.const 4)) (local.get $at) (i32.sub (local.get $end) (local.get $at)))
   (i32.store (local.get $at) (local.get $card))
   (i32.store (local.get $list) (i32.add (i32.load (local.get $list)) (i32.const 1)))
   (if (i32.eq (local.get $order) (i32.const 1)) (then (call $sort_cards (local.get $list)))))
@@ -258,8 +241,8 @@
       (call $lie (local.get $drafts) (local.get $cards) (local.get $zone))))
   (global.set $arena (local.get $scratch)))
 
-;; Move different cards that lie in one zone to another one at once; gives 0, and moves nothing, where cards repeat, come
-;; from here and there or from the zone itself, or where there are piles.
+;; Move different cards that lie in one zone to another one at once, and give 1. Gives 0, and moves nothing, where cards
+;; repeat, come from here and there or from the zone itself, or where there are piles.
 (func $move_together (param $cards i32) (param $zone i32) (param $where i32) (result i32)
   (local $source i32) (local $n i32) (local $holder i32) (local $from i32) (local $there i32) (local $many i32)
   (local $fresh i32) (local $at i32) (local $end i32) (local $to i32) (local $first i32)
@@ -349,8 +332,7 @@
   (local.set $drafts (call $drafts_without (local.get $cards)))
   (local.set $piles (call $draft (local.get $drafts) (local.get $zone)))
   (if (i32.ge_u (i32.load (local.get $piles)) (i32.load offset=12 (local.get $holder))) (then (unreachable)))
-  (local.set $pile (i32.add (local.get $piles)
-    (i32.shl (call $zone_words (local.get $holder) (local.get $piles)) (i32.const 2))))
+  (local.set $pile (i32.add (local.get $piles) (call $zone_bytes (local.get $holder) (local.get $piles))))
   (i32.store (local.get $pile) (i32.const 0))
   (i32.store (local.get $piles) (i32.add (i32.load (local.get $piles)) (i32.const 1)))
   (call $add_to_pile (local.get $cards) (local.get $pile) (i32.load offset=24 (local.get $holder)) (i32.const 2))
@@ -376,7 +358,7 @@
     (local.set $drafts (call $drafts_without (local.get $cards)))
     (call $add_to_pile
       (local.get $cards)
-      (call $pile_with (local.get $holder) (call $draft (local.get $drafts) (local.get $zone))
+      (call $list_with (local.get $holder) (call $draft (local.get $drafts) (local.get $zone))
                        (i32.load (local.get $at)))
       (i32.load offset=24 (local.get $holder)) (local.get $where))
     (call $lie (local.get $drafts) (local.get $cards) (local.get $zone)))
@@ -397,15 +379,16 @@
       (drop (call $append (i32.add (local.get $pile) (i32.const 4)) (local.get $cards)))))
   (i32.store (local.get $pile) (i32.add (local.get $n) (local.get $held))))
 
-;; Address of the pile with a card; traps where none has it.
-(func $pile_with (param $holder i32) (param $piles i32) (param $card i32) (result i32)
-  (local $left i32)
-  (local.set $left (i32.load (local.get $piles)))
-  (local.set $piles (i32.add (local.get $piles) (i32.const 4)))
+;; Address of the list, in what a zone holds, that has a card: the whole, or a pile. Traps where none has it.
+(func $list_with (param $holder i32) (param $held i32) (param $card i32) (result i32)
+  (local $at i32) (local $left i32)
+  (if (i32.eqz (i32.load offset=8 (local.get $holder))) (then (return (local.get $held))))
+  (local.set $left (i32.load (local.get $held)))
+  (local.set $at (i32.add (local.get $held) (i32.const 4)))
   (loop $next
     (if (i32.eqz (local.get $left)) (then (unreachable)))
-    (if (call $find (local.get $piles) (local.get $card)) (then (return (local.get $piles))))
-    (local.set $piles (i32.add (local.get $piles) (i32.shl (i32.load offset=24 (local.get $holder)) (i32.const 2))))
+    (if (call $find (local.get $at) (local.get $card)) (then (return (local.get $at))))
+    (local.set $at (i32.add (local.get $at) (call $item_bytes (local.get $holder))))
     (local.set $left (i32.sub (local.get $left) (i32.const 1)))
     (br $next))
   (unreachable))
@@ -415,68 +398,66 @@
 ;; next one, or 0, the cell of its zone, and what the zone will hold, with room for one more card or pile. What begins
 ;; the chain is one word: the address of the first.
 
-;; Words of what a zone holds, at its own address or in a draft.
-(func $zone_words (param $holder i32) (param $held i32) (result i32)
-  (i32.add (i32.const 1)
-    (i32.mul (i32.load (local.get $held))
-             (select (i32.load offset=24 (local.get $holder)) (i32.const 1) (i32.load offset=8 (local.get $holder))))))
+;; Bytes of one card, or of one pile, of a zone.
+(func $item_bytes (param $holder i32) (result i32)
+  (select (i32.shl (i32.load offset=24 (local.get $holder)) (i32.const 2)) (i32.const 4)
+          (i32.load offset=8 (local.get $holder))))
+
+;; Bytes of what a zone holds, at its own address or in a draft.
+(func $zone_bytes (param $holder i32) (param $held i32) (result i32)
+  (i32.add (i32.const 4) (i32.mul (i32.load (local.get $held)) (call $item_bytes (local.get $holder)))))
 
 ;; Address of what a zone will hold, in its draft, which is made where there is none.
 (func $draft (param $draft i32) (param $zone i32) (result i32)
-  (local $next i32) (local $holder i32) (local $held i32) (local $words i32)
+  (local $next i32) (local $holder i32) (local $held i32) (local $bytes i32)
   (loop $further
     (local.set $next (i32.load (local.get $draft)))
     (if (local.get $next)
       (then
         (local.set $draft (local.get $next))
-        (if (i32.eq (i32.load offset=4 (local.get $draft)) (local.get $zone))
-          (then (return (i32.add (local.get $draft) (i32.const 8)))))
-        (br $further))))
+        (br_if $further (i32.ne (i32.load offset=4 (local.get $draft)) (local.get $zone)))
+        (return (i32.add (local.get $draft) (i32.const 8))))))
   (local.set $holder (call $holder (local.get $zone)))
   (local.set $held (i32.load (local.get $holder)))
-  (local.set $words (call $zone_words (local.get $holder) (local.get $held)))
-  (local.set $next (call $alloc (i32.add (i32.add (local.get $words) (i32.const 2))
-    (select (i32.load offset=24 (local.get $holder)) (i32.const 1) (i32.load offset=8 (local.get $holder))))))
+  (local.set $bytes (call $zone_bytes (local.get $holder) (local.get $held)))
+  (local.set $next
+    (call $alloc (i32.shr_u (i32.add (i32.add (local.get $bytes) (call $item_bytes (local.get $holder))) (i32.const 8))
+                            (i32.const 2))))
   (i32.store (local.get $draft) (local.get $next))
   (i32.store (local.get $next) (i32.const 0))
   (i32.store offset=4 (local.get $next) (local.get $zone))
   (local.set $next (i32.add (local.get $next) (i32.const 8)))
-  (memory.copy (local.get $next) (local.get $held) (i32.shl (local.get $words) (i32.const 2)))
+  (memory.copy (local.get $next) (local.get $held) (local.get $bytes))
   (local.get $next))
 
 ;; Drafts of the zones where cards lie, without these cards; a pile without a card is gone.
 (func $drafts_without (param $cards i32) (result i32)
-  (local $drafts i32) (local $at i32) (local $end i32) (local $zone i32) (local $held i32) (local $holder i32)
-  (local $pile i32) (local $bytes i32)
+  (local $drafts i32) (local $at i32) (local $end i32) (local $held i32) (local $holder i32) (local $list i32)
+  (local $next i32) (local $zone i32)
   (local.set $drafts (call $alloc (i32.const 1)))
   (i32.store (local.get $drafts) (i32.const 0))
   (local.set $at (i32.add (local.get $cards) (i32.const 4)))
   (local.set $end (call $end_of (local.get $cards)))
   (block $done
-    (loop $next
+    (loop $again
       (br_if $done (i32.eq (local.get $at) (local.get $end)))
       (local.set $zone (i32.load (call $location_of (i32.load (local.get $at)))))
       (local.set $holder (call $holder (local.get $zone)))
       (local.set $held (call $draft (local.get $drafts) (local.get $zone)))
-      (if (i32.load offset=8 (local.get $holder))
-        (then
-          (local.set $pile (call $pile_with (local.get $holder) (local.get $held) (i32.load (local.get $at))))
-          (call $remove_card (local.get $pile) (i32.load (local.get $at)))
-          (if (i32.eqz (i32.load (local.get $pile)))
-            (then
-              (local.set $bytes (i32.shl (i32.load offset=24 (local.get $holder)) (i32.const 2)))
-              (memory.copy
-                (local.get $pile) (i32.add (local.get $pile) (local.get $bytes))
-                (i32.sub (i32.add (local.get $held)
-                                  (i32.shl (call $zone_words (local.get $holder) (local.get $held)) (i32.const 2)))
-                         (i32.add (local.get $pile) (local.get $bytes))))
-              (i32.store (local.get $held) (i32.sub (i32.load (local.get $held)) (i32.const 1))))))
-        (else (call $remove_card (local.get $held) (i32.load (local.get $at)))))
+      (local.set $list (call $list_with (local.get $holder) (local.get $held) (i32.load (local.get $at))))
+      (call $remove_card (local.get $list) (i32.load (local.get $at)))
+      (if (i32.eqz (i32.or (i32.eq (local.get $list) (local.get $held)) (i32.load (local.get $list))))
+        (then  ;; the last card of a pile
+          (local.set $next (i32.add (local.get $list) (call $item_bytes (local.get $holder))))
+          (memory.copy (local.get $list) (local.get $next)
+                       (i32.sub (i32.add (local.get $held) (call $zone_bytes (local.get $holder) (local.get $held)))
+                                (local.get $next)))
+          (i32.store (local.get $held) (i32.sub (i32.load (local.get $held)) (i32.const 1)))))
       (local.set $at (i32.add (local.get $at) (i32.const 4)))
-      (br $next)))
+      (br $again)))
   (local.get $drafts))
 
-;; Make zones hold what their drafts say, and cards lie in one of them. Piles are sorted by their uppermost cards where
+;; Make zones hold what their drafts say, and cards lie in one zone. Piles are sorted by their uppermost cards where
 ;; the order is by rank. What stays equal wakes nothing.
 (func $lie (param $drafts i32) (param $cards i32) (param $zone i32)
   (local $draft i32) (local $holder i32) (local $at i32) (local $end i32) (local $place i32)
@@ -485,10 +466,11 @@
     (loop $next
       (br_if $sorted (i32.eqz (local.tee $draft (i32.load (local.get $draft)))))
       (local.set $holder (call $holder (i32.load offset=4 (local.get $draft))))
-      (if (i32.and (i32.eq (i32.load offset=4 (local.get $holder)) (i32.const 2)) (i32.load offset=8 (local.get $holder)))
+      (if (i32.and (i32.load offset=8 (local.get $holder))
+                   (i32.eq (i32.load offset=4 (local.get $holder)) (i32.const 2)))
         (then (call $sort_by_rank
           (i32.load offset=4 (local.get $draft)) (i32.add (local.get $draft) (i32.const 8))
-          (i32.shl (i32.load offset=24 (local.get $holder)) (i32.const 2)) (i32.const 4))))
+          (call $item_bytes (local.get $holder)) (i32.const 4))))
       (br $next)))
   (local.set $draft (local.get $drafts))
   (block $held
@@ -514,7 +496,7 @@
   (local.set $holder (call $holder (local.get $zone)))
   (if (call $same_held (local.get $holder) (local.get $fresh)) (then (return)))
   (memory.copy (i32.load (local.get $holder)) (local.get $fresh)
-               (i32.shl (call $zone_words (local.get $holder) (local.get $fresh)) (i32.const 2)))
+               (call $zone_bytes (local.get $holder) (local.get $fresh)))
   (call $wake (local.get $zone)))
 
 ;; Truth of a zone holding the same already. Words behind the last card of a pile do not count.
@@ -527,7 +509,7 @@
   (if (i32.ne (local.get $left) (i32.load (local.get $fresh))) (then (return (i32.const 0))))
   (local.set $held (i32.add (local.get $held) (i32.const 4)))
   (local.set $fresh (i32.add (local.get $fresh) (i32.const 4)))
-  (local.set $bytes (i32.shl (i32.load offset=24 (local.get $holder)) (i32.const 2)))
+  (local.set $bytes (call $item_bytes (local.get $holder)))
   (block $done
     (loop $next
       (br_if $done (i32.eqz (local.get $left)))
@@ -541,65 +523,53 @@
 
 ;; Tokens and pieces.
 
-;; Move an amount of a token without kinds, or of pieces from stock to stock.
-(func $move_units (param $amount i64) (param $source i32) (param $target i32)
-  (local $from i32) (local $to i32) (local $room i32) (local $left i64) (local $more i64)
-  (if (i32.eq (local.get $source) (local.get $target)) (then (return)))
-  (local.set $from (call $holder (local.get $source)))
-  (local.set $to (call $holder (local.get $target)))
-  (local.set $left (i64.sub (i64.load32_s (i32.load (local.get $from))) (local.get $amount)))
-  (local.set $more (i64.add (i64.load32_s (i32.load (local.get $to))) (local.get $amount)))
-  (call $check_move (local.get $amount) (local.get $left) (local.get $more)
-                    (i32.load offset=24 (local.get $from)) (i32.load offset=28 (local.get $to)))
-  (if (i64.eqz (local.get $amount)) (then (return)))
-  (i32.store (i32.load (local.get $from)) (call $word (local.get $left)))
-  (i32.store (i32.load (local.get $to)) (call $word (local.get $more)))
-  (call $wake (local.get $source))
-  (call $wake (local.get $target)))
-
-;; Trap where an amount of one kind cannot be moved: `left` and `more` are there afterwards, `room` is the address of the
-;; target's capacity, or 0.
-(func $check_move (param $amount i64) (param $left i64) (param $more i64) (param $unlimited i32) (param $room i32)
+;; Move an amount of one kind from one word to another. `room` is the address of the target's capacity, or 0.
+(func $transfer (param $amount i64) (param $from i32) (param $to i32) (param $unlimited i32) (param $room i32)
+  (local $left i64) (local $more i64)
+  (local.set $left (i64.sub (i64.load32_s (local.get $from)) (local.get $amount)))
+  (local.set $more (i64.add (i64.load32_s (local.get $to)) (local.get $amount)))
   (if (i64.lt_s (local.get $amount) (i64.const 0)) (then (unreachable)))
   (if (i32.and (i64.lt_s (local.get $left) (i64.const 0)) (i32.eqz (local.get $unlimited))) (then (unreachable)))
   (if (local.get $room)
-    (then (if (i64.gt_s (local.get $more) (i64.load32_s (local.get $room))) (then (unreachable))))))
+    (then (if (i64.gt_s (local.get $more) (i64.load32_s (local.get $room))) (then (unreachable)))))
+  (i32.store (local.get $from) (call $word (local.get $left)))
+  (i32.store (local.get $to) (call $word (local.get $more))))
 
-;; Move a bag of a token with k kinds. The bag may be what the source or the target holds: a count is read before it
-;; changes.
+;; Move an amount of a token without kinds, or of pieces from stock to stock.
+(func $move_units (param $amount i64) (param $source i32) (param $target i32)
+  (local $from i32) (local $to i32)
+  (if (i32.eq (local.get $source) (local.get $target)) (then (return)))
+  (local.set $from (call $holder (local.get $source)))
+  (local.set $to (call $holder (local.get $target)))
+  (call $transfer (local.get $amount) (i32.load (local.get $from)) (i32.load (local.get $to))
+                  (i32.load offset=24 (local.get $from)) (i32.load offset=28 (local.get $to)))
+  (if (i64.eqz (local.get $amount)) (then (return)))
+  (call $wake (local.get $source))
+  (call $wake (local.get $target)))
+
+;; Move a bag of a token with k kinds. It may be what the source or the target holds: a count is read before it changes.
 (func $move_bag (param $amount i32) (param $source i32) (param $target i32) (param $k i32)
-  (local $from i32) (local $to i32) (local $room i32) (local $unlimited i32) (local $end i32) (local $any i32)
-  (local $at i32) (local $count i64) (local $step i32)
+  (local $from i32) (local $to i32) (local $room i32) (local $step i32) (local $unlimited i32) (local $end i32)
+  (local $count i64) (local $any i64)
   (if (i32.eq (local.get $source) (local.get $target)) (then (return)))
   (local.set $unlimited (i32.load offset=24 (call $holder (local.get $source))))
   (local.set $room (i32.load offset=28 (call $holder (local.get $target))))
-  (local.set $step (i32.shl (i32.ne (local.get $room) (i32.const 0)) (i32.const 2)))
-  (local.set $end (i32.add (local.get $amount) (i32.shl (local.get $k) (i32.const 2))))
+  (local.set $step (select (i32.const 4) (i32.const 0) (local.get $room)))
   (local.set $from (i32.load (call $holder (local.get $source))))
   (local.set $to (i32.load (call $holder (local.get $target))))
-  (local.set $at (local.get $amount))
+  (local.set $end (i32.add (local.get $amount) (i32.shl (local.get $k) (i32.const 2))))
   (block $done
     (loop $next
-      (br_if $done (i32.eq (local.get $at) (local.get $end)))
-      (local.set $count (i64.load32_s (local.get $at)))
-      (call $check_move
-        (local.get $count)
-        (i64.sub (i64.load32_s (local.get $from)) (local.get $count))
-        (i64.add (i64.load32_s (local.get $to)) (local.get $count))
-        (local.get $unlimited) (local.get $room))
-      (if (i64.ne (local.get $count) (i64.const 0))
-        (then
-          (local.set $any (i32.const 1))
-          (i32.store (local.get $from)
-                     (call $word (i64.sub (i64.load32_s (local.get $from)) (local.get $count))))
-          (i32.store (local.get $to)
-                     (call $word (i64.add (i64.load32_s (local.get $to)) (local.get $count))))))
-      (local.set $at (i32.add (local.get $at) (i32.const 4)))
+      (br_if $done (i32.eq (local.get $amount) (local.get $end)))
+      (local.set $count (i64.load32_s (local.get $amount)))
+      (local.set $any (i64.or (local.get $any) (local.get $count)))
+      (call $transfer (local.get $count) (local.get $from) (local.get $to) (local.get $unlimited) (local.get $room))
+      (local.set $amount (i32.add (local.get $amount) (i32.const 4)))
       (local.set $from (i32.add (local.get $from) (i32.const 4)))
       (local.set $to (i32.add (local.get $to) (i32.const 4)))
       (local.set $room (i32.add (local.get $room) (local.get $step)))
       (br $next)))
-  (if (i32.eqz (local.get $any)) (then (return)))
+  (if (i64.eqz (local.get $any)) (then (return)))
   (call $wake (local.get $source))
   (call $wake (local.get $target)))
 
@@ -622,7 +592,7 @@
   (i32.store (local.get $held) (i32.sub (i32.load (local.get $held)) (i32.const 1)))
   (i32.store (local.get $at) (local.get $piece))
   (call $wake (local.get $stock))
-  (call $wake (i32.add (global.get $piece_cell) (local.get $place))))
+  (call $wake_place (i32.add (global.get $piece_cell) (local.get $place)) (local.get $piece)))
 
 ;; Take a piece from its place back to its stock.
 (func $take_piece (param $place i32) (param $stock i32) (param $piece i32)
@@ -632,7 +602,7 @@
   (local.set $held (i32.load (call $holder (local.get $stock))))
   (i32.store (local.get $at) (i32.const -1))
   (i32.store (local.get $held) (call $word (i64.add (i64.load32_s (local.get $held)) (i64.const 1))))
-  (call $wake (i32.add (global.get $piece_cell) (local.get $place)))
+  (call $wake_place (i32.add (global.get $piece_cell) (local.get $place)) (local.get $piece))
   (call $wake (local.get $stock)))
 
 
@@ -674,7 +644,7 @@
     (loop $next
       (br_if $done (i32.eq (local.get $at) (local.get $end)))
       (i32.store (local.get $at) (local.get $pile))
-      (local.set $pile (i32.add (local.get $pile) (i32.shl (i32.load offset=24 (local.get $holder)) (i32.const 2))))
+      (local.set $pile (i32.add (local.get $pile) (call $item_bytes (local.get $holder))))
       (local.set $at (i32.add (local.get $at) (i32.const 4)))
       (br $next)))
   (local.get $fresh))
@@ -682,10 +652,10 @@
 ;; Fresh copy of piles, given the list of their addresses, as a zone holds them.
 (func $piles_at (param $holder i32) (param $list i32) (result i32)
   (local $fresh i32) (local $at i32) (local $end i32) (local $bytes i32) (local $to i32)
-  (local.set $fresh (call $alloc (call $zone_words (local.get $holder) (local.get $list))))
+  (local.set $fresh (call $alloc (i32.shr_u (call $zone_bytes (local.get $holder) (local.get $list)) (i32.const 2))))
   (i32.store (local.get $fresh) (i32.load (local.get $list)))
   (local.set $to (i32.add (local.get $fresh) (i32.const 4)))
-  (local.set $bytes (i32.shl (i32.load offset=24 (local.get $holder)) (i32.const 2)))
+  (local.set $bytes (call $item_bytes (local.get $holder)))
   (local.set $at (i32.add (local.get $list) (i32.const 4)))
   (local.set $end (call $end_of (local.get $list)))
   (block $done

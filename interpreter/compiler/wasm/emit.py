@@ -11,6 +11,7 @@ from typing import assert_never
 
 from interpreter.base.source import NOWHERE, Span
 from interpreter.compiler.ir import ops as o
+from interpreter.compiler.wasm.inline import Inliner
 
 __all__ = ["text_of"]
 
@@ -20,14 +21,17 @@ _BINARY = {"add": "add", "sub": "sub", "and": "and", "or": "or", "xor": "xor", "
 _COMPARE = {"eq": "eq", "ne": "ne", "lt": "lt_s", "le": "le_s", "gt": "gt_s", "ge": "ge_s"}
 
 
-def text_of(function: o.Function) -> str:
-    """The function as text, with the places of its statements in the YAML files as comments."""
-    return "\n".join(_Writer().function(function))
+def text_of(function: o.Function, inliner: Inliner | None = None) -> str:
+    """The function as text, with the places of its statements in the YAML files as comments. Short functions of the
+    runtime become their bodies where there is an inliner."""
+    return "\n".join(_Writer(inliner).function(function))
 
 
 class _Writer:
-    def __init__(self) -> None:
+    def __init__(self, inliner: Inliner | None) -> None:
+        self._inliner = inliner
         self._vars: dict[str, str] = {}
+        self._count = 0
         self._place = ""
 
     def function(self, function: o.Function) -> Iterator[str]:
@@ -108,6 +112,8 @@ class _Writer:
             case o.Charge(steps):
                 yield f"{pad}(global.set $fuel (i32.sub (global.get $fuel) {v(steps)}))"
                 yield f"{pad}(if (i32.lt_s (global.get $fuel) (i32.const 0)) (then (unreachable)))"
+            case o.Touch():
+                pass
             case _:
                 assert_never(statement)
 
@@ -131,6 +137,13 @@ class _Writer:
             case o.Load(address, offset, rep):
                 word = "i64.load32_s" if rep == "i64" else "i32.load"
                 return f"({word}{_offset(offset)} {v(address)})"
+            case o.LoadLong(address, offset):
+                return f"(i64.load{_offset(offset)} {v(address)})"
+            case o.Cell(address, _):
+                return v(address)
+            case o.Within(body, inner):
+                lines = "\n".join(self._block(body, 1))
+                return f"(block (result {value.rep})\n{lines}\n  {v(inner)})"
             case o.Binary(operator, left, right):
                 return self._binary(operator, left, right)
             case o.Compare(operator, left, right):
@@ -148,15 +161,25 @@ class _Writer:
             case o.Select(test, then, otherwise):
                 return f"(if (result {value.rep}) {v(test)} (then {v(then)}) (else {v(otherwise)}))"
             case o.Call(function, arguments):
-                return f"(call ${function}{''.join(' ' + v(each) for each in arguments)})"
+                return self._call(function, [v(each) for each in arguments])
             case o.Allocate(words):
-                return f"(call $alloc {v(words)})"
+                return self._call("alloc", [v(words)])
             case _:
                 assert_never(value)
 
+    def _call(self, function: str, arguments: list[str]) -> str:
+        inlined = self._inliner.call(function, arguments, self._local) if self._inliner is not None else None
+        return inlined or f"(call {' '.join((f'${function}', *arguments))})"
+
+    def _local(self, name: str, type_: str) -> str:
+        self._count += 1
+        name = f"{name[1:]}.{self._count}"
+        self._vars[name] = type_
+        return f"${name}"
+
     def _binary(self, operator: str, left: o.Value, right: o.Value) -> str:
         if operator in ("div", "mod", "mul") and left.rep == "i64":
-            return f"(call ${operator} {self._value(left)} {self._value(right)})"
+            return self._call(operator, [self._value(left), self._value(right)])
         word = {"mul": "mul", "div": "div_u", "mod": "rem_u"}.get(operator) or _BINARY[operator]
         return f"({left.rep}.{word} {self._value(left)} {self._value(right)})"
 

@@ -106,6 +106,38 @@
   (i32.wrap_i64 (i64.rem_u (local.get $number) (i64.extend_i32_u (local.get $n)))))
 
 
+;; Arithmetic.
+
+;; Multiplies two numbers; gives up where the product may be too large for what is added to it.
+(func $mul (param $a i64) (param $b i64) (result i64)
+  (local $found i64)
+  (if (i64.gt_u (i64.add (local.get $a) (i64.const 2147483648)) (i64.const 4294967296)) (then (unreachable)))
+  (if (i64.gt_u (i64.add (local.get $b) (i64.const 2147483648)) (i64.const 4294967296)) (then (unreachable)))
+  (local.set $found (i64.mul (local.get $a) (local.get $b)))
+  (if (i64.gt_u (i64.add (local.get $found) (i64.const 1099511627776)) (i64.const 2199023255552))
+    (then (unreachable)))
+  (local.get $found))
+
+;; Divides, rounded down.
+(func $div (param $a i64) (param $b i64) (result i64)
+  (local $rest i64)
+  (if (i64.eqz (local.get $b)) (then (unreachable)))
+  (local.set $rest (i64.rem_s (local.get $a) (local.get $b)))
+  (i64.sub (i64.div_s (local.get $a) (local.get $b))
+    (i64.extend_i32_u (i32.and (i64.ne (local.get $rest) (i64.const 0))
+      (i64.lt_s (i64.xor (local.get $rest) (local.get $b)) (i64.const 0))))))
+
+;; The rest of a division that is rounded down.
+(func $mod (param $a i64) (param $b i64) (result i64)
+  (local $rest i64)
+  (if (i64.eqz (local.get $b)) (then (unreachable)))
+  (local.set $rest (i64.rem_s (local.get $a) (local.get $b)))
+  (if (result i64) (i32.and (i64.ne (local.get $rest) (i64.const 0))
+      (i64.lt_s (i64.xor (local.get $rest) (local.get $b)) (i64.const 0)))
+    (then (i64.add (local.get $rest) (local.get $b)))
+    (else (local.get $rest))))
+
+
 ;; Arena and words.
 
 ;; Address of so many fresh words, not cleared.
@@ -271,6 +303,19 @@
                     (i32.sub (i32.shr_u (i32.sub (call $end_of (local.get $list)) (local.get $at)) (i32.const 2))
                              (i32.const 1)))
   (local.get $fresh))
+
+;; The list without the item at a place.
+(func $without_place (param $list i32) (param $place i32) (result i32)
+  (local $made i32) (local $bytes i32) (local $left i32)
+  (local.set $left (i32.sub (i32.load (local.get $list)) (i32.const 1)))
+  (local.set $made (call $alloc (i32.add (local.get $left) (i32.const 1))))
+  (i32.store (local.get $made) (local.get $left))
+  (local.set $bytes (i32.shl (local.get $place) (i32.const 2)))
+  (memory.copy (i32.add (local.get $made) (i32.const 4)) (i32.add (local.get $list) (i32.const 4)) (local.get $bytes))
+  (memory.copy (i32.add (i32.add (local.get $made) (i32.const 4)) (local.get $bytes))
+    (i32.add (i32.add (local.get $list) (i32.const 8)) (local.get $bytes))
+    (i32.shl (i32.sub (local.get $left) (local.get $place)) (i32.const 2)))
+  (local.get $made))
 
 ;; First item of a list; traps where the list is empty.
 (func $first (param $list i32) (result i32)
@@ -1348,3 +1393,18 @@
       (local.set $at (i32.add (local.get $at) (i32.const 8)))
       (br $next)))
   (local.get $tail))
+
+;; Forgets all distances that are known.
+(func $forget_ways
+  (local $slot i32) (local $left i32)
+  (local.set $slot (global.get $graph_cache))
+  (local.set $left (global.get $graph_slots))
+  (i32.store (local.get $slot) (i32.const 0))
+  (block $done
+    (loop $next
+      (br_if $done (i32.eqz (local.get $left)))
+      (i32.store offset=8 (local.get $slot) (i32.const 0))
+      (local.set $slot (i32.add (local.get $slot) (i32.shl (i32.add (i32.const 4) (i32.mul (global.get $graph_nodes)
+        (i32.add (global.get $graph_nodes) (i32.const 2)))) (i32.const 2))))
+      (local.set $left (i32.sub (local.get $left) (i32.const 1)))
+      (br $next))))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
+from functools import partial
+from itertools import chain
 from typing import Any
 
 from interpreter.compiler.constants import Env, Evaluate, RuleFailure
@@ -14,6 +15,7 @@ from interpreter.engine.game import Game
 from interpreter.engine.worlds import OPTIONS, Worlds
 from interpreter.kernel.state import State, Value
 from interpreter.language import core as c
+from interpreter.language.model import Model
 from interpreter.language.policies import Line, Pattern, Policy, Preferences, how_to_choose
 from interpreter.language.walk import descendants
 from interpreter.play.bots.base import Bot, Code, Stream
@@ -23,8 +25,6 @@ __all__ = ["PolicyBot"]
 
 MOST_KNOWN = 1_000
 """At so many decisions it is remembered what the policy reads there."""
-MOST_DRAW = 4
-"""Most choices draw no more numbers than this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,15 +69,33 @@ class PolicyBot:
         self._peeks: dict[Named, Peeks] = {}
         self._sighted: set[Named] = set()
         """Decisions at which it reads nothing that can be hidden."""
-        self._known = 0
-        """The identity of the policy, once a decision knows what chooses by it."""
         self._machine: Machine | None = None
+        self._module: Any = None
+        self._player: int | None = None
         self._ways: dict[int, tuple[_Way, ...]] = {}
 
     def choose(self, game: Game, decision: Decision, random: Stream) -> Option:
+        if not decision.is_turned:
+            machine = game.machine
+            if machine.module is not self._module:
+                self._player = self._number(game)
+            code = machine.choose(game.state, self._player, random) if self._player is not None else None
+            if code is not None:
+                return decision.offer(code) if game.decision is decision else decision.option(code)
         if decision.named not in self._sighted and self._is_blind(game, decision):
             return self._guess(game, decision, random)
-        return self._see(game, decision, random)
+        return self._slowly(game, decision, random)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A copy, or the bot of another process, finds its module anew."""
+        return {**vars(self), "_module": None, "_player": None, "_machine": None, "_ways": {}}
+
+    def _number(self, game: Game) -> int | None:
+        """The number of its policy in the game's module."""
+        peeks = None if self.in_world else partial(_peeks, game.ruleset.model, self.policy)
+        found = game.machine.player(self.policy, peeks)
+        self._module = game.machine.module
+        return found
 
     def _is_blind(self, game: Game, decision: Decision) -> bool:
         """Whether the policy reads something here that its seat may not see."""
@@ -97,54 +115,13 @@ class PolicyBot:
         world = Worlds(game, decision.actor, replay=False).deal(0, random.below)
         imagined = world.decision
         assert imagined is not None
-        code = self._see(world, imagined, random).code
+        code = self._slowly(world, imagined, random).code
         option = decision.option(code)
         if game.accepts(option):
             return option
-        codes = list(islice(game.machine.options(game.state, decision.env, decision.site), OPTIONS))
+        codes = decision.codes[:OPTIONS]
         found = self._preferred(world, imagined, self._way(world, imagined), codes, random)
         return decision.option(codes[0] if found is None else found)
-
-    def _see(self, game: Game, decision: Decision, random: Stream) -> Option:
-        named = decision.named
-        ahead = len(random.ahead)
-        if ahead < MOST_DRAW:
-            random.ready()
-            ahead = len(random.ahead)
-        try:
-            option = named.options[named.preferred[self._known](decision.state, decision.frame[1], random.draw)]
-        except Exception:
-            random.back_to(ahead)
-            found = self._once_more(game, decision, random)
-            if found is None:
-                return self._slowly(game, decision, random)
-            option = found
-        if option.site is not None:
-            game.chosen = option
-        return option
-
-    def _once_more(self, game: Game, decision: Decision, random: Stream) -> Option | None:
-        """The same with all made ready that it needs: the function that chooses, numbers ahead, and the state. Nothing
-        if it fails again, or if there is no such function."""
-        machine, named, index = game.machine, decision.named, decision.frame[0]
-        prefer = machine.preferring(self.policy) if not machine.plain else {}
-        if index not in prefer:
-            return None
-        if named.preferred.get(id(self.policy)) is not prefer[index]:
-            named.learn(self.policy, prefer[index])
-        self._known = id(self.policy)
-        random.ready()
-        ahead = len(random.ahead)
-        try:
-            machine.make_ready(game.state)
-            return named.option(prefer[index](game.state, decision.frame[1], random.draw))
-        except Exception:
-            random.back_to(ahead)
-            return None
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """A copy has another policy."""
-        vars(self).update(state, _known=0)
 
     def _slowly(self, game: Game, decision: Decision, random: Stream) -> Option:
         """The same choice from the options that the machine lists, where it has no form of its own for the policy."""
@@ -228,6 +205,12 @@ class PolicyBot:
             when = compile_(preferences.when) if preferences.when is not None else None
             lines = tuple(_ready_line(machine, site, line) for line in preferences.lines)
             yield _Way(when, preferences.local_count, lines, preferences)
+
+
+def _peeks(model: Model, policy: Policy, decision: str) -> Sequence[str] | None:
+    """The groups of cells by which a policy may see what its seat may not; none where it always does."""
+    peeks = peeks_of(model, policy, decision)
+    return None if peeks.always else peeks.groups
 
 
 def _ready_line(machine: Machine, site: AskSite, line: Line) -> _Line:

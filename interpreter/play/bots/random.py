@@ -17,7 +17,7 @@ class RandomBot:
     name = "random"
 
     def choose(self, game: Game, decision: Decision, random: Stream) -> Option:
-        codes = list(game.machine.options(game.state, decision.env, decision.site))
+        codes = decision.codes
         return decision.option(self.among(game, decision, codes, random))
 
     def among(self, game: Game, decision: Decision, codes: Sequence[Code], random: Stream) -> Code:

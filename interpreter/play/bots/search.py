@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from math import ceil, exp, log, sqrt
 from time import monotonic
 
@@ -90,7 +89,7 @@ class SearchBot:
         self.outlook = outlook_of(policy)
 
     def choose(self, game: Game, decision: Decision, random: Stream) -> Option:
-        codes = list(islice(game.machine.options(game.state, decision.env, decision.site), OPTIONS))
+        codes = decision.codes[:OPTIONS]
         if len(codes) == 1:
             return decision.option(codes[0])
         if self.policy is not None:
@@ -188,8 +187,7 @@ class _Search:
             while node.visits > 0 and not self._is_cut(game):
                 decision = game.decision
                 assert decision is not None
-                state = game.state
-                codes = list(islice(game.machine.options(state, decision.env, decision.site), OPTIONS))
+                codes = decision.codes[:OPTIONS]
                 usual = codes[0] if len(codes) == 1 else self._quick(game, random)
                 code = self._next(node, codes, usual)
                 node = node.children[code]

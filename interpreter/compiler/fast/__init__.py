@@ -1,1 +1,0 @@
-"""The fast form: Python functions written from the checked trees, and what runs them."""

@@ -1,0 +1,43 @@
+"""Costs of ops: about how many machine instructions a function takes. Passes that trade space for time ask."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from interpreter.compiler.ir import ops as o
+from interpreter.compiler.ir.rewrite import parts
+
+__all__ = ["RECURSIVE", "cost_of", "cost_of_runtime"]
+
+PASSES_OF_A_LOOP = 8
+CALL = 6
+RUNTIME = {"distance": 120, "path": 600, "overflow": 150, "space": 150, "mixes": 300, "subsets": 300, "sort": 150}
+LIST = 20
+"""A function of the runtime that is not named: it goes through a short list."""
+RECURSIVE = 10_000
+
+
+def cost_of_runtime(name: str) -> int:
+    """The cost of a function of the runtime."""
+    return RUNTIME.get(name, LIST)
+
+
+def cost_of(op: Any, of_function: Callable[[str], int]) -> int:
+    """The cost of an op with what is in it. Of the branches of an ``if`` the dearer one counts."""
+    if isinstance(op, tuple):
+        return sum(cost_of(each, of_function) for each in op)
+    inside = [cost_of(part, of_function) for part in parts(op)]
+    match op:
+        case o.Constant() | o.Data() | o.Get() | o.Cell() | o.Touch():
+            return sum(inside)
+        case o.If(test):
+            return 1 + cost_of(test, of_function) + max(inside[1:])
+        case o.While():
+            return PASSES_OF_A_LOOP * (2 + sum(inside))
+        case o.Call(function):
+            return CALL + sum(inside) + of_function(function)
+        case o.Allocate():
+            return CALL + sum(inside)
+        case _:
+            return 1 + sum(inside)

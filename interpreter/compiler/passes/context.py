@@ -1,0 +1,40 @@
+"""What passes know beside the functions: memory, cells, and which functions the machine itself calls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from interpreter.compiler.build.memory import Memory
+from interpreter.compiler.ir import ops as o
+from interpreter.compiler.ir.effects import Cells
+
+__all__ = ["Context", "Functions", "Touched"]
+
+Functions = Mapping[str, o.Function]
+
+
+@dataclass
+class Touched:
+    """What is marked when a cell of a group changes: the functions whose answers follow from it, as bits.
+
+    ``alone`` are those that keep one row of answers; ``all_rows`` and ``own_row`` those with a row for each seat, of
+    which a change concerns all or that of the cell's owner.
+    """
+
+    alone: int = 0
+    all_rows: int = 0
+    own_row: int = 0
+
+
+@dataclass
+class Context:
+    """``roots`` are called by the machine. Passes leave here what the machine must know: ``dirty`` is the address of a
+    long word for each seat and one more, and ``touched`` says which of their bits a change of a cell sets."""
+
+    memory: Memory
+    cells: Cells
+    seats: int
+    roots: frozenset[str] = frozenset()
+    dirty: int = 0
+    touched: dict[str, Touched] = field(default_factory=dict)

@@ -1,0 +1,198 @@
+"""Inline: calls of small functions, and of functions that are called in one place, become what these do.
+
+A call becomes :class:`~interpreter.compiler.ir.ops.Within`: variables for the parameters are set, the statements run,
+and the value follows. A parameter that is given a constant or a variable, and is never set, is that itself, so branches
+that a constant decides go away.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+from interpreter.compiler.ir import ops as o
+from interpreter.compiler.ir.rewrite import inner, rewritten
+from interpreter.compiler.passes.context import Context, Functions
+
+__all__ = ["inline"]
+
+SMALL = 40
+"""So many ops are a small function."""
+ONCE = 800
+"""So many ops may a function have that is called in one place."""
+LARGE = 4_000
+"""A function of so many ops takes no more in."""
+
+
+def inline(functions: Functions, context: Context) -> Functions:
+    """Functions with calls inlined; those that nothing calls any more are left out."""
+    return _Inliner(functions, context).done()
+
+
+class _Inliner:
+    def __init__(self, functions: Functions, context: Context) -> None:
+        self._functions, self._roots = functions, context.roots
+        self._found: dict[str, o.Function] = {}
+        self._sizes: dict[str, int] = {}
+        self._open: set[str] = set()
+        self._calls = Counter(called for function in functions.values() for called in _calls(function.body))
+
+    def done(self) -> Functions:
+        for name in self._functions:
+            self._visit(name)
+        reached: set[str] = set()
+        waiting = [name for name in self._roots if name in self._found]
+        while waiting:
+            name = waiting.pop()
+            if name not in reached:
+                reached.add(name)
+                waiting.extend(called for called in _calls(self._found[name].body) if called in self._found)
+        return {name: self._found[name] for name in self._functions if name in reached}
+
+    def _visit(self, name: str) -> None:
+        if name in self._found or name in self._open:
+            return
+        self._open.add(name)
+        function = self._functions[name]
+        for called in _calls(function.body):
+            if called in self._functions:
+                self._visit(called)
+        self._count, self._size = 0, sum(1 for _ in inner(function.body))
+        body = rewritten(function.body, self._change)
+        self._found[name] = replace(function, body=body)
+        self._sizes[name] = sum(1 for _ in inner(body))
+        self._open.discard(name)
+
+    def _taken(self, name: str) -> o.Function | None:
+        """The function, if a call of it is to be inlined."""
+        function = self._found.get(name)
+        if function is None or function.rare:
+            return None
+        size = self._sizes[name]
+        if (size > SMALL and not (self._calls[name] == 1 and size <= ONCE)) or self._size + size > LARGE:
+            return None
+        self._size += size
+        return function
+
+    def _change(self, op: Any) -> Any:
+        match op:
+            case o.Call(name, arguments):
+                function = self._taken(name)
+                if function is not None and function.result is not None:
+                    return self._value(function, arguments)
+            case o.Do(o.Call(name, arguments)):
+                function = self._taken(name)
+                if function is not None and function.result is None:
+                    body, _ = self._inlined(function, arguments)
+                    return body
+            case o.Do(o.Within(body, value), True):
+                return (*body, o.Do(value, True))
+            case _:
+                return folded(op)
+        return op
+
+    def _value(self, function: o.Function, arguments: tuple[o.Value, ...]) -> o.Value:
+        body, value = self._inlined(function, arguments)
+        assert value is not None
+        return o.Within(body, value) if body else value
+
+    def _inlined(
+        self, function: o.Function, arguments: tuple[o.Value, ...]
+    ) -> tuple[tuple[o.Statement, ...], o.Value | None]:
+        """The statements that a call becomes, and its value."""
+        self._count += 1
+        end = f".{self._count}"
+        is_set = {op.var for op in inner(function.body) if isinstance(op, o.Set)}
+        known: dict[o.Var, o.Value] = {}
+        statements: list[o.Statement] = []
+        for var, argument in zip(function.parameters, arguments, strict=True):
+            if var not in is_set and isinstance(argument, o.Constant | o.Data | o.Get):
+                known[var] = argument
+                continue
+            new = o.Var(_unlike(function.name, var.name, end), var.rep)
+            known[var] = o.Get(new)
+            statements.append(o.Set(new, argument))
+        body = function.body
+        returns = sum(isinstance(op, o.Return) for op in inner(body))
+        if returns == 0 or (returns == 1 and isinstance(body[-1], o.Return)):
+            renamed = self._renamed(function, body, known, end, None, "")
+            if returns:
+                last = renamed[-1]
+                assert isinstance(last, o.Return)
+                return (*statements, *renamed[:-1]), last.value
+            return (*statements, *renamed), None
+        label = _unlike(function.name, "end", end)
+        answer = o.Var(_unlike(function.name, "answer", end), function.result) if function.result else None
+        renamed = self._renamed(function, body, known, end, answer, label)
+        return (*statements, o.Block(label, renamed)), o.Get(answer) if answer is not None else None
+
+    def _renamed(
+        self,
+        function: o.Function,
+        body: tuple[o.Statement, ...],
+        known: dict[o.Var, o.Value],
+        end: str,
+        answer: o.Var | None,
+        label: str,
+    ) -> tuple[o.Statement, ...]:
+        name = function.name
+
+        def change(op: Any) -> Any:
+            match op:
+                case o.Get(var):
+                    return known.get(var) or o.Get(o.Var(_unlike(name, var.name, end), var.rep))
+                case o.Set(var, value):
+                    given = known.get(var)
+                    new = given.var if isinstance(given, o.Get) else o.Var(_unlike(name, var.name, end), var.rep)
+                    return replace(op, var=new)
+                case o.Block() | o.While() | o.Break() | o.Continue():
+                    return replace(op, label=_unlike(name, op.label, end))
+                case o.Return(value) if label:
+                    return (
+                        *((o.Set(answer, value),) if answer is not None and value is not None else ()),
+                        o.Break(label),
+                    )
+                case _:
+                    return folded(op)
+
+        found: tuple[o.Statement, ...] = rewritten(body, change)
+        return found
+
+
+def folded(op: Any) -> Any:
+    """An op of constants as a constant, a branch that a constant decides as what is taken."""
+    match op:
+        case o.Select(o.Constant(test), then, otherwise):
+            return then if test else otherwise
+        case o.If(o.Constant(test), then, otherwise):
+            return then if test else otherwise
+        case o.Not(o.Constant(value)):
+            return o.Constant(int(not value))
+        case o.ToNumber(o.Constant(value)):
+            return o.Constant(value, "i64")
+        case o.ToIndex(o.Constant(value)) if -(2**31) <= value < 2**31:
+            return o.Constant(value)
+        case o.Compare(operator, o.Constant(left), o.Constant(right)):
+            return o.Constant(int(_COMPARED[operator](left, right)))
+        case _:
+            return op
+
+
+_COMPARED = {
+    "eq": lambda left, right: left == right,
+    "ne": lambda left, right: left != right,
+    "lt": lambda left, right: left < right,
+    "le": lambda left, right: left <= right,
+    "gt": lambda left, right: left > right,
+    "ge": lambda left, right: left >= right,
+}
+
+
+def _unlike(function: str, name: str, end: str) -> str:
+    """A name that nothing else has in the caller: no name of a variable that is built begins so."""
+    return f"{function}.{name}{end}"
+
+
+def _calls(body: Any) -> list[str]:
+    return [op.function for op in inner(body) if isinstance(op, o.Call)]

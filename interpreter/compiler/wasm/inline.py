@@ -1,0 +1,176 @@
+"""Calls of short functions of the runtime become their bodies, in WebAssembly text.
+
+A short function has no loop and calls nothing but short functions and long ones. In the folded form of the text a call
+is an expression, and so is a block: ``(call $f a b)`` becomes a block that sets locals for the parameters and then does
+what ``$f`` does; where ``$f`` returns, control goes to the end of the block.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+
+__all__ = ["Inliner", "inliner"]
+
+Tree = str | list["Tree"]
+
+SHORT = 60
+"""A function of so many words and parentheses, after its own calls were inlined, is short."""
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\(;.*?;\)|;;[^\n]*|[()]|[^\s()";]+', re.DOTALL)
+
+
+@dataclass
+class Short:
+    """A short function: its parameters and other locals with their types, its result, and its body."""
+
+    parameters: list[tuple[str, str]]
+    locals: list[tuple[str, str]]
+    result: str
+    body: list[Tree]
+
+
+class Inliner:
+    """Inlines the short functions of one text: in the text itself, and in functions that call them."""
+
+    def __init__(self, text: str) -> None:
+        self._functions = {tree[1]: tree for tree in _parsed(text) if isinstance(tree, list) and tree[0] == "func"}
+        self._short: dict[str, Short] = {}
+        self._done: dict[str, list[Tree]] = {}
+        self._open: set[str] = set()
+        for name in self._functions:
+            self._visit(str(name))
+        self.text = "\n".join(map(_written, self._done.values()))
+
+    def _visit(self, name: str) -> None:
+        if name in self._done or name in self._open or name not in self._functions:
+            return
+        self._open.add(name)
+        function = self._functions[name]
+        for called in _calls(function):
+            self._visit(called)
+        expansion = _Expansion(self._short)
+        body = [expansion.of(part) for part in function[2:]]
+        head = next((i for i, part in enumerate(body) if not _is_head(part)), len(body))
+        extra: list[Tree] = [["local", local, type_] for local, type_ in expansion.locals]
+        self._done[name] = ["func", name, *body[:head], *extra, *body[head:]]
+        self._open.discard(name)
+        short = _short_form(body[:head], extra, body[head:])
+        if short is not None:
+            self._short[name] = short
+
+    def call(self, name: str, arguments: list[str], local: Callable[[str, str], str]) -> str | None:
+        """The text of a call of a short function; ``local`` makes a local of a type, given a name to begin with."""
+        short = self._short.get(f"${name}")
+        if short is None:
+            return None
+        expansion = _Expansion(self._short, local)
+        return _written(expansion.inlined(f"${name}", short, list(arguments)))
+
+
+class _Expansion:
+    """Inlines calls in one function; new locals and labels are different in each call."""
+
+    def __init__(self, short: dict[str, Short], local: Callable[[str, str], str] | None = None) -> None:
+        self._short, self._local = short, local
+        self.locals: list[tuple[str, str]] = []
+        self._count = 0
+
+    def of(self, tree: Tree) -> Tree:
+        if isinstance(tree, str):
+            return tree
+        parts = [self.of(part) for part in tree]
+        if len(parts) > 1 and parts[0] == "call" and isinstance(parts[1], str) and parts[1] in self._short:
+            return self.inlined(parts[1], self._short[parts[1]], parts[2:])
+        return parts
+
+    def inlined(self, name: str, short: Short, arguments: list[Tree]) -> Tree:
+        self._count += 1
+        names: dict[str, str] = {}
+        for local, type_ in (*short.parameters, *short.locals):
+            new = f"{name}.{self._count}.{local[1:]}"
+            if self._local is not None:
+                new = self._local(new, type_)
+            else:
+                self.locals.append((new, type_))
+            names[local] = new
+        label = f"{name}.{self._count}" if self._local is None else names[local] + ".end" if names else f"{name}.end"
+        block: list[Tree] = ["block", label]
+        if short.result:
+            block.append(["result", short.result])
+        for (parameter, _), argument in zip(short.parameters, arguments, strict=True):
+            block.append(["local.set", names[parameter], argument])
+        for local, type_ in short.locals:
+            block.append(["local.set", names[local], [f"{type_}.const", "0"]])
+        block.extend(_renamed(part, names, label) for part in short.body)
+        return block
+
+
+def _renamed(tree: Tree, names: dict[str, str], label: str) -> Tree:
+    if isinstance(tree, str):
+        return tree
+    if tree[0] in ("local.get", "local.set", "local.tee"):
+        return [tree[0], names[str(tree[1])], *(_renamed(part, names, label) for part in tree[2:])]
+    if tree[0] == "return":
+        return ["br", label, *(_renamed(part, names, label) for part in tree[1:])]
+    if tree[0] in ("block", "br", "br_if") and len(tree) > 1 and isinstance(tree[1], str) and tree[1][0] == "$":
+        return [tree[0], f"{label}{tree[1]}", *(_renamed(part, names, label) for part in tree[2:])]
+    return [_renamed(part, names, label) for part in tree]
+
+
+def _short_form(head: list[Tree], extra: list[Tree], body: list[Tree]) -> Short | None:
+    parts = [part for part in (*head, *extra) if isinstance(part, list)]
+    if _size(body) > SHORT or _has(body, ("loop",)) or any(part[0] == "export" for part in parts):
+        return None
+    found: dict[str, list[tuple[str, str]]] = {"param": [], "local": []}
+    for part in parts:
+        if part[0] in found:
+            found[str(part[0])].append((str(part[1]), str(part[2])))
+    result = next((str(part[1]) for part in parts if part[0] == "result"), "")
+    return Short(found["param"], found["local"], result, body)
+
+
+def _is_head(tree: Tree) -> bool:
+    return isinstance(tree, list) and tree[0] in ("param", "result", "local", "export")
+
+
+def _calls(tree: Tree) -> Iterator[str]:
+    if isinstance(tree, list):
+        if tree and tree[0] == "call":
+            yield str(tree[1])
+        for part in tree:
+            yield from _calls(part)
+
+
+def _has(tree: Tree, words: tuple[str, ...]) -> bool:
+    return tree in words if isinstance(tree, str) else any(_has(part, words) for part in tree)
+
+
+def _size(tree: Tree) -> int:
+    return 1 if isinstance(tree, str) else 1 + sum(map(_size, tree))
+
+
+def _parsed(text: str) -> list[Tree]:
+    stack: list[list[Tree]] = [[]]
+    for token in _TOKEN.findall(text):
+        if token.startswith((";;", "(;")):
+            continue
+        if token == "(":
+            stack.append([])
+        elif token == ")":
+            last = stack.pop()
+            stack[-1].append(last)
+        else:
+            stack[-1].append(token)
+    return stack[0]
+
+
+def _written(tree: Tree) -> str:
+    return tree if isinstance(tree, str) else f"({' '.join(map(_written, tree))})"
+
+
+@cache
+def inliner(text: str) -> Inliner:
+    """The inliner of a text; it takes some time to make."""
+    return Inliner(text)

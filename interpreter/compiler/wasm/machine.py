@@ -1,0 +1,279 @@
+"""The machine of a table: a compiled module plays, the plain form explains what fails.
+
+It is a :class:`~interpreter.compiler.plain.machine.Machine` with the same stretches, frames and cells. A state that is
+played on in the module lives there (:class:`~interpreter.compiler.wasm.resident.Resident`); its cells, frame and log
+are fetched when somebody looks at them. The module keeps no log: choices lead to the same state again, so the plain
+form makes them again where a log is wanted. Where the module gives up, the state goes back to the last choice, and the
+plain form makes that choice and says what is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from interpreter.compiler.plain.machine import Machine
+from interpreter.kernel.chance import ChanceSource, Draws, Seeded
+from interpreter.kernel.effects import undo
+from interpreter.kernel.state import State, Value
+
+if TYPE_CHECKING:  # a game in the plain form needs none of it
+    from interpreter.compiler.wasm.module import Compiled
+    from interpreter.compiler.wasm.resident import Resident
+    from interpreter.language.policies import Policy
+
+T = TypeVar("T")
+
+__all__ = ["Code", "CompiledMachine", "Keeper", "Peeks"]
+
+Code = tuple[int, tuple[Value, ...]]
+"""An option as the machine lists it: the alternative's number at its decision, and its values."""
+
+Peeks = Callable[[str], Sequence[str] | None]
+"""For the name of a decision the groups of cells by which a policy may see what its seat may not: see
+:meth:`interpreter.compiler.build.policies.Policies.choosing`."""
+
+PATIENCE = 0.6
+"""So many seconds of play in the plain form pay for a module; one that is kept from another process is used at once."""
+
+MOST_POLICIES = 12
+"""So many policies may a module hold; a further one chooses in the plain form."""
+
+
+class Keeper(Protocol):
+    """Keeps modules of one table between runs."""
+
+    def has(self, what: str) -> bool: ...
+
+    def kept(self, what: str) -> bytes | None: ...
+
+    def keep(self, what: str, data: bytes) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Player:
+    """A policy as a module holds it. ``peeks`` say what it may not look at; without them it may look at all."""
+
+    policy: Policy | None
+    key: str
+    peeks: Peeks | None
+
+
+@dataclass(eq=False)
+class CompiledMachine(Machine):
+    """Runs a module or, as long as ``plain`` is said, the plain form. ``bailouts`` counts what the plain form had to do
+    again."""
+
+    first: State | None = None
+    """The state with which games begin."""
+    plain: bool = False
+    patience: float = field(default_factory=lambda: PATIENCE)
+    """So many seconds may still be played in the plain form before a module is made."""
+    keeper: Keeper | None = None
+    bailouts: int = 0
+    texts: dict[str, int] = field(default_factory=dict)
+    """The numbers of texts in memory, the same in all modules of a table."""
+    _module: Compiled | None = None
+    _players: dict[str, Player] = field(default_factory=dict)
+    _keys: dict[int, tuple[Policy, str]] = field(default_factory=dict)
+    """By the identity of a policy that and its key."""
+    _none: bool = False
+    """Whether there can be no module."""
+
+    # --- the module
+
+    @property
+    def module(self) -> Compiled | None:
+        """The module, where there is one by now."""
+        if self._module is not None or self._none or self.plain:
+            return None if self.plain else self._module
+        if self.patience > 0 and not self._is_kept():
+            return None
+        return self.compile()
+
+    def compile(self) -> Compiled | None:
+        """Makes the module now, with all policies that are known. None where it cannot be made."""
+        from interpreter.compiler.wasm.module import Compiled, Unavailable
+
+        before = self._module
+        try:
+            self._module = Compiled.of(self, tuple(self._players.values()))
+        except Unavailable:
+            self._none = True
+            self._module = None
+        if before is not None:
+            before.leave()
+        return self._module
+
+    def _is_kept(self) -> bool:
+        from interpreter.compiler.wasm.module import kept_as
+
+        return self.keeper is not None and self.keeper.has(kept_as(self._players))
+
+    def _lives(self, state: State) -> Resident | None:
+        """The state's place in the module: none where it lives in lists."""
+        home: Any = state.home
+        if home is None or self.plain:
+            return None
+        if home.fetched and not home.is_current_in(state):
+            self.leave(state)
+            return None
+        if home.built is not self._module and self._module is not None:
+            home.built = self._module  # it was made anew, with further policies; states are the same
+        return home  # type: ignore[no-any-return]
+
+    def _enters(self, state: State, chance: ChanceSource) -> Resident | None:
+        """The same; a state that lives in lists enters the module, where there is one and it fits."""
+        if self.plain or type(chance) is not Seeded:
+            return None
+        home = self._lives(state)
+        if home is not None and home.chance != chance:
+            self.leave(state)
+            home = None
+        if home is None and (module := self.module) is not None:
+            home = module.enter(state, chance)
+        return home
+
+    def leave(self, state: State) -> None:
+        """The state lives in lists from now on: somebody is going to change it."""
+        if state.home is not None:
+            _ = state.log, state.cells, state.frame
+            state.home = None
+
+    # --- running
+
+    def start(self, state: State, chance: ChanceSource) -> None:
+        module = self.module if type(chance) is Seeded else None
+        if module is not None and self.first is not None and state.cells == self.first.cells:
+            assert type(chance) is Seeded
+            if module.begin(state, chance):
+                return
+            self.bailouts += 1
+        self._plainly(state, lambda: super(CompiledMachine, self).start(state, chance))
+
+    def take(self, state: State, chance: ChanceSource, option: int, values: tuple[Value, ...]) -> int:
+        """Makes a choice, which must be legal; gives the stretch that asked. See :meth:`Machine.take`."""
+        home: Any = state.home
+        if home is None or home.fetched or home.chance is not chance or home.built is not self._module or self.plain:
+            home = self._enters(state, chance)
+        if home is not None:
+            index: int | None = home.take(state, option, values)
+            if index is not None:
+                return index
+            self.bailouts += 1
+        return self._plainly(state, lambda: super(CompiledMachine, self).take(state, chance, option, values))
+
+    def perform(self, state: State, chance: ChanceSource, procedure: str, then: str = "", number: int = 1) -> None:
+        self._plainly(state, lambda: super(CompiledMachine, self).perform(state, chance, procedure, then, number))
+
+    def _plainly(self, state: State, do: Callable[[], T]) -> T:
+        self.leave(state)
+        before = perf_counter()
+        try:
+            return do()
+        finally:
+            self.patience -= perf_counter() - before
+
+    def play_again(self, state: State, chance: ChanceSource, choices: Sequence[Code | None]) -> None:
+        """Makes choices again in the plain form; none is the set-up."""
+        for code in choices:
+            if code is None:
+                super().start(state, chance)
+            else:
+                super().take(state, chance, *code)
+
+    def undo(self, state: State) -> bool:
+        """Back to the last decision; false where the state knows of none."""
+        home = self._lives(state)
+        if home is not None and home.undo(state):
+            return True
+        self.leave(state)
+        return undo(state) is not None
+
+    def play(self, seed: int, bots: Sequence[int], streams: Sequence[Draws], limit: int) -> tuple[int, int] | None:
+        """A whole game in the module by the bots with these numbers (:meth:`player`), one for each seat: how many
+        decisions there were, and the rounds. None where the module gives up."""
+        module = self._module
+        return module.play(seed, bots, streams, limit) if module is not None else None
+
+    # --- what is asked
+
+    def asked(self, state: State) -> tuple[int, int] | None:
+        """The stretch that asks and the seat that decides; none where the game is over."""
+        home = self._lives(state)
+        if home is not None:
+            return home.asked(state)
+        frame = state.frame
+        if frame is None:
+            return None
+        self.meter.refill()
+        return frame[0], self.asks[frame[0]].seat(state, list(frame[1]))
+
+    def codes(self, state: State) -> list[Code]:
+        """All options of the decision at hand."""
+        home = self._lives(state)
+        if home is not None and (found := home.codes(state)) is not None:
+            return found
+        frame = state.frame
+        assert frame is not None
+        return list(super().options(state, list(frame[1]), self.asks[frame[0]]))
+
+    def listed(self, state: State) -> Iterator[Code]:
+        """The same, one after another: in the plain form no further than somebody looks."""
+        home = self._lives(state)
+        if home is not None and (found := home.codes(state)) is not None:
+            return iter(found)
+        frame = state.frame
+        assert frame is not None
+        return self.options(state, list(frame[1]), self.asks[frame[0]])
+
+    def is_free(self, state: State) -> bool:
+        home = self._lives(state)
+        if home is not None and (found := home.is_free(state)) is not None:
+            return found
+        return super().is_free(state)
+
+    def accepts(self, state: State, number: int, values: tuple[Value, ...]) -> bool:
+        """Whether an alternative with these values is surely legal now."""
+        home = self._lives(state)
+        return home is not None and home.accepts(state, number, values)
+
+    # --- policies
+
+    def choose(self, state: State, player: int, random: Draws) -> Code | None:
+        """What the bot with a number (:meth:`player`) chooses at the decision at hand; none where the module cannot
+        tell. The numbers that it draws are used up in ``random``."""
+        home = self._lives(state)
+        return home.choose(player, random) if home is not None else None
+
+    def player(self, policy: Policy | None, peeks: Peeks | None) -> int | None:
+        """The number of a policy (none: of the random bot) in the module, into which it comes if need be; none where
+        there is no module, or no room in it. ``peeks`` say what the policy may not look at; without them it may look at
+        all."""
+        key = self._key(policy, peeks)
+        module = self.module
+        if module is None:
+            return None
+        found = module.players.get(key)
+        if found is None and key not in self._players and len(self._players) < MOST_POLICIES:
+            if policy is not None:
+                self.learn(policy)
+            self._players[key] = Player(policy, key, peeks)
+            module = self.compile()
+            found = module.players.get(key) if module is not None else None
+        return found
+
+    def _key(self, policy: Policy | None, peeks: Peeks | None) -> str:
+        if policy is None:
+            return "random"
+        known = self._keys.get(id(policy))
+        if known is None or known[0] is not policy:
+            from hashlib import blake2b
+
+            lines = blake2b(repr(policy).encode(), digest_size=16).hexdigest()
+            if len(self._keys) > 8 * MOST_POLICIES:
+                self._keys.clear()
+            known = self._keys[id(policy)] = policy, f"{policy.name} {lines}"
+        return known[1] if peeks is None else f"{known[1]} sees its own"

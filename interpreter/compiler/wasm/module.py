@@ -1,0 +1,347 @@
+"""A table's module, ready to be played on: made, or fetched from another process."""
+
+from __future__ import annotations
+
+import marshal
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from interpreter.compiler import lower as l
+from interpreter.compiler.build.function import Slot
+from interpreter.compiler.build.memory import STATE
+from interpreter.compiler.build.module import ModuleBuilder
+from interpreter.compiler.build.shapes import WORD, Unsupported
+from interpreter.compiler.wasm.assemble import assembled
+from interpreter.compiler.wasm.codec import Codec
+from interpreter.kernel.chance import Draws, Seeded
+from interpreter.kernel.state import State, Value
+from interpreter.language import core as c
+from interpreter.language.types import Type
+
+if TYPE_CHECKING:
+    from interpreter.compiler.wasm.instance import Instance
+    from interpreter.compiler.wasm.machine import Code, CompiledMachine, Player
+    from interpreter.compiler.wasm.resident import Resident
+
+__all__ = ["Compiled", "Unavailable", "kept_as"]
+
+FRAME, ASKED, TOP = STATE // WORD, STATE // WORD + 1, STATE // WORD + 2
+"""The words of the header: the uppermost frame, the stretch that asks, the end of the frames."""
+SEED = STATE // WORD + 4
+MOST_RECORDS = 4_000
+
+
+class Unavailable(Exception):
+    """There is no module for a table: the plain form plays."""
+
+
+def kept_as(players: Iterable[str]) -> str:
+    """The name under which a module with such policies is kept."""
+    return "module " + ", ".join(sorted(players))
+
+
+@dataclass(frozen=True)
+class Made:
+    """What is kept of a module: its machine code, where things lie in its memory, and its texts by number."""
+
+    code: bytes
+    addresses: dict[str, int]
+    texts: dict[str, int]
+    players: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Decision:
+    """How the options of a decision lie in memory: the words between two of them, the bytes of each alternative, the
+    types of each alternative's values and, where these are all plain indexes, how many; and the word of the frame that
+    says who decides, if one does."""
+
+    stride: int
+    sizes: tuple[int, ...]
+    types: tuple[tuple[Type, ...], ...]
+    plain: tuple[int, ...]
+    seat: int | None
+
+
+class Compiled:
+    """One module in memory, with the state that is played on."""
+
+    def __init__(self, machine: CompiledMachine, builder: ModuleBuilder, made: Made, instance: Instance) -> None:
+        self.machine, self.builder = machine, builder
+        self.codec = Codec(builder)
+        self.players = {key: number for number, key in enumerate(made.players)}
+        self.addresses = made.addresses
+        self.instance = instance
+        self._bytes, self._words = instance.bytes, instance.words
+        for name in ("start", "list", "take", "actor", "free", "decide", "play", "forget", "seat"):
+            setattr(self, f"_{name}", instance.function(name))
+        self._options = made.addresses["options"]
+        self._current: Resident | None = None
+        self._decisions: dict[int, _Decision] = {}
+        self._records: dict[tuple[int, Code], bytes] = {}
+        self._codes: dict[tuple[int, bytes], Code] = {}
+        """Options by their words, and the words of options: the same come again and again."""
+        self._longs, self._stream = instance.longs, made.addresses["stream"] // 8
+        self._frames_start = builder.memory.frames
+
+    _start: Any
+    _list: Any
+    _take: Any
+    _actor: Any
+    _free: Any
+    _decide: Any
+    _play: Any
+    _forget: Any
+    _seat: Any
+
+    # --- making
+
+    @classmethod
+    def of(cls, machine: CompiledMachine, players: tuple[Player, ...]) -> Compiled:
+        """The module of a table with such policies. Raises :class:`Unavailable`."""
+        from interpreter.compiler.wasm.instance import Instance, is_available
+
+        if not is_available():
+            raise Unavailable("wasmtime cannot be imported")
+        builder = ModuleBuilder(machine.program, machine.constants, machine.resets)
+        texts = builder.shapes.texts = machine.texts  # states go from one module of a table to another
+        what = kept_as(player.key for player in players)
+        made = _kept(machine, what)
+        if made is None or any(texts.get(text, number) != number for text, number in made.texts.items()):
+            made = _made(machine, builder, players)
+            if machine.keeper is not None:
+                machine.keeper.keep(what, marshal.dumps((made.code, made.addresses, made.texts, made.players)))
+        texts.update(made.texts)
+        return cls(machine, builder, made, Instance(made.code))
+
+    def leave(self) -> None:
+        """Another module takes its place: the state in its memory is saved."""
+        if self._current is not None:
+            self._current.data = self.saved()
+            self._current = None
+
+    # --- states
+
+    def enter(self, state: State, chance: Seeded) -> Resident | None:
+        """A state that lives in lists comes here; none where it does not fit."""
+        from interpreter.compiler.wasm.resident import Resident
+
+        if state.frame is None or type(state.log) is not list:  # somebody listens to what is logged
+            return None
+        try:
+            data = self.codec.encode(state, chance.seed)
+        except Unsupported:
+            return None
+        origin = State(state.cells, state.frame)
+        origin.log = state.log
+        home = Resident(self, origin, data, chance)
+        self._settle(state, home)
+        return home
+
+    def _settle(self, state: State, home: Resident) -> None:
+        state.home = home
+        del state.cells, state.frame, state.log
+
+    def begin(self, state: State, chance: Seeded) -> bool:
+        """Begins a game; false where the module gives up."""
+        from interpreter.compiler.wasm.instance import Trap
+        from interpreter.compiler.wasm.resident import Resident
+
+        if type(state.log) is not list:
+            return False
+        self.leave()
+        try:
+            self._start(_signed(chance.seed))
+        except Trap:
+            return False
+        origin = State(state.cells, state.frame)
+        origin.log = state.log
+        home = Resident(self, origin, None, chance)
+        home.since.append(None)
+        self._settle(state, home)
+        self._current = home
+        return True
+
+    def load(self, home: Resident) -> None:
+        """The state lies in memory then."""
+        current = self._current
+        if current is home:
+            return
+        if current is not None:
+            current.data = self.saved()
+        assert home.data is not None
+        self.restore(home.data)
+        home.data = None
+        self._current = home
+
+    def saved(self) -> bytes:
+        """The state that lies in memory."""
+        end = self._words[TOP] if self._words[ASKED] >= 0 else self._frames_start
+        return self._bytes[STATE:end].tobytes()
+
+    def restore(self, data: bytes) -> None:
+        self._bytes[STATE : STATE + len(data)] = data
+        self._forget()
+
+    # --- decisions
+
+    def _decision(self, index: int) -> _Decision:
+        found = self._decisions.get(index)
+        if found is None:
+            stretch, end = self.builder.decisions.asks[index]
+            assert isinstance(end, l.Asks)
+            types = tuple(tuple(choice.type for choice in option.choices) for option in end.ask.options)
+            plain = tuple(len(each) if all(map(_is_plain, each)) else -1 for each in types)
+            seat = None
+            if isinstance(end.ask.seat, c.Local):
+                slot = self.builder.frames.shape(stretch.procedure).slots[end.ask.seat.index]
+                seat = slot.offset // WORD if isinstance(slot, Slot) else None
+            stride = self.builder.decisions.stride(index)
+            sizes = tuple(self.builder.decisions.words(option) * WORD for option in end.ask.options)
+            found = self._decisions[index] = _Decision(stride, sizes, types, plain, seat)
+        return found
+
+    def asked(self) -> tuple[int, int] | None:
+        words = self._words
+        index = words[ASKED]
+        if index < 0:
+            return None
+        seat = (self._decisions.get(index) or self._decision(index)).seat
+        if seat is not None:
+            return index, words[words[FRAME] // WORD + seat]
+        return index, self._actor()
+
+    def take(self, number: int, values: tuple[Value, ...]) -> int:
+        index, code = self._words[ASKED], (number, values)
+        record = self._records.get((index, code)) or self._record(index, code)
+        self._bytes[self._options : self._options + len(record)] = record
+        self._take(self._options)
+        return index
+
+    def _record(self, index: int, code: Code) -> bytes:
+        """The words of an option, as bytes."""
+        found = self._records.get((index, code))
+        if found is None:
+            number, values = code
+            words = [number]
+            for value, type_ in zip(values, self._decision(index).types[number], strict=True):
+                words += self.codec.words(value, type_)
+            if len(self._records) >= MOST_RECORDS:
+                self._records.clear()
+            found = b"".join(word.to_bytes(4, "little", signed=True) for word in words)
+            self._records[index, code] = found
+        return found
+
+    def codes(self) -> list[Code]:
+        """The options of the decision at hand."""
+        decision = self._decision(self._words[ASKED])
+        end = self._list()
+        first = self._options // WORD
+        words = self._words[first : end // WORD].tolist()
+        return [self._code(words, at, decision) for at in range(0, len(words), decision.stride)]
+
+    def _code(self, words: list[int], at: int, decision: _Decision) -> Code:
+        number = words[at]
+        plain = decision.plain[number]
+        if plain >= 0:
+            return number, tuple(words[at + 1 : at + 1 + plain])
+        values = []
+        place = at + 1
+        for type_ in decision.types[number]:
+            values.append(self.codec.value(words, place, type_))
+            place += self.builder.shapes.words(type_)
+        return number, tuple(values)
+
+    def is_free(self) -> bool:
+        return bool(self._free())
+
+    def accepts(self, number: int, values: tuple[Value, ...]) -> bool:
+        """Whether an option stands among those of the decision at hand."""
+        try:
+            record = self._record(self._words[ASKED], (number, values))
+        except (Unsupported, TypeError, IndexError, ValueError):
+            return False
+        stride = self._decision(self._words[ASKED]).stride * WORD
+        found = self._bytes[self._options : self._list()].tobytes()
+        return any(found.startswith(record, at) for at in range(0, len(found), stride))
+
+    def choose(self, player: int, random: Draws) -> Code:
+        """What a policy chooses at the decision at hand."""
+        longs, at = self._longs, self._stream
+        used = random.used
+        longs[at] = random.signed_origin
+        longs[at + 1] = used
+        place = self._decide(player)
+        if longs[at + 1] != used:
+            random.go_to(longs[at + 1])
+        index = self._words[ASKED]
+        decision = self._decisions.get(index) or self._decision(index)
+        size = decision.sizes[self._words[place // WORD]]
+        key = index, self._bytes[place : place + size].tobytes()
+        found = self._codes.get(key)
+        if found is None:
+            if len(self._codes) >= MOST_RECORDS:
+                self._codes.clear()
+            words = self._words[place // WORD : place // WORD + decision.stride].tolist()
+            found = self._codes[key] = self._code(words, 0, decision)
+        return found
+
+    def play(self, seed: int, bots: Sequence[int], streams: Sequence[Draws], limit: int) -> tuple[int, int] | None:
+        """A whole game; how many decisions there were, and how many rounds."""
+        from interpreter.compiler.wasm.instance import Trap
+
+        self.leave()
+        try:
+            self._start(_signed(seed))
+            for seat, (bot, stream) in enumerate(zip(bots, streams, strict=True)):
+                self._seat(seat, bot, stream.signed_origin)
+            decisions = self._play(limit)
+        except Trap:
+            return None
+        return decisions, self._words[self.builder.memory.groups["round"].address // WORD]
+
+
+def _kept(machine: CompiledMachine, what: str) -> Made | None:
+    data = machine.keeper.kept(what) if machine.keeper is not None else None
+    if data is None:
+        return None
+    try:
+        return Made(*marshal.loads(data))
+    except (EOFError, TypeError, ValueError):  # it is damaged: it is made anew
+        return None
+
+
+def _made(machine: CompiledMachine, builder: ModuleBuilder, players: tuple[Player, ...]) -> Made:
+    from interpreter.compiler.wasm.instance import compiled, serialised, text_to_binary
+
+    assert machine.first is not None
+    try:
+        first = Codec(builder).encode(machine.first, 0)
+        bots: list[Mapping[int, str]] = []
+        for player in players:
+            chosen: dict[int, str] = {}
+            for index, (_, end) in builder.decisions.asks.items():
+                assert isinstance(end, l.Asks)
+                if player.policy is None:
+                    chosen[index] = builder.policies.random(index)
+                else:
+                    peeks = player.peeks(end.ask.name) if player.peeks is not None else ()
+                    chosen[index] = builder.policies.choosing(player.policy, index, player.key, peeks)
+            bots.append(chosen)
+        text, plan = assembled(builder, first, bots)
+        code = serialised(compiled(text_to_binary(text)))
+    except Unsupported as why:
+        raise Unavailable(str(why)) from None
+    addresses = {"options": plan.options, "stream": plan.stream}
+    return Made(code, addresses, dict(builder.shapes.texts), tuple(player.key for player in players))
+
+
+def _is_plain(type_: Type) -> bool:
+    """Whether a value is its own word."""
+    return not type_.optional and type_.form not in ("bool", "text", "list", "set", "bag", "record", "room", "pile")
+
+
+def _signed(number: int) -> int:
+    number &= 2**64 - 1
+    return number - 2**64 if number >= 2**63 else number

@@ -1,0 +1,81 @@
+"""Speed of the author's loop: processor time of the commands that are run after each edit of a map.
+
+The limits of the project are 0.5 s for ``validate``, 1 s for ``test``, 5 s (cold) and 1 s (warm) for ``lint``. Here
+they are wider, as machines differ and others run beside the tests: a failure means work that is done several times.
+"""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from interpreter.base.diagnostics import Diagnostic
+from interpreter.reading.files import Document, Shelf
+from tests.cli.conftest import Run
+from tests.cli.test_process import ENVIRONMENT
+
+SLACK = 4
+SCENARIOS = """
+language: 1
+scenarios: power-grid/my-town
+title: My town
+is:
+  - {name: money at the start, ruleset: my-town, players: 3, then: ["seats[0].money == 50"]}
+"""
+
+
+@pytest.fixture
+def town(run: Run, tmp_path: Path) -> Path:
+    """A map of the size of Germany's, in a folder of its own."""
+    assert run("new", "map", "my-town", "--for", "germany-2018", "--in", str(tmp_path)).exit_code == 0
+    (tmp_path / "power-grid/scenarios").mkdir()
+    (tmp_path / "power-grid/scenarios/my-town.yaml").write_text(SCENARIOS.lstrip())
+    return tmp_path / "power-grid/maps/my-town.yaml"
+
+
+def seconds(folder: Path, *arguments: str) -> float:
+    """Processor time of a command of its own, with what it kept in earlier runs."""
+    environment = {**ENVIRONMENT, "REGELWERK_CACHE": str(folder / "kept"), "REGELWERK_PATH": str(folder)}
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run(
+        [sys.executable, "-m", "interpreter", *arguments],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def test_commands_after_an_edit_of_a_map_are_quick(town: Path) -> None:
+    folder = town.parents[2]
+    map_, scenarios = (str(path.relative_to(folder)) for path in (town, town.parents[1] / "scenarios/my-town.yaml"))
+    assert seconds(folder, "lint", map_) < 5 * SLACK
+    assert seconds(folder, "lint", map_) < 1 * SLACK
+    for command, limit, title in (("validate", 0.5, "An edit"), ("test", 1, "Another edit")):
+        lines = [f"title: {title}" if line.startswith("title: ") else line for line in town.read_text().splitlines()]
+        town.write_text("\n".join(lines) + "\n")
+        assert seconds(folder, command, map_ if command == "validate" else scenarios) < limit * SLACK
+
+
+def test_maps_of_other_rulesets_are_not_read_for_a_map(run: Run, town: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: set[str] = set()
+    original = Shelf.read
+
+    def noted(self: Shelf, kind: str, id: str, *asked: Any) -> tuple[Document | None, list[Diagnostic]]:
+        if kind == "map":
+            read.add(id)
+        return original(self, kind, id, *asked)
+
+    monkeypatch.setattr(Shelf, "read", noted)
+    result = run("validate", str(town))
+    assert "no errors" in result.stdout
+    assert read == {"power-grid/my-town"}

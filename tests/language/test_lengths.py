@@ -1,0 +1,72 @@
+"""Lengths of links by an expression: also by cells of a table, as dues by region are printed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from interpreter.engine.variation import varied
+from tests.small import MAP, examined, loaded, outcome, write
+
+DUES = """\
+map: small/isles
+tables:
+  dues:
+    keys: [colour]
+    gives: int?
+    is: |
+      colour | red | blue
+      dues   | 3   | 10
+graph: {amends: small, length: LENGTH}
+"""
+WAYS = """
+    note said(distance(["Ayr"], "Bute", [t in town]))
+    note said(distance(["Bute"], "Ayr", [t in town]))
+    note said(distance(["Ayr"], "Coll", [t in town]) otherwise 99)
+    end game
+"""
+
+
+def ruleset_of(folder: Path, length: str) -> Path:
+    path = write(folder, WAYS)
+    text = MAP.replace("map: small/isles\n", DUES.replace("LENGTH", length))
+    (folder / "small/maps/isles.yaml").write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("length", "told"),
+    [
+        ('"link.cost + (dues[to.colour] otherwise 0)"', ["11", "4", "16"]),
+        ('"none if dues[to.colour] == none else link.cost * 2"', ["2", "2", "6"]),
+    ],
+)
+def test_a_length_reads_cells_of_a_table(tmp_path: Path, length: str, told: list[str]) -> None:
+    path = ruleset_of(tmp_path, length)
+    assert outcome(path) == "plays"
+    assert [line.text for line in loaded(path).new_game(2).log() if line.kind == "event"] == told
+    assert [each.message for each in examined(path).diagnostics if "dues" in each.message] == []
+
+
+def test_another_cell_is_another_length(tmp_path: Path) -> None:
+    """What `whatif` and `coverage --mutate` change is changed for links too."""
+    ruleset = varied(
+        loaded(ruleset_of(tmp_path, '"link.cost + (dues[to.colour] otherwise 0)"')), [("dues", ("blue",), "20")]
+    )
+    assert [line.text for line in ruleset.new_game(2).log() if line.kind == "event"] == ["21", "4", "26"]
+
+
+@pytest.mark.parametrize(
+    ("length", "told"),
+    [
+        ('"link.cost + amount"', "E710 only what is printed on nodes and links, and in tables, tells this"),
+        ('"link.cost + by_number[7]"', "E710 `by_number` has no such cell for each link"),
+    ],
+)
+def test_what_no_print_tells_is_refused(tmp_path: Path, length: str, told: str) -> None:
+    path = ruleset_of(tmp_path, length)
+    isles = tmp_path / "small/maps/isles.yaml"
+    more = "  by_number:\n    keys: [number]\n    gives: int\n    is: |\n      number | 1\n      fee    | 2\n"
+    isles.write_text(isles.read_text(encoding="utf-8").replace("tables:\n", f"tables:\n{more}"), encoding="utf-8")
+    assert told in outcome(path).splitlines()
