@@ -274,6 +274,7 @@ class _Builder:
         return found
 
     def _fill(self) -> Iterator[o.Statement]:
+        yield o.Charge(o.Constant(4))
         answer, rep = o.Var("answer", self.function.result or "i32"), self.function.result or "i32"
         if self.bit is not None:
             address, offset = self.dirty

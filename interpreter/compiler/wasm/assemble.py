@@ -74,6 +74,7 @@ def assembled(builder: ModuleBuilder, first: bytes, bots: Bots = ()) -> tuple[st
     context = _context(builder, {*stretches, *(name for names in asked.values() for name in names.values()), "rank"})
     for bot in bots:
         context.roots |= set(bot.values())
+    context.stretches = tuple(stretches)
     functions = optimised(builder.functions, context)
     touched = list(_touched(builder, context))
     graph = list(_graph(builder))

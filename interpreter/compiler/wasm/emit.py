@@ -107,6 +107,8 @@ class _Writer:
                 yield f"{pad}(br ${label}.next)"
             case o.Return(value):
                 yield f"{pad}(return{' ' + v(value) if value is not None else ''})"
+            case o.TailCall(name, arguments):
+                yield f"{pad}(return_call ${name}{''.join(' ' + v(each) for each in arguments)})"
             case o.Fail(why):
                 yield f"{pad}(unreachable){' ;; ' + why if why else ''}"
             case o.Charge(steps):
