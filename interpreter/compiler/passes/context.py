@@ -29,8 +29,9 @@ class Touched:
 
 @dataclass
 class Context:
-    """``roots`` are called by the machine, ``stretches`` by their numbers. Passes leave here what the machine must know: ``dirty`` is the address of a
-    long word for each seat and one more, and ``touched`` says which of their bits a change of a cell sets."""
+    """``roots`` are called by the machine, ``stretches`` by number. Passes leave what the machine must know here:
+    ``dirty`` is the address of a long word for each seat and one more, and ``touched`` says which of their bits a
+    change of a cell sets."""
 
     memory: Memory
     cells: Cells

@@ -26,7 +26,7 @@ from interpreter.compiler.passes.context import Context, Functions, Touched
 
 __all__ = ["memoise"]
 
-LEAST_COST = 40
+LEAST_COST = 60
 """A look into a table costs about a third of this."""
 KEPT_COST = 12
 MOST_ENTRIES = 4096

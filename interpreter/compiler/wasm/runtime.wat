@@ -948,34 +948,47 @@
       (br $next)))
   (local.get $first))
 
-;; Least room left to a set of kinds: those of `with`, and any of `some`.
+;; Least room left to a set of kinds: that of `with`, if any, and any of `some`; -1 where some of the latter alone do
+;; not fit.
 (func $least_of (param $bag i32) (param $rooms i32) (param $end i32) (param $some i32) (param $with i32) (result i64)
-  (local $best i64) (local $left i64) (local $set i32) (local $kinds i32) (local $room i32)
+  (local $best i64) (local $left i64) (local $alone i64) (local $set i32) (local $kinds i32) (local $room i32)
+  (local $count i64)
   (local.set $best (i64.const 0x7FFFFFFFFFFFFFFF))
   (local.set $set (local.get $some))
   (loop $next
     (local.set $kinds (i32.or (local.get $set) (local.get $with)))
     (local.set $left (i64.const 0))
+    (local.set $alone (i64.const 0))
     (local.set $room (local.get $rooms))
     (block $summed
       (loop $more
         (br_if $summed (i32.eq (local.get $room) (local.get $end)))
-        (if (i32.and (i32.load (local.get $room)) (local.get $kinds))
-          (then (local.set $left (i64.add (local.get $left) (i64.load32_s offset=4 (local.get $room))))))
+        (local.set $count (i64.load32_s offset=4 (local.get $room)))
+        (local.set $left (i64.add (local.get $left)
+          (select (local.get $count) (i64.const 0) (i32.and (i32.load (local.get $room)) (local.get $kinds)))))
+        (local.set $alone (i64.add (local.get $alone)
+          (select (local.get $count) (i64.const 0) (i32.and (i32.load (local.get $room)) (local.get $set)))))
         (local.set $room (i32.add (local.get $room) (i32.const 8)))
         (br $more)))
+    (local.set $kinds (local.get $set))
     (block $taken
       (loop $take
         (br_if $taken (i32.eqz (local.get $kinds)))
-        (local.set $left
-          (i64.sub (local.get $left)
-                   (i64.load32_s (i32.add (local.get $bag) (i32.shl (i32.ctz (local.get $kinds)) (i32.const 2))))))
+        (local.set $count
+          (i64.load32_s (i32.add (local.get $bag) (i32.shl (i32.ctz (local.get $kinds)) (i32.const 2)))))
+        (local.set $left (i64.sub (local.get $left) (local.get $count)))
+        (local.set $alone (i64.sub (local.get $alone) (local.get $count)))
         (local.set $kinds (i32.and (local.get $kinds) (i32.sub (local.get $kinds) (i32.const 1))))
         (br $take)))
+    (if (i32.and (i64.lt_s (local.get $alone) (i64.const 0)) (i32.ne (local.get $with) (i32.const 0)))
+      (then (return (i64.const -1))))
     (local.set $best (select (local.get $left) (local.get $best) (i64.lt_s (local.get $left) (local.get $best))))
     (if (local.get $set)
       (then (local.set $set (i32.and (i32.sub (local.get $set) (i32.const 1)) (local.get $some)))
             (br $next))))
+  (if (local.get $with)
+    (then (local.set $best (i64.sub (local.get $best)
+      (i64.load32_s (i32.add (local.get $bag) (i32.shl (i32.ctz (local.get $with)) (i32.const 2))))))))
   (local.get $best))
 
 ;; Least number of tokens that stay outside when the rooms are filled as well as possible.
@@ -1002,12 +1015,6 @@
   (global.set $arena (local.get $first))
   (local.set $bit (i32.shl (i32.const 1) (local.get $kind)))
   (local.set $kinds (i32.and (local.get $kinds) (i32.xor (local.get $bit) (i32.const -1))))
-  (if (local.get $kinds)
-    (then
-      (if (i64.lt_s (call $least_of (local.get $bag) (local.get $first) (local.get $end) (local.get $kinds)
-                                    (i32.const 0))
-                    (i64.const 0))
-        (then (return (i64.const 0))))))
   (local.set $left
     (call $least_of (local.get $bag) (local.get $first) (local.get $end) (local.get $kinds) (local.get $bit)))
   (select (local.get $left) (i64.const 0) (i64.gt_s (local.get $left) (i64.const 0))))
