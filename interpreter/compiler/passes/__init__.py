@@ -8,12 +8,19 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from interpreter.compiler.passes.context import Context, Functions
+from interpreter.compiler.passes.fuel import fuel
 from interpreter.compiler.passes.inline import inline
 from interpreter.compiler.passes.memoise import memoise
+from interpreter.compiler.passes.threading import jump_threading
 
 __all__ = ["PASSES", "optimised"]
 
-PASSES: tuple[Callable[[Functions, Context], Functions], ...] = (memoise, inline)
+PASSES: tuple[Callable[[Functions, Context], Functions], ...] = (
+    memoise,
+    fuel,
+    inline,
+    jump_threading,
+)
 
 
 def optimised(functions: Functions, context: Context) -> Functions:

@@ -75,6 +75,7 @@ def assembled(builder: ModuleBuilder, first: bytes, bots: Bots = ()) -> tuple[st
     context = _context(builder, {*stretches, *(name for names in asked.values() for name in names.values()), "rank"})
     for bot in bots:
         context.roots |= set(bot.values())
+    context.stretches = tuple(stretches)
     functions = optimised(builder.functions, context)
     touched = list(_touched(builder, context))
     graph = list(_graph(builder))
@@ -91,6 +92,7 @@ def assembled(builder: ModuleBuilder, first: bytes, bots: Bots = ()) -> tuple[st
             lines.append(f"(elem (table $bots) (i32.const {number * len(stretches) + index}) func ${name})")
     lines.append(
         DRIVER.format(
+            bot=ONLY_BOT if len(bots) == 1 else SEATED_BOT.format(kinds=kinds, state=STATE),
             first=plan.first,
             size=plan.first_size,
             state=STATE,
@@ -267,6 +269,12 @@ TOUCHED = """
   (memory.fill (i32.const {dirty}) (i32.const 255) (i32.const {bytes})))
 """
 
+ONLY_BOT = "(local.get $asked)"
+SEATED_BOT = """(i32.add (local.get $asked)
+          (i32.load (i32.add (i32.const {kinds}) (i32.shl (call_indirect $actor_of (type $stretch)
+            (i32.load (i32.const {state})) (local.get $asked)) (i32.const 2)))))"""
+"""The number of the function by which the bot on the seat that is asked chooses."""
+
 DRIVER = """
 
 ;; Runs stretch after stretch until one stops.
@@ -362,7 +370,7 @@ DRIVER = """
 
 ;; Lets the bots play so many decisions, or to the end of the game; gives how many there were.
 (func $play (export "play") (param $limit i32) (result i32)
-  (local $asked i32) (local $count i32) (local $seat i32)
+  (local $asked i32) (local $count i32)
   (block $over
     (loop $next
       (br_if $over (i32.ge_s (local.get $count) (local.get $limit)))
@@ -370,10 +378,7 @@ DRIVER = """
       (br_if $over (i32.lt_s (local.get $asked) (i32.const 0)))
       (global.set $arena (global.get $arena_start))
       (global.set $fuel (i32.const {fuel}))
-      (local.set $seat (call_indirect $actor_of (type $stretch) (i32.load (i32.const {state})) (local.get $asked)))
-      (call $choose (call_indirect $bots (type $stretch) (i32.load (i32.const {state}))
-        (i32.add (local.get $asked)
-          (i32.load (i32.add (i32.const {kinds}) (i32.shl (local.get $seat) (i32.const 2)))))))
+      (call $choose (call_indirect $bots (type $stretch) (i32.load (i32.const {state})) {bot}))
       (local.set $count (i32.add (local.get $count) (i32.const 1)))
       (br $next)))
   (local.get $count))
