@@ -39,7 +39,7 @@ def module_builder(ruleset: Ruleset, table: Table, bots: Sequence[str]) -> tuple
         found = {}
         for index, (_, end) in builder.decisions.asks.items():
             peeks = peeks_of(ruleset.model, policy, end.ask.name)
-            found[index] = builder.policies.choosing(policy, index, None if peeks.always else peeks.groups)
+            found[index] = builder.policies.choosing(policy, index, "", None if peeks.always else peeks.groups)
         choosing.append(found)
     return builder, choosing
 

@@ -75,7 +75,7 @@ class Compiled:
         self.instance = instance
         self._bytes, self._words = instance.bytes, instance.words
         for name in ("start", "list", "take", "actor", "free", "decide", "play", "forget", "seat"):
-            setattr(self, f"_{name}", instance.function(name))
+            setattr(self, f"_{name}", instance.function(name, long=name == "play"))
         self._options = made.addresses["options"]
         self._current: Resident | None = None
         self._decisions: dict[int, _Decision] = {}
