@@ -93,15 +93,6 @@ def test_show_interpretations_and_chance(run: Run) -> None:
     ]
 
 
-def test_show_what_is_emitted(run: Run) -> None:
-    text = run("show", "pebbles", "--emit", "--players", "2").stdout
-    compile(text, "emitted", "exec")
-    assert "# --- pebbles/family.yaml" in text
-    assert "def T" in text
-    assert json.loads(run("show", "pebbles", "--emit", "-o", "json").stdout)["python"].startswith("# ---")
-    assert run("show", "pebbles", "--players", "2").exit_code == 2
-
-
 def test_show_a_policy(run: Run) -> None:
     (way,) = json.loads(run("show", "pebbles", "--policy", "eager", "-o", "json").stdout)
     text = "pull kind, number by -number, kind"

@@ -12,11 +12,7 @@ from interpreter.cli.options import (
     loaded,
     output_option,
     overlays_option,
-    players_for,
-    players_option,
     ruleset_argument,
-    settings_for,
-    settings_option,
 )
 from interpreter.cli.output import aligned, as_json, say, styled
 
@@ -37,15 +33,10 @@ __all__ = ["command"]
 @click.option("--interpretations", is_flag=True, help="Doubts, their readings, the one taken.")
 @click.option("--chance", is_flag=True, help="The names of chance, and what they shuffle or pick.")
 @click.option("--policy", metavar="NAME", help="How a bot decides: each line with its name and the file it is from.")
-@click.option("--emit", is_flag=True, help="The Python functions that run the rules at one table.")
-@players_option
-@settings_option
 @output_option("text", "json")
 def command(
     ruleset: str,
     overlays: tuple[str, ...],
-    players: int | None,
-    settings: tuple[str, ...],
     output: str,
     policy: str | None,
     **flags: bool,
@@ -58,37 +49,18 @@ def command(
       regelwerk show germany-2018 --layers
       regelwerk show germany-2018 --events -o json
       regelwerk show germany-2018 --policy sensible
-      regelwerk show germany-2018 --emit --players 4
     """
     asked = [name for name, is_set in {**flags, "policy": policy}.items() if is_set]
     if len(asked) > 1:
         raise click.UsageError(f"--{asked[0]} and --{asked[1]} are two views: ask for one")
     view = asked[0] if asked else None
-    if view != "emit" and any(":=" in setting for setting in settings):
-        raise click.BadParameter("a number of seats goes with a game only: leave it out", param_hint="--with")
     found = loaded(ruleset, overlays)
-    if view == "emit":
-        _tell_emitted(found, players, settings, output)
-        return
-    if players is not None or settings:
-        raise click.UsageError("--players and --set go with --emit")
     make, tell = _views()[view] if policy is None else (partial(_policy, name=policy), _tell_policy)
     data = make(found)
     if output == "json":
         as_json(data)
     else:
         tell(data)
-
-
-def _tell_emitted(ruleset: Ruleset, players: int | None, given: tuple[str, ...], output: str) -> None:
-    """What the compiler makes of the rules for so many players and these settings."""
-    ruleset, people = players_for(ruleset, players)
-    settings = ruleset.settings(settings_for(ruleset, people, given))
-    emitted = ruleset.table(people, settings).machine.emitted
-    if output == "json":
-        as_json({"ruleset": ruleset.id, "players": people, "python": emitted.text()})
-    else:
-        say(emitted.text().rstrip("\n"))
 
 
 def _views() -> dict[str | None, tuple[Callable[[Ruleset], Any], Callable[[Any], None]]]:

@@ -7,17 +7,32 @@ are written into one array that is made once, and the C function is called that 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
 from interpreter.compiler.wasm.assemble import PAGE
 
-__all__ = ["Instance", "Trap", "compiled", "serialised", "text_to_binary"]
+__all__ = ["Instance", "Invalid", "Trap", "compiled", "serialised", "text_to_binary"]
 
 
 class Trap(Exception):
     """The module gave up: what it did must be done again in the plain form."""
+
+
+class Invalid(Exception):
+    """No module: it is too large, or machine code of another version or machine."""
+
+
+@contextmanager
+def _valid() -> Iterator[None]:
+    from wasmtime import WasmtimeError
+
+    try:
+        yield
+    except WasmtimeError as error:
+        raise Invalid(str(error)) from None
 
 
 @cache
@@ -33,14 +48,16 @@ def text_to_binary(text: str) -> bytes:
     """A module's text as bytes."""
     from wasmtime import wat2wasm
 
-    return bytes(wat2wasm(text))
+    with _valid():
+        return bytes(wat2wasm(text))
 
 
 def compiled(binary: bytes) -> Any:
-    """A module, compiled for this machine. ``WasmtimeError`` where it is not valid."""
+    """A module, compiled for this machine. :class:`Invalid` where it is not valid."""
     from wasmtime import Module
 
-    return Module(_engine(), binary)
+    with _valid():
+        return Module(_engine(), binary)
 
 
 def serialised(module: Any) -> bytes:
@@ -56,7 +73,8 @@ class Instance:
         from wasmtime import Module, Store
 
         if isinstance(module, bytes):
-            module = Module.deserialize(_engine(), module)
+            with _valid():
+                module = Module.deserialize(_engine(), module)
         self._store = Store(_engine())
         self._instance = Made(self._store, module, [])
         self._exports: Any = self._instance.exports(self._store)
@@ -120,4 +138,4 @@ def _unchecked() -> Callable[..., Any]:
 
     call = c._wasmtime_func_call_unchecked
     call.restype = ctypes.c_void_p
-    return call  # type: ignore[no-any-return]
+    return call
