@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from importlib import import_module
-from importlib.util import find_spec
+from collections.abc import Sequence
 
 from interpreter.compiler.build.module import ModuleBuilder
-from interpreter.compiler.ir import ops as o
-from interpreter.compiler.wasm.assemble import build
+from interpreter.compiler.passes import stages
+from interpreter.compiler.passes.context import Functions
+from interpreter.compiler.wasm.assemble import built
 from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.setup import Table
 from interpreter.play.bots.named import policies_for
 from interpreter.play.bots.peeks import peeks_of
 
-__all__ = ["RANDOM", "Pass", "module_builder", "module_functions", "passed", "passes", "rule_of"]
+__all__ = ["RANDOM", "module_builder", "module_forms", "rule_of"]
 
 RANDOM = "random"
-BUILT = "built"
-"""The form of a function before all passes."""
-
-Pass = Callable[[o.Function], o.Function]
-"""A pass over one function."""
 
 
 def module_builder(ruleset: Ruleset, table: Table, bots: Sequence[str]) -> tuple[ModuleBuilder, list[dict[int, str]]]:
@@ -44,29 +38,11 @@ def module_builder(ruleset: Ruleset, table: Table, bots: Sequence[str]) -> tuple
     return builder, choosing
 
 
-def module_functions(ruleset: Ruleset, table: Table) -> ModuleBuilder:
-    """A builder with all functions of the rules and of every policy."""
-    builder, _ = module_builder(ruleset, table, [RANDOM, *policies_for(ruleset)])
-    build(builder)
-    return builder
-
-
-def passes() -> dict[str, Pass | None]:
-    """The forms of a function in order: as it is built, then what each pass makes of it, by the name of the pass."""
-    found: dict[str, Pass | None] = {BUILT: None}
-    if find_spec("interpreter.compiler.passes") is not None:
-        found.update(import_module("interpreter.compiler.passes").PASSES)
-    return found
-
-
-def passed(function: o.Function, last: str) -> o.Function:
-    """A function after all passes up to one."""
-    for name, one_pass in passes().items():
-        if one_pass is not None:
-            function = one_pass(function)
-        if name == last:
-            break
-    return function
+def module_forms(ruleset: Ruleset, table: Table) -> tuple[ModuleBuilder, dict[str, Functions]]:
+    """All functions of the rules and of every policy: as they are built, and as each pass leaves them, by its name."""
+    builder, bots = module_builder(ruleset, table, [RANDOM, *policies_for(ruleset)])
+    _, _, context = built(builder, bots)
+    return builder, dict(stages(dict(builder.functions), context))
 
 
 def rule_of(purpose: str) -> str:

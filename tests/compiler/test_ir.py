@@ -12,7 +12,7 @@ from interpreter.compiler.ir.show import text_of
 from interpreter.compiler.ir.verify import Signature, check_function, signatures_in, signatures_of
 from interpreter.compiler.wasm.signatures import runtime_signatures
 from interpreter.engine.ruleset import load
-from interpreter.play.modules import module_functions, passed, passes, rule_of
+from interpreter.play.modules import module_forms, rule_of
 from interpreter.reading.files import shelf_for
 
 X, Y, WIDE = o.Var("x", "i32"), o.Var("y", "i32"), o.Var("wide", "i64")
@@ -36,12 +36,11 @@ def test_every_function_of_a_shipped_ruleset_is_sound_after_every_pass(id: str) 
     ruleset = load(id)
     people = ruleset.players.usual
     ruleset = ruleset.for_players(people)
-    builder = module_functions(ruleset, ruleset.table(people, ruleset.settings({})))
-    assert len(builder.functions) > 30
-    for last in passes():
-        functions = [passed(each, last) for each in builder.functions.values()]
-        known = {**runtime_signatures(), **signatures_of(functions)}
-        assert [text for each in functions for text in check_function(each, known)] == []
+    _, forms = module_forms(ruleset, ruleset.table(people, ruleset.settings({})))
+    assert len(forms["built"]) > 30
+    for name, functions in forms.items():
+        known = {**runtime_signatures(), **signatures_of(functions.values())}
+        assert [text for each in functions.values() for text in check_function(each, known)] == [], name
 
 
 def test_signatures_of_the_runtime_are_those_of_its_text() -> None:

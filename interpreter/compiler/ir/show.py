@@ -112,6 +112,10 @@ class _Writer:
                 yield f"{pad}fail{f' {chr(34)}{why}{chr(34)}' if why else ''}"
             case o.Charge(steps):
                 yield f"{pad}charge {v(steps)}"
+            case o.Touch(group, owner):
+                yield f"{pad}touch {group}{f'[{v(owner)}]' if owner is not None else ''}"
+            case o.TailCall(name, arguments):
+                yield f"{pad}return {name}({', '.join(map(v, arguments))})  # in place of this frame"
             case _:
                 assert_never(statement)
 
@@ -156,6 +160,14 @@ class _Writer:
                 return f"{name}({', '.join(map(v, arguments))})"
             case o.Allocate(words):
                 return f"allocate({v(words)})"
+            case o.LoadLong(address, offset):
+                return f"load long {self._at(address, offset)}"
+            case o.Cell(address, group):
+                cell = self._cell(address, 0, group)
+                return f"&{cell}" if cell else v(address)
+            case o.Within(body, found):
+                lines = [line.strip() for line in self._block(body, 0)]
+                return f"({'; '.join(line for line in lines if not line.startswith('#'))}; {v(found)})"
             case _:
                 assert_never(value)
 

@@ -111,7 +111,10 @@ class _Checker:
                 for what, value in (("the target", target), ("the source", source), ("the words", words)):
                     self._want(statement, what, value, "i32", known)
             case o.Do(call, gives):
-                self._call(call, known, gives)
+                if isinstance(call, o.Call):
+                    self._call(call, known, gives)
+                else:
+                    self._value(call, known)
             case o.If(test, then, otherwise):
                 self._want(statement, "the test", test, "i32", known)
                 return _both(self._block(then, known), self._block(otherwise, known))
@@ -139,6 +142,13 @@ class _Checker:
                 return None
             case o.Charge(steps):
                 self._want(statement, "the steps", steps, "i32", known)
+            case o.Touch(_, owner):
+                if owner is not None:
+                    self._want(statement, "the owner", owner, "i32", known)
+            case o.TailCall(function, arguments):
+                rep = self._function.result
+                self._call(o.Call(function, arguments, rep or "i32", span=statement.span), known, rep is not None)
+                return None
             case _:
                 assert_never(statement)
         return known
@@ -222,6 +232,13 @@ class _Checker:
                 self._want(value, "the other value", otherwise, then.rep, known)
             case o.Call():
                 self._call(value, known, True)
+            case o.LoadLong(address, offset):
+                self._memory(value, address, offset, known)
+            case o.Cell(address):
+                self._want(value, "the address", address, "i32", known)
+            case o.Within(body, found):
+                inside = self._block(body, known)
+                self._value(found, inside if inside is not None else self._everything())
             case _:
                 assert_never(value)
 

@@ -12,8 +12,8 @@ from interpreter.compiler.ir.effects import Cells
 from interpreter.compiler.passes import optimised
 from interpreter.compiler.passes.context import Context
 from interpreter.compiler.wasm.emit import text_of
-from interpreter.compiler.wasm.inline import inliner
 from interpreter.compiler.wasm.runtime import graph_cache_words, runtime_text
+from interpreter.compiler.wasm.runtime_inliner import inliner
 
 __all__ = ["FUEL", "Plan", "assembled"]
 
@@ -67,15 +67,20 @@ def build(builder: ModuleBuilder) -> tuple[list[str], dict[str, dict[int, str]]]
     return stretches, asked
 
 
+def built(builder: ModuleBuilder, bots: Bots = ()) -> tuple[list[str], dict[str, dict[int, str]], Context]:
+    """Builds all functions, for passes to work on."""
+    stretches, asked = build(builder)
+    roots = {*stretches, *(name for names in (*asked.values(), *bots) for name in names.values()), "rank"}
+    context = _context(builder, roots)
+    context.stretches = tuple(stretches)
+    return stretches, asked, context
+
+
 def assembled(builder: ModuleBuilder, first: bytes, bots: Bots = ()) -> tuple[str, Plan]:
     """The text of the module, and where things lie in its memory. ``first`` is the state that games begin with."""
-    stretches, asked = build(builder)
+    stretches, asked, context = built(builder, bots)
     seats = len(builder.constants.seats)
     streams, kinds = builder.memory.reserve_long(2 * seats), builder.memory.reserve(seats)
-    context = _context(builder, {*stretches, *(name for names in asked.values() for name in names.values()), "rank"})
-    for bot in bots:
-        context.roots |= set(bot.values())
-    context.stretches = tuple(stretches)
     functions = optimised(builder.functions, context)
     touched = list(_touched(builder, context))
     graph = list(_graph(builder))

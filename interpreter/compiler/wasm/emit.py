@@ -11,7 +11,7 @@ from typing import assert_never
 
 from interpreter.base.source import NOWHERE, Span
 from interpreter.compiler.ir import ops as o
-from interpreter.compiler.wasm.inline import Inliner
+from interpreter.compiler.wasm.runtime_inliner import Inliner
 
 __all__ = ["text_of"]
 

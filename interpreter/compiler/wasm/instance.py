@@ -8,17 +8,32 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
 from interpreter.compiler.wasm.assemble import PAGE
 
-__all__ = ["Instance", "Trap", "compiled", "is_available", "serialised", "text_to_binary"]
+__all__ = ["Instance", "Invalid", "Trap", "compiled", "is_available", "serialised", "text_to_binary"]
 
 
 class Trap(Exception):
     """The module gave up: what it did must be done again in the plain form."""
+
+
+class Invalid(Exception):
+    """No module: it is too large, or machine code of another version or machine."""
+
+
+@contextmanager
+def _valid() -> Iterator[None]:
+    from wasmtime import WasmtimeError
+
+    try:
+        yield
+    except WasmtimeError as error:
+        raise Invalid(str(error)) from None
 
 
 @cache
@@ -45,14 +60,16 @@ def text_to_binary(text: str) -> bytes:
     """A module's text as bytes."""
     from wasmtime import wat2wasm
 
-    return bytes(wat2wasm(text))
+    with _valid():
+        return bytes(wat2wasm(text))
 
 
 def compiled(binary: bytes) -> Any:
-    """A module, compiled for this machine. ``WasmtimeError`` where it is not valid."""
+    """A module, compiled for this machine. :class:`Invalid` where it is not valid."""
     from wasmtime import Module
 
-    return Module(_engine(), binary)
+    with _valid():
+        return Module(_engine(), binary)
 
 
 def serialised(module: Any) -> bytes:
@@ -68,7 +85,8 @@ class Instance:
         from wasmtime import Module, Store
 
         if isinstance(module, bytes):
-            module = Module.deserialize(_engine(), module)
+            with _valid():
+                module = Module.deserialize(_engine(), module)
         self._store = Store(_engine())
         self._instance = Made(self._store, module, [])
         self._exports: Any = self._instance.exports(self._store)
@@ -100,8 +118,8 @@ class Instance:
         given = (context, ctypes.addressof(function._func), ctypes.addressof(values), size, ctypes.addressof(trap))
         call = _unchecked(long)
         traps = memoryview(trap).cast("B").cast("q")
-        words = memoryview(values).cast("B").cast("i")  # type: ignore[arg-type]
-        longs = memoryview(values).cast("B").cast("q")  # type: ignore[arg-type]
+        words = memoryview(values).cast("B").cast("i")
+        longs = memoryview(values).cast("B").cast("q")
         step = ctypes.sizeof(c.wasmtime_val_raw_t)
         places = [
             (longs, number * step // 8) if rep == "i64" else (words, number * step // 4)
@@ -148,7 +166,7 @@ def _unchecked(long: bool) -> Callable[..., int | None]:
     """``wasmtime_func_call_unchecked``: context, function, values, how many, where a trap goes; gives an error."""
     from wasmtime import _bindings as c
 
-    address = ctypes.cast(c.dll.wasmtime_func_call_unchecked, ctypes.c_void_p).value
+    address = ctypes.cast(c._wasmtime_func_call_unchecked, ctypes.c_void_p).value
     assert address is not None
     kind = ctypes.CFUNCTYPE if long else ctypes.PYFUNCTYPE
     pointer = ctypes.c_void_p
