@@ -47,7 +47,7 @@ def test_signatures_of_the_runtime_are_those_of_its_text() -> None:
     known = runtime_signatures()
     assert known["bag_add"] == Signature(("i32", "i32", "i32"), "i32")
     assert known["merge"] == Signature(("i32",) * 6, None)
-    assert known["touched"] == Signature(("i32",), None)
+    assert known["wake"] == Signature(("i32",), None)
     assert known["begin"] == Signature(("i64",), None)
     text = '(func $a (export "b") (param i32 i64) (param $x i64)\n  (result i32)\n  (local $y i32) (call $c))'
     assert signatures_in(text) == {"a": Signature(("i32", "i64", "i64"), "i32")}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from interpreter.compiler.build.memory import STATE
 from interpreter.compiler.build.module import ModuleBuilder
@@ -67,18 +67,21 @@ def build(builder: ModuleBuilder) -> tuple[list[str], dict[str, dict[int, str]]]
     return stretches, asked
 
 
-def built(builder: ModuleBuilder, bots: Bots = ()) -> tuple[list[str], dict[str, dict[int, str]], Context]:
-    """Builds all functions, for passes to work on."""
+def built(
+    builder: ModuleBuilder, bots: Bots = (), further: Iterable[str] = ()
+) -> tuple[list[str], dict[str, dict[int, str]], Context]:
+    """Builds all functions, for passes to work on. ``further`` are called from outside, too."""
     stretches, asked = build(builder)
-    roots = {*stretches, *(name for names in (*asked.values(), *bots) for name in names.values()), "rank"}
+    roots = {*stretches, *(name for names in (*asked.values(), *bots) for name in names.values()), "rank", *further}
     context = _context(builder, roots)
     context.stretches = tuple(stretches)
     return stretches, asked, context
 
 
-def assembled(builder: ModuleBuilder, first: bytes, bots: Bots = ()) -> tuple[str, Plan]:
-    """The text of the module, and where things lie in its memory. ``first`` is the state that games begin with."""
-    stretches, asked, context = built(builder, bots)
+def assembled(builder: ModuleBuilder, first: bytes, bots: Bots = (), further: Iterable[str] = ()) -> tuple[str, Plan]:
+    """The text of the module, and where things lie in its memory. ``first`` is the state that games begin with, and
+    ``further`` are functions that are called from outside beside those that every module has."""
+    stretches, asked, context = built(builder, bots, further)
     seats = len(builder.constants.seats)
     streams, kinds = builder.memory.reserve_long(2 * seats), builder.memory.reserve(seats)
     functions = optimised(builder.functions, context)
