@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from importlib import import_module
-from importlib.util import find_spec
+from collections.abc import Iterator, Sequence
 
 from interpreter.compiler.build.module import ModuleBuilder
-from interpreter.compiler.ir import ops as o
-from interpreter.compiler.wasm.assemble import build
+from interpreter.compiler.passes import PASSES
+from interpreter.compiler.passes.context import Functions
+from interpreter.compiler.wasm.assemble import build, context_of
 from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.setup import Table
 from interpreter.play.bots.named import policies_for
 from interpreter.play.bots.peeks import peeks_of
 
-__all__ = ["RANDOM", "Pass", "module_builder", "module_functions", "passed", "passes", "rule_of"]
+__all__ = ["BUILT", "RANDOM", "forms_of", "module_builder", "passes", "rule_of"]
 
 RANDOM = "random"
 BUILT = "built"
 """The form of a function before all passes."""
-
-Pass = Callable[[o.Function], o.Function]
-"""A pass over one function."""
 
 
 def module_builder(ruleset: Ruleset, table: Table, bots: Sequence[str]) -> tuple[ModuleBuilder, list[dict[int, str]]]:
@@ -39,34 +35,30 @@ def module_builder(ruleset: Ruleset, table: Table, bots: Sequence[str]) -> tuple
         found = {}
         for index, (_, end) in builder.decisions.asks.items():
             peeks = peeks_of(ruleset.model, policy, end.ask.name)
-            found[index] = builder.policies.choosing(policy, index, None if peeks.always else peeks.groups)
+            found[index] = builder.policies.choosing(policy, index, peeks=None if peeks.always else peeks.groups)
         choosing.append(found)
     return builder, choosing
 
 
-def module_functions(ruleset: Ruleset, table: Table) -> ModuleBuilder:
-    """A builder with all functions of the rules and of every policy."""
-    builder, _ = module_builder(ruleset, table, [RANDOM, *policies_for(ruleset)])
-    build(builder)
-    return builder
+def passes() -> list[str]:
+    """The names of the forms of functions in order: as they are built, then what each pass makes of them."""
+    return [BUILT, *(each.__name__ for each in PASSES)]
 
 
-def passes() -> dict[str, Pass | None]:
-    """The forms of a function in order: as it is built, then what each pass makes of it, by the name of the pass."""
-    found: dict[str, Pass | None] = {BUILT: None}
-    if find_spec("interpreter.compiler.passes") is not None:
-        found.update(import_module("interpreter.compiler.passes").PASSES)
-    return found
+def forms_of(ruleset: Ruleset, table: Table) -> tuple[ModuleBuilder, Iterator[tuple[str, Functions]]]:
+    """A builder with all functions of the rules and of every policy, and their forms, each with its name. A function
+    that a pass leaves out is inlined wherever it is called."""
+    builder, bots = module_builder(ruleset, table, [RANDOM, *policies_for(ruleset)])
+    context = context_of(builder, *build(builder), bots)
 
+    def forms() -> Iterator[tuple[str, Functions]]:
+        functions: Functions = dict(builder.functions)
+        yield BUILT, functions
+        for each in PASSES:
+            functions = each(functions, context)
+            yield each.__name__, functions
 
-def passed(function: o.Function, last: str) -> o.Function:
-    """A function after all passes up to one."""
-    for name, one_pass in passes().items():
-        if one_pass is not None:
-            function = one_pass(function)
-        if name == last:
-            break
-    return function
+    return builder, forms()
 
 
 def rule_of(purpose: str) -> str:

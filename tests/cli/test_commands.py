@@ -94,15 +94,6 @@ def test_show_interpretations_and_chance(run: Run) -> None:
     ]
 
 
-def test_show_what_is_emitted(run: Run) -> None:
-    text = run("show", "pebbles", "--emit", "--players", "2").stdout
-    compile(text, "emitted", "exec")
-    assert "# --- pebbles/family.yaml" in text
-    assert "def T" in text
-    assert json.loads(run("show", "pebbles", "--emit", "-o", "json").stdout)["python"].startswith("# ---")
-    assert run("show", "pebbles", "--players", "2").exit_code == 2
-
-
 def test_show_prints_the_intermediate_form_of_a_rule_and_its_webassembly(run: Run) -> None:
     text = run("show", "pebbles", "--ir", "may_pull", "--players", "2").stdout
     assert text.startswith("# may_pull@0 of pebbles\nf.may_pull_0(p0: i32")
@@ -110,7 +101,11 @@ def test_show_prints_the_intermediate_form_of_a_rule_and_its_webassembly(run: Ru
     assert text == run("show", "pebbles", "may_pull", "--ir=built").stdout
     assert text.rstrip("\n") in run("show", "pebbles", "--ir").stdout
     wat = run("show", "pebbles", "--wat", "may_pull").stdout
-    assert wat.startswith(";; may_pull@0 of pebbles\n(func $f.may_pull_0 (param $p0 i32)")
+    inlined = ";; inlined wherever it is called; as built:\n"
+    assert wat.startswith(f"{inlined};; may_pull@0 of pebbles\n(func $f.may_pull_0 (param $p0 i32)")
+    assert run("show", "pebbles", "may_pull", "--ir=inline").stdout == f"{inlined.replace(';;', '#')}{text}"
+    pulling = run("show", "pebbles", "pulling", "--ir=inline").stdout
+    assert pulling != run("show", "pebbles", "pulling", "--ir").stdout
     assert wat.rstrip("\n") in run("show", "pebbles", "--wat").stdout
     data = json.loads(run("show", "pebbles", "--wat", "f.may_pull_0", "-o", "json").stdout)
     assert data == {
@@ -128,7 +123,7 @@ def test_show_prints_the_intermediate_form_of_a_rule_and_its_webassembly(run: Ru
         (["--ir=biult", "may_pull"], "unknown pass `biult`; did you mean `built`? The passes are `built`"),
         (["may_pull"], "the name of a rule goes with --ir and --wat"),
         (["--ir", "--wat"], "are two views"),
-        (["--layers", "--players", "2"], "--players and --set go with --emit, --ir and --wat"),
+        (["--layers", "--players", "2"], "--players and --set go with --ir and --wat"),
         (["--wat", "--players", "77"], "77"),
     ],
 )

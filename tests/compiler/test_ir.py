@@ -12,7 +12,7 @@ from interpreter.compiler.ir.show import text_of
 from interpreter.compiler.ir.verify import Signature, check_function, signatures_in, signatures_of
 from interpreter.compiler.wasm.signatures import runtime_signatures
 from interpreter.engine.ruleset import load
-from interpreter.play.modules import module_functions, passed, passes, rule_of
+from interpreter.play.modules import forms_of, passes, rule_of
 from interpreter.reading.files import shelf_for
 
 X, Y, WIDE = o.Var("x", "i32"), o.Var("y", "i32"), o.Var("wide", "i64")
@@ -36,12 +36,15 @@ def test_every_function_of_a_shipped_ruleset_is_sound_after_every_pass(id: str) 
     ruleset = load(id)
     people = ruleset.players.usual
     ruleset = ruleset.for_players(people)
-    builder = module_functions(ruleset, ruleset.table(people, ruleset.settings({})))
+    builder, forms = forms_of(ruleset, ruleset.table(people, ruleset.settings({})))
     assert len(builder.functions) > 30
-    for last in passes():
-        functions = [passed(each, last) for each in builder.functions.values()]
-        known = {**runtime_signatures(), **signatures_of(functions)}
-        assert [text for each in functions for text in check_function(each, known)] == []
+    named = []
+    for form, functions in forms:
+        known = {**runtime_signatures(), **signatures_of(functions.values())}
+        assert [text for each in functions.values() for text in check_function(each, known)] == [], form
+        assert all(text_of(each, builder.memory.groups) for each in functions.values())
+        named.append(form)
+    assert named == passes()
 
 
 def test_signatures_of_the_runtime_are_those_of_its_text() -> None:
@@ -112,6 +115,13 @@ def test_a_loop_without_end_needs_no_value_behind_it() -> None:
         ((o.Return(o.Call("act", ())),), "`act` gives nothing, want a value"),
         ((o.Do(o.Call("pair", (ONE, LONG))), o.Fail()), "`pair` gives i32, want nothing"),
         ((o.Set(WIDE, o.Call("pair", (ONE, LONG), "i64")), o.Fail()), "`pair` gives i32, want i64"),
+        ((o.Return(o.Within((o.Set(Y, LONG),), ONE)),), "the value is i64, want i32"),
+        ((o.Return(o.Within((), LONG)),), "the result is i64, want i32"),
+        ((o.Return(o.Within((), o.Get(Y))),), "`y` is read and may not be set"),
+        ((o.Return(o.LoadLong(ONE)),), "the result is i64, want i32"),
+        ((o.Return(o.Cell(LONG, "money")),), "the address is i64, want i32"),
+        ((o.Touch("money", LONG), o.Fail()), "the owner is i64, want i32"),
+        ((o.Do(ONE), o.Fail()), "a value that nobody drops"),
         ((o.Break("a"),), "no block `a` is open"),
         ((o.Block("a", (o.Continue("a"),)), o.Fail()), "no loop `a` is open"),
         ((o.Block("a", (o.Block("a", ()),)), o.Fail()), "the label `a` is open already"),
@@ -154,6 +164,15 @@ sell(x: i32) -> i32:
     charge y
     if x:
         fail "no way"
+    touch money[x]
+    let within1:
+        y = load [&bag[x]] bag
+        let within2:
+            charge y
+            give load long [y + 8]
+        give index(within2)
+    if within1 > 2:
+        y = 3
     return load [x + 4] ?
 """
 
@@ -169,6 +188,8 @@ def test_a_function_reads_as_its_rules_name_cells() -> None:
     x, y = o.Get(X), o.Get(Y)
     bag = o.Binary("add", o.Binary("mul", x, o.Constant(12)), o.Constant(92))
     item = o.Load(o.Constant(0), 92 + 2 * 12 + 4, "i32", "bag")
+    deep = o.Within((o.Charge(y),), o.LoadLong(y, 8))
+    within = o.Within((o.Set(Y, o.Load(o.Cell(bag, "bag"), 0, "i32", "bag")),), o.ToIndex(deep))
     place = Span(SourceFile("bank.yaml", "sell:\n  x = 1\n"), 8, 13)
     body = (
         o.Set(Y, ONE, span=place),
@@ -191,6 +212,8 @@ def test_a_function_reads_as_its_rules_name_cells() -> None:
         o.SetGlobal("top", o.Data(400, "rows")),
         o.Charge(y),
         o.If(x, (o.Fail("no way"),)),
+        o.Touch("money", x),
+        o.If(o.Compare("gt", within, o.Constant(2)), (o.Set(Y, o.Constant(3)),)),
         o.Return(o.Load(x, 4, "i32", "?")),
     )
     made = o.Function("sell", (X,), "i32", body, "sell@0 of bank")

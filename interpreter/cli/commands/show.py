@@ -42,13 +42,12 @@ COMPILED = ("ir", "wat")
 @click.option("--interpretations", is_flag=True, help="Doubts, their readings, the one taken.")
 @click.option("--chance", is_flag=True, help="The names of chance, and what they shuffle or pick.")
 @click.option("--policy", metavar="NAME", help="How a bot decides: each line with its name and the file it is from.")
-@click.option("--emit", is_flag=True, help="The Python functions that run the rules at one table.")
 @click.option(
     "--ir",
     is_flag=False,
     flag_value="",
     metavar="[=PASS]",
-    help="The intermediate form of the rules, or of the rule NAME; after all optimisation passes or after PASS.",
+    help="The intermediate form of the rules, or of the rule NAME, as built or after the optimisation pass PASS.",
 )
 @click.option("--wat", is_flag=True, help="The WebAssembly text of the rules, or of the rule NAME.")
 @players_option
@@ -73,25 +72,21 @@ def command(
       regelwerk show germany-2018 --layers
       regelwerk show germany-2018 --events -o json
       regelwerk show germany-2018 --policy sensible
-      regelwerk show germany-2018 --emit --players 4
       regelwerk show goofspiel --ir bidding
-      regelwerk show goofspiel --ir=built --players 3
+      regelwerk show germany-2018 --ir=inline --players 4
       regelwerk show goofspiel --wat bid_of
     """
     asked = [view for view, is_set in {**flags, "policy": policy, "ir": ir is not None}.items() if is_set]
     if len(asked) > 1:
         raise click.UsageError(f"--{asked[0]} and --{asked[1]} are two views: ask for one")
     view = asked[0] if asked else None
-    if view not in ("emit", *COMPILED) and any(":=" in setting for setting in settings):
+    if view not in COMPILED and any(":=" in setting for setting in settings):
         raise click.BadParameter("a number of seats goes with a game only: leave it out", param_hint="--with")
-    if view != "emit" and view not in COMPILED and (players is not None or settings):
-        raise click.UsageError("--players and --set go with --emit, --ir and --wat")
+    if view not in COMPILED and (players is not None or settings):
+        raise click.UsageError("--players and --set go with --ir and --wat")
     if name is not None and view not in COMPILED:
         raise click.UsageError("the name of a rule goes with --ir and --wat")
     found = loaded(ruleset, overlays)
-    if view == "emit":
-        _tell_emitted(found, players, settings, output)
-        return
     if view in COMPILED:
         _tell_functions(found, players, settings, output, name, ir)
         return
@@ -103,26 +98,15 @@ def command(
         tell(data)
 
 
-def _tell_emitted(ruleset: Ruleset, players: int | None, given: tuple[str, ...], output: str) -> None:
-    """What the compiler makes of the rules for so many players and these settings."""
-    ruleset, people = players_for(ruleset, players)
-    settings = ruleset.settings(settings_for(ruleset, people, given))
-    emitted = ruleset.table(people, settings).machine.emitted
-    if output == "json":
-        as_json({"ruleset": ruleset.id, "players": people, "python": emitted.text()})
-    else:
-        say(emitted.text().rstrip("\n"))
-
-
 def _tell_functions(
     ruleset: Ruleset, players: int | None, given: tuple[str, ...], output: str, name: str | None, ir: str | None
 ) -> None:
     """The functions of a module: as intermediate form after a pass, or (no ``ir``) as WebAssembly text."""
     from interpreter.compiler.ir.show import text_of
     from interpreter.compiler.wasm import emit
-    from interpreter.play.modules import module_functions, passed, passes, rule_of
+    from interpreter.play.modules import BUILT, forms_of, passes, rule_of
 
-    names = list(passes())
+    names = passes()
     if ir and ir not in names and name is None:
         name, ir = ir, ""  # `--ir NAME`
     elif ir and ir not in names:
@@ -130,19 +114,22 @@ def _tell_functions(
         near = did_you_mean(ir, names) or "."
         raise click.BadParameter(f"unknown pass `{ir}`{near} The passes are {known}", param_hint="--ir")
     ruleset, people = players_for(ruleset, players)
-    builder = module_functions(ruleset, ruleset.table(people, ruleset.settings(settings_for(ruleset, people, given))))
+    settings = ruleset.settings(settings_for(ruleset, people, given))
+    builder, forms = forms_of(ruleset, ruleset.table(people, settings))
     purposes = builder.purposes
     rules = {each: rule_of(purposes.get(each, "")) for each in builder.functions}
     wanted = [each for each, rule in rules.items() if name in (None, each, rule)]
     if not wanted:
         near = did_you_mean(name or "", [*rules, *filter(None, rules.values())])
         raise click.BadParameter(f"no function is made of a rule `{name}`{near}", param_hint="NAME")
-    last = ir or names[-1]
-    functions = {each: passed(builder.functions[each], last) for each in wanted}
-    texts = {
-        each: emit.text_of(function) if ir is None else text_of(function, builder.memory.groups)
-        for each, function in functions.items()
-    }
+    last = names[-1] if ir is None else ir or BUILT
+    functions = next(functions for form, functions in forms if form == last)
+    inlined = f"{';;' if ir is None else '#'} inlined wherever it is called; as built:\n"
+    texts = {}
+    for each in wanted:
+        function = functions.get(each, builder.functions[each])
+        text = emit.text_of(function) if ir is None else text_of(function, builder.memory.groups)
+        texts[each] = text if each in functions else inlined + text
     if output == "json":
         form = "wat" if ir is None else "ir"
         listed = [{"name": each, "rule": rules[each] or None, form: text} for each, text in texts.items()]

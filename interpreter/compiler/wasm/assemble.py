@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from interpreter.compiler.build.memory import STATE
 from interpreter.compiler.build.module import ModuleBuilder
@@ -15,7 +15,7 @@ from interpreter.compiler.wasm.emit import text_of
 from interpreter.compiler.wasm.inline import inliner
 from interpreter.compiler.wasm.runtime import graph_cache_words, runtime_text
 
-__all__ = ["FUEL", "Plan", "assembled"]
+__all__ = ["FUEL", "Plan", "assembled", "build", "context_of"]
 
 FUEL = 500_000
 """The steps that a module may take for one decision before it gives up."""
@@ -67,14 +67,13 @@ def build(builder: ModuleBuilder) -> tuple[list[str], dict[str, dict[int, str]]]
     return stretches, asked
 
 
-def assembled(builder: ModuleBuilder, first: bytes, bots: Bots = ()) -> tuple[str, Plan]:
-    """The text of the module, and where things lie in its memory. ``first`` is the state that games begin with."""
+def assembled(builder: ModuleBuilder, first: bytes, bots: Bots = (), roots: Collection[str] = ()) -> tuple[str, Plan]:
+    """The text of the module, and where things lie in its memory. ``first`` is the state that games begin with,
+    ``roots`` are more functions that are called from outside."""
     stretches, asked = build(builder)
     seats = len(builder.constants.seats)
     streams, kinds = builder.memory.reserve_long(2 * seats), builder.memory.reserve(seats)
-    context = _context(builder, {*stretches, *(name for names in asked.values() for name in names.values()), "rank"})
-    for bot in bots:
-        context.roots |= set(bot.values())
+    context = context_of(builder, stretches, asked, bots, roots)
     functions = optimised(builder.functions, context)
     touched = list(_touched(builder, context))
     graph = list(_graph(builder))
@@ -114,7 +113,15 @@ def assembled(builder: ModuleBuilder, first: bytes, bots: Bots = ()) -> tuple[st
     return "\n".join(lines), plan
 
 
-def _context(builder: ModuleBuilder, roots: set[str]) -> Context:
+def context_of(
+    builder: ModuleBuilder,
+    stretches: Sequence[str],
+    asked: Mapping[str, Mapping[int, str]],
+    bots: Bots = (),
+    roots: Collection[str] = (),
+) -> Context:
+    """What passes know of the functions of a module, which :func:`build` has built."""
+    called = {*stretches, *roots, "rank"}.union(*(names.values() for names in (*asked.values(), *bots)))
     model, groups = builder.constants.model, builder.memory.groups
     of_seats = frozenset(name for name, group in model.groups.items() if group.owner == "seat")
     owners = {}
@@ -122,7 +129,7 @@ def _context(builder: ModuleBuilder, roots: set[str]) -> Context:
         kinds, pieces = max(1, len(builder.constants.pieces)), builder.shapes.domains["piece"]
         owners["piece"] = builder.memory.words([piece // kinds for piece in range(pieces)])
     cells = Cells(groups, of_seats, owners)
-    return Context(builder.memory, cells, len(builder.constants.seats), frozenset(roots))
+    return Context(builder.memory, cells, len(builder.constants.seats), frozenset(called))
 
 
 def _touched(builder: ModuleBuilder, context: Context) -> Iterator[str]:

@@ -12,7 +12,7 @@ from interpreter.compiler.build.shapes import WORD
 from interpreter.compiler.build.standalone import Standalone
 from interpreter.compiler.wasm.assemble import FUEL, Bots, Plan, assembled
 
-__all__ = ["EXPORTS", "StandaloneModule", "binary_of", "standalone_module"]
+__all__ = ["EXPORTS", "StandaloneModule", "standalone_module"]
 
 EXPORTS = {
     "new_game": ("(seed: i64)", "begins a game and goes to its first decision"),
@@ -52,7 +52,8 @@ def standalone_module(builder: ModuleBuilder, first: bytes, bots: Bots, streams:
     """The module. ``streams``: for each seat the hash of the name of the stream from which its bot draws."""
     memory = builder.memory
     faces = Standalone(builder)
-    builder.functions.update(faces.functions())
+    around = faces.functions()
+    builder.functions.update(around)
     slot = (memory.frames - STATE + FRAMES_KEPT * WORD + 7) // 8 * 8
     slots = max(1, min(MOST_UNDONE, UNDO_BYTES // slot))
     undo = memory.reserve((slots * slot) // WORD)
@@ -60,7 +61,7 @@ def standalone_module(builder: ModuleBuilder, first: bytes, bots: Bots, streams:
     for index in builder.decisions.asks:
         strides[index] = builder.decisions.stride(index) * WORD
     sizes = memory.words(strides)
-    text, plan = assembled(builder, first, bots)
+    text, plan = assembled(builder, first, bots, around)
     head, _, _ = text.rpartition(")")
     seated = "\n".join(
         f"  (call $seat_bot (i32.const {seat}) (i32.const 0) (local.get $seed) (i64.const {stream}))"
@@ -73,13 +74,6 @@ def standalone_module(builder: ModuleBuilder, first: bytes, bots: Bots, streams:
         stretches=_number_of_stretches(text),
     )
     return StandaloneModule(f"{head}{face})", plan, faces.buffer, faces.mask, slots)
-
-
-def binary_of(text: str) -> bytes:
-    """A module's text as a binary."""
-    from wasmtime import wat2wasm
-
-    return bytes(wat2wasm(text))
 
 
 def _number_of_stretches(text: str) -> int:
@@ -140,6 +134,7 @@ FACE = """
   (local.set $slot (call $slot (global.get $undo_next)))
   (memory.copy (i32.const {state}) (local.get $slot)
     (i32.sub (i32.load (i32.add (local.get $slot) (i32.const 8))) (i32.const {state})))
+  (call $forget)
   (i32.const 1))
 
 ;; The option that a policy chooses.
