@@ -101,7 +101,11 @@ def test_show_prints_the_intermediate_form_of_a_rule_and_its_webassembly(run: Ru
     assert text == run("show", "pebbles", "may_pull", "--ir=built").stdout
     assert text.rstrip("\n") in run("show", "pebbles", "--ir").stdout
     wat = run("show", "pebbles", "--wat", "may_pull").stdout
-    assert wat.startswith(";; may_pull@0 of pebbles\n(func $f.may_pull_0 (param $p0 i32)")
+    inlined = ";; inlined wherever it is called; as built:\n"
+    assert wat.startswith(f"{inlined};; may_pull@0 of pebbles\n(func $f.may_pull_0 (param $p0 i32)")
+    assert run("show", "pebbles", "may_pull", "--ir=inline").stdout == f"{inlined.replace(';;', '#')}{text}"
+    pulling = run("show", "pebbles", "pulling", "--ir=inline").stdout
+    assert pulling != run("show", "pebbles", "pulling", "--ir").stdout
     assert wat.rstrip("\n") in run("show", "pebbles", "--wat").stdout
     data = json.loads(run("show", "pebbles", "--wat", "f.may_pull_0", "-o", "json").stdout)
     assert data == {

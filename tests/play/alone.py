@@ -6,7 +6,7 @@ import json
 import struct
 from typing import Any
 
-from interpreter.compiler.wasm.standalone import binary_of
+from interpreter.compiler.wasm.instance import text_to_binary
 from interpreter.play.standalone import Standalone
 
 __all__ = ["Alone"]
@@ -20,7 +20,7 @@ class Alone:
 
         self.manifest = manifest = json.loads(json.dumps(built.manifest))
         self.store = Store(Engine())
-        exports = Instance(self.store, Module(self.store.engine, binary_of(built.text)), []).exports(self.store)
+        exports = Instance(self.store, Module(self.store.engine, text_to_binary(built.text)), []).exports(self.store)
         self._memory, self._exports = exports["memory"], exports
         self.decisions = {decision["number"]: decision for decision in manifest["decisions"]}
 

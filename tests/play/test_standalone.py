@@ -46,6 +46,7 @@ def built(name: str, people: int, overlays: tuple[str, ...] = ()) -> tuple[Rules
     ruleset = load(name, overlays)
     people = people or ruleset.players.usual
     ruleset = ruleset.for_players(people)
+    ruleset.table(people, ruleset.settings({})).machine.plain = True  # it says what is right
     policies = POLICIES if name not in [small for small, _, _ in SMALL] else ("random",)
     return ruleset, standalone(ruleset, people, ruleset.settings({}), policies)
 
@@ -53,6 +54,7 @@ def built(name: str, people: int, overlays: tuple[str, ...] = ()) -> tuple[Rules
 def put(alone: Alone, made: Standalone, game: Game) -> None:
     """The state of a game into the memory of a module."""
     alone.write(STATE, Codec(made.builder).encode(game.state, 0))
+    alone.call("forget")
 
 
 def both_take(game: Game, alone: Alone, number: int, address: int) -> bool:

@@ -67,7 +67,7 @@ def command(
     bots = _policies(found, policies)
     given = found.settings(settings_for(found, people, settings))
     from interpreter import __version__
-    from interpreter.compiler.wasm.standalone import binary_of
+    from interpreter.compiler.wasm.instance import text_to_binary
     from interpreter.play.standalone import standalone
 
     manifest_file = file.with_suffix(".json")
@@ -75,7 +75,7 @@ def command(
         can_be_written(path)
     built = standalone(found, people, given, bots)
     try:
-        binary = binary_of(built.text)
+        binary = text_to_binary(built.text)
     except ImportError:
         refused("`build` needs wasmtime: `pip install wasmtime`")
     text = json.dumps({"regelwerk": __version__, **built.manifest}, ensure_ascii=False, indent=1) + "\n"

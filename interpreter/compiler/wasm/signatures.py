@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from interpreter.compiler.ir.verify import Signature, signatures_in
-from interpreter.compiler.wasm.assemble import DRIVER, effects_text
+from interpreter.compiler.wasm.assemble import DRIVER, TOUCHED, effects_text
 from interpreter.compiler.wasm.runtime import runtime_text
 
 __all__ = ["runtime_signatures"]
@@ -14,4 +14,4 @@ __all__ = ["runtime_signatures"]
 @cache
 def runtime_signatures() -> dict[str, Signature]:
     """The signatures of the runtime, the effects and the driver, read once."""
-    return signatures_in("\n".join((runtime_text(), effects_text(), DRIVER)))
+    return signatures_in("\n".join((runtime_text(), effects_text(), TOUCHED, DRIVER)))
