@@ -15,7 +15,7 @@ from interpreter.compiler.wasm.emit import text_of
 from interpreter.compiler.wasm.inline import inliner
 from interpreter.compiler.wasm.runtime import graph_cache_words, runtime_text
 
-__all__ = ["FUEL", "Plan", "assembled"]
+__all__ = ["FUEL", "Plan", "assembled", "build", "context_of"]
 
 FUEL = 500_000
 """The steps that a module may take for one decision before it gives up."""
@@ -71,10 +71,7 @@ def assembled(builder: ModuleBuilder, first: bytes, bots: Bots = ()) -> tuple[st
     stretches, asked = build(builder)
     seats = len(builder.constants.seats)
     streams, kinds = builder.memory.reserve(4 * seats), builder.memory.reserve(seats)
-    context = _context(builder, {*stretches, *(name for names in asked.values() for name in names.values()), "rank"})
-    for bot in bots:
-        context.roots |= set(bot.values())
-    context.stretches = tuple(stretches)
+    context = context_of(builder, stretches, [*asked.values(), *bots])
     functions = optimised(builder.functions, context)
     touched = list(_touched(builder, context))
     graph = list(_graph(builder))
@@ -114,7 +111,8 @@ def assembled(builder: ModuleBuilder, first: bytes, bots: Bots = ()) -> tuple[st
     return "\n".join(lines), plan
 
 
-def _context(builder: ModuleBuilder, roots: set[str]) -> Context:
+def context_of(builder: ModuleBuilder, stretches: Sequence[str], tables: Sequence[Mapping[int, str]]) -> Context:
+    """What passes know beside the functions. ``tables`` name those that the machine calls by number."""
     model, groups = builder.constants.model, builder.memory.groups
     of_seats = frozenset(name for name, group in model.groups.items() if group.owner == "seat")
     owners = {}
@@ -122,7 +120,8 @@ def _context(builder: ModuleBuilder, roots: set[str]) -> Context:
         kinds, pieces = max(1, len(builder.constants.pieces)), builder.shapes.domains["piece"]
         owners["piece"] = builder.memory.words([piece // kinds for piece in range(pieces)])
     cells = Cells(groups, of_seats, owners)
-    return Context(builder.memory, cells, len(builder.constants.seats), frozenset(roots))
+    roots = frozenset((*stretches, *(name for names in tables for name in names.values()), "rank"))
+    return Context(builder.memory, cells, len(builder.constants.seats), roots, tuple(stretches))
 
 
 def _touched(builder: ModuleBuilder, context: Context) -> Iterator[str]:
