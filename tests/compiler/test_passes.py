@@ -107,14 +107,14 @@ def test_a_function_of_one_hand_has_a_row_for_each_seat(tmp_path: Path) -> None:
     """)
     assert it.text("memoise", "f.wealth_0") == shown("""
         (func $f.wealth_0 (param $p0 i32) (result i64)
-          (local.set $entry (i32.add (i32.mul (local.get $p0) (i32.const 8)) (i32.const 267192)))
+          (local.set $entry (i32.add (i32.mul (local.get $p0) (i32.const 8)) (i32.const 267216)))
           (return
             (if
               (result i64)
               (i32.and
                 (i32.eq
                   (i32.load (local.get $entry))
-                  (i32.load offset=267184 (i32.shl (local.get $p0) (i32.const 2))))
+                  (i32.load offset=267208 (i32.shl (local.get $p0) (i32.const 2))))
                 (i64.eqz
                   (i64.and
                     (i64.load offset=267160 (i32.shl (local.get $p0) (i32.const 3)))
@@ -134,8 +134,9 @@ def test_a_function_of_one_hand_has_a_row_for_each_seat(tmp_path: Path) -> None:
               (i64.const 0))
             (then
               (if
-                (i32.eqz
-                  (i32.add (i32.load offset=267184 (i32.shl (local.get $p0) (i32.const 2))) (i32.const 1)))
+                (i32.lt_s
+                  (i32.add (i32.load offset=267208 (i32.shl (local.get $p0) (i32.const 2))) (i32.const 1))
+                  (i32.const 0))
                 (then
                   (unreachable) ;; no generation is left
                 )
@@ -145,9 +146,9 @@ def test_a_function_of_one_hand_has_a_row_for_each_seat(tmp_path: Path) -> None:
                 (i32.shl (local.get $p0) (i32.const 3))
                 (i64.and (i64.load offset=267160 (i32.shl (local.get $p0) (i32.const 3))) (i64.const -2)))
               (i32.store
-                offset=267184
+                offset=267208
                 (i32.shl (local.get $p0) (i32.const 2))
-                (i32.add (i32.load offset=267184 (i32.shl (local.get $p0) (i32.const 2))) (i32.const 1)))
+                (i32.add (i32.load offset=267208 (i32.shl (local.get $p0) (i32.const 2))) (i32.const 1)))
             )
           )
           (local.set $answer (call $f.wealth_0.work (local.get $p0)))
@@ -157,7 +158,7 @@ def test_a_function_of_one_hand_has_a_row_for_each_seat(tmp_path: Path) -> None:
             )
           )
           (i32.store offset=4 (local.get $entry) (i32.wrap_i64 (local.get $answer)))
-          (i32.store (local.get $entry) (i32.load offset=267184 (i32.shl (local.get $p0) (i32.const 2))))
+          (i32.store (local.get $entry) (i32.load offset=267208 (i32.shl (local.get $p0) (i32.const 2))))
           (return (local.get $answer))
           unreachable
         )
@@ -219,6 +220,45 @@ def test_a_change_marks_what_is_not_known_any_more(tmp_path: Path) -> None:
             (local.set $at1 (i32.add (local.get $at1) (i32.const 1)))
             (br $each2.again)))
           (return (i32.const 1))
+          unreachable
+        )
+    """)
+
+
+def test_what_is_known_of_a_node_stays_when_places_of_others_change(tmp_path: Path) -> None:
+    it = Functions(
+        tmp_path,
+        """
+        for each t in town:
+          amount = free(t)
+        end game
+        """,
+        """
+        free:
+          is: |
+            (where: town) -> int: count(p in where.places where p.piece == none and p.price > 0 and p.price < 9) + amount
+        """,
+    )
+    assert it.text("memoise", "f.free_0") == shown("""
+        (func $f.free_0 (param $p0 i32) (result i64)
+          (local.set $entry (i32.add (i32.mul (local.get $p0) (i32.const 8)) (i32.const 267304)))
+          (return
+            (if
+              (result i64)
+              (i32.and
+                (i32.and
+                  (i32.eq
+                    (i32.load (local.get $entry))
+                    (i32.add
+                      (i32.load offset=267288 (i32.const 0))
+                      (i32.load offset=267292 (i32.shl (local.get $p0) (i32.const 2)))))
+                  (i64.eqz (i64.and (i64.load offset=267256 (i32.const 0)) (i64.const 1))))
+                (i64.eqz
+                  (i64.and
+                    (i64.load offset=267264 (i32.shl (local.get $p0) (i32.const 3)))
+                    (i64.const 1))))
+              (then (i64.load32_s offset=4 (local.get $entry)))
+              (else (call $f.free_0.fill (local.get $p0) (local.get $entry)))))
           unreachable
         )
     """)
