@@ -236,7 +236,7 @@ def test_what_is_known_of_a_node_stays_when_places_of_others_change(tmp_path: Pa
         """
         free:
           is: |
-            (where: town) -> int: count(p in where.places where p.piece == none and p.price > 0 and p.price < 9) + amount
+            (t: town) -> int: count(p in t.places where p.piece == none and p.price > 0 and p.price < 9) + amount
         """,
     )
     assert it.text("memoise", "f.free_0") == shown("""
