@@ -129,8 +129,9 @@ def test_a_game_of_random_choices_has_the_same_options_and_states(name: str) -> 
         while game.decision is not None:
             site = game.decision.site
             options = list(it.machine.options(game.state, game.decision.env, site))
-            assert game.state.frame is not None
-            assert it.options(game.state.frame[0], site.ask) == options
+            frame = game.state.frame
+            assert frame is not None
+            assert it.options(frame[0], site.ask) == options
             place = chooses.randrange(len(options))
             game.apply(game.decision.option(options[place]))
             stride = it.builder.decisions.stride(it.words(STATE, 2)[1])

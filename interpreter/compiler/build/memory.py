@@ -98,6 +98,10 @@ class Memory:
             return self.words(list(value))
         return self.words([self.constant(each, of) for each, of in zip(value, shapes.fields(type_), strict=True)])
 
+    def known_table(self, name: str) -> int | None:
+        """The address of a row that something asked for under a name."""
+        return self._tables.get(name)
+
     def table(self, name: str, values: Sequence[Any], type_: Type) -> int:
         """The address of a row of constants by index, under a name."""
         if name not in self._tables:

@@ -57,7 +57,8 @@ def may_fail(program: Program, tree: Any, _open: frozenset[str] = frozenset()) -
 # --- what functions of the IR read
 
 Reads = Mapping[str, frozenset[int]]
-"""For each group that is read, the parameters of which each says whose cells these are. ``?``: any group."""
+"""For each group that is read, the parameters of which each says whose cells these are. ``?``: any group. A parameter
+of which the cells are *parts*, as places are of a node, counts as its complement (``~0`` is that for the first)."""
 ANYONE: frozenset[int] = frozenset()
 """Cells of this group are read, whoever they belong to."""
 
@@ -65,11 +66,13 @@ ANYONE: frozenset[int] = frozenset()
 @dataclass(frozen=True, slots=True)
 class Cells:
     """What is known of groups of cells: all of them, those that belong to seats, and for groups whose values belong to
-    seats the address of a row of constants that says to whom."""
+    seats the address of a row of constants that says to whom. ``parts``: for groups of cells that are parts of
+    something, the address of a row of lists of their indexes; each stands in one of them."""
 
     groups: Mapping[str, CellGroup]
     of_seats: frozenset[str]
     owners: Mapping[str, int]
+    parts: Mapping[str, int]
 
 
 def reads(functions: Mapping[str, o.Function], cells: Cells) -> dict[str, Reads]:
@@ -87,11 +90,17 @@ def reads(functions: Mapping[str, o.Function], cells: Cells) -> dict[str, Reads]
         before = dict(now)
         for called, given in own[name].calls:
             for group, aligned in found.get(called, {}).items():
-                here = frozenset(own_one for i in aligned if (own_one := given[i]) is not None)
+                here = frozenset(part for i in aligned if (part := _handed(given, i)) is not None)
                 now[group] = now[group] & here if group in now else here
         if now != before:
             waiting |= callers.get(name, set())
     return dict(found)
+
+
+def _handed(given: tuple[int | None, ...], number: int) -> int | None:
+    """What a parameter of a called function, or its complement, is to the caller."""
+    own = given[number if number >= 0 else ~number]
+    return own if own is None or number >= 0 else ~own
 
 
 class _Reader:
@@ -112,6 +121,7 @@ class _Reader:
                 number = self._number.get(values[0].var)
                 if number is not None and values[0].var not in sets:
                     self._number[var] = number
+        self._sets = sets
         self._scan(function.body)
 
     def _scan(self, ops: Any) -> None:
@@ -148,6 +158,8 @@ class _Reader:
 
     def _aligned(self, address: o.Value, offset: int, group: str) -> frozenset[int]:
         """The parameter that says whose cell an address is that of."""
+        if group in self.cells.parts:
+            return self._whole(address, offset, group)
         if group not in self.cells.of_seats:
             return ANYONE
         cells = self.cells.groups[group]
@@ -165,6 +177,36 @@ class _Reader:
         if offset != cells.address or factor != cells.stride or param is None:
             return ANYONE
         return frozenset((param,))
+
+    def _whole(self, address: o.Value, offset: int, group: str) -> frozenset[int]:
+        """The parameter that says what a cell is a part of: its index is an item of the list of these parts."""
+        match address:
+            case o.Binary("shl", o.Get(var), o.Constant(2)) if offset == self.cells.groups[group].address:
+                item = var
+            case _:
+                return ANYONE
+        match self._sets.get(item):
+            case [o.Load(o.Get(at), 4)]:
+                pass
+            case _:
+                return ANYONE
+        lists: set[o.Var] = set()
+        for value in self._sets.get(at, ()):
+            match value:
+                case o.Get(var):
+                    lists.add(var)
+                case o.Binary("add", o.Get(var), o.Constant()) if var == at:
+                    pass
+                case _:
+                    return ANYONE
+        if len(lists) != 1:
+            return ANYONE
+        match self._sets.get(lists.pop()):
+            case [o.Load(o.Binary("shl", index, o.Constant(2)), table)] if table == self.cells.parts[group]:
+                param = self._param(index)
+                return ANYONE if param is None else frozenset((~param,))
+            case _:
+                return ANYONE
 
     def _owned(self, op: o.Select) -> tuple[str, o.Value, int] | None:
         """``is there a value, and does it belong to the seat of a parameter``: for values of other seats it is the same

@@ -19,24 +19,28 @@ class Touched:
     """What is marked when a cell of a group changes: the functions whose answers follow from it, as bits.
 
     ``alone`` are those that keep one row of answers; ``all_rows`` and ``own_row`` those with a row for each seat, of
-    which a change concerns all or that of the cell's owner.
+    which a change concerns all or that of the cell's owner; ``whole`` those with a row for each thing that cells are
+    parts of.
     """
 
     alone: int = 0
     all_rows: int = 0
     own_row: int = 0
+    whole: int = 0
 
 
 @dataclass
 class Context:
     """``roots`` are called by the machine, ``stretches`` by number. Passes leave what the machine must know here:
     ``dirty`` is the address of a long word for each seat and one more, and ``touched`` says which of their bits a
-    change of a cell sets."""
+    change of a cell sets; ``dirty_parts`` is that of a long word for each of the ``wholes`` that cells are parts of."""
 
     memory: Memory
     cells: Cells
     seats: int
     roots: frozenset[str] = frozenset()
     stretches: tuple[str, ...] = ()
+    wholes: int = 0
     dirty: int = 0
+    dirty_parts: int = 0
     touched: dict[str, Touched] = field(default_factory=dict)

@@ -6,7 +6,9 @@ of the table. A change of a cell sets the *dirty* bit of each function that read
 clears the bit and takes up a new generation. A function that reads no cell keeps its answers for ever.
 
 Where the cells that a function reads belong to the seat that it is asked about, it has a generation and a dirty bit for
-each seat, and a change of a cell of one seat leaves what is known of the others.
+each seat, and a change of a cell of one seat leaves what is known of the others. Where they are parts of what it is
+asked about, as places are of a node, it has a generation for each node, and one more for the other cells that it reads:
+the stamp is the sum of both, which grows with each of them.
 
 A list, bag or flat record lies in the table, and the answer is its address: it stays as it is until a cell changes.
 """
@@ -48,6 +50,7 @@ class Table:
     memo: o.Memo
     reads: Reads
     row: int | None
+    part: int | None
     entries: int
     hashed: bool
 
@@ -65,16 +68,21 @@ def memoise(functions: Functions, context: Context) -> Functions:
     chosen = _chosen(functions, context, known)
     rows = _limited(table for table in chosen if table.reads and table.row is not None)
     alone = _limited(table for table in chosen if table.reads and table.row is None)
+    parts = [table for table in alone if table.part is not None]
     context.dirty = context.memory.reserve_long(context.seats + 1)
-    bits: dict[str, int | None] = {table.function.name: None for table in chosen if not table.reads}
-    for tables in (rows, alone):
-        for bit, table in enumerate(tables):
-            bits[table.function.name] = bit
-    context.touched = {group: _touched(group, rows, alone) for group in context.cells.groups}
+    context.dirty_parts = context.memory.reserve_long(context.wholes)
+    context.touched = {group: _touched(group, rows, alone, parts) for group in context.cells.groups}
     for table in chosen:
-        name = table.function.name
-        if name in bits:
-            for function in _Builder(table, bits[name], context).functions():
+        dimensions = []
+        if table in rows:
+            dimensions.append(_Dimension(table.row, context.dirty, rows.index(table), context.seats, context))
+        if table in alone:
+            last = context.dirty + LONG * context.seats
+            dimensions.append(_Dimension(None, last, alone.index(table), 1, context))
+        if table in parts:
+            dimensions.append(_Dimension(table.part, context.dirty_parts, parts.index(table), context.wholes, context))
+        if dimensions or not table.reads:
+            for function in _Builder(table, dimensions, context).functions():
                 found[function.name] = function
 
     def change(op: object) -> object:
@@ -124,7 +132,12 @@ def _table(function: o.Function, memo: o.Memo, known: Reads, context: Context) -
     row = max(seats, key=lambda seat: sum(seat in aligned for aligned in known.values()), default=None)
     if row is not None and not any(row in aligned for aligned in known.values()):
         row = None
-    return Table(function, memo, known, row, entries, hashed)
+    part = None
+    if row is None:
+        part = next(
+            (number for number in range(len(memo.keys)) if any(~number in each for each in known.values())), None
+        )
+    return Table(function, memo, known, row, part, entries, hashed)
 
 
 def _limited(tables: Iterator[Table]) -> list[Table]:
@@ -163,11 +176,15 @@ def _called(function: o.Function) -> list[str]:
 # --- changes
 
 
-def _touched(group: str, rows: list[Table], alone: list[Table]) -> Touched:
+def _touched(group: str, rows: list[Table], alone: list[Table], parts: list[Table]) -> Touched:
     found = Touched()
     for bit, table in enumerate(alone):
-        if _reads(table, group) is not None:
+        aligned = _reads(table, group)
+        if aligned is not None and (table.part is None or ~table.part not in aligned):
             found.alone |= 1 << bit
+    for bit, table in enumerate(parts):
+        if table.part is not None and ~table.part in (_reads(table, group) or ()):
+            found.whole |= 1 << bit
     for bit, table in enumerate(rows):
         aligned = _reads(table, group)
         if aligned is None:
@@ -194,6 +211,8 @@ def _marks(op: o.Touch, context: Context) -> Iterator[o.Statement]:
     if everywhere:
         for seat in range(context.seats):
             yield _mark(ZERO, dirty + LONG * seat, everywhere)
+    for whole in range(context.wholes if touched.whole else 0):
+        yield _mark(ZERO, context.dirty_parts + LONG * whole, touched.whole)
     if own and op.owner is not None:
         if isinstance(op.owner, o.Constant):
             yield _mark(ZERO, dirty + LONG * op.owner.value, own)
@@ -212,23 +231,42 @@ def _long(mask: int) -> o.Constant:
 # --- functions with a table
 
 
+class _Dimension:
+    """What can change answers of a table: a dirty bit and a generation, or one for each value of a parameter."""
+
+    def __init__(self, row: int | None, dirty: int, bit: int, rows: int, context: Context) -> None:
+        self.row, self.dirty, self.bit = row, dirty, _long(1 << bit)
+        self.generations = context.memory.reserve(rows)
+
+    def generation(self, given: tuple[o.Get, ...]) -> tuple[o.Value, int]:
+        return _scaled(given, self.row, 2), self.generations
+
+    def marks(self, given: tuple[o.Get, ...]) -> tuple[o.Value, int]:
+        """Where the dirty bits lie."""
+        return _scaled(given, self.row, 3), self.dirty
+
+
+def _scaled(given: tuple[o.Get, ...], row: int | None, power: int) -> o.Value:
+    return ZERO if row is None else o.Binary("shl", given[row], o.Constant(power))
+
+
 class _Builder:
     """Three functions for one: the look into the table, what fills an entry, and what works the answer out."""
 
-    def __init__(self, table: Table, bit: int | None, context: Context) -> None:
-        self.table, self.memo, self.context = table, table.memo, context
+    def __init__(self, table: Table, dimensions: list[_Dimension], context: Context) -> None:
+        self.table, self.memo, self.dimensions = table, table.memo, dimensions
         self.function, self.given = table.function, tuple(o.Get(var) for var in table.function.parameters)
         memory = context.memory
-        self.generations = memory.reserve(context.seats if table.row is not None else 1) if bit is not None else 0
         self.entries = memory.reserve_long((table.entries * table.entry + 1) // 2)
         self.kept = memory.reserve(table.entries * self.memo.words)
-        row = self.given[table.row] if table.row is not None and bit is not None else None
-        self.row = o.Binary("shl", row, o.Constant(2)) if row is not None else ZERO
-        if row is not None:
-            self.dirty: tuple[o.Value, int] = (o.Binary("shl", row, o.Constant(3)), context.dirty)
-        else:
-            self.dirty = (ZERO, context.dirty + LONG * context.seats)
-        self.bit = _long(1 << bit) if bit is not None else None
+
+    @property
+    def stamp(self) -> o.Value:
+        """The stamp of a valid entry."""
+        found: o.Value = ZERO
+        for dimension in self.dimensions:
+            found = _sum(found, o.Load(*dimension.generation(self.given)))
+        return ONE if found == ZERO else found
 
     def functions(self) -> Iterator[o.Function]:
         function = self.function
@@ -259,33 +297,30 @@ class _Builder:
         return _sum(_times(index, self.table.entry * WORD), o.Constant(self.entries))
 
     def _is_valid(self) -> o.Value:
-        stamp = o.Load(o.Get(AT))
-        if self.bit is None:
-            found: o.Value = o.Compare("ne", stamp, ZERO)
-        else:
-            found = o.Compare("eq", stamp, o.Load(self.row, self.generations))
+        found: o.Value = o.Compare("eq", o.Load(o.Get(AT)), self.stamp)
         place = 2
         for value in self._hashed():
             same = o.Compare("eq", o.Load(o.Get(AT), place * WORD, value.rep), value)
             found, place = o.Binary("and", found, same), place + 1
-        if self.bit is not None:
-            clean = o.Compare("eq", o.Binary("and", o.LoadLong(*self.dirty), self.bit), o.Constant(0, "i64"))
-            found = o.Binary("and", found, clean)
+        for dimension in self.dimensions:
+            marked = o.Binary("and", o.LoadLong(*dimension.marks(self.given)), dimension.bit)
+            found = o.Binary("and", found, o.Compare("eq", marked, o.Constant(0, "i64")))
         return found
 
     def _fill(self) -> Iterator[o.Statement]:
         yield o.Charge(o.Constant(4))
         answer, rep = o.Var("answer", self.function.result or "i32"), self.function.result or "i32"
-        if self.bit is not None:
-            address, offset = self.dirty
-            rest = o.Binary("and", o.LoadLong(address, offset), o.Constant(~self.bit.value, "i64"))
-            more = o.Binary("add", o.Load(self.row, self.generations), ONE)
-            marked = o.Binary("and", o.LoadLong(address, offset), self.bit)
+        for dimension in self.dimensions:
+            address, offset = dimension.marks(self.given)
+            rest = o.Binary("and", o.LoadLong(address, offset), o.Constant(~dimension.bit.value, "i64"))
+            where, first = dimension.generation(self.given)
+            more = o.Binary("add", o.Load(where, first), ONE)
             renewed = (
-                o.If(o.Not(more), (o.Fail("no generation is left"),)),
+                o.If(o.Compare("lt", more, ZERO), (o.Fail("no generation is left"),)),
                 o.StoreLong(address, offset, rest),
-                o.Store(self.row, self.generations, more),
+                o.Store(where, first, more),
             )
+            marked = o.Binary("and", o.LoadLong(address, offset), dimension.bit)
             yield o.If(o.Compare("ne", marked, o.Constant(0, "i64")), renewed)
         mark = o.Var("mark", "i32")
         if self.memo.words:
@@ -300,7 +335,7 @@ class _Builder:
                 yield o.If(o.Compare("ne", o.ToNumber(o.ToIndex(value)), value), (o.Return(o.Get(answer)),))
         for place, value in enumerate(words, start=1):
             yield o.Store(o.Get(AT), place * WORD, o.ToIndex(value) if value.rep == "i64" else value)
-        yield o.Store(o.Get(AT), 0, o.Load(self.row, self.generations) if self.bit is not None else ONE)
+        yield o.Store(o.Get(AT), 0, self.stamp)
         yield o.Return(o.Get(answer))
 
     def _hashed(self) -> Iterator[o.Get]:

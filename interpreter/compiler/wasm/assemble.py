@@ -15,7 +15,7 @@ from interpreter.compiler.wasm.emit import text_of
 from interpreter.compiler.wasm.runtime import graph_cache_words, runtime_text
 from interpreter.compiler.wasm.runtime_inliner import inliner
 
-__all__ = ["FUEL", "Plan", "assembled"]
+__all__ = ["FUEL", "Plan", "assembled", "build", "context_of"]
 
 FUEL = 500_000
 """The steps that a module may take for one decision before it gives up."""
@@ -72,9 +72,7 @@ def built(
 ) -> tuple[list[str], dict[str, dict[int, str]], Context]:
     """Builds all functions, for passes to work on. ``further`` are called from outside, too."""
     stretches, asked = build(builder)
-    roots = {*stretches, *(name for names in (*asked.values(), *bots) for name in names.values()), "rank", *further}
-    context = _context(builder, roots)
-    context.stretches = tuple(stretches)
+    context = context_of(builder, stretches, [*asked.values(), *bots], further)
     return stretches, asked, context
 
 
@@ -124,29 +122,41 @@ def assembled(builder: ModuleBuilder, first: bytes, bots: Bots = (), further: It
     return "\n".join(lines), plan
 
 
-def _context(builder: ModuleBuilder, roots: set[str]) -> Context:
+def context_of(
+    builder: ModuleBuilder, stretches: Sequence[str], tables: Sequence[Mapping[int, str]], further: Iterable[str] = ()
+) -> Context:
+    """What passes know beside the functions. ``tables`` name those that the machine calls by number, ``further`` are
+    called from outside by their names."""
     model, groups = builder.constants.model, builder.memory.groups
     of_seats = frozenset(name for name, group in model.groups.items() if group.owner == "seat")
-    owners = {}
+    owners, parts = {}, {}
+    places = builder.memory.known_table("node.places")
+    if "piece" in groups and places is not None:
+        parts["piece"] = places
     if "piece" in groups:
         kinds, pieces = max(1, len(builder.constants.pieces)), builder.shapes.domains["piece"]
         owners["piece"] = builder.memory.words([piece // kinds for piece in range(pieces)])
-    cells = Cells(groups, of_seats, owners)
-    return Context(builder.memory, cells, len(builder.constants.seats), frozenset(roots))
+    cells = Cells(groups, of_seats, owners, parts)
+    roots = frozenset((*stretches, *(name for names in tables for name in names.values()), "rank", *further))
+    wholes = builder.shapes.domains["node"]
+    return Context(builder.memory, cells, len(builder.constants.seats), roots, tuple(stretches), wholes)
 
 
 def _touched(builder: ModuleBuilder, context: Context) -> Iterator[str]:
     """What drops answers where a cell changes, of which the machine knows no more than its number: a table says which
     dirty bits are set."""
     words: list[int] = []
+    places = builder.constants.statics.get("node.places", ())
+    wholes = {place: node for node, parts in enumerate(places) for place in parts}
     own_piece = context.touched["piece"].own_row if "piece" in context.touched else 0
     for name, group in builder.memory.groups.items():
         touched = context.touched[name]
         owned = name in context.cells.of_seats
         for number in range(group.count):
             everywhere = touched.all_rows if owned or name == "piece" else touched.all_rows | touched.own_row
-            own = touched.own_row if owned else 0
-            row = context.dirty + 8 * (number if own else 0)
+            own, row = (touched.own_row, context.dirty + 8 * number) if owned else (0, context.dirty)
+            if touched.whole:
+                own, row = touched.whole, context.dirty_parts + 8 * wholes[number]
             for mask in (touched.alone, everywhere, own):
                 words += struct.unpack("<2i", struct.pack("<Q", mask))
             words += [row, 0]
@@ -155,6 +165,8 @@ def _touched(builder: ModuleBuilder, context: Context) -> Iterator[str]:
         alone=context.dirty + 8 * context.seats,
         dirty=context.dirty,
         bytes=8 * (context.seats + 1),
+        parts=context.dirty_parts,
+        parts_bytes=8 * context.wholes,
         rows="\n".join(
             f"  (i64.store (i32.const {row}) (i64.or (i64.load (i32.const {row})) (local.get $mask)))"
             for row in range(context.dirty, context.dirty + 8 * context.seats, 8)
@@ -274,7 +286,8 @@ TOUCHED = """
 
 ;; Drops all answers that follow from cells: the state is another one.
 (func $forget (export "forget")
-  (memory.fill (i32.const {dirty}) (i32.const 255) (i32.const {bytes})))
+  (memory.fill (i32.const {dirty}) (i32.const 255) (i32.const {bytes}))
+  (memory.fill (i32.const {parts}) (i32.const 255) (i32.const {parts_bytes})))
 """
 
 ONLY_BOT = "(local.get $asked)"

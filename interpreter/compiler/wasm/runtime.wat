@@ -167,40 +167,46 @@
   (if (i64.gt_u (i64.add (local.get $number) (i64.const 0x7FFFFFFF)) (i64.const 0xFFFFFFFE)) (then (unreachable)))
   (i32.wrap_i64 (local.get $number)))
 
-;; Copy n words to another place, two at a time.
+;; Copy n words to another place, four at a time.
 (func $copy_words (param $into i32) (param $from i32) (param $n i32)
   (if (i32.gt_u (local.get $n) (i32.const 64))
     (then (memory.copy (local.get $into) (local.get $from) (i32.shl (local.get $n) (i32.const 2)))
           (return)))
-  (if (i32.and (local.get $n) (i32.const 1))
-    (then (i32.store (local.get $into) (i32.load (local.get $from)))
-          (local.set $into (i32.add (local.get $into) (i32.const 4)))
-          (local.set $from (i32.add (local.get $from) (i32.const 4)))))
-  (local.set $n (i32.shr_u (local.get $n) (i32.const 1)))
+  (block $few
+    (loop $next
+      (br_if $few (i32.lt_u (local.get $n) (i32.const 4)))
+      (v128.store align=4 (local.get $into) (v128.load align=4 (local.get $from)))
+      (local.set $into (i32.add (local.get $into) (i32.const 16)))
+      (local.set $from (i32.add (local.get $from) (i32.const 16)))
+      (local.set $n (i32.sub (local.get $n) (i32.const 4)))
+      (br $next)))
   (block $done
     (loop $next
       (br_if $done (i32.eqz (local.get $n)))
-      (i64.store align=4 (local.get $into) (i64.load align=4 (local.get $from)))
-      (local.set $into (i32.add (local.get $into) (i32.const 8)))
-      (local.set $from (i32.add (local.get $from) (i32.const 8)))
+      (i32.store (local.get $into) (i32.load (local.get $from)))
+      (local.set $into (i32.add (local.get $into) (i32.const 4)))
+      (local.set $from (i32.add (local.get $from) (i32.const 4)))
       (local.set $n (i32.sub (local.get $n) (i32.const 1)))
       (br $next))))
 
-;; Truth of n words being equal at two places, two at a time.
+;; Truth of n words being equal at two places, four at a time.
 (func $equal_words (param $p i32) (param $q i32) (param $n i32) (result i32)
   (if (i32.eq (local.get $p) (local.get $q)) (then (return (i32.const 1))))
-  (if (i32.and (local.get $n) (i32.const 1))
-    (then (if (i32.ne (i32.load (local.get $p)) (i32.load (local.get $q))) (then (return (i32.const 0))))
-          (local.set $p (i32.add (local.get $p) (i32.const 4)))
-          (local.set $q (i32.add (local.get $q) (i32.const 4)))))
-  (local.set $n (i32.shr_u (local.get $n) (i32.const 1)))
+  (block $few
+    (loop $next
+      (br_if $few (i32.lt_u (local.get $n) (i32.const 4)))
+      (if (v128.any_true (v128.xor (v128.load align=4 (local.get $p)) (v128.load align=4 (local.get $q))))
+        (then (return (i32.const 0))))
+      (local.set $p (i32.add (local.get $p) (i32.const 16)))
+      (local.set $q (i32.add (local.get $q) (i32.const 16)))
+      (local.set $n (i32.sub (local.get $n) (i32.const 4)))
+      (br $next)))
   (block $done
     (loop $next
       (br_if $done (i32.eqz (local.get $n)))
-      (if (i64.ne (i64.load align=4 (local.get $p)) (i64.load align=4 (local.get $q)))
-        (then (return (i32.const 0))))
-      (local.set $p (i32.add (local.get $p) (i32.const 8)))
-      (local.set $q (i32.add (local.get $q) (i32.const 8)))
+      (if (i32.ne (i32.load (local.get $p)) (i32.load (local.get $q))) (then (return (i32.const 0))))
+      (local.set $p (i32.add (local.get $p) (i32.const 4)))
+      (local.set $q (i32.add (local.get $q) (i32.const 4)))
       (local.set $n (i32.sub (local.get $n) (i32.const 1)))
       (br $next)))
   (i32.const 1))
@@ -214,16 +220,28 @@
   (call $equal_words (i32.add (local.get $p) (i32.const 4)) (i32.add (local.get $q) (i32.const 4))
                      (i32.load (local.get $p))))
 
-;; Address of the first item equal to a word; 0 where no item is.
+;; Address of the first item equal to a word; 0 where no item is. Four items are looked at at a time.
 (func $find (param $list i32) (param $word i32) (result i32)
-  (local $at i32) (local $end i32)
+  (local $at i32) (local $left i32) (local $found i32) (local $words v128)
   (local.set $at (i32.add (local.get $list) (i32.const 4)))
-  (local.set $end (call $end_of (local.get $list)))
+  (local.set $left (i32.load (local.get $list)))
+  (local.set $words (i32x4.splat (local.get $word)))
+  (block $few
+    (loop $next
+      (br_if $few (i32.lt_u (local.get $left) (i32.const 4)))
+      (local.set $found
+        (i32x4.bitmask (i32x4.eq (v128.load align=4 (local.get $at)) (local.get $words))))
+      (if (local.get $found)
+        (then (return (i32.add (local.get $at) (i32.shl (i32.ctz (local.get $found)) (i32.const 2))))))
+      (local.set $at (i32.add (local.get $at) (i32.const 16)))
+      (local.set $left (i32.sub (local.get $left) (i32.const 4)))
+      (br $next)))
   (block $absent
     (loop $next
-      (br_if $absent (i32.eq (local.get $at) (local.get $end)))
+      (br_if $absent (i32.eqz (local.get $left)))
       (if (i32.eq (i32.load (local.get $at)) (local.get $word)) (then (return (local.get $at))))
       (local.set $at (i32.add (local.get $at) (i32.const 4)))
+      (local.set $left (i32.sub (local.get $left) (i32.const 1)))
       (br $next)))
   (i32.const 0))
 

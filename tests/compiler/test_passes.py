@@ -1,0 +1,396 @@
+"""Passes over the intermediate form: rule text, functions before and after, as WebAssembly text.
+
+Locals are not printed, and addresses are those of this small game's memory.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from pathlib import Path
+
+from interpreter.compiler.build.module import ModuleBuilder
+from interpreter.compiler.passes import PASSES
+from interpreter.compiler.wasm.assemble import build, context_of
+from interpreter.compiler.wasm.emit import text_of
+from tests.small import loaded, write
+
+BEFORE = "before"
+
+
+class Functions:
+    """The functions of a small game before and after each pass."""
+
+    def __init__(self, folder: Path, act: str, rules: str) -> None:
+        ruleset = loaded(write(folder, act, textwrap.dedent(rules)))
+        machine = ruleset.table(2, ruleset.settings({})).machine
+        builder = ModuleBuilder(machine.program, machine.constants, machine.resets)
+        stretches, asked = build(builder)
+        self.context = context_of(builder, stretches, list(asked.values()))
+        now = builder.functions
+        self.found = {BEFORE: dict(now)}
+        for each in PASSES:
+            now = dict(each(now, self.context))
+            self.found[each.__name__] = dict(now)
+
+    def text(self, after: str, name: str) -> str:
+        lines = text_of(self.found[after][name]).splitlines()
+        kept = (line for line in lines if not re.match(r"\s*(;;|\(local )", line))
+        return "\n".join(part for line in kept for part in _broken(line))
+
+
+def _broken(line: str) -> list[str]:
+    """A line in lines that are not too long: what is in the outermost parentheses stands below, further in."""
+    if len(line) < 100:
+        return [line]
+    pad = " " * (len(line) - len(line.lstrip()))
+    found, depth, start = [], 0, 0
+    for at, letter in enumerate(line):
+        depth += {"(": 1, ")": -1}.get(letter, 0)
+        if letter == " " and at > len(pad) and depth <= 1:
+            found.append(line[start:at])
+            start = at + 1
+    found.append(line[start:])
+    if len(found) == 1:
+        return found
+    return [found[0], *(part for each in found[1:] for part in _broken(f"{pad}  {each}"))]
+
+
+def shown(text: str) -> str:
+    return textwrap.dedent(text).strip()
+
+
+def test_a_function_of_one_hand_has_a_row_for_each_seat(tmp_path: Path) -> None:
+    it = Functions(
+        tmp_path,
+        """
+        for each who in seats:
+          who.score = wealth(who)
+        end game
+        """,
+        """
+        wealth:
+          is: |
+            (who: seat) -> int: count([p in who.hand where p.number > 1])
+        """,
+    )
+    assert it.text(BEFORE, "f.wealth_0") == shown("""
+        (func $f.wealth_0 (param $p0 i32) (result i64)
+          (global.set $fuel (i32.sub (global.get $fuel) (i32.const 4)))
+          (if (i32.lt_s (global.get $fuel) (i32.const 0)) (then (unreachable)))
+          (local.set $list1 (i32.add (i32.mul (local.get $p0) (i32.const 84)) (i32.const 292)))
+          (local.set $n2 (i32.load (local.get $list1)))
+          (local.set $count3 (i64.const 0))
+          (global.set $fuel (i32.sub (global.get $fuel) (i32.add (local.get $n2) (i32.const 1))))
+          (if (i32.lt_s (global.get $fuel) (i32.const 0)) (then (unreachable)))
+          (local.set $at4 (local.get $list1))
+          (local.set $end5 (i32.add (local.get $list1) (i32.shl (local.get $n2) (i32.const 2))))
+          (block $each6
+          (loop $each6.again
+            (br_if $each6 (i32.eqz (i32.ne (local.get $at4) (local.get $end5))))
+            (block $each6.next
+              (local.set $x7 (i32.load offset=4 (local.get $at4)))
+              (if
+                (i64.gt_s
+                  (i64.load32_s offset=267136 (i32.shl (local.get $x7) (i32.const 2)))
+                  (i64.const 1))
+                (then
+                  (local.set $count3 (i64.add (local.get $count3) (i64.const 1)))
+                )
+              )
+            )
+            (local.set $at4 (i32.add (local.get $at4) (i32.const 4)))
+            (br $each6.again)))
+          (return (local.get $count3))
+          unreachable
+        )
+    """)
+    assert it.text("memoise", "f.wealth_0") == shown("""
+        (func $f.wealth_0 (param $p0 i32) (result i64)
+          (local.set $entry (i32.add (i32.mul (local.get $p0) (i32.const 8)) (i32.const 267216)))
+          (return
+            (if
+              (result i64)
+              (i32.and
+                (i32.eq
+                  (i32.load (local.get $entry))
+                  (i32.load offset=267208 (i32.shl (local.get $p0) (i32.const 2))))
+                (i64.eqz
+                  (i64.and
+                    (i64.load offset=267160 (i32.shl (local.get $p0) (i32.const 3)))
+                    (i64.const 1))))
+              (then (i64.load32_s offset=4 (local.get $entry)))
+              (else (call $f.wealth_0.fill (local.get $p0) (local.get $entry)))))
+          unreachable
+        )
+    """)
+    assert it.text("memoise", "f.wealth_0.fill") == shown("""
+        (func $f.wealth_0.fill (param $p0 i32) (param $entry i32) (result i64)
+          (global.set $fuel (i32.sub (global.get $fuel) (i32.const 4)))
+          (if (i32.lt_s (global.get $fuel) (i32.const 0)) (then (unreachable)))
+          (if
+            (i64.ne
+              (i64.and (i64.load offset=267160 (i32.shl (local.get $p0) (i32.const 3))) (i64.const 1))
+              (i64.const 0))
+            (then
+              (if
+                (i32.lt_s
+                  (i32.add (i32.load offset=267208 (i32.shl (local.get $p0) (i32.const 2))) (i32.const 1))
+                  (i32.const 0))
+                (then
+                  (unreachable) ;; no generation is left
+                )
+              )
+              (i64.store
+                offset=267160
+                (i32.shl (local.get $p0) (i32.const 3))
+                (i64.and (i64.load offset=267160 (i32.shl (local.get $p0) (i32.const 3))) (i64.const -2)))
+              (i32.store
+                offset=267208
+                (i32.shl (local.get $p0) (i32.const 2))
+                (i32.add (i32.load offset=267208 (i32.shl (local.get $p0) (i32.const 2))) (i32.const 1)))
+            )
+          )
+          (local.set $answer (call $f.wealth_0.work (local.get $p0)))
+          (if (i64.ne (i64.extend_i32_s (i32.wrap_i64 (local.get $answer))) (local.get $answer))
+            (then
+              (return (local.get $answer))
+            )
+          )
+          (i32.store offset=4 (local.get $entry) (i32.wrap_i64 (local.get $answer)))
+          (i32.store (local.get $entry) (i32.load offset=267208 (i32.shl (local.get $p0) (i32.const 2))))
+          (return (local.get $answer))
+          unreachable
+        )
+    """)
+
+
+def test_a_change_marks_what_is_not_known_any_more(tmp_path: Path) -> None:
+    it = Functions(
+        tmp_path,
+        """
+        for each who in seats:
+          who.score = best()
+        end game
+        """,
+        """
+        best:
+          is: |
+            () -> int: max(s.score for s in seats)
+        """,
+    )
+    assert it.text("memoise", "s.act_0_2") == shown("""
+        (func $s.act_0_2 (param $frame i32) (result i32)
+          (global.set $fuel (i32.sub (global.get $fuel) (i32.const 2)))
+          (if (i32.lt_s (global.get $fuel) (i32.const 0)) (then (unreachable)))
+          (global.set $fuel (i32.sub (global.get $fuel) (i32.const 3)))
+          (if (i32.lt_s (global.get $fuel) (i32.const 0)) (then (unreachable)))
+          (local.set $at1 (i32.const 0))
+          (block $each2
+          (loop $each2.again
+            (br_if $each2 (i32.eqz (i32.lt_s (local.get $at1) (i32.const 2))))
+            (block $each2.next
+              (local.set $x3 (local.get $at1))
+              (i32.store offset=84 (local.get $frame) (local.get $x3))
+              (local.set $t4 (i32.load offset=84 (local.get $frame)))
+              (local.set $new5 (call $f.best_0))
+              (if
+                (i32.eqz
+                  (i64.eq
+                    (local.get $new5)
+                    (i64.load32_s offset=468 (i32.shl (local.get $t4) (i32.const 2)))))
+                (then
+                  (i32.store
+                    offset=468
+                    (i32.shl (local.get $t4) (i32.const 2))
+                    (if
+                      (result i32)
+                      (i64.le_u
+                        (i64.add (local.tee $number (local.get $new5)) (i64.const 2147483647))
+                        (i64.const 4294967294))
+                      (then (i32.wrap_i64 (local.get $number)))
+                      (else (unreachable))))
+                  (i64.store
+                    offset=267176
+                    (i32.const 0)
+                    (i64.or (i64.load offset=267176 (i32.const 0)) (i64.const 1)))
+                )
+              )
+            )
+            (local.set $at1 (i32.add (local.get $at1) (i32.const 1)))
+            (br $each2.again)))
+          (return (i32.const 1))
+          unreachable
+        )
+    """)
+
+
+def test_what_is_known_of_a_node_stays_when_places_of_others_change(tmp_path: Path) -> None:
+    it = Functions(
+        tmp_path,
+        """
+        for each t in town:
+          amount = free(t)
+        end game
+        """,
+        """
+        free:
+          is: |
+            (t: town) -> int: count(p in t.places where p.piece == none and p.price > 0 and p.price < 9) + amount
+        """,
+    )
+    assert it.text("memoise", "f.free_0") == shown("""
+        (func $f.free_0 (param $p0 i32) (result i64)
+          (local.set $entry (i32.add (i32.mul (local.get $p0) (i32.const 8)) (i32.const 267304)))
+          (return
+            (if
+              (result i64)
+              (i32.and
+                (i32.and
+                  (i32.eq
+                    (i32.load (local.get $entry))
+                    (i32.add
+                      (i32.load offset=267288 (i32.const 0))
+                      (i32.load offset=267292 (i32.shl (local.get $p0) (i32.const 2)))))
+                  (i64.eqz (i64.and (i64.load offset=267256 (i32.const 0)) (i64.const 1))))
+                (i64.eqz
+                  (i64.and
+                    (i64.load offset=267264 (i32.shl (local.get $p0) (i32.const 3)))
+                    (i64.const 1))))
+              (then (i64.load32_s offset=4 (local.get $entry)))
+              (else (call $f.free_0.fill (local.get $p0) (local.get $entry)))))
+          unreachable
+        )
+    """)
+
+
+def test_a_function_without_loops_is_not_charged(tmp_path: Path) -> None:
+    it = Functions(
+        tmp_path,
+        """
+        amount = twice(amount)
+        end game
+        """,
+        """
+        twice:
+          is: |
+            (number: int) -> int: number + number
+        """,
+    )
+    assert it.text(BEFORE, "f.twice_0") == shown("""
+        (func $f.twice_0 (param $p0 i64) (result i64)
+          (global.set $fuel (i32.sub (global.get $fuel) (i32.const 4)))
+          (if (i32.lt_s (global.get $fuel) (i32.const 0)) (then (unreachable)))
+          (return (i64.add (local.get $p0) (local.get $p0)))
+          unreachable
+        )
+    """)
+    assert it.text("fuel", "f.twice_0") == shown("""
+        (func $f.twice_0 (param $p0 i64) (result i64)
+          (return (i64.add (local.get $p0) (local.get $p0)))
+          unreachable
+        )
+    """)
+
+
+def test_a_small_function_is_inlined(tmp_path: Path) -> None:
+    it = Functions(
+        tmp_path,
+        """
+        amount = twice(amount)
+        end game
+        """,
+        """
+        twice:
+          is: |
+            (number: int) -> int: number + number
+        """,
+    )
+    assert it.text("fuel", "s.act_0_2") == shown("""
+        (func $s.act_0_2 (param $frame i32) (result i32)
+          (global.set $fuel (i32.sub (global.get $fuel) (i32.const 2)))
+          (if (i32.lt_s (global.get $fuel) (i32.const 0)) (then (unreachable)))
+          (local.set $new1 (call $f.twice_0 (i64.load32_s offset=476 (i32.const 0))))
+          (if (i32.eqz (i64.eq (local.get $new1) (i64.load32_s offset=476 (i32.const 0))))
+            (then
+              (i32.store
+                offset=476
+                (i32.const 0)
+                (if
+                  (result i32)
+                  (i64.le_u
+                    (i64.add (local.tee $number (local.get $new1)) (i64.const 2147483647))
+                    (i64.const 4294967294))
+                  (then (i32.wrap_i64 (local.get $number)))
+                  (else (unreachable))))
+            )
+          )
+          (return (i32.const 1))
+          unreachable
+        )
+    """)
+    assert it.text("inline", "s.act_0_2") == shown("""
+        (func $s.act_0_2 (param $frame i32) (result i32)
+          (global.set $fuel (i32.sub (global.get $fuel) (i32.const 2)))
+          (if (i32.lt_s (global.get $fuel) (i32.const 0)) (then (unreachable)))
+          (local.set $new1 (block (result i64)
+          (local.set $f.twice_0.p0.1 (i64.load32_s offset=476 (i32.const 0)))
+          (i64.add (local.get $f.twice_0.p0.1) (local.get $f.twice_0.p0.1))))
+          (if (i32.eqz (i64.eq (local.get $new1) (i64.load32_s offset=476 (i32.const 0))))
+            (then
+              (i32.store
+                offset=476
+                (i32.const 0)
+                (if
+                  (result i32)
+                  (i64.le_u
+                    (i64.add (local.tee $number (local.get $new1)) (i64.const 2147483647))
+                    (i64.const 4294967294))
+                  (then (i32.wrap_i64 (local.get $number)))
+                  (else (unreachable))))
+            )
+          )
+          (return (i32.const 1))
+          unreachable
+        )
+    """)
+
+
+def test_a_stretch_calls_the_next_one(tmp_path: Path) -> None:
+    it = Functions(
+        tmp_path,
+        """
+        for each who in seats:
+          choose a by who:
+            b:
+              amount = 2
+        end game
+        """,
+        "",
+    )
+    assert it.text("inline", "s.act_0_4") == shown("""
+        (func $s.act_0_4 (param $frame i32) (result i32)
+          (global.set $fuel (i32.sub (global.get $fuel) (i32.const 2)))
+          (if (i32.lt_s (global.get $fuel) (i32.const 0)) (then (unreachable)))
+          (if (i32.eqz (i64.eq (i64.const 2) (i64.load32_s offset=476 (i32.const 0))))
+            (then
+              (i32.store offset=476 (i32.const 0) (i32.wrap_i64 (i64.const 2)))
+            )
+          )
+          (return (i32.const 2))
+          unreachable
+        )
+    """)
+    assert it.text("jump_threading", "s.act_0_4") == shown("""
+        (func $s.act_0_4 (param $frame i32) (result i32)
+          (global.set $fuel (i32.sub (global.get $fuel) (i32.const 2)))
+          (if (i32.lt_s (global.get $fuel) (i32.const 0)) (then (unreachable)))
+          (if (i32.eqz (i64.eq (i64.const 2) (i64.load32_s offset=476 (i32.const 0))))
+            (then
+              (i32.store offset=476 (i32.const 0) (i32.wrap_i64 (i64.const 2)))
+            )
+          )
+          (return_call $s.act_0_2 (global.get $frame))
+          unreachable
+        )
+    """)
