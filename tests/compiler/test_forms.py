@@ -440,7 +440,8 @@ CASES: dict[str, tuple[str, str, tuple[tuple[str, str], ...], str]] = {
         "",
     ),
     "a cell of somebody who is another one meanwhile": (
-        "choose act by seats[0]:\n  go number in 1 .. 3:\n    seats[amount].score = other(number)\n    seats[amount].score += number\n",
+        "choose act by seats[0]:\n  go number in 1 .. 3:\n    seats[amount].score = other(number)\n"
+        "    seats[amount].score += number\n",
         "other:\n  does: |\n    (n: int) -> int:\n      amount = 1 - amount\n      return n + seats[amount].score\n",
         (),
         "",
