@@ -3,8 +3,8 @@
 What is drawn is text, typed by the model of the ruleset: the names in scope, what seats, cards, nodes and places have,
 tables and the ruleset's own functions. What the checker refuses all the same is left out.
 
-`play_alike` plays one game in the plain form, several times in functions, in a run to its end, and in functions that
-take over in the middle; `python -m tests.drawn FOLDER` plays what is kept in a folder once more, in another process.
+`play_alike` plays one game in the plain form, several times in the module, two at once, in a module that takes over in
+the middle, and in one call; `python -m tests.drawn CASE` plays it once more, in another process.
 """
 
 from __future__ import annotations
@@ -25,15 +25,13 @@ from interpreter.base.paths import ruleset_roots
 from interpreter.base.source import SourceFile, Span
 from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.ruleset import Ruleset, load
-from interpreter.kernel.state import State
 from interpreter.language import core as c
 from interpreter.language.model import Model, RuleLayer, Signature
 from interpreter.language.policies import Checked, Policy, policies_in
 from interpreter.language.types import BOOL, INT, Type, read_type
 from interpreter.language.walk import descendants
-from interpreter.play.bots.base import Stream
 from interpreter.play.bots.policy import PolicyBot
-from interpreter.play.match import Match
+from interpreter.play.match import Match, streams_for
 from interpreter.reading.files import Shelf, read_document
 
 __all__ = ["Case", "Writer", "draw", "other_process", "play_alike"]
@@ -433,20 +431,14 @@ def told(story: Story) -> Iterator[None]:
         story.append(f"{failure.code} {failure}")
 
 
-@contextmanager
-def failing(story: Story) -> Iterator[None]:
-    """The loop of a machine need not say why a policy fails."""
-    try:
-        yield
-    except Exception:
-        story.append("a rule fails")
-
-
-def story_of(ruleset: Ruleset, policy: Policy, case: Case, patience: int | None) -> Story:
-    """The digest at each decision of a game, and how it ends: in the plain form, or once so much patience is lost."""
+def story_of(ruleset: Ruleset, policy: Policy, case: Case, patience: float | None, *, looks: int = 1) -> Story:
+    """The digest at each decision of a game, and how it ends: in the plain form, or in the module once so much patience
+    is lost. The digest is looked at before each of ``looks`` decisions."""
     machine = ruleset.table(case.players, ruleset.settings({})).machine
     machine.plain = patience is None
-    if patience is not None and machine.made is None:
+    if patience == 0:
+        assert machine.compile() is not None
+    elif patience is not None:
         machine.patience = patience
     story: Story = []
     with told(story):
@@ -454,50 +446,91 @@ def story_of(ruleset: Ruleset, policy: Policy, case: Case, patience: int | None)
         bots.extend(PolicyBot(policy, bots) for _ in range(case.players))
         match = Match(ruleset, bots, case.seed)
         while match.decisions < MOST_DECISIONS and match.game.decision is not None:
-            story.append(f"{match.game.digest()} {match.game.decision.name}")
+            if match.decisions % looks == 0:
+                story.append(f"{match.game.digest()} {match.game.decision.name}")
             match.step()
         story.append(f"{match.game.digest()} {match.game.result}")
+        story.extend(str(line) for line in match.game.log())
     return story
 
 
-class _Drawn(Stream):
-    """Random numbers that hang on nothing but the state: a choice that is made once more draws the same ones."""
-
-    __slots__ = ("state",)
-
-    def __init__(self, state: State) -> None:
-        super().__init__(0, "drawn")
-        self.state = state
-
-    def number(self) -> int:
-        return hash(tuple(self.state.cells)) & 0x3FFFFFFF
-
-    def below(self, bound: int) -> int:
-        return self.number() % bound
-
-
-def loop_story(ruleset: Ruleset, policy: Policy, case: Case, *, plain: bool) -> Story:
-    """How a game ends whose random numbers hang on its state: in the plain form, or in the loop in which the machine
-    plays by itself. Nothing, if a decision has no function."""
+def run_story(ruleset: Ruleset, policy: Policy, case: Case) -> Story:
+    """How many decisions and rounds a whole game has that the module plays in one call, by bots that may look at
+    everything; and in the plain form. Nothing, where the module gives up."""
     machine = ruleset.table(case.players, ruleset.settings({})).machine
-    machine.plain, machine.patience = plain, 0
-    story: Story = []
-    with failing(story):
-        bots: list[Any] = []
-        bots.extend(PolicyBot(policy, bots, in_world=True) for _ in range(case.players))
-        match = Match(ruleset, bots, case.seed)
-        game, random_ = match.game, _Drawn(match.game.state)
-        if plain:
-            match.streams = [random_] * case.players
-            while match.decisions < MOST_DECISIONS and game.decision is not None:
-                match.step()
-            made = match.decisions
-        else:
-            if not machine.is_written or not (prefer := machine.preferring(policy)).keys() >= machine.asks.keys():
-                return []
-            made = machine.play(game.state, game.chance, prefer, random_.number, MOST_DECISIONS)
-        story.append(f"{made} {game.digest()}")
-    return story
+    found: list[tuple[int, int]] = []
+    assert machine.compile() is not None
+    bot = machine.player(policy, None)
+    if bot is None:
+        return []
+    ran = machine.play(case.seed, [bot] * case.players, streams_for(case.seed, case.players), MOST_DECISIONS)
+    if ran is None:
+        return []
+    machine.plain = True
+    bots: list[Any] = []
+    bots.extend(PolicyBot(policy, bots, in_world=True) for _ in range(case.players))
+    match = Match(ruleset, bots, case.seed)
+    while match.decisions < MOST_DECISIONS and match.step():
+        pass
+    machine.plain = False
+    rounds = match.game.state.cells[machine.constants.layout.base["round"]]
+    found = [ran, (match.decisions, rounds)]
+    return [str(each) for each in found]
+
+
+def interleaved(ruleset: Ruleset, policy: Policy, case: Case) -> list[Story]:
+    """Two games in one module, a step of each in turn, with copies that go on by themselves and choices that are taken
+    back; they come to what they come to alone."""
+    machine = ruleset.table(case.players, ruleset.settings({})).machine
+    machine.plain = False
+    assert machine.compile() is not None
+    chance = random.Random(case.seed)
+    bots: list[Any] = []
+    bots.extend(PolicyBot(policy, bots) for _ in range(case.players))
+    stories: list[Story] = [[], []]
+    matches: list[Match] = []
+    for story in stories:
+        with told(story):
+            matches.append(Match(ruleset, bots, case.seed))
+    playing = list(zip(matches, stories, strict=False))
+    while playing:
+        for pair in list(playing):
+            match, story = pair
+            with told(story):
+                if match.decisions < MOST_DECISIONS and match.game.decision is not None:
+                    story.append(f"{match.game.digest()} {match.game.decision.name}")
+                    _aside(match, chance)
+                    match.step()
+                    continue
+                story.append(f"{match.game.digest()} {match.game.result}")
+                story.extend(str(line) for line in match.game.log())
+            playing.remove(pair)
+    return stories
+
+
+def _aside(match: Match, chance: random.Random) -> None:
+    """Something beside the game, which leaves it as it was."""
+    what = chance.randrange(8)
+    game = match.game
+    if what == 0:
+        copy = game.clone(log=chance.random() < 0.5)
+        try:
+            for _ in range(chance.randrange(4)):
+                if copy.decision is not None:
+                    copy.apply(chance.choice(copy.decision.options[:20]))
+        except RuleFailure:
+            pass
+    elif what == 1 and game.decision is not None:
+        try:
+            game.apply(chance.choice(game.decision.options[:20]))
+        except RuleFailure:
+            return
+        assert game.undo()
+    elif what == 2:
+        game.view(0)
+        game.machine.leave(game.state)
+    elif what == 3:
+        assert len(game.state.log) >= match.decisions
 
 
 def _same(first: Story, second: Story, what: str) -> None:
@@ -506,17 +539,19 @@ def _same(first: Story, second: Story, what: str) -> None:
     assert len(first) == len(second), what
 
 
-def play_alike(case: Case, times: int = 3) -> Story:
+def play_alike(case: Case, times: int = 2) -> Story:
     """One game in every form, in this process; what the plain form tells of it."""
     ruleset, policy = case.load()
     plain = story_of(ruleset, policy, case, None)
     for number in range(times):
-        _same(plain, story_of(ruleset, policy, case, 0), f"functions, game {number + 1}")
+        _same(plain, story_of(ruleset, policy, case, 0), f"module, game {number + 1}")
+    for story in interleaved(ruleset, policy, case):
+        _same(plain, story, "two games")
     again, same_policy = case.load()  # from the cache where there is one
-    _same(plain, story_of(again, same_policy, case, 60), "functions take over")
-    _same(plain, story_of(again, same_policy, case, 0), "loaded again")
-    if loop := loop_story(again, same_policy, case, plain=False):
-        _same(loop_story(ruleset, policy, case, plain=True), loop, "the machine's own loop")
+    _same(plain, story_of(again, same_policy, case, 0.05), "the module takes over")
+    _same(story_of(ruleset, policy, case, None, looks=50), story_of(again, policy, case, 0, looks=50), "seldom seen")
+    if run := run_story(ruleset, policy, case):
+        assert run[0] == run[1], f"in one call: {run[1]} became {run[0]}"
     return plain
 
 

@@ -25,6 +25,7 @@ from interpreter.base.paths import ruleset_roots
 from interpreter.base.source import SourceFile
 from interpreter.compiler import constants
 from interpreter.compiler.constants import RuleFailure
+from interpreter.compiler.wasm import assemble
 from interpreter.engine.examine import examine
 from interpreter.engine.ruleset import Ruleset, find, load
 from interpreter.engine.setup import default_settings, set_table
@@ -47,8 +48,9 @@ def some(number: int) -> Callable[[Any], Any]:
 
 @pytest.fixture(autouse=True)
 def _little_patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What goes on for long is of no interest here: it is stopped soon."""
+    """What goes on for long is of no interest here: it is stopped soon. The module counts otherwise, and no more."""
     monkeypatch.setattr(constants, "MAXIMUM_STEPS", 40_000)
+    monkeypatch.setattr(assemble, "FUEL", 2_000)
 
 
 def is_told(found: str) -> bool:
@@ -607,15 +609,16 @@ def story(ruleset: Ruleset, seed: int, *, plain: bool) -> list[str]:
     table = set_table(ruleset.program, 2, default_settings(ruleset.model))
     table.machine.plain = plain
     state, source, machine = table.first.clone(), Seeded(seed), table.machine
+    assert plain or machine.compile() is not None
     try:
         machine.start(state, source)
         for _ in range(60):
-            found.append(f"{state.digest()} {len(state.log)}")
-            if state.frame is None:
-                return [*found, "over"]
-            site = machine.asks[state.frame[0]]
-            options = list(islice(machine.options(state, list(state.frame[1]), site), 300))
-            found.append(repr(options))
+            if chance.random() < 0.7:
+                found.append(f"{state.digest()} {len(state.log)}")
+            if machine.asked(state) is None:
+                return [*found, "over", state.digest()]
+            options = list(islice(machine.listed(state), 300))
+            found.append(f"{machine.asked(state)} {machine.is_free(state)} {options!r}")
             machine.take(state, source, *chance.choice(options))
     except RuleFailure as failure:
         found.append(str(failure))

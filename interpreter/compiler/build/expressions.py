@@ -278,7 +278,8 @@ class Expressions:
         if layer.form == "does":
             raise Unsupported("a procedure inside an expression")
         arguments = [
-            self.value(argument, type_) for argument, (_, type_) in zip(node.arguments, layer.parameters, strict=True)
+            self.b.capped(self.value(argument, type_))
+            for argument, (_, type_) in zip(node.arguments, layer.parameters, strict=True)
         ]
         return o.Call(self.module.function(target), tuple(arguments), self.shapes.rep(layer.result), span=self.b.span)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
 __all__ = ["FunctionBuilder", "Slot"]
 
 ONE, ZERO = o.Constant(1), o.Constant(0)
+LARGEST = 2**40
+"""Numbers under a name are no larger; those that are kept in cells fit into a word."""
+CAPPED = re.compile(r"[lp]\d")
+"""How the names of locals and parameters begin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +92,18 @@ class FunctionBuilder:
     def fail_if(self, test: o.Value, why: str = "") -> None:
         self.add(o.If(test, (o.Fail(why, span=self.span),), span=self.span))
 
+    def capped(self, value: o.Value) -> o.Value:
+        """The same number, or a failure where so many sums of such numbers could be too large for 64 bits as one
+        decision can work out."""
+        if value.rep != "i64" or _is_small(value):
+            return value
+        kept = self.kept(value)
+        low = o.Compare("lt", kept, o.Constant(-LARGEST, "i64"))
+        self.fail_if(
+            o.Select(low, ONE, o.Compare("gt", kept, o.Constant(LARGEST, "i64"))), "a number that is too large"
+        )
+        return kept
+
     def fail(self, why: str = "") -> None:
         self.add(o.Fail(why, span=self.span))
 
@@ -110,7 +127,7 @@ class FunctionBuilder:
         rep = self.shapes.rep(type_)
         if found is None or found.rep != rep:
             found = self.locals[index] = o.Var(f"l{index}_{rep}", rep)
-        self.set(found, value)
+        self.set(found, self.capped(value))
 
     # --- kept forms
 
@@ -198,3 +215,18 @@ class FunctionBuilder:
 
     def none(self, type_: Type) -> o.Value:
         return o.Constant(self.shapes.none(type_), self.shapes.rep(type_))
+
+
+def _is_small(value: o.Value) -> bool:
+    """Whether a number surely fits into a word, or has been looked at before."""
+    match value:
+        case o.Load() | o.ToNumber():
+            return True
+        case o.Constant(number):
+            return abs(number) <= LARGEST
+        case o.Get(var):
+            return CAPPED.match(var.name) is not None
+        case o.Select(_, then, otherwise):
+            return _is_small(then) and _is_small(otherwise)
+        case _:
+            return False

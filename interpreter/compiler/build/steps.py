@@ -100,7 +100,7 @@ class Steps:
         found = self.called(value, type_)
         if self.pure or self.shapes.is_scalar(type_) or self._is_fresh(value):
             return found
-        if isinstance(found, o.Constant | o.Data):
+        if isinstance(found, o.Data) or found == ZERO:  # data of the module, or none; a cell may be a constant address
             return found
         return o.Call(self.module.values.own(type_), (found,), span=self.b.span)
 
@@ -115,7 +115,7 @@ class Steps:
             if self.shapes.is_listed(value.type) and value.type.of is not None:
                 return value.type.of.form == "never" or self.shapes.is_scalar(value.type.of)
             return True
-        return isinstance(value, c.Local) and not isinstance(self.b.locals.get(value.index), type(None))
+        return isinstance(value, c.Local) and isinstance(self.b.locals.get(value.index), o.Var)
 
     def called(self, value: c.Expression, type_: Type | None = None) -> o.Value:
         """A value, which may be that of a procedure that cannot suspend."""
@@ -132,7 +132,7 @@ class Steps:
         target = program.target(call)
         layer = program.reach.procedures[target]
         pairs = zip(call.arguments, layer.parameters, strict=True)
-        arguments = tuple(self.own(argument, type_) for argument, (_, type_) in pairs)
+        arguments = tuple(self.b.capped(self.own(argument, type_)) for argument, (_, type_) in pairs)
         return o.Call(self.module.procedure(target), arguments, self.shapes.rep(layer.result), span=self.b.span)
 
     def perform(self, value: c.Expression) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from interpreter.compiler.build.shapes import Unsupported
 from interpreter.compiler.wasm.instance import Trap
 from interpreter.kernel.chance import Draws, Seeded
 from interpreter.kernel.state import State, Value
@@ -108,7 +109,7 @@ class Resident:
         before = built.saved()
         try:
             index = built.take(number, values)
-        except Trap:
+        except (Trap, Unsupported):  # it gives up, or has no room for a value
             built.restore(before)
             return None
         self.since.append((number, values))
