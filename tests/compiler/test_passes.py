@@ -1,6 +1,6 @@
 """Passes over the intermediate form: rule text, functions before and after, as WebAssembly text.
 
-Locals are not printed, and addresses are those of this small game's memory.
+Locals are not printed; addresses behind the state count from its end.
 """
 
 from __future__ import annotations
@@ -34,9 +34,15 @@ class Functions:
             self.found[each.__name__] = dict(now)
 
     def text(self, after: str, name: str) -> str:
-        lines = text_of(self.found[after][name]).splitlines()
+        lines = re.sub(r"\b\d{6}\b", self._behind, text_of(self.found[after][name])).splitlines()
         kept = (line for line in lines if not re.match(r"\s*(;;|\(local )", line))
         return "\n".join(part for line in kept for part in _broken(line))
+
+
+    def _behind(self, number: re.Match[str]) -> str:
+        """An address behind the state as one that does not depend on the size of the state."""
+        after = int(number[0]) - self.context.memory.end_of_frames
+        return f"end+{after}" if after >= 0 else number[0]
 
 
 def _broken(line: str) -> list[str]:
@@ -92,7 +98,7 @@ def test_a_function_of_one_hand_has_a_row_for_each_seat(tmp_path: Path) -> None:
               (local.set $x7 (i32.load offset=4 (local.get $at4)))
               (if
                 (i64.gt_s
-                  (i64.load32_s offset=267136 (i32.shl (local.get $x7) (i32.const 2)))
+                  (i64.load32_s offset=end+104 (i32.shl (local.get $x7) (i32.const 2)))
                   (i64.const 1))
                 (then
                   (local.set $count3 (i64.add (local.get $count3) (i64.const 1)))
@@ -107,17 +113,17 @@ def test_a_function_of_one_hand_has_a_row_for_each_seat(tmp_path: Path) -> None:
     """)
     assert it.text("memoise", "f.wealth_0") == shown("""
         (func $f.wealth_0 (param $p0 i32) (result i64)
-          (local.set $entry (i32.add (i32.mul (local.get $p0) (i32.const 8)) (i32.const 267216)))
+          (local.set $entry (i32.add (i32.mul (local.get $p0) (i32.const 8)) (i32.const end+184)))
           (return
             (if
               (result i64)
               (i32.and
                 (i32.eq
                   (i32.load (local.get $entry))
-                  (i32.load offset=267208 (i32.shl (local.get $p0) (i32.const 2))))
+                  (i32.load offset=end+176 (i32.shl (local.get $p0) (i32.const 2))))
                 (i64.eqz
                   (i64.and
-                    (i64.load offset=267160 (i32.shl (local.get $p0) (i32.const 3)))
+                    (i64.load offset=end+128 (i32.shl (local.get $p0) (i32.const 3)))
                     (i64.const 1))))
               (then (i64.load32_s offset=4 (local.get $entry)))
               (else (call $f.wealth_0.fill (local.get $p0) (local.get $entry)))))
@@ -130,25 +136,25 @@ def test_a_function_of_one_hand_has_a_row_for_each_seat(tmp_path: Path) -> None:
           (if (i32.lt_s (global.get $fuel) (i32.const 0)) (then (unreachable)))
           (if
             (i64.ne
-              (i64.and (i64.load offset=267160 (i32.shl (local.get $p0) (i32.const 3))) (i64.const 1))
+              (i64.and (i64.load offset=end+128 (i32.shl (local.get $p0) (i32.const 3))) (i64.const 1))
               (i64.const 0))
             (then
               (if
                 (i32.lt_s
-                  (i32.add (i32.load offset=267208 (i32.shl (local.get $p0) (i32.const 2))) (i32.const 1))
+                  (i32.add (i32.load offset=end+176 (i32.shl (local.get $p0) (i32.const 2))) (i32.const 1))
                   (i32.const 0))
                 (then
                   (unreachable) ;; no generation is left
                 )
               )
               (i64.store
-                offset=267160
+                offset=end+128
                 (i32.shl (local.get $p0) (i32.const 3))
-                (i64.and (i64.load offset=267160 (i32.shl (local.get $p0) (i32.const 3))) (i64.const -2)))
+                (i64.and (i64.load offset=end+128 (i32.shl (local.get $p0) (i32.const 3))) (i64.const -2)))
               (i32.store
-                offset=267208
+                offset=end+176
                 (i32.shl (local.get $p0) (i32.const 2))
-                (i32.add (i32.load offset=267208 (i32.shl (local.get $p0) (i32.const 2))) (i32.const 1)))
+                (i32.add (i32.load offset=end+176 (i32.shl (local.get $p0) (i32.const 2))) (i32.const 1)))
             )
           )
           (local.set $answer (call $f.wealth_0.work (local.get $p0)))
@@ -158,7 +164,7 @@ def test_a_function_of_one_hand_has_a_row_for_each_seat(tmp_path: Path) -> None:
             )
           )
           (i32.store offset=4 (local.get $entry) (i32.wrap_i64 (local.get $answer)))
-          (i32.store (local.get $entry) (i32.load offset=267208 (i32.shl (local.get $p0) (i32.const 2))))
+          (i32.store (local.get $entry) (i32.load offset=end+176 (i32.shl (local.get $p0) (i32.const 2))))
           (return (local.get $answer))
           unreachable
         )
@@ -191,8 +197,8 @@ def test_a_change_marks_what_is_not_known_any_more(tmp_path: Path) -> None:
             (br_if $each2 (i32.eqz (i32.lt_s (local.get $at1) (i32.const 2))))
             (block $each2.next
               (local.set $x3 (local.get $at1))
-              (i32.store offset=84 (local.get $frame) (local.get $x3))
-              (local.set $t4 (i32.load offset=84 (local.get $frame)))
+              (i32.store offset=100 (local.get $frame) (local.get $x3))
+              (local.set $t4 (i32.load offset=100 (local.get $frame)))
               (local.set $new5 (call $f.best_0))
               (if
                 (i32.eqz
@@ -211,9 +217,9 @@ def test_a_change_marks_what_is_not_known_any_more(tmp_path: Path) -> None:
                       (then (i32.wrap_i64 (local.get $number)))
                       (else (unreachable))))
                   (i64.store
-                    offset=267176
+                    offset=end+144
                     (i32.const 0)
-                    (i64.or (i64.load offset=267176 (i32.const 0)) (i64.const 1)))
+                    (i64.or (i64.load offset=end+144 (i32.const 0)) (i64.const 1)))
                 )
               )
             )
@@ -241,7 +247,7 @@ def test_what_is_known_of_a_node_stays_when_places_of_others_change(tmp_path: Pa
     )
     assert it.text("memoise", "f.free_0") == shown("""
         (func $f.free_0 (param $p0 i32) (result i64)
-          (local.set $entry (i32.add (i32.mul (local.get $p0) (i32.const 8)) (i32.const 267304)))
+          (local.set $entry (i32.add (i32.mul (local.get $p0) (i32.const 8)) (i32.const end+256)))
           (return
             (if
               (result i64)
@@ -250,12 +256,12 @@ def test_what_is_known_of_a_node_stays_when_places_of_others_change(tmp_path: Pa
                   (i32.eq
                     (i32.load (local.get $entry))
                     (i32.add
-                      (i32.load offset=267288 (i32.const 0))
-                      (i32.load offset=267292 (i32.shl (local.get $p0) (i32.const 2)))))
-                  (i64.eqz (i64.and (i64.load offset=267256 (i32.const 0)) (i64.const 1))))
+                      (i32.load offset=end+240 (i32.const 0))
+                      (i32.load offset=end+244 (i32.shl (local.get $p0) (i32.const 2)))))
+                  (i64.eqz (i64.and (i64.load offset=end+224 (i32.const 0)) (i64.const 1))))
                 (i64.eqz
                   (i64.and
-                    (i64.load offset=267264 (i32.shl (local.get $p0) (i32.const 3)))
+                    (i64.load offset=end+232 (i32.shl (local.get $p0) (i32.const 3)))
                     (i64.const 1))))
               (then (i64.load32_s offset=4 (local.get $entry)))
               (else (call $f.free_0.fill (local.get $p0) (local.get $entry)))))
