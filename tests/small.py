@@ -143,7 +143,9 @@ def outcome(path: Path, people: int = 2) -> str:
 
 def told(ruleset: Ruleset, people: int, *, plain: bool) -> tuple[str, str]:
     """How a play in one of the forms ends, and in which state."""
-    ruleset.table(people, ruleset.settings({})).machine.plain = plain
+    machine = ruleset.table(people, ruleset.settings({})).machine
+    machine.plain = plain
+    assert plain or machine.compile() is not None
     try:
         return "plays", played(ruleset.new_game(people))
     except RuleFailure as failure:

@@ -15,9 +15,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from interpreter.compiler.fast.machine import FastMachine
 
 from interpreter.base.diagnostics import Diagnostic, render, to_json
+from interpreter.compiler.wasm.resident import Resident
 from interpreter.language import build, parse
 from interpreter.play.bench import calibration
 from tests.small import RULESET, examined, loaded, outcome, write
@@ -424,7 +424,7 @@ def test_blocks_that_keep_blocks(tmp_path: Path) -> None:
     tried(tmp_path, "R001|R002", "keep_on()", doubled)
 
 
-# --- against the fast form: what it does not count while it is done ---------------------------------------------------
+# --- against the module: what it does not count while it is done ------------------------------------------------------
 
 FOREVER = "for each x in 1 .. 19999:\n  for each y in 1 .. 19999:\n    "
 
@@ -578,7 +578,7 @@ LOOPS = {
 
 
 @pytest.mark.parametrize("name", LOOPS)
-def test_the_fast_form_does_no_more_than_the_plain_one(tmp_path: Path, name: str) -> None:
+def test_the_module_does_no_more_than_the_plain_form(tmp_path: Path, name: str) -> None:
     act, rules = LOOPS[name]
     tried(tmp_path, "R00", act, rules)
 
@@ -587,29 +587,32 @@ def test_many_frames_can_be_kept(tmp_path: Path) -> None:
     tried(tmp_path, "plays", "deep(amount)\nend game", FRAMES)
 
 
-def test_what_is_remembered_is_forgotten(tmp_path: Path) -> None:
-    """A function with other arguments at each decision; nothing that it reads changes."""
+def test_the_module_holds_no_more_the_longer_a_game_is(tmp_path: Path) -> None:
+    """Of the choices that can be undone at once only the last are kept as bytes; any can be undone."""
     rules = "f:\n  is: '(n: int) -> int: count(s in seats where s.score < n) + n'\n"
     act = "choose act by seats[0]:\n  go a in 1 .. 300 where f(a + amount * 1000) > 0:\n    amount += 1"
     game = loaded(write(tmp_path, act, rules)).new_game(2)
-    machine = game.machine
-    assert isinstance(machine, FastMachine)
     with soon():
-        for _ in range(40):
+        digests = []
+        for _ in range(2_000):
+            digests.append(game.digest())
             assert game.decision is not None
-            game.apply(list(game.decision.options)[-1])
-    assert not machine.bailouts
-    caches = game.state.caches
-    caches[0].update((-number, 0) for number in range(200_000))
-    machine.form.runtime.budget.refill(game.state)
-    assert game.state.caches is None
+            game.apply(game.decision.options[-1])
+    home = game.state.home
+    assert isinstance(home, Resident)
+    assert len(home.past) <= 600
+    assert not game.machine.bailouts
+    for digest in reversed(digests):
+        assert game.undo()
+        assert game.digest() == digest
+    assert not game.undo()
 
 
-TAKEN = ["state", "env", "up", "values", "numbers", "spent", "short", "bounded", "weighed", "fits", "give_up", "frame"]
+TAKEN = ["memory", "frame", "options", "top", "fuel", "arena", "run", "begin", "choose", "draw", "mul", "div", "func"]
 
 
-@pytest.mark.parametrize("name", [*TAKEN, "lambda", "def", "print", "class", "import", "none"])
-def test_rules_and_choices_with_names_of_emitted_code_are_only_names(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize("name", [*TAKEN, "local", "module", "i32", "data", "type", "unreachable", "none", "lambda"])
+def test_rules_and_choices_with_names_of_the_module_are_only_names(tmp_path: Path, name: str) -> None:
     rules = f"{name}:\n  is: '(n: int) -> int: count(s in seats where s.score < n) + n'\n"
     act = f"""\
         let {name}_0 = [{name}(x) for x in 1 .. 3]
@@ -622,7 +625,7 @@ def test_rules_and_choices_with_names_of_emitted_code_are_only_names(tmp_path: P
     assert found == "plays" or re.match(r"E\d{3}", found), found
 
 
-@pytest.mark.parametrize("text", ["'''", '\\"\\"\\"', "{}", "%s", "\\\\n", "$(id)", "#"])
+@pytest.mark.parametrize("text", ["(func $run)", ";;", "(;", "'''", '\\"\\"\\"', "{}", "%s", "\\\\n", "$(id)", "#"])
 def test_quotes_in_titles_are_only_text(tmp_path: Path, text: str) -> None:
     path = write(tmp_path, "choose act by seats[0]:\n  go number in 1 .. 2:\n    end game")
     path.write_text(path.read_text(encoding="utf-8").replace("title: Tiny", f'title: "{text}"'), encoding="utf-8")

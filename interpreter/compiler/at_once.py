@@ -28,8 +28,9 @@ class _AtOnce:
         assert isinstance(ask.seat, c.Local)
         self.ask, self.who, self.span = ask, ask.seat, ask.span
         self.listed, self.left, self.order, self.item, self.place = (fresh() for _ in range(5))
-        self.chosen = {x.variable: (fresh(), x.type) for option in ask.options for x in option.choices}
-        """Of each variable of an alternative, the list of what the seats chose for it, and its type."""
+        self.chosen = {x.variable: (fresh(), x.type.maybe) for option in ask.options for x in option.choices}
+        """Of each variable of an alternative, the list of what the seats chose for it, and the type of that: none where
+        a seat took another alternative."""
         self.made = fresh() if len(ask.options) > 1 else None
         """The list of which alternative each seat took."""
         self.lists = dict(self.chosen.values())

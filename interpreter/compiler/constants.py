@@ -22,6 +22,7 @@ __all__ = [
     "GOES_ON",
     "MAXIMUM_NUMBER",
     "MAXIMUM_PASSES",
+    "MAXIMUM_RECORDS",
     "MAXIMUM_STEPS",
     "Caller",
     "Constants",
@@ -31,6 +32,7 @@ __all__ = [
     "RuleFailure",
     "Run",
     "bounded",
+    "check_records",
     "effort",
     "grows",
     "is_bounded",
@@ -53,6 +55,9 @@ MAXIMUM_NUMBER = 10**18
 
 MAXIMUM_WEIGHT = 100_000
 """So many numbers may one value hold, with all lists, records and bags in it."""
+
+MAXIMUM_RECORDS = 1_000_000
+"""So many changes, events and choices may the log of one game hold."""
 
 MAXIMUM_STEPS = 500_000
 """So much work may be done for one decision: see :class:`Meter`."""
@@ -89,6 +94,12 @@ class RuleFailure(Exception):
         return "\n".join(lines)
 
 
+def check_records(number: int, span: Span | None) -> None:
+    """A log of so many records is not too long."""
+    if number > MAXIMUM_RECORDS:
+        raise RuleFailure(f"more than {MAXIMUM_RECORDS:,} things happened in this game", span, "R002")
+
+
 class Meter:
     """Counts the work that is done for one decision, so that no ruleset can make it last for ever.
 
@@ -96,13 +107,15 @@ class Meter:
     worked out for it is long (see :func:`effort`). What fills memory costs steps too.
     """
 
-    __slots__ = ("left",)
+    __slots__ = ("left", "times")
 
     def __init__(self) -> None:
         self.left = MAXIMUM_STEPS
+        self.times = 1
+        """So many times as much is allowed now: what was done before is done again without being stopped."""
 
     def refill(self) -> None:
-        self.left = MAXIMUM_STEPS
+        self.left = MAXIMUM_STEPS * self.times
 
     def charge(self, steps: int, span: Span | None) -> None:
         self.left -= steps

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from interpreter.base.frozen import dataclass
 from interpreter.base.words import counted
-from interpreter.compiler.constants import RuleFailure
+from interpreter.compiler.constants import RuleFailure, check_records
 from interpreter.compiler.wasm.machine import CompiledMachine
 from interpreter.engine.decision import Code, Decision, Named, Option
 from interpreter.engine.refusal import IllegalMove, because_of, refuse
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from interpreter.engine.show import Line
 
 __all__ = ["Game", "Result"]
-
-MAXIMUM_RECORDS = 1_000_000
-"""So many changes, events and choices may the log of one game hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,9 +273,8 @@ class Game:
         assert decision is not None
         assert isinstance(option, Option)
         state = self.state
-        if state.home is None and len(state.log) > MAXIMUM_RECORDS:
-            message = f"more than {MAXIMUM_RECORDS:,} things happened in this game"
-            raise RuleFailure(message, decision.site.ask.span, "R002")
+        records = len(state.log) if state.home is None else state.home.records
+        check_records(records, decision.site.ask.span)
         index = self._begun.machine.take(state, self.chance, *option.code)
         made = self._made
         self._made = made, decision.actor, index, option.code

@@ -53,6 +53,11 @@ _new = object.__new__
 class Home(Protocol):
     """Where a state lives that is not a list of cells now."""
 
+    @property
+    def records(self) -> int:
+        """So many records its log holds at least."""
+        ...
+
     def fetch(self, state: State, name: str) -> None:
         """Gives the state its cells and frame, or its log with them."""
         ...

@@ -117,6 +117,8 @@ def _stopped(game: Game, kept: Kept, choice: int, noted: int, language: str) -> 
     """The rule in which a choice is stopped after so many events, and those that called it."""
     header = kept.header
     before = play_again(game.ruleset, kept, choice - 1) if choice else None
+    if before is not None:
+        before.machine.leave(before.state)  # now: what happened before is not stopped
     try:
         with _stopping(game, noted):
             if before is None:

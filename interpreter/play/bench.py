@@ -89,9 +89,8 @@ class Sample:
 class Subject:
     """A ruleset with so many players and one policy on all seats, ready to be measured.
 
-    ``name`` is what it is loaded by, ``overlays`` what lies on it. The random bot plays where the policy has no
-    compiled form for some decision; ``policy`` says what plays. ``ValueError`` for players or settings that the ruleset
-    does not allow, or an unknown policy.
+    ``name`` is what it is loaded by, ``overlays`` what lies on it, ``policy`` what plays. ``ValueError`` for players or
+    settings that the ruleset does not allow, or an unknown policy.
     """
 
     def __init__(

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from interpreter.compiler.build.module import ModuleBuilder
-from interpreter.compiler.passes import PASSES
+from interpreter.compiler.passes import stages
 from interpreter.compiler.passes.context import Functions
-from interpreter.compiler.wasm.assemble import build, context_of
+from interpreter.compiler.wasm.assemble import built
 from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.setup import Table
 from interpreter.play.bots.named import policies_for
 from interpreter.play.bots.peeks import peeks_of
 
-__all__ = ["BUILT", "RANDOM", "forms_of", "module_builder", "passes", "rule_of"]
+__all__ = ["RANDOM", "module_builder", "module_forms", "rule_of"]
 
 RANDOM = "random"
-BUILT = "built"
-"""The form of a function before all passes."""
 
 
 def module_builder(ruleset: Ruleset, table: Table, bots: Sequence[str]) -> tuple[ModuleBuilder, list[dict[int, str]]]:
@@ -35,30 +33,16 @@ def module_builder(ruleset: Ruleset, table: Table, bots: Sequence[str]) -> tuple
         found = {}
         for index, (_, end) in builder.decisions.asks.items():
             peeks = peeks_of(ruleset.model, policy, end.ask.name)
-            found[index] = builder.policies.choosing(policy, index, peeks=None if peeks.always else peeks.groups)
+            found[index] = builder.policies.choosing(policy, index, "", None if peeks.always else peeks.groups)
         choosing.append(found)
     return builder, choosing
 
 
-def passes() -> list[str]:
-    """The names of the forms of functions in order: as they are built, then what each pass makes of them."""
-    return [BUILT, *(each.__name__ for each in PASSES)]
-
-
-def forms_of(ruleset: Ruleset, table: Table) -> tuple[ModuleBuilder, Iterator[tuple[str, Functions]]]:
-    """A builder with all functions of the rules and of every policy, and their forms, each with its name. A function
-    that a pass leaves out is inlined wherever it is called."""
+def module_forms(ruleset: Ruleset, table: Table) -> tuple[ModuleBuilder, dict[str, Functions]]:
+    """All functions of the rules and of every policy: as they are built, and as each pass leaves them, by its name."""
     builder, bots = module_builder(ruleset, table, [RANDOM, *policies_for(ruleset)])
-    context = context_of(builder, *build(builder), bots)
-
-    def forms() -> Iterator[tuple[str, Functions]]:
-        functions: Functions = dict(builder.functions)
-        yield BUILT, functions
-        for each in PASSES:
-            functions = each(functions, context)
-            yield each.__name__, functions
-
-    return builder, forms()
+    _, _, context = built(builder, bots)
+    return builder, dict(stages(dict(builder.functions), context))
 
 
 def rule_of(purpose: str) -> str:

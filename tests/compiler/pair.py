@@ -113,7 +113,7 @@ class Pair:
     def choose(self, option: tuple[int, tuple[Value, ...]]) -> None:
         self._both(lambda machine, state: machine.take(state, self.chance, *option))
 
-    def _both(self, do: Callable[[CompiledMachine, State], None]) -> None:
+    def _both(self, do: Callable[[CompiledMachine, State], object]) -> None:
         """The same in both forms. A failure is the same too, with its place and chain; it ends the game."""
         failures = [told(lambda: do(self.plain, self.a)), told(lambda: do(self.fast, self.b))]
         assert failures[0] == failures[1]

@@ -29,7 +29,7 @@ NONE = -(2**31)
 LARGEST = 2**31 - 1
 _64 = 2**64
 
-GIVEN, CACHE, ARENA, END = 1 << 10, 8 << 20, 16 << 20, 32 << 20
+GIVEN, CACHE, ARENA, END = 1 << 10, 8 << 20, 24 << 20, 40 << 20
 """Addresses: what a test gives, the cache of distances, the arena and its end."""
 
 HEADER = f"""

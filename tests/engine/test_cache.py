@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import marshal
 import os
 import pickle
 import shutil
@@ -12,11 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from interpreter.compiler.fast import machine as fast
 
 from interpreter.base import paths
 from interpreter.base.diagnostics import Diagnostic, RulesetError
 from interpreter.base.source import SourceFile
+from interpreter.compiler.wasm import machine as compiled
+from interpreter.compiler.wasm import module
 from interpreter.engine import cache
 from interpreter.engine import ruleset as rulesets
 from interpreter.engine.cache import kept_trees
@@ -26,7 +28,7 @@ from interpreter.engine.validation import validate
 from interpreter.language import parse
 from interpreter.language.grammar import Text
 from interpreter.language.parse import remembered
-from interpreter.play.bots.named import bots_of, policies_for
+from interpreter.play.bots.named import bots_of
 from interpreter.play.match import Match
 from interpreter.reading import schema
 from interpreter.reading.files import Shelf
@@ -472,60 +474,114 @@ def test_many_processes_at_once(kept: Path, own: Path) -> None:
     assert {entry.suffix for entry in kept.iterdir()} == {".kept"}
 
 
-# -- emitted code ------------------------------------------------------------------------------------------------------
+# -- compiled modules --------------------------------------------------------------------------------------------------
 
 
-def test_emitted_code_comes_back(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A second machine of the same table and policy emits nothing, has all at once, and plays the same game."""
+def story(ruleset: Ruleset, bots: str = "greedy") -> list[str]:
+    match = Match(ruleset, bots_of(bots, ruleset, 4), 7)
+    match.play()
+    return [str(line) for line in match.game.log()]
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The policies of each module that is compiled."""
+    found: list[str] = []
+    compile_ = module._made
+
+    def counted(machine: Any, builder: Any, players: Any) -> Any:
+        found.append(" ".join(player.policy.name if player.policy else "random" for player in players))
+        return compile_(machine, builder, players)
+
+    monkeypatch.setattr(module, "_made", counted)
+    return found
+
+
+def test_a_module_comes_back_and_is_used_at_once(kept: Path, made: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second machine of the same table and policy compiles nothing, however much patience it has."""
     stories = []
     for patience in (0, 1_000_000):
-        monkeypatch.setattr(fast, "PATIENCE", patience)
+        monkeypatch.setattr(compiled, "PATIENCE", patience)
         ruleset = load("germany-2018")
-        match = Match(ruleset, bots_of("greedy", ruleset, 4), 7)
-        match.play()
-        stories.append([str(line) for line in match.game.log()])
-        machine = match.game.machine
-        assert machine.made is not None
+        stories.append(story(ruleset))
+        machine = ruleset.table(4, ruleset.settings({})).machine
+        assert machine.module is not None
+        assert [key.split()[0] for key in machine.module.players] == ["greedy"]
         assert machine.bailouts == 0
-    assert "emitted" not in vars(machine)
-    assert machine.preferring(policies_for(ruleset)["greedy"])
-    assert machine.preferring(policies_for(ruleset)["bench"]) == {}, "which nobody has written yet"
+        assert made == ["", "greedy"]
     assert stories[0] == stories[1]
 
 
-def test_code_kept_for_others_is_not_taken(kept: Path) -> None:
-    code = {"a.yaml": compile("found = 6 * 7", "a.yaml", "exec")}
-    forms = cache.Forms(dict, b"looks", "4")
-    forms.keep("rules", code, (1, 2))
-    assert forms.kept("rules") == (code, (1, 2))
+def test_another_process_uses_a_module_at_once(kept: Path) -> None:
+    """It has the patience of those that tests have not changed, and loses none of it."""
+    script = """
+import interpreter
+from interpreter.compiler.wasm import machine, module
+from interpreter.play.bots.named import bots_of
+from interpreter.play.match import Match
+module._made = None
+ruleset = interpreter.load("goofspiel")
+match = Match(ruleset, bots_of("random", ruleset, 3), 4)
+match.play()
+used = match.game.machine
+print(match.game.digest(), used.patience == machine.PATIENCE, used.module is not None, used.bailouts)
+"""
+    ruleset = load("goofspiel")
+    match = Match(ruleset, bots_of("random", ruleset, 3), 4)
+    match.play()
+    found = subprocess.run([sys.executable, "-c", script], cwd=TOP, stdout=subprocess.PIPE, text=True, check=True)
+    assert found.stdout == f"{match.game.digest()} True True 0\n"
+
+
+def test_a_damaged_module_is_made_anew(kept: Path, made: list[str]) -> None:
+    first = story(load("goofspiel"), "random")
+    made_first = made[:]
+    assert made_first
+    for path in entries(kept):
+        path.write_bytes(path.read_bytes()[:-1] + b"!")
+    assert story(load("goofspiel"), "random") == first
+    assert made == made_first * 2
+
+
+@pytest.mark.parametrize("entry", [b"", b"nothing", marshal.dumps(7), marshal.dumps((b"code", {}, {}, ()))])
+def test_what_is_no_module_is_made_anew(
+    entry: bytes, kept: Path, made: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such as one of another version of wasmtime, which does not load it."""
+    first = story(load("goofspiel"), "random")
+    made_first = made[:]
+    monkeypatch.setattr(cache.Modules, "kept", lambda self, what: entry)
+    assert story(load("goofspiel"), "random") == first
+    assert made == made_first * 2
+
+
+def test_modules_kept_for_others_are_not_taken(kept: Path) -> None:
+    modules = cache.Modules(b"looks", "4")
+    modules.keep("module", b"code")
+    assert modules.has("module")
+    assert modules.kept("module") == b"code"
     for other, what in (
-        (cache.Forms(dict, b"looks", "5"), "rules"),
-        (cache.Forms(dict, b"look", "s4"), "rules"),
-        (forms, "more"),
+        (cache.Modules(b"looks", "5"), "module"),
+        (cache.Modules(b"look", "s4"), "module"),
+        (modules, "more"),
     ):
+        assert not other.has(what)
         assert other.kept(what) is None
 
 
-def test_a_policy_is_not_added_to_code_that_was_written_otherwise(kept: Path) -> None:
+def test_a_module_is_kept_for_players_and_policies(kept: Path, made: list[str]) -> None:
     ruleset = load("germany-2018")
-    machine = ruleset.new_game(4).machine
-    machine.form.names = ()
-    assert machine.preferring(policies_for(ruleset)["bench"]) == {}
+    for bots, players in (("greedy", 4), ("bench", 4), ("greedy", 3)):
+        Match(ruleset, bots_of(bots, ruleset, players), 7).step()
+    assert made == ["", "greedy", "greedy bench", "", "greedy"]
 
 
-def test_damaged_code_does_not_come_back(kept: Path) -> None:
-    forms = cache.Forms(dict, "digest")
-    forms.keep("rules", {"a.yaml": compile("found = 6 * 7", "a.yaml", "exec")}, ())
-    (path,) = entries(kept)
-    path.write_bytes(path.read_bytes()[:-1] + b"!")
-    assert forms.kept("rules") is None
-
-
-def test_code_is_not_kept_where_the_cache_is_off(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_modules_are_not_kept_where_the_cache_is_off(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REGELWERK_CACHE", "off")
-    forms = cache.Forms(dict, "digest")
-    forms.keep("rules", {"a": compile("1", "a", "exec")}, ())
-    assert forms.kept("rules") is None
+    modules = cache.Modules("digest")
+    modules.keep("module", b"code")
+    assert not modules.has("module")
+    assert modules.kept("module") is None
 
 
 # --- parsed texts

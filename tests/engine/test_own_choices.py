@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from interpreter.compiler import constants
 from interpreter.compiler.constants import RuleFailure
-from interpreter.engine import game as engine
+from interpreter.compiler.wasm.instance import Trap
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset
 from interpreter.kernel.effects import CHOICE
@@ -47,6 +50,23 @@ class Played:
         return sum(record[0] == CHOICE for record in self.game.state.log)
 
 
+@contextmanager
+def gives_up(game: Game, function: str) -> Iterator[None]:
+    """Inside, a function of the module gives up when it has done its work."""
+    module: Any = game.machine.module
+    works = getattr(module, f"_{function}")
+
+    def fails(*arguments: int) -> int:
+        works(*arguments)
+        raise Trap(function)
+
+    setattr(module, f"_{function}", fails)
+    try:
+        yield
+    finally:
+        setattr(module, f"_{function}", works)
+
+
 @FORMS
 def test_what_fails_changes_nothing_however_often(plain: bool, tmp_path: Path) -> None:
     act = "choose act by seats[0]:\n  go:\n    amount += 1\n    if amount > 6:\n      row = [row[9]]\n"
@@ -78,9 +98,14 @@ def test_what_is_abandoned_after_a_failure_is_done_once(tmp_path: Path) -> None:
     with pytest.raises(RuleFailure):
         played.game.apply(played.choose("q"))
     option = played.choose()
-    played.game.machine.form.left[0] = -1
-    played.game.apply(option)
+    before = played.game.machine.bailouts
+    with gives_up(played.game, "take"):
+        played.game.apply(option)
+    assert played.game.machine.bailouts == before + 1
     assert played["score_all"] == len(played.game.choices) == 4
+    played.game.apply(played.choose())
+    assert played.game.machine.bailouts == before + 1, "the module goes on"
+    assert played["score_all"] == 5
 
 
 def ended(folder: Path, *, plain: bool) -> Played:
@@ -164,14 +189,27 @@ def test_choices_are_told_once_by_clones_and_their_clones(tmp_path: Path) -> Non
 
 @FORMS
 def test_a_log_ends_at_the_same_choice(plain: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine, "MAXIMUM_RECORDS", 50)
-    monkeypatch.setattr(engine, "FEW_RECORDS", 0)
+    monkeypatch.setattr(constants, "MAXIMUM_RECORDS", 50)
     act = "choose act by seats[0]:\n  go:\n    amount += 1\n"
     played = Played(loaded(write(tmp_path, act, sections=GO)), plain=plain)
     while len(played.game.state.log) <= 50:
         played.game.apply(played.choose())
     with pytest.raises(RuleFailure, match="things happened"):
         played.game.apply(played.choose())
+
+
+def test_a_game_in_the_module_ends_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody looks at its log, which has a record for each choice at least; whoever looks is told."""
+    monkeypatch.setattr(constants, "MAXIMUM_RECORDS", 50)
+    act = "choose act by seats[0]:\n  go:\n    amount += 1\n"
+    played = Played(loaded(write(tmp_path, act, sections=GO)), plain=False)
+    while played.game.state.home.records <= 50:  # type: ignore[union-attr]
+        played.game.apply(played.choose())
+    with pytest.raises(RuleFailure, match="things happened"):
+        played.game.apply(played.choose())
+    assert 40 < played["amount"] <= 52
+    with pytest.raises(RuleFailure, match="things happened"):
+        played.records()
 
 
 def test_a_copy_of_a_bot_chooses_as_the_bot_does(tmp_path: Path) -> None:
@@ -194,7 +232,7 @@ def test_loops_of_what_is_asked_leave_nothing_for_what_is_asked_next(tmp_path: P
     digests = []
     for plain in (True, False):
         game = Played(loaded(path), plain=plain).game
-        assert plain or game.machine.is_written
+        assert plain or game.machine.module is not None
         for _ in range(3):
             game.apply({"do": "go"})
         digests.append(game.digest())

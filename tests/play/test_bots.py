@@ -6,9 +6,12 @@ import re
 from collections.abc import Sequence
 
 import pytest
-from interpreter.compiler.fast import expressions
 
+from interpreter.compiler.build.policies import Policies
+from interpreter.compiler.build.shapes import Unsupported
 from interpreter.compiler.constants import RuleFailure
+from interpreter.compiler.wasm import machine as compiled
+from interpreter.compiler.wasm.machine import CompiledMachine
 from interpreter.engine.decision import Decision, Option
 from interpreter.engine.game import Game
 from interpreter.engine.refusal import IllegalMove
@@ -158,44 +161,68 @@ def test_what_a_bot_chose_is_known_to_be_legal_only_there(pebbles: Ruleset) -> N
         assert game.digest() == now
 
 
+def held(machine: CompiledMachine) -> list[str]:
+    """The policies in the module of a machine, by name; nothing where there is no module."""
+    return [key.partition(" ")[0] for key in machine.module.players] if machine.module is not None else []
+
+
 def test_both_forms_follow_the_functions_of_a_policy() -> None:
     fast, plain = (load("pebbles", shelf=Shelf([ROOT])) for _ in range(2))
     plain.table(2, plain.settings({})).machine.plain = True
     assert choices(fast, "weighed", 2, 5) == choices(plain, "weighed", 2, 5)
     machine = fast.table(2, fast.settings({})).machine
-    assert machine.preferring(policies_for(fast)["weighed"]), "it is written"
+    assert held(machine) == ["weighed"]
+    assert machine.bailouts == 0
 
 
-def test_equal_policies_are_written_once(pebbles: Ruleset) -> None:
+def test_equal_policies_come_into_the_module_once(pebbles: Ruleset) -> None:
     first = choices(pebbles, "eager", 2, 5)
     machine = pebbles.table(2, pebbles.settings({})).machine
-    known = len(machine.form.space)
+    module, known = machine.module, held(machine)
+    assert "eager" in known
     for _ in range(80):
         assert choices(pebbles, "eager", 2, 5) == first
-    assert len(machine.form.space) == known
+    assert machine.module is module
+    assert held(machine) == known
 
 
-def test_a_policy_that_is_too_large_is_followed_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("REGELWERK_CACHE", "off")  # what another test had written would be taken from there
+def test_a_policy_for_which_the_module_has_no_room_is_followed_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     rulesets = [load("pebbles", shelf=Shelf([ROOT])) for _ in range(2)]
     tables = [ruleset.table(2, ruleset.settings({})) for ruleset in rulesets]
-    assert all(table.machine.is_written for table in tables)
     first = choices(rulesets[0], "eager", 2, 5)
-    monkeypatch.setattr(expressions, "MOST_WRITTEN", 0)
+    assert held(tables[0].machine) == ["eager"]
+    monkeypatch.setattr(compiled, "MOST_POLICIES", 0)
     assert choices(rulesets[1], "eager", 2, 5) == first
-    assert tables[1].machine.preferring(policies_for(rulesets[1])["eager"]) == {}
+    assert held(tables[1].machine) == []
+    assert tables[1].machine.bailouts == 0
 
 
-def test_functions_are_written_where_that_is_worth_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_policy_that_the_module_cannot_hold_is_followed_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing else in the module suffers from it."""
+    monkeypatch.setenv("REGELWERK_CACHE", "off")
+    rulesets = [load("pebbles", shelf=Shelf([ROOT])) for _ in range(2)]
+    tables = [ruleset.table(2, ruleset.settings({})) for ruleset in rulesets]
+    first = choices(rulesets[0], "eager", 2, 5)
+
+    def refuses(*_: object) -> str:
+        raise Unsupported("a policy")
+
+    monkeypatch.setattr(Policies, "choosing", refuses)
+    assert choices(rulesets[1], "eager", 2, 5) == first
+    assert tables[1].machine.module is not None, "random bots and rules stay there"
+    assert tables[1].machine.bailouts == 0
+
+
+def test_a_module_is_made_where_that_is_worth_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REGELWERK_CACHE", "off")
     ruleset = load("pebbles", shelf=Shelf([ROOT]))
     machine = ruleset.table(2, ruleset.settings({})).machine
     machine.patience = 1_000
     first = choices(ruleset, "weighed", 2, 5)
-    assert machine.made is None
-    machine.patience = len(first)  # a choice asks for the policy's function and for those of the rules
+    assert machine.module is None
+    assert machine.patience < 1_000
+    machine.patience = 1e-9  # the set-up alone takes longer
     assert choices(ruleset, "weighed", 2, 5) == first
-    assert machine.made is not None
-    assert machine.preferring(policies_for(ruleset)["weighed"])
+    assert held(machine) == ["weighed"]
     assert choices(ruleset, "weighed", 2, 5) == first
     assert machine.bailouts == 0

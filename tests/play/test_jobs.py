@@ -89,7 +89,7 @@ def test_a_failure_says_where_it_is(pebbles: Ruleset, plan: Plan, monkeypatch: p
     def fails(*_: Any) -> None:
         raise RuleFailure("too many pebbles", None)
 
-    monkeypatch.setattr("interpreter.compiler.fast.machine.FastMachine.is_free", fails)
+    monkeypatch.setattr("interpreter.compiler.wasm.machine.CompiledMachine.is_free", fails)
     with pytest.raises(RuleFailure, match=r"too many pebbles \(in the game with seed 7\)"):
         rows_of(plan, pebbles, 5, crew=here())
 

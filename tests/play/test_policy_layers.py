@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from interpreter.base.diagnostics import RulesetError
-from interpreter.compiler.fast.machine import FastMachine
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.language.policies import Preferences
 from interpreter.play.bots.named import bots_of, policies_for
@@ -109,13 +108,14 @@ def test_a_layer_plays_alike_in_both_forms(tmp_path: Path) -> None:
     stories = []
     for plain in (True, False):
         machine = ruleset.table(2, ruleset.settings({})).machine
-        assert isinstance(machine, FastMachine)
-        machine.plain, machine.patience = plain, 0
+        machine.plain, machine.bailouts = plain, 0
+        assert plain or machine.compile() is not None
         match = Match(ruleset, bots_of("weighed", ruleset, 2), 3)
         match.play()
         stories.append(match.game.choices)
     assert stories[0] == stories[1]
-    assert machine.preferring(policies_for(ruleset)["weighed"])
+    assert machine.player(policies_for(ruleset)["weighed"], None) is not None
+    assert machine.bailouts == 0
 
 
 OWN = """\

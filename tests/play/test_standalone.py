@@ -30,6 +30,7 @@ TABLES = [
     ("germany-2018", 3, ()),
     ("outpost", 2, ("hidden-money",)),
     ("germany-2018", 2, ("hidden-money",)),
+    ("germany-2004", 3, ("robots",)),
 ]
 SMALL = [
     (str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path), 0, ())

@@ -169,8 +169,6 @@ def _subject(
         raise click.BadParameter(f"{name}: {error}", param_hint="--bots") from None
     if bots is not None and "," in bots:
         raise click.BadParameter("one policy plays all seats", param_hint="--bots")
-    if bots is not None and subject.policy != bots:
-        notice(f"{name}: `{bots}` has no compiled form for some decision; `{subject.policy}` plays")
     return subject
 
 

@@ -103,10 +103,11 @@ def _tell_functions(
 ) -> None:
     """The functions of a module: as intermediate form after a pass, or (no ``ir``) as WebAssembly text."""
     from interpreter.compiler.ir.show import text_of
+    from interpreter.compiler.passes import BUILT, PASSES
     from interpreter.compiler.wasm import emit
-    from interpreter.play.modules import BUILT, forms_of, passes, rule_of
+    from interpreter.play.modules import module_forms, rule_of
 
-    names = passes()
+    names = [BUILT, *(each.__name__ for each in PASSES)]
     if ir and ir not in names and name is None:
         name, ir = ir, ""  # `--ir NAME`
     elif ir and ir not in names:
@@ -114,22 +115,20 @@ def _tell_functions(
         near = did_you_mean(ir, names) or "."
         raise click.BadParameter(f"unknown pass `{ir}`{near} The passes are {known}", param_hint="--ir")
     ruleset, people = players_for(ruleset, players)
-    settings = ruleset.settings(settings_for(ruleset, people, given))
-    builder, forms = forms_of(ruleset, ruleset.table(people, settings))
-    purposes = builder.purposes
-    rules = {each: rule_of(purposes.get(each, "")) for each in builder.functions}
+    table = ruleset.table(people, ruleset.settings(settings_for(ruleset, people, given)))
+    builder, forms = module_forms(ruleset, table)
+    last = names[-1] if ir is None else ir or BUILT
+    functions = {**forms[BUILT], **forms[last]}
+    rules = {each: rule_of(builder.purposes.get(each, "")) for each in functions}
     wanted = [each for each, rule in rules.items() if name in (None, each, rule)]
     if not wanted:
         near = did_you_mean(name or "", [*rules, *filter(None, rules.values())])
         raise click.BadParameter(f"no function is made of a rule `{name}`{near}", param_hint="NAME")
-    last = names[-1] if ir is None else ir or BUILT
-    functions = next(functions for form, functions in forms if form == last)
     inlined = f"{';;' if ir is None else '#'} inlined wherever it is called; as built:\n"
     texts = {}
     for each in wanted:
-        function = functions.get(each, builder.functions[each])
-        text = emit.text_of(function) if ir is None else text_of(function, builder.memory.groups)
-        texts[each] = text if each in functions else inlined + text
+        text = emit.text_of(functions[each]) if ir is None else text_of(functions[each], builder.memory.groups)
+        texts[each] = text if each in forms[last] else inlined + text
     if output == "json":
         form = "wat" if ir is None else "ir"
         listed = [{"name": each, "rule": rules[each] or None, form: text} for each, text in texts.items()]

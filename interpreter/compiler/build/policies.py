@@ -16,11 +16,11 @@ from interpreter.compiler.build.shapes import WORD, Unsupported
 from interpreter.compiler.build.stretches import FRAME
 from interpreter.compiler.ir import ops as o
 from interpreter.language import core as c
-from interpreter.language.policies import Line, Pattern, Policy, Preferences
 from interpreter.language.walk import descendants
 
 if TYPE_CHECKING:
     from interpreter.compiler.build.module import ModuleBuilder
+    from interpreter.language.policies import Line, Pattern, Policy, Preferences
 
 __all__ = ["RANDOM", "Policies"]
 

@@ -49,6 +49,7 @@ __all__ = [
     "Statement",
     "Store",
     "StoreLong",
+    "TailCall",
     "ToIndex",
     "ToNumber",
     "ToWord",
@@ -372,6 +373,14 @@ class Return(Op):
 
 
 @dataclass(frozen=True, slots=True)
+class TailCall(Op):
+    """A call in place of the frame of this function, which gives what the called one gives."""
+
+    function: str
+    arguments: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Fail(Op):
     """Something that the plain form must explain: the module gives up."""
 
@@ -406,6 +415,7 @@ Statement = (
     | Break
     | Continue
     | Return
+    | TailCall
     | Fail
     | Charge
     | Touch

@@ -147,6 +147,10 @@ class _Checker:
             case o.Touch(_, owner):
                 if owner is not None:
                     self._want(statement, "the owner", owner, "i32", known)
+            case o.TailCall(function, arguments):
+                rep = self._function.result
+                self._call(o.Call(function, arguments, rep or "i32", span=statement.span), known, rep is not None)
+                return None
             case _:
                 assert_never(statement)
         return known
@@ -235,6 +239,13 @@ class _Checker:
                 self._want(value, "the other value", otherwise, then.rep, known)
             case o.Call():
                 self._call(value, known, True)
+            case o.LoadLong(address, offset):
+                self._memory(value, address, offset, known)
+            case o.Cell(address):
+                self._want(value, "the address", address, "i32", known)
+            case o.Within(body, found):
+                inside = self._block(body, known)
+                self._value(found, inside if inside is not None else self._everything())
             case _:
                 assert_never(value)
 

@@ -29,12 +29,14 @@ class Touched:
 
 @dataclass
 class Context:
-    """``roots`` are called by the machine. Passes leave here what the machine must know: ``dirty`` is the address of a
-    long word for each seat and one more, and ``touched`` says which of their bits a change of a cell sets."""
+    """``roots`` are called by the machine, ``stretches`` by number. Passes leave what the machine must know here:
+    ``dirty`` is the address of a long word for each seat and one more, and ``touched`` says which of their bits a
+    change of a cell sets."""
 
     memory: Memory
     cells: Cells
     seats: int
     roots: frozenset[str] = frozenset()
+    stretches: tuple[str, ...] = ()
     dirty: int = 0
     touched: dict[str, Touched] = field(default_factory=dict)

@@ -195,4 +195,4 @@ def _unlike(function: str, name: str, end: str) -> str:
 
 
 def _calls(body: Any) -> list[str]:
-    return [op.function for op in inner(body) if isinstance(op, o.Call)]
+    return [op.function for op in inner(body) if isinstance(op, o.Call | o.TailCall)]

@@ -26,7 +26,7 @@ from interpreter.compiler.passes.context import Context, Functions, Touched
 
 __all__ = ["memoise"]
 
-LEAST_COST = 40
+LEAST_COST = 60
 """A look into a table costs about a third of this."""
 KEPT_COST = 12
 MOST_ENTRIES = 4096
@@ -274,6 +274,7 @@ class _Builder:
         return found
 
     def _fill(self) -> Iterator[o.Statement]:
+        yield o.Charge(o.Constant(4))
         answer, rep = o.Var("answer", self.function.result or "i32"), self.function.result or "i32"
         if self.bit is not None:
             address, offset = self.dirty

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from interpreter.compiler.build.memory import STATE
 from interpreter.compiler.build.module import ModuleBuilder
@@ -12,10 +12,10 @@ from interpreter.compiler.ir.effects import Cells
 from interpreter.compiler.passes import optimised
 from interpreter.compiler.passes.context import Context
 from interpreter.compiler.wasm.emit import text_of
-from interpreter.compiler.wasm.inline import inliner
 from interpreter.compiler.wasm.runtime import graph_cache_words, runtime_text
+from interpreter.compiler.wasm.runtime_inliner import inliner
 
-__all__ = ["FUEL", "Plan", "assembled", "build", "context_of"]
+__all__ = ["FUEL", "Plan", "assembled"]
 
 FUEL = 500_000
 """The steps that a module may take for one decision before it gives up."""
@@ -67,13 +67,23 @@ def build(builder: ModuleBuilder) -> tuple[list[str], dict[str, dict[int, str]]]
     return stretches, asked
 
 
-def assembled(builder: ModuleBuilder, first: bytes, bots: Bots = (), roots: Collection[str] = ()) -> tuple[str, Plan]:
-    """The text of the module, and where things lie in its memory. ``first`` is the state that games begin with,
-    ``roots`` are more functions that are called from outside."""
+def built(
+    builder: ModuleBuilder, bots: Bots = (), further: Iterable[str] = ()
+) -> tuple[list[str], dict[str, dict[int, str]], Context]:
+    """Builds all functions, for passes to work on. ``further`` are called from outside, too."""
     stretches, asked = build(builder)
+    roots = {*stretches, *(name for names in (*asked.values(), *bots) for name in names.values()), "rank", *further}
+    context = _context(builder, roots)
+    context.stretches = tuple(stretches)
+    return stretches, asked, context
+
+
+def assembled(builder: ModuleBuilder, first: bytes, bots: Bots = (), further: Iterable[str] = ()) -> tuple[str, Plan]:
+    """The text of the module, and where things lie in its memory. ``first`` is the state that games begin with, and
+    ``further`` are functions that are called from outside beside those that every module has."""
+    stretches, asked, context = built(builder, bots, further)
     seats = len(builder.constants.seats)
     streams, kinds = builder.memory.reserve_long(2 * seats), builder.memory.reserve(seats)
-    context = context_of(builder, stretches, asked, bots, roots)
     functions = optimised(builder.functions, context)
     touched = list(_touched(builder, context))
     graph = list(_graph(builder))
@@ -90,6 +100,7 @@ def assembled(builder: ModuleBuilder, first: bytes, bots: Bots = (), roots: Coll
             lines.append(f"(elem (table $bots) (i32.const {number * len(stretches) + index}) func ${name})")
     lines.append(
         DRIVER.format(
+            bot=ONLY_BOT if len(bots) == 1 else SEATED_BOT.format(kinds=kinds, state=STATE),
             first=plan.first,
             size=plan.first_size,
             state=STATE,
@@ -113,15 +124,7 @@ def assembled(builder: ModuleBuilder, first: bytes, bots: Bots = (), roots: Coll
     return "\n".join(lines), plan
 
 
-def context_of(
-    builder: ModuleBuilder,
-    stretches: Sequence[str],
-    asked: Mapping[str, Mapping[int, str]],
-    bots: Bots = (),
-    roots: Collection[str] = (),
-) -> Context:
-    """What passes know of the functions of a module, which :func:`build` has built."""
-    called = {*stretches, *roots, "rank"}.union(*(names.values() for names in (*asked.values(), *bots)))
+def _context(builder: ModuleBuilder, roots: set[str]) -> Context:
     model, groups = builder.constants.model, builder.memory.groups
     of_seats = frozenset(name for name, group in model.groups.items() if group.owner == "seat")
     owners = {}
@@ -129,7 +132,7 @@ def context_of(
         kinds, pieces = max(1, len(builder.constants.pieces)), builder.shapes.domains["piece"]
         owners["piece"] = builder.memory.words([piece // kinds for piece in range(pieces)])
     cells = Cells(groups, of_seats, owners)
-    return Context(builder.memory, cells, len(builder.constants.seats), frozenset(called))
+    return Context(builder.memory, cells, len(builder.constants.seats), frozenset(roots))
 
 
 def _touched(builder: ModuleBuilder, context: Context) -> Iterator[str]:
@@ -274,6 +277,12 @@ TOUCHED = """
   (memory.fill (i32.const {dirty}) (i32.const 255) (i32.const {bytes})))
 """
 
+ONLY_BOT = "(local.get $asked)"
+SEATED_BOT = """(i32.add (local.get $asked)
+          (i32.load (i32.add (i32.const {kinds}) (i32.shl (call_indirect $actor_of (type $stretch)
+            (i32.load (i32.const {state})) (local.get $asked)) (i32.const 2)))))"""
+"""The number of the function by which the bot on the seat that is asked chooses."""
+
 DRIVER = """
 
 ;; Runs stretch after stretch until one stops.
@@ -369,7 +378,7 @@ DRIVER = """
 
 ;; Lets the bots play so many decisions, or to the end of the game; gives how many there were.
 (func $play (export "play") (param $limit i32) (result i32)
-  (local $asked i32) (local $count i32) (local $seat i32)
+  (local $asked i32) (local $count i32)
   (block $over
     (loop $next
       (br_if $over (i32.ge_s (local.get $count) (local.get $limit)))
@@ -377,10 +386,7 @@ DRIVER = """
       (br_if $over (i32.lt_s (local.get $asked) (i32.const 0)))
       (global.set $arena (global.get $arena_start))
       (global.set $fuel (i32.const {fuel}))
-      (local.set $seat (call_indirect $actor_of (type $stretch) (i32.load (i32.const {state})) (local.get $asked)))
-      (call $choose (call_indirect $bots (type $stretch) (i32.load (i32.const {state}))
-        (i32.add (local.get $asked)
-          (i32.load (i32.add (i32.const {kinds}) (i32.shl (local.get $seat) (i32.const 2)))))))
+      (call $choose (call_indirect $bots (type $stretch) (i32.load (i32.const {state})) {bot}))
       (local.set $count (i32.add (local.get $count) (i32.const 1)))
       (br $next)))
   (local.get $count))

@@ -8,17 +8,32 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
 from interpreter.compiler.wasm.assemble import PAGE
 
-__all__ = ["Instance", "Trap", "compiled", "is_available", "serialised", "text_to_binary"]
+__all__ = ["Instance", "Invalid", "Trap", "compiled", "is_available", "serialised", "text_to_binary"]
 
 
 class Trap(Exception):
     """The module gave up: what it did must be done again in the plain form."""
+
+
+class Invalid(Exception):
+    """No module: it is too large, or machine code of another version or machine."""
+
+
+@contextmanager
+def _valid() -> Iterator[None]:
+    from wasmtime import WasmtimeError
+
+    try:
+        yield
+    except WasmtimeError as error:
+        raise Invalid(str(error)) from None
 
 
 @cache
@@ -45,14 +60,16 @@ def text_to_binary(text: str) -> bytes:
     """A module's text as bytes."""
     from wasmtime import wat2wasm
 
-    return bytes(wat2wasm(text))
+    with _valid():
+        return bytes(wat2wasm(text))
 
 
 def compiled(binary: bytes) -> Any:
-    """A module, compiled for this machine. ``WasmtimeError`` where it is not valid."""
+    """A module, compiled for this machine. :class:`Invalid` where it is not valid."""
     from wasmtime import Module
 
-    return Module(_engine(), binary)
+    with _valid():
+        return Module(_engine(), binary)
 
 
 def serialised(module: Any) -> bytes:
@@ -68,10 +85,13 @@ class Instance:
         from wasmtime import Module, Store
 
         if isinstance(module, bytes):
-            module = Module.deserialize(_engine(), module)
+            with _valid():
+                module = Module.deserialize(_engine(), module)
         self._store = Store(_engine())
         self._instance = Made(self._store, module, [])
         self._exports: Any = self._instance.exports(self._store)
+        self._kept: tuple[Any, ...] = ()
+        """What C holds the addresses of."""
         memory: Any = self._exports["memory"]
         size = memory.size(self._store) * PAGE
         address = ctypes.addressof(memory.data_ptr(self._store).contents)
@@ -80,8 +100,11 @@ class Instance:
         self.words = whole.cast("i")
         self.longs = whole.cast("q")
 
-    def function(self, name: str) -> Callable[..., int]:
-        """An exported function of numbers. It raises :class:`Trap` where the module gives up."""
+    def function(self, name: str, *, long: bool = False) -> Callable[..., int]:
+        """An exported function of numbers. It raises :class:`Trap` where the module gives up.
+
+        Other threads wait for it, unless it is ``long``: letting them go on costs as much as a short call.
+        """
         from wasmtime import _bindings as c
 
         function = self._exports[name]
@@ -89,47 +112,62 @@ class Instance:
         parameters, results = [str(each) for each in kind.params], [str(each) for each in kind.results]
         size = max(1, len(parameters), len(results))
         values = (c.wasmtime_val_raw_t * size)()
-        trap = ctypes.POINTER(c.wasm_trap_t)()
-        given = (self._store._context(), ctypes.byref(function._func), values, size, ctypes.byref(trap))
-        call = _unchecked()
-        cells = [values[number] for number in range(size)]
-        first, result = cells[0], results[0] if results else ""
+        trap = (ctypes.c_int64 * 1)()
+        self._kept += (function, values, trap)
+        context = ctypes.cast(self._store._context(), ctypes.c_void_p).value
+        given = (context, ctypes.addressof(function._func), ctypes.addressof(values), size, ctypes.addressof(trap))
+        call = _unchecked(long)
+        traps = memoryview(trap).cast("B").cast("q")
+        words = memoryview(values).cast("B").cast("i")
+        longs = memoryview(values).cast("B").cast("q")
+        step = ctypes.sizeof(c.wasmtime_val_raw_t)
+        places = [
+            (longs, number * step // 8) if rep == "i64" else (words, number * step // 4)
+            for number, rep in enumerate(parameters)
+        ]
+        result = longs if results == ["i64"] else words
 
-        def fails(error: Any) -> None:
-            if trap:
-                c.wasm_trap_delete(trap)
-                ctypes.memset(ctypes.byref(trap), 0, ctypes.sizeof(trap))
-            if error:
-                c.wasmtime_error_delete(error)
+        def fails(error: int | None) -> None:
+            if traps[0]:
+                c.wasm_trap_delete(ctypes.cast(traps[0], ctypes.POINTER(c.wasm_trap_t)))
+                traps[0] = 0
+            if error is not None:
+                c.wasmtime_error_delete(ctypes.cast(error, ctypes.POINTER(c.wasmtime_error_t)))
             raise Trap(name)
 
         def many(*arguments: int) -> int:
-            for cell, rep, value in zip(cells, parameters, arguments, strict=True):
-                setattr(cell, rep, value)
-            if (error := call(*given)) or trap:
+            for (view, place), value in zip(places, arguments, strict=True):
+                view[place] = value
+            error = call(*given)
+            if error is not None or traps[0]:
                 fails(error)
-            return int(getattr(first, result)) if result else 0
+            return result[0]
 
         def none() -> int:
-            if (error := call(*given)) or trap:
+            error = call(*given)
+            if error is not None or traps[0]:
                 fails(error)
-            return first.i32
+            return words[0]
 
         def one(argument: int) -> int:
-            first.i32 = argument
-            if (error := call(*given)) or trap:
+            words[0] = argument
+            error = call(*given)
+            if error is not None or traps[0]:
                 fails(error)
-            return first.i32
+            return words[0]
 
-        if result == "i64" or "i64" in parameters or len(parameters) > 1:
+        if "i64" in (*parameters, *results) or len(parameters) > 1:
             return many
         return one if parameters else none
 
 
 @cache
-def _unchecked() -> Callable[..., Any]:
+def _unchecked(long: bool) -> Callable[..., int | None]:
+    """``wasmtime_func_call_unchecked``: context, function, values, how many, where a trap goes; gives an error."""
     from wasmtime import _bindings as c
 
-    call = c._wasmtime_func_call_unchecked
-    call.restype = ctypes.c_void_p
-    return call  # type: ignore[no-any-return]
+    address = ctypes.cast(c._wasmtime_func_call_unchecked, ctypes.c_void_p).value
+    assert address is not None
+    kind = ctypes.CFUNCTYPE if long else ctypes.PYFUNCTYPE
+    pointer = ctypes.c_void_p
+    return kind(pointer, pointer, pointer, pointer, ctypes.c_size_t, pointer)(address)

@@ -9,11 +9,12 @@ plain form makes that choice and says what is wrong.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from interpreter.compiler.constants import check_records
 from interpreter.compiler.plain.machine import Machine
 from interpreter.kernel.chance import ChanceSource, Draws, Seeded
 from interpreter.kernel.effects import undo
@@ -26,7 +27,7 @@ if TYPE_CHECKING:  # a game in the plain form needs none of it
 
 T = TypeVar("T")
 
-__all__ = ["Code", "CompiledMachine", "Keeper", "Peeks"]
+__all__ = ["Code", "CompiledMachine", "Keeper", "Peeks", "kept_as"]
 
 Code = tuple[int, tuple[Value, ...]]
 """An option as the machine lists it: the alternative's number at its decision, and its values."""
@@ -38,8 +39,16 @@ Peeks = Callable[[str], Sequence[str] | None]
 PATIENCE = 0.6
 """So many seconds of play in the plain form pay for a module; one that is kept from another process is used at once."""
 
+AGAIN = 50
+"""So many times the steps of one decision may the plain form take for what the module has done before."""
+
 MOST_POLICIES = 12
 """So many policies may a module hold; a further one chooses in the plain form."""
+
+
+def kept_as(players: Iterable[str]) -> str:
+    """The name under which a module with such policies is kept."""
+    return "module " + ", ".join(sorted(players))
 
 
 class Keeper(Protocol):
@@ -77,6 +86,8 @@ class CompiledMachine(Machine):
     """The numbers of texts in memory, the same in all modules of a table."""
     _module: Compiled | None = None
     _players: dict[str, Player] = field(default_factory=dict)
+    _refused: set[str] = field(default_factory=set)
+    """Policies with which there is no module."""
     _keys: dict[int, tuple[Policy, str]] = field(default_factory=dict)
     """By the identity of a policy that and its key."""
     _none: bool = False
@@ -108,8 +119,6 @@ class CompiledMachine(Machine):
         return self._module
 
     def _is_kept(self) -> bool:
-        from interpreter.compiler.wasm.module import kept_as
-
         return self.keeper is not None and self.keeper.has(kept_as(self._players))
 
     def _lives(self, state: State) -> Resident | None:
@@ -117,7 +126,7 @@ class CompiledMachine(Machine):
         home: Any = state.home
         if home is None or self.plain:
             return None
-        if home.fetched and not home.is_current_in(state):
+        if home.built.machine is not self or (home.fetched and not home.is_current_in(state)):
             self.leave(state)
             return None
         if home.built is not self._module and self._module is not None:
@@ -129,7 +138,7 @@ class CompiledMachine(Machine):
         if self.plain or type(chance) is not Seeded:
             return None
         home = self._lives(state)
-        if home is not None and home.chance != chance:
+        if home is not None and home.chance.seed != chance.seed:  # it goes on with other chance
             self.leave(state)
             home = None
         if home is None and (module := self.module) is not None:
@@ -177,12 +186,18 @@ class CompiledMachine(Machine):
             self.patience -= perf_counter() - before
 
     def play_again(self, state: State, chance: ChanceSource, choices: Sequence[Code | None]) -> None:
-        """Makes choices again in the plain form; none is the set-up."""
-        for code in choices:
-            if code is None:
-                super().start(state, chance)
-            else:
-                super().take(state, chance, *code)
+        """Makes choices again in the plain form; none is the set-up. The module counts steps in its own way: what it
+        has done is not stopped here, but a log that is too long is a failure."""
+        self.meter.times = AGAIN
+        try:
+            for code in choices:
+                check_records(len(state.log), None)
+                if code is None:
+                    super().start(state, chance)
+                else:
+                    super().take(state, chance, *code)
+        finally:
+            self.meter.times = 1
 
     def undo(self, state: State) -> bool:
         """Back to the last decision; false where the state knows of none."""
@@ -257,12 +272,18 @@ class CompiledMachine(Machine):
         if module is None:
             return None
         found = module.players.get(key)
-        if found is None and key not in self._players and len(self._players) < MOST_POLICIES:
+        if found is None and key not in self._refused and len(self._players) < MOST_POLICIES:
             if policy is not None:
                 self.learn(policy)
             self._players[key] = Player(policy, key, peeks)
             module = self.compile()
-            found = module.players.get(key) if module is not None else None
+            if module is None:  # with it there is none: it stays outside
+                del self._players[key]
+                self._refused.add(key)
+                self._none = False
+                self.compile()
+            else:
+                found = module.players.get(key)
         return found
 
     def _key(self, policy: Policy | None, peeks: Peeks | None) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import marshal
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from interpreter.compiler.build.module import ModuleBuilder
 from interpreter.compiler.build.shapes import WORD, Unsupported
 from interpreter.compiler.wasm.assemble import assembled
 from interpreter.compiler.wasm.codec import Codec
+from interpreter.compiler.wasm.machine import kept_as
 from interpreter.kernel.chance import Draws, Seeded
 from interpreter.kernel.state import State, Value
 from interpreter.language import core as c
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from interpreter.compiler.wasm.machine import Code, CompiledMachine, Player
     from interpreter.compiler.wasm.resident import Resident
 
-__all__ = ["Compiled", "Unavailable", "kept_as"]
+__all__ = ["Compiled", "Unavailable"]
 
 FRAME, ASKED, TOP = STATE // WORD, STATE // WORD + 1, STATE // WORD + 2
 """The words of the header: the uppermost frame, the stretch that asks, the end of the frames."""
@@ -34,11 +36,6 @@ MOST_RECORDS = 4_000
 
 class Unavailable(Exception):
     """There is no module for a table: the plain form plays."""
-
-
-def kept_as(players: Iterable[str]) -> str:
-    """The name under which a module with such policies is kept."""
-    return "module " + ", ".join(sorted(players))
 
 
 @dataclass(frozen=True)
@@ -75,7 +72,7 @@ class Compiled:
         self.instance = instance
         self._bytes, self._words = instance.bytes, instance.words
         for name in ("start", "list", "take", "actor", "free", "decide", "play", "forget", "seat"):
-            setattr(self, f"_{name}", instance.function(name))
+            setattr(self, f"_{name}", instance.function(name, long=name == "play"))
         self._options = made.addresses["options"]
         self._current: Resident | None = None
         self._decisions: dict[int, _Decision] = {}
@@ -100,20 +97,24 @@ class Compiled:
     @classmethod
     def of(cls, machine: CompiledMachine, players: tuple[Player, ...]) -> Compiled:
         """The module of a table with such policies. Raises :class:`Unavailable`."""
-        from interpreter.compiler.wasm.instance import Instance, is_available
+        from interpreter.compiler.wasm.instance import Instance, Invalid, is_available
 
         if not is_available():
             raise Unavailable("wasmtime cannot be imported")
         builder = ModuleBuilder(machine.program, machine.constants, machine.resets)
         texts = builder.shapes.texts = machine.texts  # states go from one module of a table to another
         what = kept_as(player.key for player in players)
-        made = _kept(machine, what)
-        if made is None or any(texts.get(text, number) != number for text, number in made.texts.items()):
+        made, instance = _kept(machine, what), None
+        if made is not None and all(texts.get(text, number) == number for text, number in made.texts.items()):
+            with suppress(Invalid):  # it is of another version of wasmtime: it is made anew
+                instance = Instance(made.code)
+        if made is None or instance is None:
             made = _made(machine, builder, players)
             if machine.keeper is not None:
                 machine.keeper.keep(what, marshal.dumps((made.code, made.addresses, made.texts, made.players)))
+            instance = Instance(made.code)
         texts.update(made.texts)
-        return cls(machine, builder, made, Instance(made.code))
+        return cls(machine, builder, made, instance)
 
     def leave(self) -> None:
         """Another module takes its place: the state in its memory is saved."""
@@ -313,7 +314,7 @@ def _kept(machine: CompiledMachine, what: str) -> Made | None:
 
 
 def _made(machine: CompiledMachine, builder: ModuleBuilder, players: tuple[Player, ...]) -> Made:
-    from interpreter.compiler.wasm.instance import compiled, serialised, text_to_binary
+    from interpreter.compiler.wasm.instance import Invalid, compiled, serialised, text_to_binary
 
     assert machine.first is not None
     try:
@@ -331,7 +332,7 @@ def _made(machine: CompiledMachine, builder: ModuleBuilder, players: tuple[Playe
             bots.append(chosen)
         text, plan = assembled(builder, first, bots)
         code = serialised(compiled(text_to_binary(text)))
-    except Unsupported as why:
+    except (Unsupported, Invalid) as why:
         raise Unavailable(str(why)) from None
     addresses = {"options": plan.options, "stream": plan.stream}
     return Made(code, addresses, dict(builder.shapes.texts), tuple(player.key for player in players))

@@ -35,6 +35,11 @@ class Resident:
         self.fetched = False
         self._seen: tuple[list[Value], object, int] = ([], None, -1)
 
+    @property
+    def records(self) -> int:
+        """So many records the log holds at least: those that are known, and one for each choice since."""
+        return len(self.since) + (len(self.origin.log) if isinstance(self.origin, State) else 0)
+
     # --- looked at from outside
 
     def fetch(self, state: State, name: str) -> None:

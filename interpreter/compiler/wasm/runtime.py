@@ -17,4 +17,4 @@ def runtime_text() -> str:
 
 def graph_cache_words(node_count: int) -> int:
     """Return the size of one slot of ``$graph_cache`` in words; ``runtime.wat`` describes its layout."""
-    return 4 + 2 * node_count + node_count * node_count
+    return 4 + 2 * node_count + 2 * node_count * node_count

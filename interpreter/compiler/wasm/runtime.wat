@@ -870,8 +870,8 @@
     (return (select (local.get $with) (local.get $without) (i64.lt_s (local.get $with) (local.get $without)))))
   (local.get $left))
 
-;; Least number of tokens that stay outside when the rooms are filled as well as possible.
-(func $overflow (param $bag i32) (param $rooms i32) (param $k i32) (result i64)
+;; `$overflow` in any case.
+(func $overflow_of_many (param $bag i32) (param $rooms i32) (param $k i32) (result i64)
   (local $first i32) (local $end i32)
   (local.set $first (global.get $arena))
   (local.set $end (call $groups (local.get $bag) (local.get $rooms) (local.get $k)))
@@ -879,8 +879,8 @@
   (i64.sub (i64.const 0)
            (call $least_left (local.get $rooms) (local.get $first) (local.get $end) (i64.const 0) (i64.const 0))))
 
-;; Number of tokens of a kind that fit beside the bag; 0 where the bag itself does not fit.
-(func $space (param $bag i32) (param $rooms i32) (param $kind i32) (param $k i32) (result i64)
+;; `$space` in any case.
+(func $space_of_many (param $bag i32) (param $rooms i32) (param $kind i32) (param $k i32) (result i64)
   (local $first i32) (local $end i32) (local $set i64) (local $group i32) (local $tokens i64)
   (if (i32.ge_u (local.get $kind) (local.get $k)) (then (unreachable)))
   (local.set $first (global.get $arena))
@@ -897,6 +897,127 @@
     (call $least_left (local.get $rooms) (local.get $first) (local.get $end) (local.get $set)
                       (i64.sub (call $capacity (local.get $rooms) (local.get $set)) (local.get $tokens))))
   (select (local.get $tokens) (i64.const 0) (i64.gt_s (local.get $tokens) (i64.const 0))))
+
+;; The common case: up to 8 kinds, up to 8 rooms, no count below 0. A set of kinds is a word then, and each room has two
+;; words: the set of the kinds that it takes, and its capacity.
+
+;; Kinds of which a bag has tokens, as a set; -1 outside the common case.
+(func $kinds_of (param $bag i32) (param $rooms i32) (param $k i32) (result i32)
+  (local $set i32) (local $bit i32) (local $count i32)
+  (if (i32.or (i32.gt_u (local.get $k) (i32.const 8)) (i32.gt_u (i32.load (local.get $rooms)) (i32.const 8)))
+    (then (return (i32.const -1))))
+  (local.set $bit (i32.const 1))
+  (block $done
+    (loop $next
+      (br_if $done (i32.eqz (local.get $k)))
+      (local.set $count (i32.load (local.get $bag)))
+      (if (i32.lt_s (local.get $count) (i32.const 0)) (then (return (i32.const -1))))
+      (local.set $set (i32.or (local.get $set) (select (local.get $bit) (i32.const 0) (local.get $count))))
+      (local.set $bit (i32.shl (local.get $bit) (i32.const 1)))
+      (local.set $bag (i32.add (local.get $bag) (i32.const 4)))
+      (local.set $k (i32.sub (local.get $k) (i32.const 1)))
+      (br $next)))
+  (local.get $set))
+
+;; Address of the two words of each room; traps where a capacity is below 0. The caller gives back the arena.
+(func $room_sets (param $rooms i32) (param $k i32) (result i32)
+  (local $first i32) (local $into i32) (local $end i32) (local $room i32) (local $at i32) (local $set i32)
+  (local $kind i32)
+  (local.set $first (call $alloc (i32.shl (i32.load (local.get $rooms)) (i32.const 1))))
+  (local.set $into (local.get $first))
+  (local.set $end (call $end_of (local.get $rooms)))
+  (block $done
+    (loop $next
+      (local.set $rooms (i32.add (local.get $rooms) (i32.const 4)))
+      (br_if $done (i32.eq (local.get $rooms) (local.get $end)))
+      (local.set $room (i32.load (local.get $rooms)))
+      (if (i32.lt_s (i32.load offset=4 (local.get $room)) (i32.const 0)) (then (unreachable)))
+      (i32.store offset=4 (local.get $into) (i32.load offset=4 (local.get $room)))
+      (local.set $room (i32.load (local.get $room)))
+      (local.set $at (call $end_of (local.get $room)))
+      (local.set $set (i32.const 0))
+      (block $taken
+        (loop $take
+          (br_if $taken (i32.eq (local.tee $at (i32.sub (local.get $at) (i32.const 4))) (local.get $room)))
+          (local.set $kind (i32.load (local.get $at)))
+          (if (i32.ge_u (local.get $kind) (local.get $k)) (then (unreachable)))
+          (local.set $set (i32.or (local.get $set) (i32.shl (i32.const 1) (local.get $kind))))
+          (br $take)))
+      (i32.store (local.get $into) (local.get $set))
+      (local.set $into (i32.add (local.get $into) (i32.const 8)))
+      (br $next)))
+  (local.get $first))
+
+;; Least room left to a set of kinds: that of `with`, if any, and any of `some`; -1 where some of the latter alone do
+;; not fit.
+(func $least_of (param $bag i32) (param $rooms i32) (param $end i32) (param $some i32) (param $with i32) (result i64)
+  (local $best i64) (local $left i64) (local $alone i64) (local $set i32) (local $kinds i32) (local $room i32)
+  (local $count i64)
+  (local.set $best (i64.const 0x7FFFFFFFFFFFFFFF))
+  (local.set $set (local.get $some))
+  (loop $next
+    (local.set $kinds (i32.or (local.get $set) (local.get $with)))
+    (local.set $left (i64.const 0))
+    (local.set $alone (i64.const 0))
+    (local.set $room (local.get $rooms))
+    (block $summed
+      (loop $more
+        (br_if $summed (i32.eq (local.get $room) (local.get $end)))
+        (local.set $count (i64.load32_s offset=4 (local.get $room)))
+        (local.set $left (i64.add (local.get $left)
+          (select (local.get $count) (i64.const 0) (i32.and (i32.load (local.get $room)) (local.get $kinds)))))
+        (local.set $alone (i64.add (local.get $alone)
+          (select (local.get $count) (i64.const 0) (i32.and (i32.load (local.get $room)) (local.get $set)))))
+        (local.set $room (i32.add (local.get $room) (i32.const 8)))
+        (br $more)))
+    (local.set $kinds (local.get $set))
+    (block $taken
+      (loop $take
+        (br_if $taken (i32.eqz (local.get $kinds)))
+        (local.set $count
+          (i64.load32_s (i32.add (local.get $bag) (i32.shl (i32.ctz (local.get $kinds)) (i32.const 2)))))
+        (local.set $left (i64.sub (local.get $left) (local.get $count)))
+        (local.set $alone (i64.sub (local.get $alone) (local.get $count)))
+        (local.set $kinds (i32.and (local.get $kinds) (i32.sub (local.get $kinds) (i32.const 1))))
+        (br $take)))
+    (if (i32.and (i64.lt_s (local.get $alone) (i64.const 0)) (i32.ne (local.get $with) (i32.const 0)))
+      (then (return (i64.const -1))))
+    (local.set $best (select (local.get $left) (local.get $best) (i64.lt_s (local.get $left) (local.get $best))))
+    (if (local.get $set)
+      (then (local.set $set (i32.and (i32.sub (local.get $set) (i32.const 1)) (local.get $some)))
+            (br $next))))
+  (if (local.get $with)
+    (then (local.set $best (i64.sub (local.get $best)
+      (i64.load32_s (i32.add (local.get $bag) (i32.shl (i32.ctz (local.get $with)) (i32.const 2))))))))
+  (local.get $best))
+
+;; Least number of tokens that stay outside when the rooms are filled as well as possible.
+(func $overflow (param $bag i32) (param $rooms i32) (param $k i32) (result i64)
+  (local $first i32) (local $end i32) (local $kinds i32)
+  (local.set $kinds (call $kinds_of (local.get $bag) (local.get $rooms) (local.get $k)))
+  (if (i32.lt_s (local.get $kinds) (i32.const 0))
+    (then (return (call $overflow_of_many (local.get $bag) (local.get $rooms) (local.get $k)))))
+  (local.set $first (call $room_sets (local.get $rooms) (local.get $k)))
+  (local.set $end (global.get $arena))
+  (global.set $arena (local.get $first))
+  (i64.sub (i64.const 0)
+           (call $least_of (local.get $bag) (local.get $first) (local.get $end) (local.get $kinds) (i32.const 0))))
+
+;; Number of tokens of a kind that fit beside the bag; 0 where the bag itself does not fit.
+(func $space (param $bag i32) (param $rooms i32) (param $kind i32) (param $k i32) (result i64)
+  (local $first i32) (local $end i32) (local $kinds i32) (local $bit i32) (local $left i64)
+  (if (i32.ge_u (local.get $kind) (local.get $k)) (then (unreachable)))
+  (local.set $kinds (call $kinds_of (local.get $bag) (local.get $rooms) (local.get $k)))
+  (if (i32.lt_s (local.get $kinds) (i32.const 0))
+    (then (return (call $space_of_many (local.get $bag) (local.get $rooms) (local.get $kind) (local.get $k)))))
+  (local.set $first (call $room_sets (local.get $rooms) (local.get $k)))
+  (local.set $end (global.get $arena))
+  (global.set $arena (local.get $first))
+  (local.set $bit (i32.shl (i32.const 1) (local.get $kind)))
+  (local.set $kinds (i32.and (local.get $kinds) (i32.xor (local.get $bit) (i32.const -1))))
+  (local.set $left
+    (call $least_of (local.get $bag) (local.get $first) (local.get $end) (local.get $kinds) (local.get $bit)))
+  (select (local.get $left) (i64.const 0) (i64.gt_s (local.get $left) (i64.const 0))))
 
 ;; All bags of `number` tokens of the given kinds that a bag holds, by the count of the first kind, then of the second.
 ;; Traps above 64 kinds and above 100,000 words, as the kernel does.
@@ -1178,12 +1299,15 @@
 (func $path (param $starts i32) (param $goal i32) (param $within i32) (param $lengths i32) (result i32)
   (local $fresh i32) (local $into i32) (local $ways i32) (local $at i32) (local $end i32) (local $node i32)
   (local $way i64) (local $best i64) (local $key i64)
-  (call $check_lengths (local.get $lengths))
   (call $check_node (local.get $goal))
   (local.set $fresh (call $alloc (i32.add (global.get $graph_nodes) (i32.const 1))))
-  (local.set $ways (call $alloc (i32.shl (global.get $graph_nodes) (i32.const 1))))
-  (call $search (local.get $goal) (local.get $within) (global.get $graph_leading) (local.get $lengths)
-                (local.get $ways))
+  (if (i32.eq (global.get $graph_leading) (global.get $graph_adjacent))
+    (then (local.set $ways (call $ways_from (local.get $goal) (local.get $within) (local.get $lengths))))
+    (else
+      (call $check_lengths (local.get $lengths))
+      (local.set $ways (call $alloc (i32.shl (global.get $graph_nodes) (i32.const 1))))
+      (call $search (local.get $goal) (local.get $within) (global.get $graph_leading) (local.get $lengths)
+                    (local.get $ways))))
   (local.set $best (i64.const -1))
   (local.set $at (i32.add (local.get $starts) (i32.const 4)))
   (local.set $end (call $end_of (local.get $starts)))
@@ -1236,22 +1360,18 @@
 ;;   3           number of nodes of `within`, or -1 where it is 0
 ;;   4           n words: the nodes of `within`, in their order there
 ;;   4 + n       n words: address of the row of each start, or 0 where it is not known
-;;   4 + 2 n     n rows of n words: by goal, the distance plus 1; 0 where one of the two may not be entered, -1 where no
-;;               way leads
+;;   4 + 2 n     n rows of n ways, two words each, as `$search` gives them
 
 ;; Least sum of lengths of a way from any start to the goal; none where no way leads. Starts outside `within` are passed
 ;; over.
 (func $distance (param $starts i32) (param $goal i32) (param $within i32) (param $lengths i32) (result i64)
-  (local $slot i32) (local $rows i32) (local $at i32) (local $end i32) (local $start i32) (local $row i32)
-  (local $far i32) (local $nearest i32) (local $nodes i32)
+  (local $rows i32) (local $at i32) (local $end i32) (local $start i32) (local $row i32)
+  (local $far i64) (local $nearest i64) (local $nodes i32)
   (local.set $nodes (global.get $graph_nodes))
   (call $check_node (local.get $goal))
-  (local.set $slot (i32.load (global.get $graph_cache)))
-  (if (i32.eqz (call $is_slot_of (local.get $slot) (local.get $within) (local.get $lengths)))
-    (then (local.set $slot (call $slot_of (local.get $within) (local.get $lengths)))))
-  (local.set $rows (i32.add (i32.add (local.get $slot) (i32.const 16)) (i32.shl (local.get $nodes) (i32.const 2))))
-  (local.set $goal (i32.shl (local.get $goal) (i32.const 2)))
-  (local.set $nearest (i32.const -1))
+  (local.set $rows (call $rows_of (local.get $within) (local.get $lengths)))
+  (local.set $goal (i32.shl (local.get $goal) (i32.const 3)))
+  (local.set $nearest (i64.const -1))
   (local.set $at (i32.add (local.get $starts) (i32.const 4)))
   (local.set $end (call $end_of (local.get $starts)))
   (block $done
@@ -1264,13 +1384,30 @@
         (then (local.set $row (call $fill_row (local.get $rows) (local.get $start) (local.get $within)
                                               (local.get $lengths)))))
       ;; 0 becomes the greatest number without sign.
-      (local.set $far (i32.sub (i32.load (i32.add (local.get $row) (local.get $goal))) (i32.const 1)))
+      (local.set $far (i64.sub (i64.load align=4 (i32.add (local.get $row) (local.get $goal))) (i64.const 1)))
       (local.set $nearest (select (local.get $far) (local.get $nearest)
-                                  (i32.lt_u (local.get $far) (local.get $nearest))))
+                                  (i64.lt_u (local.get $far) (local.get $nearest))))
       (local.set $at (i32.add (local.get $at) (i32.const 4)))
       (br $next)))
-  (select (i64.const -2147483648) (i64.extend_i32_u (local.get $nearest))
-          (i32.lt_s (local.get $nearest) (i32.const 0))))
+  (select (i64.const -2147483648)
+          (i64.sub (i64.shr_u (i64.add (local.get $nearest) (i64.const 1)) (i64.const 16)) (i64.const 1))
+          (i64.lt_s (local.get $nearest) (i64.const 0))))
+
+;; Address of the rows of the slot for these nodes and lengths.
+(func $rows_of (param $within i32) (param $lengths i32) (result i32)
+  (local $slot i32)
+  (local.set $slot (i32.load (global.get $graph_cache)))
+  (if (i32.eqz (call $is_slot_of (local.get $slot) (local.get $within) (local.get $lengths)))
+    (then (local.set $slot (call $slot_of (local.get $within) (local.get $lengths)))))
+  (i32.add (i32.add (local.get $slot) (i32.const 16)) (i32.shl (global.get $graph_nodes) (i32.const 2))))
+
+;; Address of the best ways from a node to each other.
+(func $ways_from (param $start i32) (param $within i32) (param $lengths i32) (result i32)
+  (local $rows i32) (local $row i32)
+  (local.set $rows (call $rows_of (local.get $within) (local.get $lengths)))
+  (local.set $row (i32.load (i32.add (local.get $rows) (i32.shl (local.get $start) (i32.const 2)))))
+  (if (local.get $row) (then (return (local.get $row))))
+  (call $fill_row (local.get $rows) (local.get $start) (local.get $within) (local.get $lengths)))
 
 ;; Truth of a slot holding what is known for these nodes and lengths.
 (func $is_slot_of (param $slot i32) (param $within i32) (param $lengths i32) (result i32)
@@ -1289,7 +1426,7 @@
   (local.set $cache (global.get $graph_cache))
   (local.set $n (global.get $graph_nodes))
   (local.set $bytes
-    (i32.shl (i32.add (i32.const 4) (i32.mul (local.get $n) (i32.add (local.get $n) (i32.const 2)))) (i32.const 2)))
+    (i32.shl (i32.add (i32.const 2) (i32.mul (local.get $n) (i32.add (local.get $n) (i32.const 1)))) (i32.const 3)))
   (local.set $slot (local.get $cache))
   (local.set $end (i32.add (local.get $slot) (i32.mul (global.get $graph_slots) (local.get $bytes))))
   (block $absent
@@ -1327,23 +1464,13 @@
 
 ;; Work out the row of a start, given the addresses of the slot's rows; return its address.
 (func $fill_row (param $rows i32) (param $start i32) (param $within i32) (param $lengths i32) (result i32)
-  (local $row i32) (local $ways i32) (local $nodes i32) (local $at i32) (local $end i32)
+  (local $row i32) (local $nodes i32)
   (local.set $nodes (global.get $graph_nodes))
-  (local.set $ways (call $alloc (i32.shl (local.get $nodes) (i32.const 1))))
-  (call $search (local.get $start) (local.get $within) (global.get $graph_adjacent) (local.get $lengths)
-                (local.get $ways))
   (local.set $row
-    (i32.add (local.get $rows)
-             (i32.shl (i32.mul (local.get $nodes) (i32.add (local.get $start) (i32.const 1))) (i32.const 2))))
-  (local.set $at (local.get $row))
-  (local.set $end (i32.add (local.get $row) (i32.shl (local.get $nodes) (i32.const 2))))
-  (global.set $arena (local.get $ways))
-  (loop $next
-    (i32.store (local.get $at)
-               (i32.wrap_i64 (i64.shr_u (i64.load align=4 (local.get $ways)) (i64.const 16))))
-    (local.set $ways (i32.add (local.get $ways) (i32.const 8)))
-    (local.set $at (i32.add (local.get $at) (i32.const 4)))
-    (br_if $next (i32.ne (local.get $at) (local.get $end))))
+    (i32.add (i32.add (local.get $rows) (i32.shl (local.get $nodes) (i32.const 2)))
+             (i32.shl (i32.mul (local.get $nodes) (local.get $start)) (i32.const 3))))
+  (call $search (local.get $start) (local.get $within) (global.get $graph_adjacent) (local.get $lengths)
+                (local.get $row))
   (i32.store (i32.add (local.get $rows) (i32.shl (local.get $start) (i32.const 2))) (local.get $row))
   (local.get $row))
 
@@ -1404,7 +1531,7 @@
     (loop $next
       (br_if $done (i32.eqz (local.get $left)))
       (i32.store offset=8 (local.get $slot) (i32.const 0))
-      (local.set $slot (i32.add (local.get $slot) (i32.shl (i32.add (i32.const 4) (i32.mul (global.get $graph_nodes)
-        (i32.add (global.get $graph_nodes) (i32.const 2)))) (i32.const 2))))
+      (local.set $slot (i32.add (local.get $slot) (i32.shl (i32.add (i32.const 2) (i32.mul (global.get $graph_nodes)
+        (i32.add (global.get $graph_nodes) (i32.const 1)))) (i32.const 3))))
       (local.set $left (i32.sub (local.get $left) (i32.const 1)))
       (br $next))))

@@ -53,8 +53,8 @@ def standalone_module(builder: ModuleBuilder, first: bytes, bots: Bots, streams:
     """The module. ``streams``: for each seat the hash of the name of the stream from which its bot draws."""
     memory = builder.memory
     faces = Standalone(builder)
-    around = faces.functions()
-    builder.functions.update(around)
+    own = dict(faces.functions())
+    builder.functions.update(own)
     slot = (memory.frames - STATE + FRAMES_KEPT * WORD + 7) // 8 * 8
     slots = max(1, min(MOST_UNDONE, UNDO_BYTES // slot))
     undo = memory.reserve((slots * slot) // WORD)
@@ -62,7 +62,7 @@ def standalone_module(builder: ModuleBuilder, first: bytes, bots: Bots, streams:
     for index in builder.decisions.asks:
         strides[index] = builder.decisions.stride(index) * WORD
     sizes = memory.words(strides)
-    text, plan = assembled(builder, first, bots, around)
+    text, plan = assembled(builder, first, bots, own)
     head, _, _ = text.rpartition(")")
     seated = "\n".join(
         f"  (call $seat_bot (i32.const {seat}) (i32.const 0) (local.get $seed) (i64.const {stream}))"

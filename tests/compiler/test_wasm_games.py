@@ -1,0 +1,171 @@
+"""Whole games in a module and in the plain form, in lock step: after each choice the states have the same digest.
+
+One module plays all games of a ruleset, one after another: what it keeps from one state to the next must not matter.
+"""
+
+from __future__ import annotations
+
+import random
+import struct
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import pytest
+
+from interpreter.compiler.build.memory import STATE
+from interpreter.compiler.build.module import ModuleBuilder
+from interpreter.compiler.build.shapes import WORD
+from interpreter.compiler.wasm.assemble import assembled
+from interpreter.compiler.wasm.codec import Codec
+from interpreter.engine.ruleset import Ruleset, load
+from interpreter.kernel.chance import name_hash
+from interpreter.kernel.state import State
+from interpreter.play.bots.named import bots_of, policies_for
+from interpreter.play.bots.peeks import peeks_of
+from interpreter.play.match import Match
+
+wasmtime: Any = pytest.importorskip("wasmtime")
+
+TABLES: dict[str, tuple[str, Sequence[str], int, dict[str, Any]]] = {
+    "germany-2018, 4": ("germany-2018", (), 4, {}),
+    "germany-2018, 2": ("germany-2018", (), 2, {}),
+    "outpost, 4": ("outpost", (), 4, {}),
+    "bsw-baden-wuerttemberg, 5": ("bsw-baden-wuerttemberg", (), 5, {}),
+    "germany-2004 with robots, 3": ("germany-2004", ("robots",), 3, {"robots": 2}),
+    "usa-2018, 6": ("usa-2018", (), 6, {}),
+    "france-2004, 3": ("france-2004", (), 3, {}),
+    "italy-2018, 3": ("italy-2018", (), 3, {}),
+    "bsw-italy, 4": ("bsw-italy", (), 4, {}),
+    "goofspiel, 3": ("goofspiel", (), 3, {}),
+}
+POLICIES = [
+    *(("germany-2018, 4", policy) for policy in ("bench", "greedy", "sensible")),
+    *(("outpost, 4", policy) for policy in ("bench", "greedy", "sensible")),
+    *(("goofspiel, 3", policy) for policy in ("bench", "sensible", "random")),
+    ("bsw-baden-wuerttemberg, 5", "bench"),
+    ("germany-2004 with robots, 3", "greedy"),
+    ("usa-2018, 6", "bench"),
+    ("france-2004, 3", "sensible"),
+    ("italy-2018, 3", "greedy"),
+    ("bsw-italy, 4", "sensible"),
+]
+
+
+class Pair:
+    """A module of one table, with all policies that are tried there, and its plain form."""
+
+    def __init__(self, name: str) -> None:
+        id_, overlays, players, given = TABLES[name]
+        self.ruleset: Ruleset = load(id_, overlays).for_players(players)
+        self.players, self.given = players, given
+        table = self.ruleset.table(players, self.ruleset.settings(given))
+        self.machine = table.machine
+        self.machine.plain = True
+        self.builder = ModuleBuilder(self.machine.program, self.machine.constants, self.machine.resets)
+        self.codec = Codec(self.builder)
+        self.policies = [policy for other, policy in POLICIES if other == name]
+        bots = [self._bot(policy) for policy in self.policies]
+        text, self.plan = assembled(self.builder, self.codec.encode(table.first, 0), bots)
+        engine = wasmtime.Engine()
+        self.store = wasmtime.Store(engine)
+        module = wasmtime.Module(engine, wasmtime.wat2wasm(text))
+        self.exports = wasmtime.Instance(self.store, module, []).exports(self.store)
+        self.memory = self.exports["memory"]
+
+    def _bot(self, name: str) -> dict[int, str]:
+        builder, policy = self.builder, policies_for(self.ruleset).get(name)
+        if policy is None:
+            return {index: builder.policies.random(index) for index in builder.decisions.asks}
+        self.machine.learn(policy)
+
+        def peeks(decision: str) -> Any:
+            found = peeks_of(self.ruleset.model, policy, decision)
+            return None if found.always else found.groups
+
+        asks = builder.decisions.asks
+        return {
+            index: builder.policies.choosing(policy, index, peeks(end.ask.name)) for index, (_, end) in asks.items()
+        }
+
+    def words(self, address: int, count: int) -> tuple[int, ...]:
+        return struct.unpack(f"<{count}i", self.memory.read(self.store, address, address + count * WORD))
+
+    def state(self) -> State:
+        _, asked, end = self.words(STATE, 3)
+        return self.codec.decode(bytes(self.memory.read(self.store, STATE, end if asked >= 0 else self.frames)))
+
+    @property
+    def frames(self) -> int:
+        return self.builder.memory.frames
+
+    def options(self, stretch: int, ask: Any) -> list[tuple[int, tuple[Any, ...]]]:
+        """The options that the module lists, as the plain form gives them."""
+        stride = self.builder.decisions.stride(stretch)
+        end = self.exports["list"](self.store)
+        found = []
+        for address in range(self.plan.options, end, stride * WORD):
+            words, at, values = self.words(address, stride), 1, []
+            for choice in ask.options[words[0]].choices:
+                values.append(self.codec.value(words, at, choice.type))
+                at += self.builder.shapes.words(choice.type)
+            found.append((words[0], tuple(values)))
+        return found
+
+
+@cache
+def pair(name: str) -> Pair:
+    return Pair(name)
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_game_of_random_choices_has_the_same_options_and_states(name: str) -> None:
+    it = pair(name)
+    assert not it.builder.left_out
+    for seed in range(2 if it.players < 4 else 1):
+        game = it.ruleset.new_game(it.players, seed, settings=it.given)
+        it.exports["start"](it.store, seed)
+        chooses = random.Random(seed)
+        while game.decision is not None:
+            site = game.decision.site
+            options = list(it.machine.options(game.state, game.decision.env, site))
+            assert game.state.frame is not None
+            assert it.options(game.state.frame[0], site.ask) == options
+            place = chooses.randrange(len(options))
+            game.apply(game.decision.option(options[place]))
+            stride = it.builder.decisions.stride(it.words(STATE, 2)[1])
+            it.exports["take"](it.store, it.plan.options + place * stride * WORD)
+            assert it.state().digest() == game.digest(), site.ask.name
+
+
+@pytest.mark.parametrize(("name", "policy"), POLICIES)
+def test_a_policy_chooses_the_same(name: str, policy: str) -> None:
+    it = pair(name)
+    seats = len(it.machine.constants.seats)
+    for seed in (11, 12):
+        match = Match(it.ruleset, bots_of(policy, it.ruleset, it.players), seed, it.given)
+        it.exports["start"](it.store, seed)
+        for seat in range(seats):
+            hash_ = name_hash(f"bot seat {seat}")
+            number = it.policies.index(policy)
+            it.exports["seat_bot"](it.store, seat, number, seed, hash_ - 2**64 if hash_ >= 2**63 else hash_)
+        while match.step():
+            it.exports["play"](it.store, 1)
+            assert it.state().digest() == match.game.digest(), match.game.last_choice
+
+
+def test_a_game_is_the_same_whatever_was_played_before() -> None:
+    it = pair("germany-2018, 4")
+    for seat in range(it.players):
+        it.exports["seat_bot"](it.store, seat, 0, 7, seat)
+
+    def played() -> str:
+        it.exports["start"](it.store, 5)
+        for seat in range(it.players):
+            it.exports["seat_bot"](it.store, seat, 0, 7, seat)
+        it.exports["play"](it.store, 100_000)
+        return it.state().digest()
+
+    first = played()
+    it.exports["play_games"](it.store, 40, 20)
+    assert played() == first
