@@ -36,11 +36,12 @@ def test_every_function_of_a_shipped_ruleset_is_sound_after_every_pass(id: str) 
     ruleset = load(id)
     people = ruleset.players.usual
     ruleset = ruleset.for_players(people)
-    _, forms = module_forms(ruleset, ruleset.table(people, ruleset.settings({})))
+    builder, forms = module_forms(ruleset, ruleset.table(people, ruleset.settings({})))
     assert len(forms["built"]) > 30
     for name, functions in forms.items():
         known = {**runtime_signatures(), **signatures_of(functions.values())}
         assert [text for each in functions.values() for text in check_function(each, known)] == [], name
+        assert all(text_of(each, builder.memory.groups) for each in functions.values())
 
 
 def test_signatures_of_the_runtime_are_those_of_its_text() -> None:
@@ -111,6 +112,15 @@ def test_a_loop_without_end_needs_no_value_behind_it() -> None:
         ((o.Return(o.Call("act", ())),), "`act` gives nothing, want a value"),
         ((o.Do(o.Call("pair", (ONE, LONG))), o.Fail()), "`pair` gives i32, want nothing"),
         ((o.Set(WIDE, o.Call("pair", (ONE, LONG), "i64")), o.Fail()), "`pair` gives i32, want i64"),
+        ((o.Return(o.Within((o.Set(Y, LONG),), ONE)),), "the value is i64, want i32"),
+        ((o.Return(o.Within((), LONG)),), "the result is i64, want i32"),
+        ((o.Return(o.Within((), o.Get(Y))),), "`y` is read and may not be set"),
+        ((o.Return(o.LoadLong(ONE)),), "the result is i64, want i32"),
+        ((o.Return(o.Cell(LONG, "money")),), "the address is i64, want i32"),
+        ((o.Touch("money", LONG), o.Fail()), "the owner is i64, want i32"),
+        ((o.Do(ONE), o.Fail()), "a value that nobody drops"),
+        ((o.TailCall("pair", (ONE,)),), "`pair` takes 2 arguments, got 1"),
+        ((o.TailCall("act", ()),), "`act` gives nothing, want a value"),
         ((o.Break("a"),), "no block `a` is open"),
         ((o.Block("a", (o.Continue("a"),)), o.Fail()), "no loop `a` is open"),
         ((o.Block("a", (o.Block("a", ()),)), o.Fail()), "the label `a` is open already"),
@@ -153,6 +163,15 @@ sell(x: i32) -> i32:
     charge y
     if x:
         fail "no way"
+    touch money[x]
+    let within1:
+        y = load [&bag[x]] bag
+        let within2:
+            charge y
+            give load long [y + 8]
+        give index(within2)
+    if within1 > 2:
+        y = 3
     return load [x + 4] ?
 """
 
@@ -168,6 +187,8 @@ def test_a_function_reads_as_its_rules_name_cells() -> None:
     x, y = o.Get(X), o.Get(Y)
     bag = o.Binary("add", o.Binary("mul", x, o.Constant(12)), o.Constant(92))
     item = o.Load(o.Constant(0), 92 + 2 * 12 + 4, "i32", "bag")
+    deep = o.Within((o.Charge(y),), o.LoadLong(y, 8))
+    within = o.Within((o.Set(Y, o.Load(o.Cell(bag, "bag"), 0, "i32", "bag")),), o.ToIndex(deep))
     place = Span(SourceFile("bank.yaml", "sell:\n  x = 1\n"), 8, 13)
     body = (
         o.Set(Y, ONE, span=place),
@@ -190,6 +211,8 @@ def test_a_function_reads_as_its_rules_name_cells() -> None:
         o.SetGlobal("top", o.Data(400, "rows")),
         o.Charge(y),
         o.If(x, (o.Fail("no way"),)),
+        o.Touch("money", x),
+        o.If(o.Compare("gt", within, o.Constant(2)), (o.Set(Y, o.Constant(3)),)),
         o.Return(o.Load(x, 4, "i32", "?")),
     )
     made = o.Function("sell", (X,), "i32", body, "sell@0 of bank")

@@ -38,7 +38,6 @@ class Functions:
         kept = (line for line in lines if not re.match(r"\s*(;;|\(local )", line))
         return "\n".join(part for line in kept for part in _broken(line))
 
-
     def _behind(self, number: re.Match[str]) -> str:
         """An address behind the state as one that does not depend on the size of the state."""
         after = int(number[0]) - self.context.memory.end_of_frames
@@ -258,10 +257,10 @@ def test_what_is_known_of_a_node_stays_when_places_of_others_change(tmp_path: Pa
                     (i32.add
                       (i32.load offset=end+240 (i32.const 0))
                       (i32.load offset=end+244 (i32.shl (local.get $p0) (i32.const 2)))))
-                  (i64.eqz (i64.and (i64.load offset=end+224 (i32.const 0)) (i64.const 1))))
+                  (i64.eqz (i64.and (i64.load offset=end+208 (i32.const 0)) (i64.const 1))))
                 (i64.eqz
                   (i64.and
-                    (i64.load offset=end+232 (i32.shl (local.get $p0) (i32.const 3)))
+                    (i64.load offset=end+216 (i32.shl (local.get $p0) (i32.const 3)))
                     (i64.const 1))))
               (then (i64.load32_s offset=4 (local.get $entry)))
               (else (call $f.free_0.fill (local.get $p0) (local.get $entry)))))

@@ -30,6 +30,7 @@ TABLES = [
     ("germany-2018", 3, ()),
     ("outpost", 2, ("hidden-money",)),
     ("germany-2018", 2, ("hidden-money",)),
+    ("germany-2004", 3, ("robots",)),
 ]
 SMALL = [
     (str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path), 0, ())
@@ -157,6 +158,34 @@ def test_all_choices_of_a_game_are_taken_back_one_by_one() -> None:
     alone.call("new_game", 1)
     assert alone.call("digest") == digests[0]
     assert alone.call("undo") == 0
+
+
+def test_a_state_that_was_copied_out_is_gone_on_with() -> None:
+    _, made = built("germany-2018", 3)
+    alone, memory = Alone(made), made.manifest["memory"]
+    alone.call("new_game", 4)
+    alone.call("play", 120)
+    end = alone.words(memory["state"], 3)[2]
+    kept, digest = alone.read(memory["state"], end - memory["state"]), alone.call("digest")
+    options = [alone.option(address) for address in alone.addresses()]
+    alone.call("play", 50)
+    alone.write(memory["state"], kept)
+    alone.call("forget")
+    assert alone.call("digest") == digest
+    assert [alone.option(address) for address in alone.addresses()] == options
+    other = Alone(made)
+    other.call("new_game", 0)
+    other.write(memory["state"], kept)
+    other.call("forget")
+    choice = random.Random(2)
+    for _ in range(60):
+        number = choice.randrange(len(alone.addresses()))
+        assert [other.option(address) for address in other.addresses()] == [
+            alone.option(address) for address in alone.addresses()
+        ]
+        for each in (alone, other):
+            each.call("choose", each.addresses()[number])
+        assert alone.call("digest") == other.call("digest")
 
 
 # --- views

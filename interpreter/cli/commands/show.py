@@ -47,7 +47,7 @@ COMPILED = ("ir", "wat")
     is_flag=False,
     flag_value="",
     metavar="[=PASS]",
-    help="The intermediate form of the rules, or of the rule NAME; after all optimisation passes or after PASS.",
+    help="The intermediate form of the rules, or of the rule NAME, as built or after the optimisation pass PASS.",
 )
 @click.option("--wat", is_flag=True, help="The WebAssembly text of the rules, or of the rule NAME.")
 @players_option
@@ -73,7 +73,7 @@ def command(
       regelwerk show germany-2018 --events -o json
       regelwerk show germany-2018 --policy sensible
       regelwerk show goofspiel --ir bidding
-      regelwerk show goofspiel --ir=built --players 3
+      regelwerk show germany-2018 --ir=inline --players 4
       regelwerk show goofspiel --wat bid_of
     """
     asked = [view for view, is_set in {**flags, "policy": policy, "ir": ir is not None}.items() if is_set]
@@ -117,17 +117,18 @@ def _tell_functions(
     ruleset, people = players_for(ruleset, players)
     table = ruleset.table(people, ruleset.settings(settings_for(ruleset, people, given)))
     builder, forms = module_forms(ruleset, table)
-    last = ir or names[-1]
-    functions = forms[last]
+    last = names[-1] if ir is None else ir or BUILT
+    functions = {**forms[BUILT], **forms[last]}
     rules = {each: rule_of(builder.purposes.get(each, "")) for each in functions}
     wanted = [each for each, rule in rules.items() if name in (None, each, rule)]
     if not wanted:
         near = did_you_mean(name or "", [*rules, *filter(None, rules.values())])
         raise click.BadParameter(f"no function is made of a rule `{name}`{near}", param_hint="NAME")
-    texts = {
-        each: emit.text_of(functions[each]) if ir is None else text_of(functions[each], builder.memory.groups)
-        for each in wanted
-    }
+    inlined = f"{';;' if ir is None else '#'} inlined wherever it is called; as built:\n"
+    texts = {}
+    for each in wanted:
+        text = emit.text_of(functions[each]) if ir is None else text_of(functions[each], builder.memory.groups)
+        texts[each] = text if each in forms[last] else inlined + text
     if output == "json":
         form = "wat" if ir is None else "ir"
         listed = [{"name": each, "rule": rules[each] or None, form: text} for each, text in texts.items()]

@@ -2,7 +2,8 @@
 
 Each variable carries its type where it is first set. ``5L`` is a number of 64 bits. A cell reads as the rules name it,
 ``money[who]``, where its group is known, and ``&hand[who]`` is the address of one; other memory is ``load [address]
-group``. Comments give the places of the
+group``. The statements of an inlined call stand above the line that has its value, as ``let within1:``; they run where
+``within1`` stands. Comments give the places of the
 statements in the YAML files.
 """
 
@@ -45,6 +46,10 @@ class _Writer:
         self._groups = groups
         self._told: set[str] = set()
         self._place = ""
+        self._depth = 0
+        self._above: list[str] = []
+        """Lines that stand above the one that is written."""
+        self._withins = 0
 
     def function(self, function: o.Function) -> Iterator[str]:
         self._told.update(var.name for var in function.parameters)
@@ -66,7 +71,11 @@ class _Writer:
             if place and place != self._place:
                 self._place = place
                 yield f"{pad}# {place}"
-            yield from self._statement(statement, pad, depth)
+            self._depth = depth
+            for line in self._statement(statement, pad, depth):
+                above, self._above = self._above, []
+                yield from above
+                yield line
         if empty:
             yield f"{pad}pass"
 
@@ -80,6 +89,8 @@ class _Writer:
             case o.Store(address, offset, value, group):
                 cell = self._cell(address, offset, group)
                 yield f"{pad}{cell or f'store {self._at(address, offset)}{_of(group)}'} = {v(value)}"
+            case o.Touch(group, owner):
+                yield f"{pad}touch {group}{f'[{v(owner)}]' if owner is not None else ''}"
             case o.StoreLong(address, offset, value):
                 yield f"{pad}store long {self._at(address, offset)} = {v(value)}"
             case o.CopyWords(target, source, words, group):
@@ -143,6 +154,10 @@ class _Writer:
                 cell = self._cell(address, offset, group)
                 found = cell or f"load {self._at(address, offset)}{_of(group)}"
                 return f"number({found})" if rep == "i64" and not cell else found
+            case o.LoadLong(address, offset):
+                return f"load long {self._at(address, offset)}"
+            case o.Cell(address, group):
+                return self._address(address) or f"&{v(address)}{_of(group)}"
             case o.Binary(operator, left, right) | o.Compare(operator, left, right):
                 cell = self._address(value) if operator == "add" else ""
                 return cell or f"{inner(left)} {OPERATORS.get(operator, operator)} {inner(right)}"
@@ -160,16 +175,21 @@ class _Writer:
                 return f"{name}({', '.join(map(v, arguments))})"
             case o.Allocate(words):
                 return f"allocate({v(words)})"
-            case o.LoadLong(address, offset):
-                return f"load long {self._at(address, offset)}"
-            case o.Cell(address, group):
-                cell = self._cell(address, 0, group)
-                return f"&{cell}" if cell else v(address)
-            case o.Within(body, found):
-                lines = [line.strip() for line in self._block(body, 0)]
-                return f"({'; '.join(line for line in lines if not line.startswith('#'))}; {v(found)})"
+            case o.Within(body, one):
+                return self._within(body, one)
             case _:
                 assert_never(value)
+
+    def _within(self, body: tuple[o.Statement, ...], value: o.Value) -> str:
+        """A value whose statements run before it: they stand above the line in which it has a name."""
+        self._withins += 1
+        name, depth, above = f"within{self._withins}", self._depth, self._above
+        self._above = []
+        lines = [f"{INDENT * depth}let {name}:", *self._block(body, depth + 1)]
+        self._depth = depth + 1
+        given = f"{INDENT * (depth + 1)}give {self.value(value)}"
+        self._depth, self._above = depth, [*above, *lines, *self._above, given]
+        return name
 
     def _inner(self, value: o.Value) -> str:
         """A value inside another one: in parentheses where it has an operator."""

@@ -115,6 +115,8 @@ class _Checker:
                     self._call(call, known, gives)
                 else:
                     self._value(call, known)
+                    if not gives:
+                        self._wrong(statement, "a value that nobody drops")
             case o.If(test, then, otherwise):
                 self._want(statement, "the test", test, "i32", known)
                 return _both(self._block(then, known), self._block(otherwise, known))
@@ -214,7 +216,7 @@ class _Checker:
                 self._rep(value, var)
                 if var.name not in known:
                     self._wrong(value, f"`{var.name}` is read and may not be set")
-            case o.Load(address, offset):
+            case o.Load(address, offset) | o.LoadLong(address, offset):
                 self._memory(value, address, offset, known)
             case o.Binary(operator, left, right) | o.Compare(operator, left, right):
                 operators = BINARY if isinstance(value, o.Binary) else COMPARE
@@ -222,6 +224,11 @@ class _Checker:
                     self._wrong(value, f"unknown operator `{operator}`")
                 self._value(left, known)
                 self._want(value, f"the right side of `{operator}`", right, left.rep, known)
+            case o.Cell(address):
+                self._want(value, "the address", address, "i32", known)
+            case o.Within(body, inner):
+                after = self._block(body, known)
+                self._value(inner, self._everything() if after is None else after)
             case o.Not(inner) | o.ToNumber(inner) | o.Allocate(inner):
                 self._want(value, f"the operand of {type(value).__name__}", inner, "i32", known)
             case o.ToIndex(inner) | o.ToWord(inner):

@@ -26,6 +26,7 @@ EXPORTS = {
     "play": ("(decisions: i32) -> i32", "lets the bots of the seats make so many choices; gives how many they made"),
     "view": ("(seat: i32) -> i32", "the address of the cells as a seat sees them"),
     "digest": ("() -> i64", "the FNV-1a hash of all cells and frames"),
+    "forget": ("()", "drops all answers that the module remembers; needed after the state was written from outside"),
     "over": ("() -> i32", "1 where the game is over"),
     "place": ("(seat: i32) -> i32", "the place of a seat as the game stands; 0: it does not count"),
     "key": ("(seat: i32, key: i32) -> i64", "a key of the ranking of a seat"),
