@@ -399,3 +399,18 @@ def test_a_stretch_calls_the_next_one(tmp_path: Path) -> None:
           unreachable
         )
     """)
+
+
+def test_a_loop_that_nothing_ends_stays_charged(tmp_path: Path) -> None:
+    it = Functions(
+        tmp_path,
+        """
+        while amount == 1 at most 1000000000 times:
+          for each who in seats:
+            who.score = 2
+        end game
+        """,
+        "",
+    )
+    charges = [it.text(each, "s.act_0_2").count("global.set $fuel") for each in (BEFORE, "fuel")]
+    assert charges == [3, 2]  # the stretch, the `while`, and at first the `for each` in it

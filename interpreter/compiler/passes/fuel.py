@@ -18,8 +18,6 @@ from interpreter.compiler.passes.context import Context, Functions
 __all__ = ["fuel"]
 
 SHORT = o.Constant(256)
-NEAR = 4
-"""So many statements behind its charge a loop begins."""
 
 
 def fuel(functions: Functions, context: Context) -> Functions:
@@ -53,6 +51,17 @@ def fuel(functions: Functions, context: Context) -> Functions:
     return found
 
 
+def _charged(after: tuple[o.Statement, ...]) -> o.While | None:
+    """The loop that a charge is for, given what stands behind it: variables are set, then it begins. A loop without a
+    test of its own goes on as long as the rules say, and is charged inside."""
+    for statement in after:
+        if isinstance(statement, o.While) and not isinstance(statement.test, o.Constant):
+            return statement
+        if not isinstance(statement, o.Set):
+            return None
+    return None
+
+
 def _is_quiet(op: Any, is_quiet: Any) -> bool:
     return not isinstance(op, o.While) and (not isinstance(op, o.Call) or is_quiet(op.function))
 
@@ -62,7 +71,7 @@ def _less(body: tuple[o.Statement, ...], is_quiet: Any) -> tuple[o.Statement, ..
     found: list[o.Statement] = []
     for number, statement in enumerate(body):
         if isinstance(statement, o.Charge):
-            loop = next((each for each in body[number + 1 : number + NEAR] if isinstance(each, o.While)), None)
+            loop = _charged(body[number + 1 :])
             if loop is not None and all(_is_quiet(op, is_quiet) for op in inner((loop.test, loop.body, loop.step))):
                 if isinstance(statement.steps, o.Constant) and statement.steps.value <= SHORT.value:
                     continue
