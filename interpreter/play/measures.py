@@ -6,11 +6,13 @@ back from the end, and each number is taken where the game stood at that moment 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
+from interpreter.compiler.build.shapes import NO_NUMBER
 from interpreter.compiler.constants import Env, Evaluate
 from interpreter.compiler.wasm.machine import CompiledMachine
 from interpreter.engine.game import Game
@@ -18,8 +20,9 @@ from interpreter.engine.values import Names
 from interpreter.kernel.effects import MARK, MOVE, NOTE, PUT, has_ended, put_back
 from interpreter.kernel.state import State, Value
 from interpreter.language.model import Measure, Model
+from interpreter.language.types import Type
 
-__all__ = ["Taken", "taken"]
+__all__ = ["Taken", "read", "taken"]
 
 
 class Taken(NamedTuple):
@@ -28,6 +31,43 @@ class Taken(NamedTuple):
     round: int
     of: tuple[Any, ...]
     value: int | None
+
+
+def read(words: Sequence[int], machine: CompiledMachine, names: Names) -> dict[str, list[Taken]]:
+    """The numbers that a module has taken in a game, from their words: see
+    :mod:`interpreter.compiler.build.measures`."""
+    found: dict[str, list[Taken]] = {measure.name: [] for measure in names.model.measures}
+    readers = [(found[name].append, keys, known) for name, keys, known in _readers(machine, names)]
+    at = 0
+    while at < len(words):
+        into, keys, known = readers[words[at]]
+        end = at + 2 + len(keys)
+        of = tuple(words[at + 2 : end])
+        public = known.get(of)
+        if public is None:
+            module = machine.module
+            assert module is not None
+            values = (module.codec.scalar(word, type_) for word, type_ in zip(of, keys, strict=True))
+            public = known[of] = tuple(names.public(v, type_) for v, type_ in zip(values, keys, strict=True))
+        value = words[end]
+        into(_made((words[at + 1], public, None if value == NO_NUMBER else value)))
+        at = end + 1
+    return found
+
+
+_made = partial(tuple.__new__, Taken)
+_Reader = tuple[str, tuple[Type, ...], dict[tuple[int, ...], tuple[Any, ...]]]
+_known_readers: WeakKeyDictionary[CompiledMachine, list[_Reader]] = WeakKeyDictionary()
+
+
+def _readers(machine: CompiledMachine, names: Names) -> list[_Reader]:
+    """For each measure its name, the types of its keys, and public names of keys by their words."""
+    found = _known_readers.get(machine)
+    if found is None:
+        measures = names.model.measures
+        found = [(measure.name, tuple(key.type for key in measure.keys), {}) for measure in measures]
+        _known_readers[machine] = found
+    return found
 
 
 @dataclass(frozen=True)

@@ -5,19 +5,25 @@ Game number i of a simulation has the seed ``seed + i``, so that each can be pla
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from time import process_time
 from typing import Any
 
 from interpreter.base.cycles import no_search
 from interpreter.compiler.constants import RuleFailure
+from interpreter.engine.game import places_of
 from interpreter.engine.ruleset import Ruleset
 from interpreter.play.bots.base import Bot
-from interpreter.play.match import Match
-from interpreter.play.measures import Taken, taken
+from interpreter.play.bots.policy import PolicyBot
+from interpreter.play.bots.random import RandomBot
+from interpreter.play.match import MAXIMUM_DECISIONS, Match, streams_for
+from interpreter.play.measures import Taken, read, taken
 
 __all__ = ["Row", "played", "simulate"]
+
+MANY = 3
+"""So many games pay for a module."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,16 +95,70 @@ def played(
     stopped: Callable[[], bool] = bool,
 ) -> Iterator[Row]:
     """A row for each seed, until it is to be ``stopped``; a game that goes on then is given up."""
-    for seed in seeds:
-        try:
-            with no_search():
-                row = _row(ruleset, bots, seed, settings, stopped)
-        except RuleFailure as failure:
-            failure.message += f" (in the game with seed {seed})"
-            raise
-        if row is None:
-            return
-        yield row
+    whole = _Whole(ruleset, bots, settings)
+    if isinstance(seeds, Sized) and len(seeds) >= MANY:
+        whole.hurry()
+    with no_search():  # rows stay: looking through all of them after every few games takes longer than the games
+        for seed in seeds:
+            if stopped():
+                return
+            try:
+                row = whole.row(seed) or _row(ruleset, bots, seed, settings, stopped)
+            except RuleFailure as failure:
+                failure.message += f" (in the game with seed {seed})"
+                raise
+            if row is None:
+                return
+            yield row
+
+
+class _Whole:
+    """Games that the module of a table plays whole, where it knows all the bots."""
+
+    def __init__(self, ruleset: Ruleset, bots: Sequence[Bot], settings: Mapping[str, Any] | None) -> None:
+        self.ruleset = ruleset.for_players(len(bots))
+        self.bots, self._settings = bots, settings
+        self.machine = self.ruleset.table(len(bots), self.ruleset.settings(settings or {})).machine
+        self._module: Any = None
+        self._players: list[int] | None = None
+        self._is_allowed = False
+        """Whether a game could be begun: players and settings are looked at when the plain form begins one."""
+
+    def hurry(self) -> None:
+        """So many games are to come that a module pays at once."""
+        self.machine.patience = 0
+
+    def row(self, seed: int) -> Row | None:
+        """The row of a game; none where the plain form must play it."""
+        start = process_time()
+        if not self._is_allowed:
+            Match(self.ruleset, self.bots, seed, self._settings)
+            self._is_allowed = True
+        players = self._numbers()
+        if players is None:
+            return None
+        found = self.machine.row(seed, players, streams_for(seed, len(self.bots)), MAXIMUM_DECISIONS)
+        if found is None:
+            return None
+        measures = read(found.taken, self.machine, self.ruleset.names)
+        places = places_of(found.keys, self.machine.constants.statics["seat.counts"])
+        spent = process_time() - start
+        return Row(seed, found.decisions, found.free, found.rounds, spent, places, found.keys, measures)
+
+    def _numbers(self) -> list[int] | None:
+        """The numbers of the bots in the module, which may be made anew for one of them."""
+        if self.machine.module is None:
+            return None
+        if self._module is not self.machine.module:
+            found = [self._number(bot) for bot in self.bots]
+            self._players = [number for number in found if number is not None]
+            if len(self._players) < len(self.bots):
+                self._players = None
+            self._module = self.machine.module
+        return self._players
+
+    def _number(self, bot: Bot) -> int | None:
+        return bot.player(self.machine, self.ruleset.model) if isinstance(bot, PolicyBot | RandomBot) else None
 
 
 def _row(

@@ -9,6 +9,7 @@ from interpreter.compiler.build.function import ONE, ZERO
 from interpreter.compiler.build.memory import CellGroup
 from interpreter.compiler.build.shapes import WORD, Unsupported
 from interpreter.compiler.ir import ops as o
+from interpreter.compiler.ir.effects import may_fail
 from interpreter.kernel.chance import name_hash
 from interpreter.language import core as c
 from interpreter.language.types import NOTHING, Type
@@ -84,8 +85,8 @@ class Steps:
                 b.add(o.Do(o.Call("shuffle_zone", given), span=step.span))
             case c.Picks():
                 self._pick(step)
-            case c.Notes(_, arguments):
-                self._note(arguments)
+            case c.Notes(event, arguments):
+                self._note(event, arguments)
             case c.Keeps():
                 self._keep(step)
             case c.Reveals():
@@ -332,10 +333,15 @@ class Steps:
             found = o.Call(self.module.values.own(item), (found,))
         b.write_local(step.index, found, item)
 
-    def _note(self, arguments: tuple[c.Expression, ...]) -> None:
-        """An event changes nothing; but what it tells may fail to be worked out."""
-        from interpreter.compiler.ir.effects import may_fail
-
+    def _note(self, event: str, arguments: tuple[c.Expression, ...]) -> None:
+        """An event changes nothing; but what it tells may fail to be worked out, or be measured."""
+        measures = self.module.measures
+        if measures.hears(event):
+            types = tuple(self.module.constants.model.events[event].fields.values())
+            pairs = zip(arguments, types, strict=True)
+            values = [self.b.kept(self.x.value(argument, type_)) for argument, type_ in pairs]
+            measures.event(self.b, event, values, types)
+            return
         for argument in arguments:
             if may_fail(self.module.program, argument):
                 self.b.kept(self.x.value(argument))

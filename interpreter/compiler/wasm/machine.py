@@ -21,7 +21,7 @@ from interpreter.kernel.effects import undo
 from interpreter.kernel.state import State, Value
 
 if TYPE_CHECKING:  # a game in the plain form needs none of it
-    from interpreter.compiler.wasm.module import Compiled
+    from interpreter.compiler.wasm.module import Compiled, Played
     from interpreter.compiler.wasm.resident import Resident
     from interpreter.language.policies import Policy
 
@@ -212,6 +212,11 @@ class CompiledMachine(Machine):
         decisions there were, and the rounds. None where the module gives up."""
         module = self._module
         return module.play(seed, bots, streams, limit) if module is not None else None
+
+    def row(self, seed: int, bots: Sequence[int], streams: Sequence[Draws], limit: int) -> Played | None:
+        """The same with what is measured in the game. None where the module gives up, or after so many decisions."""
+        module = self.module
+        return module.row(seed, bots, streams, limit) if module is not None else None
 
     # --- what is asked
 

@@ -6,10 +6,11 @@ import marshal
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from interpreter.compiler import lower as l
 from interpreter.compiler.build.function import Slot
+from interpreter.compiler.build.measures import FREE, LONG, MEASURING, TAKEN
 from interpreter.compiler.build.memory import STATE
 from interpreter.compiler.build.module import ModuleBuilder
 from interpreter.compiler.build.shapes import WORD, Unsupported
@@ -48,6 +49,17 @@ class Made:
     players: tuple[str, ...]
 
 
+class Played(NamedTuple):
+    """A whole game in the module: decisions, those with more than one option, rounds, the keys that rank each seat, and
+    the words of all numbers that were taken: see :mod:`interpreter.compiler.build.measures`."""
+
+    decisions: int
+    free: int
+    rounds: int
+    keys: tuple[tuple[int, ...], ...]
+    taken: list[int]
+
+
 @dataclass(frozen=True, slots=True)
 class _Decision:
     """How the options of a decision lie in memory: the words between two of them, the bytes of each alternative, the
@@ -71,7 +83,7 @@ class Compiled:
         self.addresses = made.addresses
         self.instance = instance
         self._bytes, self._words = instance.bytes, instance.words
-        for name in ("start", "list", "take", "actor", "free", "decide", "play", "forget", "seat"):
+        for name in ("start", "list", "take", "actor", "free", "decide", "play", "forget", "seat", "result"):
             setattr(self, f"_{name}", instance.function(name, long=name == "play"))
         self._options = made.addresses["options"]
         self._current: Resident | None = None
@@ -91,6 +103,7 @@ class Compiled:
     _play: Any
     _forget: Any
     _seat: Any
+    _result: Any
 
     # --- making
 
@@ -302,6 +315,30 @@ class Compiled:
             return None
         return decisions, self._words[self.builder.memory.groups["round"].address // WORD]
 
+    def row(self, seed: int, bots: Sequence[int], streams: Sequence[Draws], limit: int) -> Played | None:
+        """A whole game, with what is measured in it. None where the module gives up, or the game goes on then."""
+        from interpreter.compiler.wasm.instance import Trap
+
+        measures, words = self.builder.measures, self._words
+        tally, numbers = measures.tally // WORD, self.addresses["numbers"]
+        words[tally + TAKEN], words[tally + FREE] = numbers, 0
+        words[tally + MEASURING] = self.addresses["numbers_end"]
+        try:
+            found = self.play(seed, bots, streams, limit)
+            if found is None or words[ASKED] >= 0:
+                return None
+            self._result()
+        except Trap:
+            return None
+        finally:
+            words[tally + MEASURING] = 0
+        decisions, rounds = found
+        width, at = len(measures.ranking), measures.keys // LONG
+        seats = range(len(self.builder.constants.seats))
+        keys = tuple([tuple(self._longs[at + seat * width : at + (seat + 1) * width]) for seat in seats])
+        taken = words[numbers // WORD : words[tally + TAKEN] // WORD].tolist()
+        return Played(decisions, words[tally + FREE], rounds, keys, taken)
+
 
 def _kept(machine: CompiledMachine, what: str) -> Made | None:
     data = machine.keeper.kept(what) if machine.keeper is not None else None
@@ -334,7 +371,12 @@ def _made(machine: CompiledMachine, builder: ModuleBuilder, players: tuple[Playe
         code = serialised(compiled(text_to_binary(text)))
     except (Unsupported, Invalid) as why:
         raise Unavailable(str(why)) from None
-    addresses = {"options": plan.options, "stream": plan.stream}
+    addresses = {
+        "options": plan.options,
+        "stream": plan.stream,
+        "numbers": plan.numbers,
+        "numbers_end": plan.numbers_end,
+    }
     return Made(code, addresses, dict(builder.shapes.texts), tuple(player.key for player in players))
 
 

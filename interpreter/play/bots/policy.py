@@ -10,6 +10,7 @@ from typing import Any
 
 from interpreter.compiler.constants import Env, Evaluate, RuleFailure
 from interpreter.compiler.plain.machine import AskSite, Machine, OptionSite
+from interpreter.compiler.wasm.machine import CompiledMachine
 from interpreter.engine.decision import Decision, Named, Option
 from interpreter.engine.game import Game
 from interpreter.engine.worlds import OPTIONS, Worlds
@@ -90,10 +91,13 @@ class PolicyBot:
         """A copy, or the bot of another process, finds its module anew."""
         return {**vars(self), "_module": None, "_player": None, "_machine": None, "_ways": {}}
 
+    def player(self, machine: CompiledMachine, model: Model) -> int | None:
+        """The number of its policy in the module of a table; none where the module cannot choose by it."""
+        return machine.player(self.policy, None if self.in_world else partial(_peeks, model, self.policy))
+
     def _number(self, game: Game) -> int | None:
-        """The number of its policy in the game's module."""
-        peeks = None if self.in_world else partial(_peeks, game.ruleset.model, self.policy)
-        found = game.machine.player(self.policy, peeks)
+        """The same, remembered with the module."""
+        found = self.player(game.machine, game.ruleset.model)
         self._module = game.machine.module
         return found
 
