@@ -278,7 +278,7 @@ class Examiner:
         """The choice leads to the same state and the same records in the other form."""
         machine, other = self.game.machine, before.clone()
         was = machine.plain
-        if not was and machine.compile() is None:
+        if not was and machine.ready() is None:
             return
         bailouts = machine.bailouts
         machine.plain = not was

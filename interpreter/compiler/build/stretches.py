@@ -84,7 +84,7 @@ class Stretches:
             case l.Calls(call, into, then):
                 self._call(b, steps, stretch.procedure, call, into, then)
             case l.Leaves(value):
-                self._leave(b, x, value, self.program.procedures[stretch.procedure].layer.result)
+                self._leave(b, steps, value, self.program.procedures[stretch.procedure].layer.result)
             case l.SettlesThen(then):
                 self._settle(b, then)
                 self._goes(b, then)
@@ -119,10 +119,10 @@ class Stretches:
             b.add(o.Return(o.Constant(self.special("settle"))))
         b.add(o.If(must_settle(b), tuple(inner), span=b.span))
 
-    def _leave(self, b: FunctionBuilder, x: Expressions, value: c.Expression | None, result: Type) -> None:
+    def _leave(self, b: FunctionBuilder, steps: Steps, value: c.Expression | None, result: Type) -> None:
         """Back to the frame below, with a value for the local that waits for it."""
         frame = o.Get(FRAME)
-        found = b.kept(x.value(value, result)) if value is not None and result != NOTHING else None
+        found = b.kept(steps.called(value, result)) if value is not None and result != NOTHING else None
         up = b.kept(o.Load(frame, BELOW), "up")
         if found is not None:
             into = b.kept(o.Load(up, INTO), "into")
