@@ -437,7 +437,7 @@ def story_of(ruleset: Ruleset, policy: Policy, case: Case, patience: float | Non
     machine = ruleset.table(case.players, ruleset.settings({})).machine
     machine.plain = patience is None
     if patience == 0:
-        assert machine.compile() is not None
+        assert machine.ready() is not None
     elif patience is not None:
         machine.patience = patience
     story: Story = []
@@ -459,7 +459,7 @@ def run_story(ruleset: Ruleset, policy: Policy, case: Case) -> Story:
     everything; and in the plain form. Nothing, where the module gives up."""
     machine = ruleset.table(case.players, ruleset.settings({})).machine
     found: list[tuple[int, int]] = []
-    assert machine.compile() is not None
+    assert machine.ready() is not None
     bot = machine.player(policy, None)
     if bot is None:
         return []
@@ -483,7 +483,7 @@ def interleaved(ruleset: Ruleset, policy: Policy, case: Case) -> list[Story]:
     back; they come to what they come to alone."""
     machine = ruleset.table(case.players, ruleset.settings({})).machine
     machine.plain = False
-    assert machine.compile() is not None
+    assert machine.ready() is not None
     chance = random.Random(case.seed)
     bots: list[Any] = []
     bots.extend(PolicyBot(policy, bots) for _ in range(case.players))

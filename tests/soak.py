@@ -86,8 +86,9 @@ def play(ruleset: Any, players: int, bots: str, seed: int, settings: dict[str, s
 
 def play_both(rulesets: Sequence[Ruleset], players: int, bots: str, seed: int, settings: dict[str, str]) -> int:
     """One game in the module, each choice of it repeated in the plain form: all that can be seen must be the same."""
-    machine = rulesets[0].for_players(players).table(players, rulesets[0].settings(settings)).machine
-    assert machine.module is not None or machine.compile() is not None
+    seated = rulesets[0].for_players(players)
+    machine = seated.table(players, seated.settings(settings)).machine
+    assert machine.ready() is not None
     match = Match(rulesets[0], bots_of(bots, rulesets[0], players), seed, settings)
     fast, plain = match.game, rulesets[1].new_game(players, seed, settings)
     plain.machine.plain = True

@@ -35,7 +35,7 @@ KINDS = {
     "totals": "cards, tokens or pieces are lost or made",
     "options": "what is offered is refused, or what is not offered is accepted",
     "copies": "a clone, a save or an undone choice is not the same game",
-    "forms": "the plain and the fast form of the rules differ",
+    "forms": "the plain form of the rules and the module differ",
 }
 """The kinds of trouble. All but the first four are faults of the interpreter, not of a ruleset."""
 
@@ -278,7 +278,7 @@ class Examiner:
         """The choice leads to the same state and the same records in the other form."""
         machine, other = self.game.machine, before.clone()
         was = machine.plain
-        if not was and machine.compile() is None:
+        if not was and machine.ready() is None:
             return
         bailouts = machine.bailouts
         machine.plain = not was

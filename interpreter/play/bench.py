@@ -111,7 +111,7 @@ class Subject:
         known = policies_for(self.ruleset)
         self.policy = wanted = (POLICY if POLICY in known else RANDOM) if policy is None else policy
         bots_of(wanted, self.ruleset, players)
-        self.table.machine.compile()
+        self.table.machine.ready()
         self.bot = self.table.machine.player(known.get(wanted), None)
         """The number of the policy in the module; nothing where there is none."""
         self._package_seeds, self._applied_seeds = count(), count()

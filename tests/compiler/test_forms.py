@@ -446,6 +446,33 @@ CASES: dict[str, tuple[str, str, tuple[tuple[str, str], ...], str]] = {
         (),
         "",
     ),
+    "a list of nothing": (
+        "choose act by seats[0]:\n  go number in 0 .. 2:\n    let a = []\n"
+        "    amount = sum(x for x in [y in [] where number > 1])\n"
+        "    score_all += count(x in a where count(x .. 3) > 1) + (max(x + 1 for x in []) otherwise 2)\n"
+        "    row = [x in [] where x == number] + [number]\n    for each x in []:\n      score_all += x\n",
+        "",
+        (),
+        "",
+    ),
+    "who is among all seats": (
+        "choose act by seats[0]:\n  go number in 0 .. 2:\n"
+        "    let a = first(x in seats where x.number > number) otherwise none\n"
+        "    if a in seats:\n      amount += 1\n    if a not in seats:\n      score_all += 1\n"
+        "    score_all += count(x in row where first(y in seats where y.number > x) in seats)\n    add number to row\n",
+        "",
+        (),
+        "",
+    ),
+    "what a rule gives that may ask, by one that does not": (
+        "let a = asked(amount)\nscore_all += a\nrow = take(3, [a] + row)\n",
+        "asked:\n  does: |\n    (n: int) -> int:\n      if n > 1:\n        choose act by seats[0]:\n"
+        "          go number in 0 .. 2:\n            amount = number\n            return quick(number)\n"
+        "          not_now\n      amount += 1\n      return quick(n)\n"
+        "quick:\n  does: |\n    (n: int) -> int:\n      score_all += 10\n      return n + 1\n",
+        (),
+        "",
+    ),
     "what is none": (
         "choose act by seats[0]:\n  go number in 0 .. 2:\n    some = none if number == 0 else number - 1\n"
         "    let a = [some, none, 0]\n    score_all += count(x in a where x == none) * 10 + (some otherwise 7)\n"

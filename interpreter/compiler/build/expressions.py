@@ -12,7 +12,7 @@ from interpreter.compiler.build.memory import CellGroup
 from interpreter.compiler.build.shapes import NO_NUMBER, WORD, Unsupported
 from interpreter.compiler.ir import ops as o
 from interpreter.language import core as c
-from interpreter.language.types import Type
+from interpreter.language.types import INT, SEAT, Type
 
 __all__ = ["Expressions"]
 
@@ -41,6 +41,9 @@ class Expressions:
         found = self._value(node, wanted or node.type)
         self.b.span = before
         if wanted is not None and found.rep != self.shapes.rep(wanted):
+            if node.type.form == "never":  # there is none: nothing is worked out with it
+                self.b.kept(found)
+                return o.Constant(0, self.shapes.rep(wanted))
             raise Unsupported(f"a {node.type} where a {wanted} is wanted")
         return found
 
@@ -294,7 +297,7 @@ class Expressions:
         if form in ("list", "set"):
             return o.Call("concat", (self.value(node.left), self.value(node.right)), span=b.span)
         operator = {"+": "add", "-": "sub", "*": "mul", "div": "div", "mod": "mod"}[node.operator]
-        left, right = self.value(node.left), self.value(node.right)
+        left, right = self.value(node.left, INT), self.value(node.right, INT)
         return o.Binary(operator, left, right, span=b.span)
 
     def _comparison(self, node: c.Comparison) -> o.Value:
@@ -344,8 +347,11 @@ class Expressions:
     def _is_among(self, node: c.MemberOf) -> o.Value:
         items = node.items
         if isinstance(items, c.AllSeats):
-            return ONE
+            seat = self.b.kept(self.value(node.item, node.item.type if node.item.type.form != "none" else SEAT.maybe))
+            return o.Not(self.b.is_none(seat, SEAT)) if node.item.type.maybe == node.item.type else ONE
         if items.type.of is not None and items.type.of.form == "never":
+            self.b.kept(self.value(node.item))
+            self.b.kept(self.value(items))
             return ZERO
         type_ = node.item.type if node.item.type.form != "none" else self.shapes.item(items.type).maybe
         return self.is_item(self.b.kept(self.value(node.item, type_)), type_, items)

@@ -44,8 +44,8 @@ class Loops:
         b = self.b
         match node:
             case c.RangeFrom(first, last):
-                low = b.kept(self.x.value(first))
-                high = b.kept(self.x.value(last))
+                low = b.kept(self.x.value(first, INT))
+                high = b.kept(self.x.value(last, INT))
                 return self._range(low, high)
             case c.AllSeats():
                 return self._indexes(Type("seat"), ZERO, o.Constant(self.shapes.domains["seat"]))
@@ -72,6 +72,8 @@ class Loops:
         length = b.kept(o.Load(pointer, span=b.span), "n")
 
         def each(body: Each) -> None:
+            if item.form == "never":  # the list is empty
+                return
             at, end = b.var("i32", "at"), b.var("i32", "end")
             b.add(o.Charge(b.plus(length, 1), span=b.span))
             b.set(at, pointer)

@@ -1,1 +1,1 @@
-"""WebAssembly, the fast form: a hand-written runtime, and the modules that rules are compiled to."""
+"""WebAssembly: a hand-written runtime, and the modules that rules are compiled to."""

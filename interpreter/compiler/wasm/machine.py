@@ -118,6 +118,10 @@ class CompiledMachine(Machine):
             before.leave()
         return self._module
 
+    def ready(self) -> Compiled | None:
+        """The module, made now where there is none yet."""
+        return self._module if self._module is not None or self._none else self.compile()
+
     def _is_kept(self) -> bool:
         return self.keeper is not None and self.keeper.has(kept_as(self._players))
 

@@ -1,0 +1,200 @@
+"""A game that lives in the module is the one that the plain form plays, whatever is asked of it and whoever changes
+it meanwhile."""
+
+from __future__ import annotations
+
+import random
+from functools import cache
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from interpreter.engine.game import Game
+from interpreter.engine.ruleset import Ruleset, load
+from interpreter.kernel.chance import Scripted, Seeded
+from interpreter.kernel.listening import listen
+from interpreter.play.bots.named import policies_for
+
+TABLES = [("goofspiel", 3), ("germany-2018", 3), ("outpost", 2)]
+
+
+@cache
+def pair(name: str) -> tuple[Ruleset, Ruleset]:
+    """Two rulesets with machines of their own: games of the first are in the module."""
+    return load(name), load(name)
+
+
+def begun(name: str, players: int, seed: int) -> tuple[Game, Game]:
+    fast, plain = (each.for_players(players) for each in pair(name))
+    machines = [each.table(players, each.settings({})).machine for each in (fast, plain)]
+    assert machines[0].ready() is not None
+    machines[0].bailouts, machines[1].plain = 0, True
+    return fast.new_game(players, seed), plain.new_game(players, seed)
+
+
+def lives_there(game: Game) -> bool:
+    return game.state.home is not None
+
+
+def made(games: tuple[Game, ...], code: Any) -> None:
+    for game in games:
+        assert game.decision is not None
+        game.apply(game.decision.option(code))
+
+
+def told(game: Game) -> list[Any]:
+    """All that can be asked of a game."""
+    decision = game.decision
+    return [
+        game.digest(),
+        repr(game),
+        game.choices,
+        game.result,
+        [str(line) for player in (None, 0) for line in game.log(player)],
+        [game.view(player) for player in (None, 0)],
+        game.check(),
+        decision and (decision.name, decision.actor, decision.context, list(decision.options)),
+        [(each.actor, each.name) for each in game.decisions],
+    ]
+
+
+@pytest.mark.parametrize(("name", "players"), TABLES)
+@given(seed=st.integers(0, 1000), choices=st.integers(0, 2**32))
+@settings(max_examples=4, deadline=None)
+def test_a_game_in_the_module_tells_what_the_plain_one_does(name: str, players: int, seed: int, choices: int) -> None:
+    """Choices, undo, clones with and without a log, saves and looks in any order, and three games at once."""
+    chance = random.Random(choices)
+    pairs = [begun(name, players, seed + number) for number in range(3)]
+    machine = pairs[0][0].machine
+    for _ in range(120):
+        number = chance.randrange(3)
+        fast, plain = pairs[number]
+        if plain.decision is None:
+            continue
+        match chance.randrange(10):
+            case 0:
+                assert fast.undo() == plain.undo()
+            case 1:
+                pairs[number] = fast.clone(), plain.clone()
+            case 2:
+                pairs[number] = fast.clone(log=True), plain.clone(log=True)
+            case 3:
+                assert told(fast) == told(plain)
+            case 4:
+                assert fast.digest() == plain.digest()
+            case 5:
+                saved = fast.to_json()
+                assert saved == plain.to_json()
+                assert told(fast.ruleset.load_game(saved)) == told(plain.ruleset.load_game(saved))
+            case _:
+                code = chance.choice(plain.decision.codes[:60])
+                assert fast.accepts(plain.decision.option(code).as_dict())
+                made((fast, plain), code)
+                assert lives_there(fast)
+    for fast, plain in pairs:
+        assert told(fast) == told(plain)
+    assert machine.bailouts == 0
+
+
+def test_a_state_that_is_changed_from_outside_comes_out_and_goes_back() -> None:
+    fast, plain = begun("germany-2018", 3, 4)
+    cell = fast.machine.constants.layout.base["round"]
+    for number in range(6):
+        assert plain.decision is not None
+        made((fast, plain), plain.decision.codes[0])
+        assert lives_there(fast)
+        for game in (fast, plain):
+            game.state.cells[cell] = 7 + number
+        assert fast.digest() == plain.digest()
+    assert told(fast) == told(plain)
+    assert fast.machine.bailouts == 0
+
+
+def test_what_was_looked_at_stays_as_it_was() -> None:
+    """Lists that somebody has got are not those of the state after the next choice."""
+    fast, plain = begun("germany-2018", 3, 4)
+    assert plain.decision is not None
+    cells, log, frame = fast.state.cells, fast.state.log, fast.state.frame
+    kept = list(cells), list(log), frame
+    made((fast, plain), plain.decision.codes[0])
+    assert (cells, log, frame) == kept
+    assert fast.digest() == plain.digest()
+    assert fast.state.log[: len(log)] == log
+
+
+def test_who_listens_keeps_the_game_in_the_plain_form() -> None:
+    games = begun("germany-2018", 3, 4)
+    fast, plain = games
+    heard: tuple[list[str], list[str]] = ([], [])
+    assert plain.decision is not None
+    made(games, plain.decision.codes[0])
+    assert lives_there(fast)
+    for game, words in zip(games, heard, strict=True):
+        listen(game.state, lambda state, word, words=words: words.append(f"{word} {state.digest()}"))
+    for _ in range(40):
+        assert plain.decision is not None
+        made(games, plain.decision.codes[-1])
+        assert not lives_there(fast)
+    assert heard[0] == heard[1]
+    assert len(heard[0]) > 3
+    copy = fast.clone()
+    assert copy.decision is not None
+    copy.apply(copy.decision.options[0])
+    assert lives_there(copy), "nobody listens to the copy"
+
+
+def test_other_chance_is_not_that_of_the_module() -> None:
+    """Outcomes that are given are drawn in the plain form; a game that goes on with another seed draws by that one."""
+    fast, plain = begun("goofspiel", 3, 4)
+    for game in (fast, plain):
+        game.chance = Seeded(99)
+    chance = random.Random(1)
+    for _ in range(30):
+        if plain.decision is None:
+            break
+        made((fast, plain), chance.choice(plain.decision.codes))
+        assert fast.digest() == plain.digest()
+    assert lives_there(fast)
+    fast, plain = begun("goofspiel", 3, 4)
+    for game in (fast, plain):
+        game.chance = Scripted({}, Seeded(4))
+    assert plain.decision is not None
+    made((fast, plain), plain.decision.codes[0])
+    assert not lives_there(fast)
+    assert told(fast) == told(plain)
+
+
+def test_a_game_goes_on_at_another_table() -> None:
+    """A state that lives in the module of one table is played on at an equal one, in the module of that."""
+    fast, plain = begun("germany-2018", 3, 4)
+    other = load("germany-2018").for_players(3)
+    machine = other.table(3, other.settings({})).machine
+    assert machine.ready() is not None
+    moved = Game(other, other.table(3, other.settings({})), fast.state.clone(), fast.chance, fast.settings, fast.origin)
+    chance = random.Random(3)
+    for _ in range(60):
+        assert plain.decision is not None
+        made((moved, plain), chance.choice(plain.decision.codes[:30]))
+        assert moved.digest() == plain.digest()
+    assert moved.state.home is not None
+    assert moved.state.home.built is machine.module  # type: ignore[attr-defined]
+    assert fast.digest() != moved.digest()
+
+
+def test_a_further_policy_makes_another_module_and_games_go_on() -> None:
+    fast, plain = begun("germany-2018", 3, 4)
+    machine = fast.machine
+    copies = [fast.clone() for _ in range(3)]
+    before = machine.module
+    for policy in policies_for(fast.ruleset).values():
+        assert machine.player(policy, None) is not None
+    assert machine.module is not before
+    chance = random.Random(3)
+    for _ in range(40):
+        assert plain.decision is not None
+        code = chance.choice(plain.decision.codes[:30])
+        made((fast, *copies, plain), code)
+        assert {game.digest() for game in (fast, *copies, plain)} == {plain.digest()}
+    assert machine.bailouts == 0
