@@ -4,7 +4,7 @@ it meanwhile."""
 from __future__ import annotations
 
 import random
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import pytest
@@ -15,6 +15,7 @@ from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.kernel.chance import Scripted, Seeded
 from interpreter.kernel.listening import listen
+from interpreter.kernel.state import State
 from interpreter.play.bots.named import policies_for
 
 TABLES = [("goofspiel", 3), ("germany-2018", 3), ("outpost", 2)]
@@ -124,6 +125,10 @@ def test_what_was_looked_at_stays_as_it_was() -> None:
     assert fast.state.log[: len(log)] == log
 
 
+def _hears(words: list[str], state: State, word: str) -> None:
+    words.append(f"{word} {state.digest()}")
+
+
 def test_who_listens_keeps_the_game_in_the_plain_form() -> None:
     games = begun("germany-2018", 3, 4)
     fast, plain = games
@@ -132,7 +137,7 @@ def test_who_listens_keeps_the_game_in_the_plain_form() -> None:
     made(games, plain.decision.codes[0])
     assert lives_there(fast)
     for game, words in zip(games, heard, strict=True):
-        listen(game.state, lambda state, word, words=words: words.append(f"{word} {state.digest()}"))
+        listen(game.state, partial(_hears, words))
     for _ in range(40):
         assert plain.decision is not None
         made(games, plain.decision.codes[-1])
