@@ -13,7 +13,7 @@ from interpreter.compiler.build.shapes import NO_INDEX, NO_NUMBER, WORD, Unsuppo
 from interpreter.kernel.state import State, Value
 from interpreter.language.types import Type
 
-__all__ = ["Codec"]
+__all__ = ["Codec", "is_plain"]
 
 
 class Codec:
@@ -60,6 +60,8 @@ class Codec:
             item, count = shapes.item(type_), words[at]
             if count < 0:
                 return None
+            if is_plain(item):
+                return tuple(words[at + 1 : at + 1 + count])
             size = shapes.words(item)
             return tuple([self.value(words, at + 1 + size * i, item) for i in range(count)])
         if type_.optional:
@@ -115,14 +117,15 @@ class Codec:
         cells: list[Value] = []
         for name, group in self.memory.groups.items():
             at = (group.address - STATE) // WORD
+            if name in ("phase", "turn") or (group.stride == WORD and is_plain(group.type)):
+                cells.extend(words[at : at + group.count])
+                continue
             for number in range(group.count):
                 place = at + number * group.stride // WORD
                 if name == "kept":
                     cells.append(self._kept_of(words, place))
                 elif name == "pending":
                     cells.append(struct.unpack("<Q", struct.pack("<2i", *words[place : place + 2]))[0])
-                elif name in ("phase", "turn"):
-                    cells.append(words[place])
                 else:
                     cells.append(self.value(words, place, group.type))
         asked = words[1]
@@ -209,6 +212,11 @@ class Codec:
             found = (where, env, found, local)
         assert found[0] == index
         return found
+
+
+def is_plain(type_: Type) -> bool:
+    """Whether a value is its own word."""
+    return not type_.optional and type_.form not in ("bool", "text", "list", "set", "bag", "record", "room", "pile")
 
 
 def _chain(frame: Any) -> Iterator[Any]:

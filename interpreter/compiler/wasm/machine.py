@@ -224,6 +224,14 @@ class CompiledMachine(Machine):
 
     # --- what is asked
 
+    def cell(self, state: State, number: int) -> Value:
+        """What one cell holds, without a look at the others."""
+        home = self._lives(state)
+        if home is None:
+            return state.cells[number]
+        home.built.load(home)
+        return home.built.cell(number)
+
     def asked(self, state: State) -> tuple[int, int] | None:
         """The stretch that asks and the seat that decides; none where the game is over."""
         home = self._lives(state)
@@ -266,10 +274,12 @@ class CompiledMachine(Machine):
 
     # --- policies
 
-    def choose(self, state: State, player: int, random: Draws) -> Code | None:
+    def choose(self, state: State, chance: ChanceSource, player: int, random: Draws) -> Code | None:
         """What the bot with a number (:meth:`player`) chooses at the decision at hand; none where the module cannot
         tell. The numbers that it draws are used up in ``random``."""
-        home = self._lives(state)
+        home: Any = state.home
+        if home is None or home.fetched or home.chance is not chance or home.built is not self._module or self.plain:
+            home = self._enters(state, chance)
         return home.choose(player, random) if home is not None else None
 
     def player(self, policy: Policy | None, peeks: Peeks | None) -> int | None:

@@ -15,7 +15,7 @@ from interpreter.compiler.build.memory import STATE
 from interpreter.compiler.build.module import ModuleBuilder
 from interpreter.compiler.build.shapes import WORD, Unsupported
 from interpreter.compiler.wasm.assemble import assembled
-from interpreter.compiler.wasm.codec import Codec
+from interpreter.compiler.wasm.codec import Codec, is_plain
 from interpreter.compiler.wasm.machine import kept_as
 from interpreter.kernel.chance import Draws, Seeded
 from interpreter.kernel.state import State, Value
@@ -206,7 +206,7 @@ class Compiled:
             stretch, end = self.builder.decisions.asks[index]
             assert isinstance(end, l.Asks)
             types = tuple(tuple(choice.type for choice in option.choices) for option in end.ask.options)
-            plain = tuple(len(each) if all(map(_is_plain, each)) else -1 for each in types)
+            plain = tuple(len(each) if all(map(is_plain, each)) else -1 for each in types)
             seat = None
             if isinstance(end.ask.seat, c.Local):
                 slot = self.builder.frames.shape(stretch.procedure).slots[end.ask.seat.index]
@@ -215,6 +215,13 @@ class Compiled:
             sizes = tuple(self.builder.decisions.words(option) * WORD for option in end.ask.options)
             found = self._decisions[index] = _Decision(stride, sizes, types, plain, seat)
         return found
+
+    def cell(self, number: int) -> Value:
+        """What one cell holds."""
+        name, owner = self.machine.constants.layout.owner_of(number)
+        group = self.builder.memory.groups[name]
+        at = (group.address + owner * group.stride) // WORD
+        return self.codec.value(self._words[at : at + group.stride // WORD].tolist(), 0, group.type)
 
     def asked(self) -> tuple[int, int] | None:
         words = self._words
@@ -378,11 +385,6 @@ def _made(machine: CompiledMachine, builder: ModuleBuilder, players: tuple[Playe
         "numbers_end": plan.numbers_end,
     }
     return Made(code, addresses, dict(builder.shapes.texts), tuple(player.key for player in players))
-
-
-def _is_plain(type_: Type) -> bool:
-    """Whether a value is its own word."""
-    return not type_.optional and type_.form not in ("bool", "text", "list", "set", "bag", "record", "room", "pile")
 
 
 def _signed(number: int) -> int:

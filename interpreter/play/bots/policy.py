@@ -80,7 +80,7 @@ class PolicyBot:
             machine = game.machine
             if machine.module is not self._module:
                 self._player = self._number(game)
-            code = machine.choose(game.state, self._player, random) if self._player is not None else None
+            code = machine.choose(game.state, game.chance, self._player, random) if self._player is not None else None
             if code is not None:
                 return decision.offer(code) if game.decision is decision else decision.option(code)
         if decision.named not in self._sighted and self._is_blind(game, decision):

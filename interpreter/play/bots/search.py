@@ -235,7 +235,7 @@ class _Search:
     def _is_cut(self, game: Game) -> bool:
         if game.is_over:
             return True
-        return self.bot.outlook is not None and game.state.cells[self.round] > self.until
+        return self.bot.outlook is not None and game.machine.cell(game.state, self.round) > self.until
 
     def _play_on(self, game: Game, random: Stream) -> list[float] | None:
         """Quick bots play to the end, or as far as is looked; how well each seat then stands, from 0 to 1."""
