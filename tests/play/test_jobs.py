@@ -68,14 +68,30 @@ def test_what_is_lost_is_played_again(pebbles: Ruleset, plan: Plan) -> None:
     assert rows_of(plan, pebbles, 30, crew=here(losses=3)) == rows_of(plan, pebbles, 30)
 
 
+@pytest.fixture
+def plainly(pebbles: Ruleset) -> Iterator[None]:
+    """The plain form plays."""
+    machine = pebbles.for_players(2).table(2, pebbles.settings({})).machine
+    machine.plain = True
+    yield
+    machine.plain = False
+
+
 def test_who_stops_keeps_what_is_done(pebbles: Ruleset, plan: Plan) -> None:
     asked = iter([False, False, True])
     found = rows_of(plan, pebbles, 5_000, crew=here(), stopped=lambda: next(asked, True))
     assert found == rows_of(plan, pebbles, 4)  # two places, each with one game and one that waits
-    asked = iter([False] * 100)  # alone, it is asked at each decision: a game that goes on is given up
+    asked = iter([False] * 100)  # alone, it is asked before each game that the module plays whole
     alone = rows_of(plan, pebbles, 5_000, stopped=lambda: next(asked, True))
     assert alone == rows_of(plan, pebbles, len(alone))
-    assert 90 < sum(row["decisions"] for row in alone) + len(alone) <= 100
+    assert len(alone) == 50  # by who shares the games out, and by who plays them
+
+
+def test_who_stops_gives_up_a_game_of_the_plain_form(pebbles: Ruleset, plan: Plan, plainly: None) -> None:
+    asked = iter([False] * 100)  # it is asked at each decision
+    alone = rows_of(plan, pebbles, 5_000, stopped=lambda: next(asked, True))
+    assert alone == rows_of(plan, pebbles, len(alone))
+    assert 90 < sum(row["decisions"] for row in alone) + 2 * len(alone) <= 102
 
 
 def test_other_rules_are_refused(plan: Plan) -> None:
@@ -90,6 +106,7 @@ def test_a_failure_says_where_it_is(pebbles: Ruleset, plan: Plan, monkeypatch: p
         raise RuleFailure("too many pebbles", None)
 
     monkeypatch.setattr("interpreter.compiler.wasm.machine.CompiledMachine.is_free", fails)
+    monkeypatch.setattr("interpreter.compiler.wasm.machine.CompiledMachine.row", lambda *_: None)
     with pytest.raises(RuleFailure, match=r"too many pebbles \(in the game with seed 7\)"):
         rows_of(plan, pebbles, 5, crew=here())
 
