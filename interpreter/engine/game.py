@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from interpreter.engine.setup import Table
     from interpreter.engine.show import Line
 
-__all__ = ["Game", "Result"]
+__all__ = ["Game", "Result", "places_of"]
 
 MAXIMUM_RECORDS = 1_000_000
 """So many changes, events and choices may the log of one game hold."""
@@ -352,13 +352,7 @@ class Game:
             keys.append(
                 tuple(self.machine.expressions.compile(key)(self.state, env) for key in self.ruleset.model.ranking)
             )
-        counts = self.machine.constants.statics["seat.counts"]
-        players = [own for own, counted in zip(keys, counts, strict=True) if counted]
-        places = tuple(
-            1 + sum(other > own for other in players) if counted else 0
-            for own, counted in zip(keys, counts, strict=True)
-        )
-        return Result(places, tuple(keys))
+        return Result(places_of(keys, self.machine.constants.statics["seat.counts"]), tuple(keys))
 
     # --- copies and undo
 
@@ -480,6 +474,17 @@ class Game:
         from interpreter.engine.saved import game_of
 
         return game_of(ruleset, text)
+
+
+def places_of(keys: Sequence[tuple[Value, ...]], counts: Sequence[bool]) -> tuple[int, ...]:
+    """The places of seats that are ranked by keys; 0 for one that does not count."""
+    players = [own for own, counted in zip(keys, counts, strict=True) if counted]
+    return tuple(
+        [
+            1 + sum([other > own for other in players]) if counted else 0
+            for own, counted in zip(keys, counts, strict=True)
+        ]
+    )
 
 
 def _waiting(decision: Decision) -> Iterable[int]:

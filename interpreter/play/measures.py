@@ -1,25 +1,28 @@
-"""What is measured in a game: the numbers that the `measures` of its ruleset take, read off its log.
+"""What is measured in a game: the numbers that the `measures` of its ruleset take.
 
-The log knows what each change changed. So nothing is done while a game is played: once it is over, the log is walked
-back from the end, and each number is taken where the game stood at that moment or event.
+A game that a module plays whole is measured there (:mod:`interpreter.compiler.build.measures`), and what comes back is
+unpacked when somebody looks at it: :class:`Packed`. Of any other game the log is read, which knows what each change
+changed. So nothing is done while such a game is played: once it is over, the log is walked back from the end, and each
+number is taken where the game stood at that moment or event.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from interpreter.compiler.constants import Env, Evaluate
 from interpreter.compiler.wasm.machine import CompiledMachine
+from interpreter.compiler.wasm.whole import Facts, Whole
 from interpreter.engine.game import Game
 from interpreter.engine.values import Names
 from interpreter.kernel.effects import MARK, MOVE, NOTE, PUT, has_ended, put_back
 from interpreter.kernel.state import State, Value
 from interpreter.language.model import Measure, Model
 
-__all__ = ["Taken", "taken"]
+__all__ = ["Packed", "Taken", "reading", "taken"]
 
 
 class Taken(NamedTuple):
@@ -28,6 +31,56 @@ class Taken(NamedTuple):
     round: int
     of: tuple[Any, ...]
     value: int | None
+
+
+class Packed(Mapping[str, list[Taken]]):
+    """The numbers of one game as a module took them, by measure. ``facts`` are what a summary counts of them; it can be
+    told apart by ``reading`` what they are."""
+
+    __slots__ = ("_found", "_records", "facts", "reading")
+
+    def __init__(self, reading: Facts, records: bytes, facts: bytes | None) -> None:
+        self.reading, self._records, self.facts = reading, records, facts
+        self._found: dict[str, list[Taken]] | None = None
+
+    def _unpacked(self) -> dict[str, list[Taken]]:
+        if self._found is None:
+            names = self.reading.names
+            found: dict[str, list[Taken]] = {name: [] for name in names}
+            for measure, number, of, value in self.reading.records(self._records):
+                found[names[measure]].append(Taken(number, of, value))
+            self._found = found
+        return self._found
+
+    def __getitem__(self, name: str) -> list[Taken]:
+        return self._unpacked()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.reading.names)
+
+    def __len__(self) -> int:
+        return len(self.reading.names)
+
+    def __reduce__(self) -> Any:
+        return Packed, (self.reading, self._records, self.facts)
+
+    def __repr__(self) -> str:
+        return repr(self._unpacked())
+
+
+def reading(whole: Whole, model: Model, names: Names) -> Facts:
+    """How to read what a module took."""
+    parts = []
+    for measure in model.measures:
+        found = []
+        for part in whole.parts(measure):
+            known = None
+            if part.type.form != "int":
+                values = (bool(n) if part.type.form == "bool" else n for n in range(whole.domain(part)))
+                known = (None, *(names.public(value, part.type) for value in values))
+            found.append((part.shift, part.mask, part.low, known))
+        parts.append(tuple(found))
+    return Facts(tuple(measure.name for measure in model.measures), tuple(parts))
 
 
 @dataclass(frozen=True)

@@ -1,23 +1,30 @@
 """Many games by bots, a row for each.
 
-Game number i of a simulation has the seed ``seed + i``, so that each can be played again alone.
+Game number i of a simulation has the seed ``seed + i``, so that each can be played again alone. Where all bots are such
+that a module can play by them, it plays games whole (:class:`WholeGames`); others go from decision to decision.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from time import process_time
 from typing import Any
 
 from interpreter.base.cycles import no_search
 from interpreter.compiler.constants import RuleFailure
+from interpreter.compiler.wasm.machine import CompiledMachine, Peeks
+from interpreter.compiler.wasm.whole import Facts, Finished, Whole
+from interpreter.engine.game import Game, places_of
 from interpreter.engine.ruleset import Ruleset
+from interpreter.language.policies import Policy
 from interpreter.play.bots.base import Bot
-from interpreter.play.match import Match
-from interpreter.play.measures import Taken, taken
+from interpreter.play.bots.policy import PolicyBot
+from interpreter.play.bots.random import RandomBot
+from interpreter.play.match import MAXIMUM_DECISIONS, Match
+from interpreter.play.measures import Packed, Taken, reading, taken
 
-__all__ = ["Row", "played", "simulate"]
+__all__ = ["Row", "WholeGames", "played", "simulate"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +39,7 @@ class Row:
     seconds: float
     places: tuple[int, ...]
     keys: tuple[tuple[int, ...], ...]
-    taken: dict[str, list[Taken]]
+    taken: Mapping[str, list[Taken]]
 
     def as_dict(self) -> dict[str, Any]:
         """The row without the time that it took: the same wherever and whenever it is played."""
@@ -87,18 +94,109 @@ def played(
     seeds: Iterable[int],
     settings: Mapping[str, Any] | None = None,
     stopped: Callable[[], bool] = bool,
+    whole: WholeGames | None = None,
 ) -> Iterator[Row]:
-    """A row for each seed, until it is to be ``stopped``; a game that goes on then is given up."""
-    for seed in seeds:
+    """A row for each seed, until it is to be ``stopped``; a game that goes on then is given up, unless it is played
+    ``whole``."""
+    many = len(seeds) if isinstance(seeds, Sized) else 1
+    whole = whole or WholeGames(ruleset, bots)
+    for number, seed in enumerate(seeds):
         try:
             with no_search():
-                row = _row(ruleset, bots, seed, settings, stopped)
+                row = None if stopped() else whole.row(seed, settings, many - number)
+                if row is None:
+                    row = _row(ruleset, bots, seed, settings, stopped)
+                    whole.spent += row.seconds if row is not None else 0.0
         except RuleFailure as failure:
             failure.message += f" (in the game with seed {seed})"
             raise
         if row is None:
             return
         yield row
+
+
+MOST_GIVEN_UP = 4
+"""Where the module gives up more games than this and as many as it plays, it is not asked again."""
+MAKING = 1.0
+"""So many seconds a module takes at most until it is made: where more is left to be played, it is made at once."""
+
+
+class WholeGames:
+    """Plays games of one table in its module, where that can be."""
+
+    def __init__(self, ruleset: Ruleset, bots: Sequence[Bot]) -> None:
+        self.ruleset, self.bots = ruleset.for_players(len(bots)), bots
+        self._wanted = [_wanted(self.ruleset, bot) for bot in bots]
+        self._can = None not in self._wanted
+        self._machine: CompiledMachine | None = None
+        self._whole: Whole | None = None
+        self._numbers: list[int] = []
+        self._settings: Mapping[str, Any] | None = None
+        self._reading: Facts | None = None
+        self._played = self._given_up = 0
+        self._others = 0
+        self.spent = 0.0
+        """So many seconds took the games that were played otherwise."""
+
+    def _ready(self, settings: Mapping[str, Any] | None, left: int) -> Whole | None:
+        """The module with all bots, where there is one by now; ``left``: so many games are still to be played."""
+        if not self._can:
+            return None
+        if self._machine is None or self._settings is not settings:
+            players = len(self.bots)
+            self.ruleset.check_players(players)
+            Game.seated(self.ruleset, players, 0, self.ruleset.settings(settings or {}), None)  # or what refuses them
+            self._machine = self.ruleset.table(players, self.ruleset.settings(settings or {})).machine
+            self._settings, self._reading = settings, None
+        machine = self._machine
+        if machine.plain:
+            return None
+        if self.spent * left > MAKING * max(1, self._others):
+            machine.patience = 0.0
+        found = machine.whole(self._wanted)  # type: ignore[arg-type]
+        if found is None:
+            return None
+        if self._reading is None:
+            self._reading = reading(found[0], self.ruleset.model, self.ruleset.names)
+        self._numbers = found[1]
+        return found[0]
+
+    def row(self, seed: int, settings: Mapping[str, Any] | None = None, left: int = 1) -> Row | None:
+        """A game from its start. None where the plain form is to play it. ``ValueError`` for players or settings that
+        the ruleset does not allow."""
+        start = process_time()
+        whole = self._ready(settings, left)
+        if whole is None:
+            self._others += 1
+            return None
+        return self._told(whole.game(seed, self._numbers, MAXIMUM_DECISIONS), seed, start)
+
+    def _told(self, found: Finished | None, seed: int, start: float) -> Row | None:
+        if found is None:
+            self._given_up += 1
+            self._can = self._given_up <= max(MOST_GIVEN_UP, self._played)
+            return None
+        self._played += 1
+        keys = found.keys
+        assert self._machine is not None
+        assert self._reading is not None
+        return Row(
+            seed,
+            found.decisions,
+            found.free,
+            found.rounds,
+            process_time() - start,
+            places_of(keys, self._machine.constants.statics["seat.counts"]),
+            keys,
+            Packed(self._reading, found.records, found.facts),
+        )
+
+
+def _wanted(ruleset: Ruleset, bot: Bot) -> tuple[Policy | None, Peeks | None] | None:
+    """What a module must know to play as a bot does; none where it cannot."""
+    if type(bot) is RandomBot:
+        return None, None
+    return bot.followed(ruleset) if type(bot) is PolicyBot else None
 
 
 def _row(

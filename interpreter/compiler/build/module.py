@@ -11,6 +11,7 @@ from interpreter.compiler.build.decisions import Decisions
 from interpreter.compiler.build.expressions import Expressions
 from interpreter.compiler.build.frames import Frames
 from interpreter.compiler.build.function import ONE, ZERO, FunctionBuilder
+from interpreter.compiler.build.measures import Measures
 from interpreter.compiler.build.memory import Memory
 from interpreter.compiler.build.phases import Phases
 from interpreter.compiler.build.policies import Policies
@@ -47,6 +48,7 @@ class ModuleBuilder:
         self.decisions = Decisions(self)
         self.phases = Phases(self)
         self.policies = Policies(self)
+        self.measures = Measures(self)
         self.values = Values(self)
 
     # --- names and functions

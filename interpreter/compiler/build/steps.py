@@ -84,8 +84,9 @@ class Steps:
                 b.add(o.Do(o.Call("shuffle_zone", given), span=step.span))
             case c.Picks():
                 self._pick(step)
-            case c.Notes(_, arguments):
+            case c.Notes(event, arguments):
                 self._note(arguments)
+                self.module.measures.happens(b, x, event, arguments)
             case c.Keeps():
                 self._keep(step)
             case c.Reveals():

@@ -9,6 +9,7 @@ from interpreter.compiler.build.module import ModuleBuilder
 from interpreter.compiler.build.shapes import WORD
 from interpreter.compiler.wasm.emit import text_of
 from interpreter.compiler.wasm.runtime import graph_cache_words, runtime_text
+from interpreter.compiler.wasm.whole import Areas, reserve, whole_text
 
 __all__ = ["FUEL", "Plan", "assembled"]
 
@@ -24,7 +25,8 @@ GAP = 64
 class Plan:
     """Addresses behind the constants: the first state, the options, the arena."""
 
-    def __init__(self, builder: ModuleBuilder, first: bytes) -> None:
+    def __init__(self, builder: ModuleBuilder, first: bytes, whole: Areas) -> None:
+        self.whole = whole
         self.stream = (builder.memory.end + 7) // 8 * 8
         at = self.stream + 16
         self.first, self.first_size = at, len(first)
@@ -68,7 +70,7 @@ def assembled(builder: ModuleBuilder, first: bytes, bots: Bots = ()) -> tuple[st
     streams, kinds = builder.memory.reserve(4 * seats), builder.memory.reserve(seats)
     graph = list(_graph(builder))
     holders = builder.holders
-    plan = Plan(builder, first)
+    plan = Plan(builder, first, reserve(builder))
     lines = ["(module", *_head(builder, plan, holders, graph), runtime_text(), effects_text()]
     lines.extend(text_of(function) for function in builder.functions.values())
     lines.extend(_tables(builder, stretches, asked))
@@ -76,24 +78,23 @@ def assembled(builder: ModuleBuilder, first: bytes, bots: Bots = ()) -> tuple[st
     for number, bot in enumerate(bots):
         for index, name in bot.items():
             lines.append(f"(elem (table $bots) (i32.const {number * len(stretches) + index}) func ${name})")
-    lines.append(
-        DRIVER.format(
-            first=plan.first,
-            size=plan.first_size,
-            state=STATE,
-            frames=builder.memory.frames,
-            options=plan.options,
-            start=builder.stretches.special("start"),
-            fuel=FUEL,
-            streams=streams,
-            stream=plan.stream,
-            kinds=kinds,
-            stretches=len(stretches),
-            asked=STATE + WORD,
-            top=STATE + 2 * WORD,
-            seed=STATE + 4 * WORD,
-        )
-    )
+    numbers = {
+        "first": plan.first,
+        "size": plan.first_size,
+        "state": STATE,
+        "frames": builder.memory.frames,
+        "options": plan.options,
+        "start": builder.stretches.special("start"),
+        "fuel": FUEL,
+        "streams": streams,
+        "stream": plan.stream,
+        "kinds": kinds,
+        "stretches": len(stretches),
+        "asked": STATE + WORD,
+        "top": STATE + 2 * WORD,
+        "seed": STATE + 4 * WORD,
+    }
+    lines.extend((DRIVER.format(**numbers), whole_text(builder, plan.whole, numbers)))
     data = dict(builder.memory.data)
     data[plan.first] = first
     lines.extend(_data(data))

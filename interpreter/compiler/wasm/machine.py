@@ -22,11 +22,12 @@ from interpreter.kernel.state import State, Value
 if TYPE_CHECKING:  # a game in the plain form needs none of it
     from interpreter.compiler.wasm.module import Compiled
     from interpreter.compiler.wasm.resident import Resident
+    from interpreter.compiler.wasm.whole import Whole
     from interpreter.language.policies import Policy
 
 T = TypeVar("T")
 
-__all__ = ["Code", "CompiledMachine", "Keeper", "Peeks"]
+__all__ = ["Code", "CompiledMachine", "Keeper", "Peeks", "outlook_of"]
 
 Code = tuple[int, tuple[Value, ...]]
 """An option as the machine lists it: the alternative's number at its decision, and its values."""
@@ -59,6 +60,20 @@ class Player:
     policy: Policy | None
     key: str
     peeks: Peeks | None
+
+    @property
+    def outlook(self) -> str | None:
+        """The policy's function that tells how well a seat stands."""
+        return outlook_of(self.policy)
+
+
+def outlook_of(policy: Policy | None) -> str | None:
+    """The function of a policy that tells how well a seat stands, as the machine knows it."""
+    for layer in policy.rules if policy is not None else ():
+        forms = [type_.form for _, type_ in layer.parameters]
+        if layer.rule.partition("!")[0] == "outlook" and forms == ["seat"] and layer.result.form == "int":
+            return layer.id
+    return None
 
 
 @dataclass(eq=False)
@@ -263,6 +278,28 @@ class CompiledMachine(Machine):
             module = self.compile()
             found = module.players.get(key) if module is not None else None
         return found
+
+    def whole(self, wanted: Sequence[tuple[Policy | None, Peeks | None]]) -> tuple[Whole, list[int]] | None:
+        """What plays whole games by such policies, one for each seat, and their numbers in the module. None where there
+        is no module, or not yet."""
+        if self.plain or self._none:
+            return None
+        keys = [self._key(*each) for each in wanted]
+        module = self._module
+        fresh = {key: each for key, each in zip(keys, wanted, strict=True) if key not in self._players}
+        if len(self._players) + len(fresh) > MOST_POLICIES:
+            return None
+        for key, (policy, peeks) in fresh.items():
+            if policy is not None:
+                self.learn(policy)
+            self._players[key] = Player(policy, key, peeks)
+        if module is None:
+            if self.patience > 0 and not self._is_kept():
+                return None
+            module = self.compile()
+        elif any(key not in module.players for key in keys):
+            module = self.compile()
+        return None if module is None else (module.whole, [module.players[key] for key in keys])
 
     def _key(self, policy: Policy | None, peeks: Peeks | None) -> str:
         if policy is None:

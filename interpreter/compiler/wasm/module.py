@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import marshal
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from interpreter.compiler import lower as l
@@ -14,6 +15,7 @@ from interpreter.compiler.build.module import ModuleBuilder
 from interpreter.compiler.build.shapes import WORD, Unsupported
 from interpreter.compiler.wasm.assemble import assembled
 from interpreter.compiler.wasm.codec import Codec
+from interpreter.compiler.wasm.whole import Whole
 from interpreter.kernel.chance import Draws
 from interpreter.kernel.state import State, Value
 from interpreter.language import core as c
@@ -46,7 +48,7 @@ class Made:
     """What is kept of a module: its machine code, where things lie in its memory, and its texts by number."""
 
     code: bytes
-    addresses: dict[str, int]
+    addresses: dict[str, Any]
     texts: dict[str, int]
     players: tuple[str, ...]
 
@@ -88,6 +90,11 @@ class Compiled:
     _play: Any
     _forget: Any
     _seat_bot: Any
+
+    @cached_property
+    def whole(self) -> Whole:
+        """Plays whole games."""
+        return Whole(self)
 
     # --- making
 
@@ -310,12 +317,15 @@ def _made(machine: CompiledMachine, builder: ModuleBuilder, players: tuple[Playe
                 else:
                     peeks = player.peeks(end.ask.name) if player.peeks is not None else ()
                     chosen[index] = builder.policies.choosing(player.policy, index, player.key, peeks)
+            if player.outlook is not None:
+                chosen[builder.stretches.special("start")] = builder.measures.outlook(player.outlook)
             bots.append(chosen)
         text, plan = assembled(builder, first, bots)
         code = serialised(compiled(text_to_binary(text)))
     except Unsupported as why:
         raise Unavailable(str(why)) from None
-    addresses = {"options": plan.options, "stream": plan.stream}
+    whole = plan.whole
+    addresses: dict[str, Any] = {"options": plan.options, "stream": plan.stream, "whole": astuple(whole)}
     return Made(code, addresses, dict(builder.shapes.texts), tuple(player.key for player in players))
 
 

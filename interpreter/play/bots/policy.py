@@ -10,8 +10,10 @@ from typing import Any
 
 from interpreter.compiler.constants import Env, Evaluate, RuleFailure
 from interpreter.compiler.plain.machine import AskSite, Machine, OptionSite
+from interpreter.compiler.wasm.machine import Peeks as Watched
 from interpreter.engine.decision import Decision, Named, Option
 from interpreter.engine.game import Game
+from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.worlds import OPTIONS, Worlds
 from interpreter.kernel.state import State, Value
 from interpreter.language import core as c
@@ -72,10 +74,13 @@ class PolicyBot:
         self._machine: Machine | None = None
         self._ways: dict[int, tuple[_Way, ...]] = {}
 
+    def followed(self, ruleset: Ruleset) -> tuple[Policy, Watched | None]:
+        """The policy, and what says by which cells it may see what its seat may not: what a module asks for."""
+        return self.policy, None if self.in_world else partial(_peeks, ruleset.model, self.policy)
+
     def choose(self, game: Game, decision: Decision, random: Stream) -> Option:
         if not decision.is_turned:
-            peeks = None if self.in_world else partial(_peeks, game.ruleset.model, self.policy)
-            code = game.machine.choose(game.state, self.policy, random, peeks)
+            code = game.machine.choose(game.state, self.policy, random, self.followed(game.ruleset)[1])
             if code is not None:
                 return decision.option(code)
         if decision.named not in self._sighted and self._is_blind(game, decision):
