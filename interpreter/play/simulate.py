@@ -148,7 +148,9 @@ class WholeGames:
             Game.seated(self.ruleset, players, 0, self.ruleset.settings(settings or {}), None)  # or what refuses them
             self._machine = self.ruleset.table(players, self.ruleset.settings(settings or {})).machine
             self._settings, self._reading = settings, None
-        machine = self._machine
+        machine, known = self._machine, self._whole
+        if known is not None and known.built is machine.module:
+            return known
         if machine.plain:
             return None
         if self.spent * left > MAKING * max(1, self._others):
@@ -158,17 +160,17 @@ class WholeGames:
             return None
         if self._reading is None:
             self._reading = reading(found[0], self.ruleset.model, self.ruleset.names)
-        self._numbers = found[1]
-        return found[0]
+        self._whole, self._numbers = found
+        return self._whole
 
     def row(self, seed: int, settings: Mapping[str, Any] | None = None, left: int = 1) -> Row | None:
         """A game from its start. None where the plain form is to play it. ``ValueError`` for players or settings that
         the ruleset does not allow."""
-        start = process_time()
         whole = self._ready(settings, left)
         if whole is None:
             self._others += 1
             return None
+        start = process_time()
         return self._told(whole.game(seed, self._numbers, MAXIMUM_DECISIONS), seed, start)
 
     def _told(self, found: Finished | None, seed: int, start: float) -> Row | None:

@@ -132,7 +132,7 @@ class CompiledMachine(Machine):
         home: Any = state.home
         if home is None or self.plain:
             return None
-        if not home.is_current_in(state):
+        if home.built.machine is not self or not home.is_current_in(state):
             self.leave(state)
             return None
         if home.built is not self._module and self._module is not None:
@@ -144,9 +144,16 @@ class CompiledMachine(Machine):
         if self.plain or type(chance) is not Seeded:
             return None
         home = self._lives(state)
+        if home is not None and home.chance.seed != chance.seed and not home.goes_on_with(chance.seed):
+            self.leave(state)
+            home = None
         if home is None and (module := self.module) is not None:
             home = module.enter(state, chance.seed)
         return home
+
+    def enter(self, state: State, chance: ChanceSource) -> None:
+        """Brings a state into the module, where there is one: it is going to be copied and played on."""
+        self._enters(state, chance)
 
     def leave(self, state: State) -> None:
         """The state lives in lists from now on: somebody is going to change it."""

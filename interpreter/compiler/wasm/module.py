@@ -181,6 +181,16 @@ class Compiled:
         end = self._words[TOP] if self._words[ASKED] >= 0 else self.builder.memory.frames
         return bytes(self._bytes[STATE:end])
 
+    def reseeded(self, data: bytes, seed: int) -> bytes:
+        """The state with other chance from now on."""
+        at = SEED * WORD - STATE
+        return data[:at] + (seed & 2**64 - 1).to_bytes(8, "little") + data[at + 8 :]
+
+    def drop(self, home: Resident) -> None:
+        """What lies in memory of a state is not it any more."""
+        if self._current is home:
+            self._current = None
+
     def restore(self, data: bytes) -> None:
         self._bytes[STATE : STATE + len(data)] = data
         self._forget()

@@ -65,6 +65,15 @@ class Resident:
         copy.home = Resident(self.built, data, data, self.chance.seed)
         return True
 
+    def goes_on_with(self, seed: int) -> bool:
+        """Other chance from now on; false where choices that were made before must be made again with theirs."""
+        if self.since or not isinstance(self.origin, bytes):
+            return False
+        self.data = self.origin = self.built.reseeded(self.bytes, seed)
+        self.built.drop(self)
+        self.chance = Seeded(seed)
+        return True
+
     def is_current_in(self, state: State) -> bool:
         """Whether nobody has changed what was fetched. It is given back then: the module goes on."""
         if not self._fetched:

@@ -22,7 +22,20 @@ if TYPE_CHECKING:
     from interpreter.compiler.build.module import ModuleBuilder
     from interpreter.compiler.wasm.module import Compiled
 
-__all__ = ["CURVE", "FINAL", "MET", "TABLE", "Facts", "Finished", "Whole", "reserve", "whole_text"]
+__all__ = [
+    "BIAS",
+    "CURVE",
+    "FINAL",
+    "MET",
+    "NO_VALUE",
+    "TABLE",
+    "VALUE_BITS",
+    "Facts",
+    "Finished",
+    "Whole",
+    "reserve",
+    "whole_text",
+]
 
 RECORDS, RECORD = 32 * 1024, 16
 FACTS, FACT = 16 * 1024, 8
@@ -186,16 +199,14 @@ class Facts:
             found.append((measure, round_, things, None if value == NO_NUMBER else value))
         return found
 
-    @staticmethod
-    def parted(fact: int) -> tuple[int, int, int, int, int | None]:
-        """A fact as its kind, measure, round, thing and value."""
-        value = fact & NO_VALUE
+    def head(self, head: int) -> tuple[int, int, int, tuple[object, ...]]:
+        """A fact without its value: the kind, the measure, the round, and what it was of."""
+        measure = head >> MEASURE - VALUE_BITS & 255
         return (
-            fact >> KIND,
-            fact >> MEASURE & 255,
-            fact >> VALUE_BITS + THING_BITS & (1 << FACT_ROUND_BITS) - 1,
-            fact >> VALUE_BITS & (1 << THING_BITS) - 1,
-            None if value == NO_VALUE else value - BIAS,
+            head >> KIND - VALUE_BITS,
+            measure,
+            head >> THING_BITS & (1 << FACT_ROUND_BITS) - 1,
+            self.of(measure, head & (1 << THING_BITS) - 1),
         )
 
 
