@@ -7,20 +7,18 @@ that a module can play by them, it plays games whole (:class:`WholeGames`); othe
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import process_time
 from typing import Any
 
 from interpreter.base.cycles import no_search
 from interpreter.compiler.constants import RuleFailure
-from interpreter.compiler.wasm.machine import CompiledMachine, Peeks
+from interpreter.compiler.wasm.machine import CompiledMachine
 from interpreter.compiler.wasm.whole import Facts, Finished, Whole
 from interpreter.engine.game import Game, places_of
 from interpreter.engine.ruleset import Ruleset
-from interpreter.language.policies import Policy
 from interpreter.play.bots.base import Bot
-from interpreter.play.bots.policy import PolicyBot
-from interpreter.play.bots.random import RandomBot
+from interpreter.play.bots.inside import wanted
 from interpreter.play.match import MAXIMUM_DECISIONS, Match
 from interpreter.play.measures import Packed, Taken, reading, taken
 
@@ -126,7 +124,7 @@ class WholeGames:
 
     def __init__(self, ruleset: Ruleset, bots: Sequence[Bot]) -> None:
         self.ruleset, self.bots = ruleset.for_players(len(bots)), bots
-        self._wanted = [_wanted(self.ruleset, bot) for bot in bots]
+        self._wanted = [wanted(self.ruleset, bot) for bot in bots]
         self._can = None not in self._wanted
         self._machine: CompiledMachine | None = None
         self._whole: Whole | None = None
@@ -148,14 +146,22 @@ class WholeGames:
             Game.seated(self.ruleset, players, 0, self.ruleset.settings(settings or {}), None)  # or what refuses them
             self._machine = self.ruleset.table(players, self.ruleset.settings(settings or {})).machine
             self._settings, self._reading = settings, None
-        machine, known = self._machine, self._whole
+        return self._with(self._machine, left)
+
+    def _with(self, machine: CompiledMachine, left: int) -> Whole | None:
+        """The module of a machine."""
+        if not self._can:
+            return None
+        if machine is not self._machine:
+            self._machine, self._reading, self._whole = machine, None, None
+        known = self._whole
         if known is not None and known.built is machine.module:
             return known
         if machine.plain:
             return None
         if self.spent * left > MAKING * max(1, self._others):
             machine.patience = 0.0
-        found = machine.whole(self._wanted)  # type: ignore[arg-type]
+        found = machine.whole([each for each in self._wanted if each is not None])
         if found is None:
             return None
         if self._reading is None:
@@ -172,6 +178,20 @@ class WholeGames:
             return None
         start = process_time()
         return self._told(whole.game(seed, self._numbers, MAXIMUM_DECISIONS), seed, start)
+
+    def rest(self, game: Game, seed: int) -> Row | None:
+        """The rest of a game from where it stands, by bots whose streams begin with a seed: as of :meth:`row`."""
+        machine = game.machine
+        whole = self._with(machine, 1) if not game.is_over else None
+        data = machine.data(game.state, game.chance) if whole is not None else None
+        if whole is None or data is None:
+            return None
+        before = taken(game)
+        row = self._told(whole.rest(data, seed, self._numbers, MAXIMUM_DECISIONS), seed, process_time())
+        if row is None:
+            return None
+        numbers = row.taken if not any(before.values()) else {n: [*before[n], *row.taken[n]] for n in before}
+        return replace(row, free=0, seconds=0.0, taken=numbers)
 
     def _told(self, found: Finished | None, seed: int, start: float) -> Row | None:
         if found is None:
@@ -192,13 +212,6 @@ class WholeGames:
             keys,
             Packed(self._reading, found.records, found.facts),
         )
-
-
-def _wanted(ruleset: Ruleset, bot: Bot) -> tuple[Policy | None, Peeks | None] | None:
-    """What a module must know to play as a bot does; none where it cannot."""
-    if type(bot) is RandomBot:
-        return None, None
-    return bot.followed(ruleset) if type(bot) is PolicyBot else None
 
 
 def _row(

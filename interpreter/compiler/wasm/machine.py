@@ -151,9 +151,15 @@ class CompiledMachine(Machine):
             home = module.enter(state, chance.seed)
         return home
 
-    def enter(self, state: State, chance: ChanceSource) -> None:
-        """Brings a state into the module, where there is one: it is going to be copied and played on."""
-        self._enters(state, chance)
+    def round_of(self, state: State) -> int:
+        """The round at hand."""
+        home = self._lives(state)
+        return home.round if home is not None else int(state.cells[self.constants.layout.base["round"]])
+
+    def data(self, state: State, chance: ChanceSource) -> bytes | None:
+        """The state as it lies in the module, which it enters, where there is one and it fits."""
+        home = self._enters(state, chance)
+        return None if home is None else home.bytes
 
     def leave(self, state: State) -> None:
         """The state lives in lists from now on: somebody is going to change it."""

@@ -77,6 +77,7 @@ class Compiled:
         for name in ("start", "list", "take", "actor", "free", "decide", "play", "forget", "seat_bot"):
             setattr(self, f"_{name}", instance.function(name))
         self._options = made.addresses["options"]
+        self._round = builder.memory.groups["round"].address
         self._current: Resident | None = None
         self._decisions: dict[int, _Decision] = {}
         self._records: dict[tuple[int, Code], bytes] = {}
@@ -185,6 +186,13 @@ class Compiled:
         """The state with other chance from now on."""
         at = SEED * WORD - STATE
         return data[:at] + (seed & 2**64 - 1).to_bytes(8, "little") + data[at + 8 :]
+
+    def round_in(self, data: bytes | None) -> int:
+        """The round of a state, of the one in memory where there are no bytes."""
+        at = self._round
+        if data is None:
+            return self._words[at // WORD]
+        return int.from_bytes(data[at - STATE : at - STATE + WORD], "little")
 
     def drop(self, home: Resident) -> None:
         """What lies in memory of a state is not it any more."""

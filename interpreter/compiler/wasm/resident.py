@@ -103,6 +103,11 @@ class Resident:
             return self.built.saved()
         return self.data
 
+    @property
+    def round(self) -> int:
+        """The round at hand."""
+        return self.built.round_in(self.data)
+
     # --- played on
 
     def take(self, state: State, number: int, values: tuple[Value, ...]) -> int | None:

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 
 from interpreter.base.frozen import dataclass as frozen
 from interpreter.compiler.build.measures import MEASURE, OF_BITS, ROUND, ROUND_BITS, KeyPart, key_parts
+from interpreter.compiler.build.memory import STATE
 from interpreter.compiler.build.shapes import NO_NUMBER, WORD, Unsupported
-from interpreter.kernel.chance import name_hash
+from interpreter.kernel.chance import Draws, name_hash
 from interpreter.kernel.state import Value
 from interpreter.language.model import Measure
 
@@ -49,6 +50,7 @@ VALUE_BITS, THING_BITS, FACT_ROUND_BITS = 22, 22, 10
 KIND = 62
 BIAS = 1 << VALUE_BITS - 1
 NO_VALUE = (1 << VALUE_BITS) - 1
+NEVER = 2**31 - 1
 BOT_STREAM = "bot seat {}"
 """The name of a seat's stream: see :func:`interpreter.play.match.streams_for`."""
 
@@ -210,6 +212,15 @@ class Facts:
         )
 
 
+@frozen(frozen=True, slots=True)
+class Playout:
+    """What a playout came to: what ranks the seats, or how well each stands where it was not played to the end. It has
+    neither where it took too long."""
+
+    keys: tuple[tuple[Value, ...], ...] | None
+    stands: list[int | None] | None
+
+
 @dataclass(slots=True)
 class Finished:
     """A game that was played whole; ``keys`` rank the seats one after another, ``facts`` may be missing."""
@@ -234,6 +245,7 @@ class Whole:
         self._words, self._bytes = instance.words, instance.bytes
         self._seated: tuple[int, ...] = ()
         self._out = self.areas.players // WORD
+        self._asked = STATE // WORD + 1
         self._round = built.builder.memory.groups["round"].address // WORD
         model = built.builder.constants.model
         forms = [key.type for key in model.ranking]
@@ -264,17 +276,23 @@ class Whole:
             return None
         return self._finished(decisions)
 
-    def rest(self, seed: int, bots: Sequence[int], limit: int) -> Finished | None:
-        """The rest of the game that lies in memory, by bots whose streams begin with a seed."""
+    def rest(self, data: bytes, seed: int, bots: Sequence[int], limit: int) -> Finished | None:
+        """The rest of a game from a state, by bots whose streams begin with a seed; none where the module gives up."""
         from interpreter.compiler.wasm.instance import Trap
 
-        self.seat(bots)
+        self._lay(data, bots)
         try:
             decisions = self._rest(_signed(seed), limit)
         except Trap:
             self._calm()
             return None
         return self._finished(decisions)
+
+    def _lay(self, data: bytes, bots: Sequence[int]) -> None:
+        """A state lies in memory that nobody else plays on."""
+        self.built.leave()
+        self.built.restore(data)
+        self.seat(bots)
 
     def _finished(self, decisions: int) -> Finished:
         _, free, end, facts_end = self._words[self._out : self._out + 4].tolist()
@@ -293,14 +311,23 @@ class Whole:
             flat = [_rank(value, self._ranks[at % width].form) for at, value in enumerate(flat)]
         return tuple(zip(*[iter(flat)] * width, strict=True))
 
-    def playout(self, start: int, used: int, bots: Sequence[int], limit: int, until: int) -> int:
-        """Plays the state that lies in memory on, to its end or to the round after ``until``. Raises ``Trap``."""
-        self.seat(bots)
-        return self._playout(_signed(start), used, limit, until)
+    def playout(
+        self, data: bytes, stream: Draws, bots: Sequence[int], limit: int, until: int | None, counts: Sequence[bool]
+    ) -> Playout | None:
+        """Bots that draw from one stream play on from a state: to the end of the game or, where it is said, until a
+        round is behind. None where the module gives up."""
+        from interpreter.compiler.wasm.instance import Trap
 
-    def outlook(self, bot: int, seat: int) -> int:
-        """How well a seat stands, says a policy."""
-        return self._outlook(bot, seat)
+        self._lay(data, bots)
+        try:
+            decisions = self._playout(_signed(stream.origin), stream.used, limit, NEVER if until is None else until)
+            if decisions >= limit:
+                return Playout(None, None)
+            if self._words[self._asked] < 0:
+                return Playout(self.keys(), None)
+            return Playout(None, [self._outlook(bots[0], seat) if each else None for seat, each in enumerate(counts)])
+        except Trap:
+            return None
 
     def parts(self, measure: Measure) -> tuple[KeyPart, ...]:
         """What stands in the keys of a measure; nothing where none can be taken here."""
