@@ -15,7 +15,7 @@ from interpreter.play.intervals import share_interval
 from interpreter.play.measures import Packed, Taken
 from interpreter.play.simulate import Row
 
-__all__ = ["by_round", "final", "seat_names", "summary", "together"]
+__all__ = ["by_round", "final", "in_order", "seat_names", "summary", "together"]
 
 Of = tuple[Any, ...]
 
@@ -110,7 +110,7 @@ def _curve(ruleset: Ruleset, measure: Measure, tally: _Tally) -> list[dict[str, 
                 for number, spread in sorted(tally.rounds[of].items())
             ],
         }
-        for of in _in_order(tally.rounds)
+        for of in in_order(tally.rounds)
     ]
 
 
@@ -133,7 +133,7 @@ def _has_table(measure: Measure) -> bool:
 def _table(ruleset: Ruleset, measure: Measure, tally: _Tally) -> list[dict[str, Any]]:
     """For each thing how often it was met, in how many games, its numbers, and the share of the win of its seats."""
     keys = [key for place, key in enumerate(measure.keys) if place != measure.seat]
-    return [{**_about(ruleset, keys, of), **tally.met[of].told()} for of in _in_order(tally.met)]
+    return [{**_about(ruleset, keys, of), **tally.met[of].told()} for of in in_order(tally.met)]
 
 
 def _occurrences(measure: Measure, row: Row) -> Iterator[tuple[Of, int | None]]:
@@ -310,9 +310,12 @@ def _tallies(measures: Sequence[Measure], rows: Sequence[Row]) -> dict[str, _Tal
 # --- numbers
 
 
-def _in_order(things: Iterable[Of]) -> list[Of]:
-    """Numbers by size, words by the alphabet."""
-    return sorted(things, key=lambda of: tuple((isinstance(part, str), part) for part in of))
+def in_order(things: Iterable[Of]) -> list[Of]:
+    """Numbers by size, words by the alphabet, nothing before all."""
+    return sorted(
+        things,
+        key=lambda of: tuple((isinstance(part, str), part is not None, 0 if part is None else part) for part in of),
+    )
 
 
 def _spread(values: Sequence[int | None]) -> dict[str, Any]:

@@ -180,7 +180,6 @@ class Phases:
 
     def _turn_done(self, b: FunctionBuilder) -> None:
         self._reset(b, "turn")
-        self.module.measures.at(b, "end of turn")
         self._put(b, "turn", o.Constant(-1))
         b.add(o.Return(o.Call("back", (o.Get(FRAME),))))
 

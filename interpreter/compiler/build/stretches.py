@@ -174,7 +174,6 @@ class Stretches:
                     turn = self.memory.groups["turn"]
                     b.add(o.Store(ZERO, turn.address, value, "turn"))
                     Steps(x, NOTHING).wake(turn, ZERO)
-                    self.module.measures.at(b, "start of turn")
                 self._goes(b, body)
             if loop.test is None:
                 b.body.extend(taken)

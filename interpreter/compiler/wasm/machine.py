@@ -1,7 +1,7 @@
 """The machine of a table: a compiled module plays, the plain form explains what fails.
 
 It is a :class:`~interpreter.compiler.plain.machine.Machine` with the same stretches, frames and cells. A state that is
-played on in the module lives there (:class:`~interpreter.compiler.wasm.resident.Resident`); its cells, frame and log are
+played on in the module lives there (:class:`~interpreter.compiler.wasm.resident.Resident`); cells, frame and log are
 fetched when somebody looks at them. The module keeps no log: choices lead to the same state again, so the plain form
 makes them again where a log is wanted. Where the module gives up, the state goes back to the last choice, and the plain
 form makes that choice and says what is wrong.
