@@ -476,11 +476,14 @@ class Game:
         return game_of(ruleset, text)
 
 
-def places_of(keys: Sequence[tuple[int, ...]], counts: Sequence[bool]) -> tuple[int, ...]:
-    """The place of each seat by the keys that rank them; 0 for a seat that does not count."""
+def places_of(keys: Sequence[tuple[Value, ...]], counts: Sequence[bool]) -> tuple[int, ...]:
+    """The places of seats that are ranked by keys; 0 for one that does not count."""
     players = [own for own, counted in zip(keys, counts, strict=True) if counted]
     return tuple(
-        1 + sum(other > own for other in players) if counted else 0 for own, counted in zip(keys, counts, strict=True)
+        [
+            1 + sum([other > own for other in players]) if counted else 0
+            for own, counted in zip(keys, counts, strict=True)
+        ]
     )
 
 

@@ -191,6 +191,8 @@ class Worlds:
         self._places = list(self._unknown(memory or Memory(self.game, seat)))
         self._pools = self._hidden_pools()
         self._values = [cell for cell in self.hidden if not self._group(cell).type.is_holder]
+        self._laid_out: Game | None = None
+        """The game without its log, in lists of cells: what worlds are copied from."""
 
     def _go_back(self) -> None:
         """To the last decision at which no procedure has a local that the seat may not know."""
@@ -361,7 +363,10 @@ class Worlds:
 
     def dealt(self, draw: Draw) -> Game:
         """The game with what is hidden dealt anew, without its log."""
-        world = self.game.clone()
+        if self._laid_out is None:
+            self._laid_out = self.game.clone()
+            self._laid_out.machine.leave(self._laid_out.state)
+        world = self._laid_out.clone()
         cells, location = world.state.cells, self.layout.base.get("location", 0)
         swapped: dict[int, int] = {}
         for places, cards in self._places:

@@ -1,28 +1,28 @@
-"""What is measured in a game: the numbers that the `measures` of its ruleset take, read off its log.
+"""What is measured in a game: the numbers that the `measures` of its ruleset take.
 
-The log knows what each change changed. So nothing is done while a game is played: once it is over, the log is walked
-back from the end, and each number is taken where the game stood at that moment or event.
+A game that a module plays whole is measured there (:mod:`interpreter.compiler.build.measures`), and what comes back is
+unpacked when somebody looks at it: :class:`Packed`. Of any other game the log is read, which knows what each change
+changed. So nothing is done while such a game is played: once it is over, the log is walked back from the end, and each
+number is taken where the game stood at that moment or event.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
-from interpreter.compiler.build.shapes import NO_NUMBER
 from interpreter.compiler.constants import Env, Evaluate
 from interpreter.compiler.wasm.machine import CompiledMachine
+from interpreter.compiler.wasm.whole import Facts, Whole
 from interpreter.engine.game import Game
 from interpreter.engine.values import Names
 from interpreter.kernel.effects import MARK, MOVE, NOTE, PUT, has_ended, put_back
 from interpreter.kernel.state import State, Value
 from interpreter.language.model import Measure, Model
-from interpreter.language.types import Type
 
-__all__ = ["Taken", "read", "taken"]
+__all__ = ["Packed", "Taken", "reading", "taken"]
 
 
 class Taken(NamedTuple):
@@ -33,41 +33,54 @@ class Taken(NamedTuple):
     value: int | None
 
 
-def read(words: Sequence[int], machine: CompiledMachine, names: Names) -> dict[str, list[Taken]]:
-    """The numbers that a module has taken in a game, from their words: see
-    :mod:`interpreter.compiler.build.measures`."""
-    found: dict[str, list[Taken]] = {measure.name: [] for measure in names.model.measures}
-    readers = [(found[name].append, keys, known) for name, keys, known in _readers(machine, names)]
-    at = 0
-    while at < len(words):
-        into, keys, known = readers[words[at]]
-        end = at + 2 + len(keys)
-        of = tuple(words[at + 2 : end])
-        public = known.get(of)
-        if public is None:
-            module = machine.module
-            assert module is not None
-            values = (module.codec.scalar(word, type_) for word, type_ in zip(of, keys, strict=True))
-            public = known[of] = tuple(names.public(v, type_) for v, type_ in zip(values, keys, strict=True))
-        value = words[end]
-        into(_made((words[at + 1], public, None if value == NO_NUMBER else value)))
-        at = end + 1
-    return found
+class Packed(Mapping[str, list[Taken]]):
+    """The numbers of one game as a module took them, by measure. ``facts`` are what a summary counts of them; it can be
+    told apart by ``reading`` what they are."""
+
+    __slots__ = ("_found", "_records", "facts", "reading")
+
+    def __init__(self, reading: Facts, records: bytes, facts: bytes | None) -> None:
+        self.reading, self._records, self.facts = reading, records, facts
+        self._found: dict[str, list[Taken]] | None = None
+
+    def _unpacked(self) -> dict[str, list[Taken]]:
+        if self._found is None:
+            names = self.reading.names
+            found: dict[str, list[Taken]] = {name: [] for name in names}
+            for measure, number, of, value in self.reading.records(self._records):
+                found[names[measure]].append(Taken(number, of, value))
+            self._found = found
+        return self._found
+
+    def __getitem__(self, name: str) -> list[Taken]:
+        return self._unpacked()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.reading.names)
+
+    def __len__(self) -> int:
+        return len(self.reading.names)
+
+    def __reduce__(self) -> Any:
+        return Packed, (self.reading, self._records, self.facts)
+
+    def __repr__(self) -> str:
+        return repr(self._unpacked())
 
 
-_made = partial(tuple.__new__, Taken)
-_Reader = tuple[str, tuple[Type, ...], dict[tuple[int, ...], tuple[Any, ...]]]
-_known_readers: WeakKeyDictionary[CompiledMachine, list[_Reader]] = WeakKeyDictionary()
-
-
-def _readers(machine: CompiledMachine, names: Names) -> list[_Reader]:
-    """For each measure its name, the types of its keys, and public names of keys by their words."""
-    found = _known_readers.get(machine)
-    if found is None:
-        measures = names.model.measures
-        found = [(measure.name, tuple(key.type for key in measure.keys), {}) for measure in measures]
-        _known_readers[machine] = found
-    return found
+def reading(whole: Whole, model: Model, names: Names) -> Facts:
+    """How to read what a module took."""
+    parts = []
+    for measure in model.measures:
+        found = []
+        for part in whole.parts(measure):
+            known = None
+            if part.type.form != "int":
+                values = (bool(n) if part.type.form == "bool" else n for n in range(whole.domain(part)))
+                known = (None, *(names.public(value, part.type) for value in values))
+            found.append((part.shift, part.mask, part.low, known))
+        parts.append(tuple(found))
+    return Facts(tuple(measure.name for measure in model.measures), tuple(parts))
 
 
 @dataclass(frozen=True)

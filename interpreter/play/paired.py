@@ -19,7 +19,7 @@ from interpreter.kernel.state import Value
 from interpreter.play.bots.named import bots_of
 from interpreter.play.jobs import Batch, Crew, Work, WorkersLost, batch_of, shared
 from interpreter.play.parting import LockStep, Parting, own_settings
-from interpreter.play.simulate import Row, played
+from interpreter.play.simulate import Row, WholeGames, played
 
 __all__ = ["Pair", "PairPlan", "compared_by", "pairs"]
 
@@ -85,14 +85,15 @@ def _playing(plan: PairPlan, comparison: Comparison) -> Work[Pair]:
     sides = comparison.a, comparison.b
     bots = [bots_of(plan.bots, side, plan.players) for side in sides]
     settings = [own_settings(side, dict(plan.settings)) for side in sides]
+    whole = [WholeGames(side, table) for side, table in zip(sides, bots, strict=True)]
     lock = LockStep(comparison, bots[0], dict(plan.settings))
 
     def work(seeds: Sequence[int], stopped: Callable[[], bool]) -> Iterator[Pair]:
         for seed in seeds:
             rows = [
                 row
-                for side, table, own in zip(sides, bots, settings, strict=True)
-                for row in played(side, table, [seed], own, stopped)
+                for side, table, own, games in zip(sides, bots, settings, whole, strict=True)
+                for row in played(side, table, [seed], own, stopped, games)
             ]
             if len(rows) < len(sides) or stopped():
                 return

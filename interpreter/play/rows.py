@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from interpreter.engine.ruleset import Ruleset
 from interpreter.language.model import Measure
 from interpreter.play.simulate import Row
-from interpreter.play.summary import Of, by_round, final, seat_names
+from interpreter.play.summary import Of, by_round, final, in_order, seat_names
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -78,7 +78,7 @@ def _met(measure: Measure, rows: Sequence[Row], seats: range) -> list[Of]:
     if measure.seat is not None:
         return [(seat,) for seat in seats] if len(measure.keys) == 1 else []
     met = {taken.of for row in rows for taken in row.taken.get(measure.name, ())}
-    return sorted(met, key=lambda of: tuple((isinstance(part, str), part) for part in of))
+    return in_order(met)
 
 
 def _once(measure: Measure, row: Row, of: Of) -> int | None:

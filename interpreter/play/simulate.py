@@ -1,26 +1,28 @@
 """Many games by bots, a row for each.
 
-Game number i of a simulation has the seed ``seed + i``, so that each can be played again alone.
+Game number i of a simulation has the seed ``seed + i``, so that each can be played again alone. Where all bots are such
+that a module can play by them, it plays games whole (:class:`WholeGames`); others go from decision to decision.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import process_time
 from typing import Any
 
 from interpreter.base.cycles import no_search
 from interpreter.compiler.constants import RuleFailure
-from interpreter.engine.game import places_of
+from interpreter.compiler.wasm.machine import CompiledMachine
+from interpreter.compiler.wasm.whole import Facts, Finished, Whole
+from interpreter.engine.game import Game, places_of
 from interpreter.engine.ruleset import Ruleset
 from interpreter.play.bots.base import Bot
-from interpreter.play.bots.policy import PolicyBot
-from interpreter.play.bots.random import RandomBot
-from interpreter.play.match import MAXIMUM_DECISIONS, Match, streams_for
-from interpreter.play.measures import Taken, read, taken
+from interpreter.play.bots.inside import wanted
+from interpreter.play.match import MAXIMUM_DECISIONS, Match
+from interpreter.play.measures import Packed, Taken, reading, taken
 
-__all__ = ["Row", "played", "simulate"]
+__all__ = ["Row", "WholeGames", "played", "simulate"]
 
 MANY = 3
 """So many games pay for a module."""
@@ -38,7 +40,7 @@ class Row:
     seconds: float
     places: tuple[int, ...]
     keys: tuple[tuple[int, ...], ...]
-    taken: dict[str, list[Taken]]
+    taken: Mapping[str, list[Taken]]
 
     def as_dict(self) -> dict[str, Any]:
         """The row without the time that it took: the same wherever and whenever it is played."""
@@ -93,72 +95,126 @@ def played(
     seeds: Iterable[int],
     settings: Mapping[str, Any] | None = None,
     stopped: Callable[[], bool] = bool,
+    whole: WholeGames | None = None,
 ) -> Iterator[Row]:
-    """A row for each seed, until it is to be ``stopped``; a game that goes on then is given up."""
-    whole = _Whole(ruleset, bots, settings)
-    if isinstance(seeds, Sized) and len(seeds) >= MANY:
-        whole.hurry()
-    with no_search():  # rows stay: looking through all of them after every few games takes longer than the games
-        for seed in seeds:
-            if stopped():
-                return
-            try:
-                row = whole.row(seed) or _row(ruleset, bots, seed, settings, stopped)
-            except RuleFailure as failure:
-                failure.message += f" (in the game with seed {seed})"
-                raise
-            if row is None:
-                return
-            yield row
+    """A row for each seed, until it is to be ``stopped``; a game that goes on then is given up, unless it is played
+    ``whole``."""
+    many = len(seeds) if isinstance(seeds, Sized) else 1
+    whole = whole or WholeGames(ruleset, bots)
+    for number, seed in enumerate(seeds):
+        try:
+            with no_search():
+                row = None if stopped() else whole.row(seed, settings, many - number)
+                if row is None:
+                    row = _row(ruleset, bots, seed, settings, stopped)
+                    whole.spent += row.seconds if row is not None else 0.0
+        except RuleFailure as failure:
+            failure.message += f" (in the game with seed {seed})"
+            raise
+        if row is None:
+            return
+        yield row
 
 
-class _Whole:
-    """Games that the module of a table plays whole, where it knows all the bots."""
+MOST_GIVEN_UP = 4
+"""Where the module gives up more games than this and as many as it plays, it is not asked again."""
+MAKING = 1.0
+"""So many seconds a module takes at most until it is made: where more is left to be played, it is made at once."""
 
-    def __init__(self, ruleset: Ruleset, bots: Sequence[Bot], settings: Mapping[str, Any] | None) -> None:
-        self.ruleset = ruleset.for_players(len(bots))
-        self.bots, self._settings = bots, settings
-        self.machine = self.ruleset.table(len(bots), self.ruleset.settings(settings or {})).machine
-        self._module: Any = None
-        self._players: list[int] | None = None
-        self._is_allowed = False
-        """Whether a game could be begun: players and settings are looked at when the plain form begins one."""
 
-    def hurry(self) -> None:
-        """So many games are to come that a module pays at once."""
-        self.machine.patience = 0
+class WholeGames:
+    """Plays games of one table in its module, where that can be."""
 
-    def row(self, seed: int) -> Row | None:
-        """The row of a game; none where the plain form must play it."""
-        start = process_time()
-        if not self._is_allowed:
-            Match(self.ruleset, self.bots, seed, self._settings)
-            self._is_allowed = True
-        players = self._numbers()
-        if players is None:
+    def __init__(self, ruleset: Ruleset, bots: Sequence[Bot]) -> None:
+        self.ruleset, self.bots = ruleset.for_players(len(bots)), bots
+        self._wanted = [wanted(self.ruleset, bot) for bot in bots]
+        self._can = None not in self._wanted
+        self._machine: CompiledMachine | None = None
+        self._whole: Whole | None = None
+        self._numbers: list[int] = []
+        self._settings: Mapping[str, Any] | None = None
+        self._reading: Facts | None = None
+        self._played = self._given_up = 0
+        self._others = 0
+        self.spent = 0.0
+        """So many seconds took the games that were played otherwise."""
+
+    def _ready(self, settings: Mapping[str, Any] | None, left: int) -> Whole | None:
+        """The module with all bots, where there is one by now; ``left``: so many games are still to be played."""
+        if not self._can:
             return None
-        found = self.machine.row(seed, players, streams_for(seed, len(self.bots)), MAXIMUM_DECISIONS)
+        if self._machine is None or self._settings is not settings:
+            players = len(self.bots)
+            self.ruleset.check_players(players)
+            Game.seated(self.ruleset, players, 0, self.ruleset.settings(settings or {}), None)  # or what refuses them
+            self._machine = self.ruleset.table(players, self.ruleset.settings(settings or {})).machine
+            self._settings, self._reading = settings, None
+        return self._with(self._machine, left)
+
+    def _with(self, machine: CompiledMachine, left: int) -> Whole | None:
+        """The module of a machine."""
+        if not self._can:
+            return None
+        if machine is not self._machine:
+            self._machine, self._reading, self._whole = machine, None, None
+        known = self._whole
+        if known is not None and known.built is machine.module:
+            return known
+        if machine.plain:
+            return None
+        if self.spent * left > MAKING * max(1, self._others):
+            machine.patience = 0.0
+        found = machine.whole([each for each in self._wanted if each is not None])
         if found is None:
             return None
-        measures = read(found.taken, self.machine, self.ruleset.names)
-        places = places_of(found.keys, self.machine.constants.statics["seat.counts"])
-        spent = process_time() - start
-        return Row(seed, found.decisions, found.free, found.rounds, spent, places, found.keys, measures)
+        if self._reading is None:
+            self._reading = reading(found[0], self.ruleset.model, self.ruleset.names)
+        self._whole, self._numbers = found
+        return self._whole
 
-    def _numbers(self) -> list[int] | None:
-        """The numbers of the bots in the module, which may be made anew for one of them."""
-        if self.machine.module is None:
+    def row(self, seed: int, settings: Mapping[str, Any] | None = None, left: int = 1) -> Row | None:
+        """A game from its start. None where the plain form is to play it. ``ValueError`` for players or settings that
+        the ruleset does not allow."""
+        whole = self._ready(settings, left)
+        if whole is None:
+            self._others += 1
             return None
-        if self._module is not self.machine.module:
-            found = [self._number(bot) for bot in self.bots]
-            self._players = [number for number in found if number is not None]
-            if len(self._players) < len(self.bots):
-                self._players = None
-            self._module = self.machine.module
-        return self._players
+        start = process_time()
+        return self._told(whole.game(seed, self._numbers, MAXIMUM_DECISIONS), seed, start)
 
-    def _number(self, bot: Bot) -> int | None:
-        return bot.player(self.machine, self.ruleset.model) if isinstance(bot, PolicyBot | RandomBot) else None
+    def rest(self, game: Game, seed: int) -> Row | None:
+        """The rest of a game from where it stands, by bots whose streams begin with a seed: as of :meth:`row`."""
+        machine = game.machine
+        whole = self._with(machine, 1) if not game.is_over else None
+        data = machine.data(game.state, game.chance) if whole is not None else None
+        if whole is None or data is None:
+            return None
+        before = taken(game)
+        row = self._told(whole.rest(data, seed, self._numbers, MAXIMUM_DECISIONS), seed, process_time())
+        if row is None:
+            return None
+        numbers = row.taken if not any(before.values()) else {n: [*before[n], *row.taken[n]] for n in before}
+        return replace(row, free=0, seconds=0.0, taken=numbers)
+
+    def _told(self, found: Finished | None, seed: int, start: float) -> Row | None:
+        if found is None:
+            self._given_up += 1
+            self._can = self._given_up <= max(MOST_GIVEN_UP, self._played)
+            return None
+        self._played += 1
+        keys = found.keys
+        assert self._machine is not None
+        assert self._reading is not None
+        return Row(
+            seed,
+            found.decisions,
+            found.free,
+            found.rounds,
+            process_time() - start,
+            places_of(keys, self._machine.constants.statics["seat.counts"]),
+            keys,
+            Packed(self._reading, found.records, found.facts),
+        )
 
 
 def _row(

@@ -22,7 +22,7 @@ from interpreter.play.intervals import mean_interval
 from interpreter.play.keyboard import understood
 from interpreter.play.match import Match
 from interpreter.play.measures import taken
-from interpreter.play.simulate import Row
+from interpreter.play.simulate import Row, WholeGames
 from interpreter.play.summary import by_round, final
 
 __all__ = ["Changes", "Fork", "at_once", "changes_of", "compared", "continuations", "forked"]
@@ -118,11 +118,12 @@ def continuations(
     fork: Fork, bots: Callable[[Ruleset], list[Bot]], seeds: Sequence[int], stopped: Callable[[], bool] = bool
 ) -> Iterator[Pair]:
     """Plays on from the fork with each seed, both ways, until it is to be ``stopped``."""
-    tables = bots(fork.game.ruleset), bots(fork.ruleset)
+    tables = [(WholeGames(each, made), made) for each in (fork.game.ruleset, fork.ruleset) for made in (bots(each),)]
     for seed in seeds:
         if stopped():
             return
-        first, second = (_row(game, table, seed) for game, table in zip(fork.begin(seed), tables, strict=True))
+        games = zip(fork.begin(seed), tables, strict=True)
+        first, second = (whole.rest(game, seed) or _row(game, table, seed) for game, (whole, table) in games)
         yield first, second
 
 

@@ -172,7 +172,7 @@ def test_who_stops_keeps_whole_pairs(tmp_path: Path) -> None:
     path = changed(tmp_path, "family.yaml", "white: 9", "white: 12") / "pebbles" / "pebbles.yaml"
     asked = iter([False] * 100)
     found = paired(path, 1_000, stopped=lambda: next(asked, True))
-    assert 1 <= len(found) < 10
+    assert 1 <= len(found) <= 25  # it is asked before and behind each game
     assert [pair.seed for pair in found] == [pair.parting.seed for pair in found] == list(range(1, len(found) + 1))
 
 

@@ -81,10 +81,10 @@ def test_who_stops_keeps_what_is_done(pebbles: Ruleset, plan: Plan) -> None:
     asked = iter([False, False, True])
     found = rows_of(plan, pebbles, 5_000, crew=here(), stopped=lambda: next(asked, True))
     assert found == rows_of(plan, pebbles, 4)  # two places, each with one game and one that waits
-    asked = iter([False] * 100)  # alone, it is asked before each game that the module plays whole
+    asked = iter([False] * 100)  # alone, it is asked between games, or at each decision of one in the plain form
     alone = rows_of(plan, pebbles, 5_000, stopped=lambda: next(asked, True))
     assert alone == rows_of(plan, pebbles, len(alone))
-    assert len(alone) == 50  # by who shares the games out, and by who plays them
+    assert 10 < len(alone) <= 50  # by who shares the games out, and by who plays them
 
 
 def test_who_stops_gives_up_a_game_of_the_plain_form(pebbles: Ruleset, plan: Plan, plainly: None) -> None:
@@ -106,7 +106,7 @@ def test_a_failure_says_where_it_is(pebbles: Ruleset, plan: Plan, monkeypatch: p
         raise RuleFailure("too many pebbles", None)
 
     monkeypatch.setattr("interpreter.compiler.wasm.machine.CompiledMachine.is_free", fails)
-    monkeypatch.setattr("interpreter.compiler.wasm.machine.CompiledMachine.row", lambda *_: None)
+    monkeypatch.setattr("interpreter.compiler.wasm.whole.Whole.game", lambda *_: None)
     with pytest.raises(RuleFailure, match=r"too many pebbles \(in the game with seed 7\)"):
         rows_of(plan, pebbles, 5, crew=here())
 

@@ -98,7 +98,7 @@ class Phases:
         enter(self.module, b, procedure, values, push_special(b, self._special(back), up))
 
     def _start(self, b: FunctionBuilder) -> None:
-        self.module.measures.moment(b, "start of game")
+        self.module.measures.at(b, "start of game")
         setup = self.model.rules[self.model.setup].top.id
         self._enters(b, setup, [], "round_start", ZERO)
 
@@ -106,7 +106,7 @@ class Phases:
         number = b.kept(b.plus(o.Load(ZERO, self.memory.groups["round"].address, "i64", "round"), 1))
         self._put(b, "round", number)
         self._put(b, "phase", o.Constant(-1))
-        self.module.measures.moment(b, "start of round")
+        self.module.measures.at(b, "start of round")
         b.add(o.Do(o.Call("fall_due", (o.Constant(SPANS.index("round")),))))
         self._goes(b, "next_phase")
 
@@ -120,7 +120,7 @@ class Phases:
                     tests = [Expressions(b).value(guard.value)]
                 with b.block() as due:
                     self._put(b, "phase", o.Constant(number))
-                    self.module.measures.moment(b, f"start of {self.model.phases[number]}")
+                    self.module.measures.at(b, f"start of {self.model.phases[number]}")
                     b.add(o.Do(o.Call("fall_due", (o.Constant(SPANS.index("phase")),))))
                     self._goes(b, "phase_begin")
                 if tests:
@@ -159,12 +159,7 @@ class Phases:
 
     def _phase_done(self, b: FunctionBuilder) -> None:
         self._reset(b, "phase")
-        now = b.kept(self._cell("phase"), "phase")
-        for number, phase in enumerate(self.model.phases):
-            with b.block() as inner:
-                self.module.measures.moment(b, f"end of {phase}")
-            if inner:
-                b.add(o.If(o.Compare("eq", now, o.Constant(number)), tuple(inner)))
+        self.module.measures.at_phase(b, "end", self._cell("phase"))
         self._goes(b, "next_phase")
 
     def _round_over(self, b: FunctionBuilder) -> None:
@@ -173,7 +168,7 @@ class Phases:
     def _round_kept(self, b: FunctionBuilder) -> None:
         self._resume_kept(b, "end", "round", "round_kept", ZERO)
         self._reset(b, "round")
-        self.module.measures.moment(b, "end of round")
+        self.module.measures.at(b, "end of round")
         self._goes(b, "round_start")
 
     def _turn_over(self, b: FunctionBuilder) -> None:
@@ -185,7 +180,6 @@ class Phases:
 
     def _turn_done(self, b: FunctionBuilder) -> None:
         self._reset(b, "turn")
-        self.module.measures.moment(b, "end of turn")
         self._put(b, "turn", o.Constant(-1))
         b.add(o.Return(o.Call("back", (o.Get(FRAME),))))
 

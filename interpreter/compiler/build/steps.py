@@ -86,7 +86,8 @@ class Steps:
             case c.Picks():
                 self._pick(step)
             case c.Notes(event, arguments):
-                self._note(event, arguments)
+                self._note(arguments)
+                self.module.measures.happens(b, x, event, arguments)
             case c.Keeps():
                 self._keep(step)
             case c.Reveals():
@@ -333,15 +334,8 @@ class Steps:
             found = o.Call(self.module.values.own(item), (found,))
         b.write_local(step.index, found, item)
 
-    def _note(self, event: str, arguments: tuple[c.Expression, ...]) -> None:
-        """An event changes nothing; but what it tells may fail to be worked out, or be measured."""
-        measures = self.module.measures
-        if measures.hears(event):
-            types = tuple(self.module.constants.model.events[event].fields.values())
-            pairs = zip(arguments, types, strict=True)
-            values = [self.b.kept(self.x.value(argument, type_)) for argument, type_ in pairs]
-            measures.event(self.b, event, values, types)
-            return
+    def _note(self, arguments: tuple[c.Expression, ...]) -> None:
+        """An event changes nothing; but what it tells may fail to be worked out."""
         for argument in arguments:
             if may_fail(self.module.program, argument):
                 self.b.kept(self.x.value(argument))

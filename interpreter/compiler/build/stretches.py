@@ -174,7 +174,6 @@ class Stretches:
                     turn = self.memory.groups["turn"]
                     b.add(o.Store(ZERO, turn.address, value, "turn"))
                     Steps(x, NOTHING).wake(turn, ZERO)
-                    self.module.measures.moment(b, "start of turn")
                 self._goes(b, body)
             if loop.test is None:
                 b.body.extend(taken)
@@ -189,7 +188,7 @@ class Stretches:
         over = self.memory.groups["over"]
         b.add(o.Store(ZERO, over.address, ONE, "over"))
         steps.wake(over, ZERO)
-        self.module.measures.moment(b, "end of game")
+        self.module.measures.at(b, "end of game")
         b.add(o.Store(ZERO, ASKED, o.Constant(-1)))
         b.add(o.Return(STOPPED))
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from interpreter.compiler.build.measures import FREE
 from interpreter.compiler.build.memory import STATE
 from interpreter.compiler.build.module import ModuleBuilder
 from interpreter.compiler.build.shapes import WORD
@@ -15,14 +14,13 @@ from interpreter.compiler.passes.context import Context
 from interpreter.compiler.wasm.emit import text_of
 from interpreter.compiler.wasm.runtime import graph_cache_words, runtime_text
 from interpreter.compiler.wasm.runtime_inliner import inliner
+from interpreter.compiler.wasm.whole import Areas, reserve, whole_text
 
 __all__ = ["FUEL", "Plan", "assembled", "build", "context_of"]
 
 FUEL = 500_000
 """The steps that a module may take for one decision before it gives up."""
 OPTIONS_WORDS = 256 * 1024
-NUMBERS_WORDS = 256 * 1024
-"""The room for what is measured in one game."""
 ARENA_WORDS = 4 * 1024 * 1024
 PAGE = 64 * 1024
 FEWEST_SLOTS, MOST_SLOTS = 4, 64
@@ -34,14 +32,14 @@ GAP = 64
 class Plan:
     """Addresses behind the constants: the first state, the options, the arena."""
 
-    def __init__(self, builder: ModuleBuilder, first: bytes) -> None:
+    def __init__(self, builder: ModuleBuilder, first: bytes, whole: Areas) -> None:
+        self.whole = whole
         self.stream = (builder.memory.end + 7) // 8 * 8
         at = self.stream + 16
         self.first, self.first_size = at, len(first)
         self.options = at + (len(first) + 7) // 8 * 8
         self.options_end = self.options + OPTIONS_WORDS * WORD
-        self.numbers, self.numbers_end = self.options_end, self.options_end + NUMBERS_WORDS * WORD
-        self.arena = self.numbers_end
+        self.arena = self.options_end
         self.arena_end = self.arena + ARENA_WORDS * WORD
         self.size = self.arena_end
 
@@ -65,8 +63,8 @@ def build(builder: ModuleBuilder) -> tuple[list[str], dict[str, dict[int, str]]]
         kind: {index: getattr(builder.decisions, kind)(index) for index in builder.decisions.asks}
         for kind in ("options", "take", "actor", "free")
     }
-    for function in (builder.rank(), builder.measures.ranked()):
-        builder.functions[function.name] = function
+    rank = builder.rank()
+    builder.functions[rank.name] = rank
     builder.finish()
     return stretches, asked
 
@@ -90,7 +88,7 @@ def assembled(builder: ModuleBuilder, first: bytes, bots: Bots = (), further: It
     touched = list(_touched(builder, context))
     graph = list(_graph(builder))
     holders = builder.holders
-    plan = Plan(builder, first)
+    plan = Plan(builder, first, reserve(builder))
     runtime = inliner(runtime_text() + effects_text())
     lines = ["(module", *_head(builder, plan, holders, graph), runtime.text]
     lines.extend(text_of(function, runtime) for function in functions.values())
@@ -100,27 +98,24 @@ def assembled(builder: ModuleBuilder, first: bytes, bots: Bots = (), further: It
     for number, bot in enumerate(bots):
         for index, name in bot.items():
             lines.append(f"(elem (table $bots) (i32.const {number * len(stretches) + index}) func ${name})")
-    lines.append(
-        DRIVER.format(
-            bot=ONLY_BOT if len(bots) == 1 else SEATED_BOT.format(kinds=kinds, state=STATE),
-            first=plan.first,
-            size=plan.first_size,
-            state=STATE,
-            frames=builder.memory.frames,
-            options=plan.options,
-            start=builder.stretches.special("start"),
-            tally=builder.measures.tally,
-            free=builder.measures.tally + FREE * WORD,
-            fuel=FUEL,
-            streams=streams,
-            stream=plan.stream,
-            kinds=kinds,
-            stretches=len(stretches),
-            asked=STATE + WORD,
-            top=STATE + 2 * WORD,
-            seed=STATE + 4 * WORD,
-        )
-    )
+    numbers = {
+        "first": plan.first,
+        "size": plan.first_size,
+        "state": STATE,
+        "frames": builder.memory.frames,
+        "options": plan.options,
+        "start": builder.stretches.special("start"),
+        "fuel": FUEL,
+        "streams": streams,
+        "stream": plan.stream,
+        "kinds": kinds,
+        "stretches": len(stretches),
+        "asked": STATE + WORD,
+        "top": STATE + 2 * WORD,
+        "seed": STATE + 4 * WORD,
+    }
+    seated = ONLY_BOT if len(bots) == 1 else SEATED_BOT.format(kinds=kinds, state=STATE)
+    lines.extend((DRIVER.format(bot=seated, **numbers), whole_text(builder, plan.whole, numbers)))
     data = dict(builder.memory.data)
     data[plan.first] = first
     lines.extend(_data(data))
@@ -143,7 +138,7 @@ def context_of(
         kinds, pieces = max(1, len(builder.constants.pieces)), builder.shapes.domains["piece"]
         owners["piece"] = builder.memory.words([piece // kinds for piece in range(pieces)])
     cells = Cells(groups, of_seats, owners, parts)
-    roots = frozenset((*stretches, *(name for names in tables for name in names.values()), "rank", "ranked", *further))
+    roots = frozenset((*stretches, *(name for names in tables for name in names.values()), "rank", *further))
     wholes = builder.shapes.domains["node"]
     return Context(builder.memory, cells, len(builder.constants.seats), roots, tuple(stretches), wholes)
 
@@ -405,19 +400,10 @@ DRIVER = """
       (br_if $over (i32.lt_s (local.get $asked) (i32.const 0)))
       (global.set $arena (global.get $arena_start))
       (global.set $fuel (i32.const {fuel}))
-      (if (i32.load (i32.const {tally}))
-        (then (i32.store (i32.const {free}) (i32.add (i32.load (i32.const {free})) (call_indirect $free_of
-          (type $stretch) (i32.load (i32.const {state})) (local.get $asked))))))
       (call $choose (call_indirect $bots (type $stretch) (i32.load (i32.const {state})) {bot}))
       (local.set $count (i32.add (local.get $count) (i32.const 1)))
       (br $next)))
   (local.get $count))
-
-;; Writes what ranks the seats.
-(func (export "result")
-  (global.set $arena (global.get $arena_start))
-  (global.set $fuel (i32.const {fuel}))
-  (call $ranked))
 
 ;; Plays whole games with seeds from the first on; gives how many decisions there were in all.
 (func (export "play_games") (param $first i64) (param $games i32) (result i64)

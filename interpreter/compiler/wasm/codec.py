@@ -23,6 +23,7 @@ class Codec:
         self.module = module
         self.shapes, self.memory, self.program = module.shapes, module.memory, module.program
         self.first_special = len(self.program.stretches)
+        self._groups: dict[str, tuple[list[Value], bytes]] = {}
 
     # --- values
 
@@ -90,26 +91,38 @@ class Codec:
     # --- states
 
     def encode(self, state: State, seed: int) -> bytes:
-        """The header, the cells and the frames of a state."""
-        cells: list[int] = []
+        """The header, the cells and the frames of a state. Groups of cells that hold the same as the last time are the
+        same bytes."""
+        parts = [b""]
         for name, group in self.memory.groups.items():
-            for number in range(group.count):
-                value = state.cells[group.base + number]
-                if name == "kept":
-                    cells += self._kept(value)
-                elif name == "pending":
-                    if value >= 2**64:
-                        raise Unsupported("more than 64 watches")
-                    cells += struct.unpack("<2i", struct.pack("<Q", value))
-                elif name in ("phase", "turn"):
-                    cells.append(value)
-                else:
-                    cells += self.words(value, group.type)
+            held = state.cells[group.base : group.base + group.count]
+            known = self._groups.get(name)
+            if known is None or known[0] != held:
+                words = self._group(name, group.type, held)
+                known = self._groups[name] = held, struct.pack(f"<{len(words)}i", *words)
+            parts.append(known[1])
         frames, top, asked = self._frames(state)
         seed_words = struct.unpack("<2i", struct.pack("<Q", seed & (2**64 - 1)))
         end = self.memory.frames + len(frames) * WORD
-        head = [top, asked, end, 0, *seed_words, 0, 0]
-        return struct.pack(f"<{HEADER + len(cells) + len(frames)}i", *head, *cells, *frames)
+        parts[0] = struct.pack(f"<{HEADER}i", top, asked, end, 0, *seed_words, 0, 0)
+        parts.append(struct.pack(f"<{len(frames)}i", *frames))
+        return b"".join(parts)
+
+    def _group(self, name: str, type_: Type, held: Sequence[Value]) -> list[int]:
+        """The words of a group of cells."""
+        found: list[int] = []
+        for value in held:
+            if name == "kept":
+                found += self._kept(value)
+            elif name == "pending":
+                if value >= 2**64:
+                    raise Unsupported("more than 64 watches")
+                found += struct.unpack("<2i", struct.pack("<Q", value))
+            elif name in ("phase", "turn"):
+                found.append(value)
+            else:
+                found += self.words(value, type_)
+        return found
 
     def decode(self, data: bytes | memoryview) -> State:
         """The state, with an empty log."""

@@ -21,13 +21,15 @@ from interpreter.kernel.effects import undo
 from interpreter.kernel.state import State, Value
 
 if TYPE_CHECKING:  # a game in the plain form needs none of it
-    from interpreter.compiler.wasm.module import Compiled, Played
+    from interpreter.compiler.wasm.module import Compiled
     from interpreter.compiler.wasm.resident import Resident
+    from interpreter.compiler.wasm.whole import Whole
     from interpreter.language.policies import Policy
 
 T = TypeVar("T")
 
-__all__ = ["Code", "CompiledMachine", "Keeper", "Peeks", "kept_as"]
+__all__ = ["Code", "CompiledMachine", "Keeper", "Peeks", "kept_as", "outlook_of"]
+__all__ = ["Code", "CompiledMachine", "Keeper", "Peeks", "outlook_of"]
 
 Code = tuple[int, tuple[Value, ...]]
 """An option as the machine lists it: the alternative's number at its decision, and its values."""
@@ -68,6 +70,20 @@ class Player:
     policy: Policy | None
     key: str
     peeks: Peeks | None
+
+    @property
+    def outlook(self) -> str | None:
+        """The policy's function that tells how well a seat stands."""
+        return outlook_of(self.policy)
+
+
+def outlook_of(policy: Policy | None) -> str | None:
+    """The function of a policy that tells how well a seat stands, as the machine knows it."""
+    for layer in policy.rules if policy is not None else ():
+        forms = [type_.form for _, type_ in layer.parameters]
+        if layer.rule.partition("!")[0] == "outlook" and forms == ["seat"] and layer.result.form == "int":
+            return layer.id
+    return None
 
 
 @dataclass(eq=False)
@@ -142,12 +158,17 @@ class CompiledMachine(Machine):
         if self.plain or type(chance) is not Seeded:
             return None
         home = self._lives(state)
-        if home is not None and home.chance.seed != chance.seed:  # it goes on with other chance
+        if home is not None and home.chance.seed != chance.seed and not home.goes_on_with(chance):
             self.leave(state)
             home = None
         if home is None and (module := self.module) is not None:
             home = module.enter(state, chance)
         return home
+
+    def data(self, state: State, chance: ChanceSource) -> bytes | None:
+        """The state as it lies in the module, which it enters, where there is one and it fits."""
+        home = self._enters(state, chance)
+        return None if home is None else home.bytes
 
     def leave(self, state: State) -> None:
         """The state lives in lists from now on: somebody is going to change it."""
@@ -217,11 +238,6 @@ class CompiledMachine(Machine):
         module = self._module
         return module.play(seed, bots, streams, limit) if module is not None else None
 
-    def row(self, seed: int, bots: Sequence[int], streams: Sequence[Draws], limit: int) -> Played | None:
-        """The same with what is measured in the game. None where the module gives up, or after so many decisions."""
-        module = self.module
-        return module.row(seed, bots, streams, limit) if module is not None else None
-
     # --- what is asked
 
     def cell(self, state: State, number: int) -> Value:
@@ -229,8 +245,7 @@ class CompiledMachine(Machine):
         home = self._lives(state)
         if home is None:
             return state.cells[number]
-        home.built.load(home)
-        return home.built.cell(number)
+        return home.built.cell(number, home.data)
 
     def asked(self, state: State) -> tuple[int, int] | None:
         """The stretch that asks and the seat that decides; none where the game is over."""
@@ -304,6 +319,34 @@ class CompiledMachine(Machine):
             else:
                 found = module.players.get(key)
         return found
+
+    def whole(self, wanted: Sequence[tuple[Policy | None, Peeks | None]]) -> tuple[Whole, list[int]] | None:
+        """What plays whole games by such policies, one for each seat, and their numbers in the module. None where there
+        is no module, or not yet."""
+        if self.plain or self._none:
+            return None
+        keys = [self._key(*each) for each in wanted]
+        module = self._module
+        fresh = {key: each for key, each in zip(keys, wanted, strict=True) if key not in self._players}
+        if len(self._players) + len(fresh) > MOST_POLICIES or not self._refused.isdisjoint(keys):
+            return None
+        before = dict(self._players)
+        for key, (policy, peeks) in fresh.items():
+            if policy is not None:
+                self.learn(policy)
+            self._players[key] = Player(policy, key, peeks)
+        if module is None:
+            if self.patience > 0 and not self._is_kept():
+                return None
+            module = self.compile()
+        elif any(key not in module.players for key in keys):
+            module = self.compile()
+        if module is None and fresh:  # with them there is none: they stay outside
+            self._players = before
+            self._refused.update(fresh)
+            self._none = False
+            self.compile()
+        return None if module is None else (module.whole, [module.players[key] for key in keys])
 
     def _key(self, policy: Policy | None, peeks: Peeks | None) -> str:
         if policy is None:

@@ -5,18 +5,19 @@ from __future__ import annotations
 import marshal
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import astuple, dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from interpreter.compiler import lower as l
 from interpreter.compiler.build.function import Slot
-from interpreter.compiler.build.measures import FREE, LONG, MEASURING, TAKEN
 from interpreter.compiler.build.memory import STATE
 from interpreter.compiler.build.module import ModuleBuilder
 from interpreter.compiler.build.shapes import WORD, Unsupported
 from interpreter.compiler.wasm.assemble import assembled
 from interpreter.compiler.wasm.codec import Codec, is_plain
 from interpreter.compiler.wasm.machine import kept_as
+from interpreter.compiler.wasm.whole import Whole
 from interpreter.kernel.chance import Draws, Seeded
 from interpreter.kernel.state import State, Value
 from interpreter.language import core as c
@@ -44,20 +45,9 @@ class Made:
     """What is kept of a module: its machine code, where things lie in its memory, and its texts by number."""
 
     code: bytes
-    addresses: dict[str, int]
+    addresses: dict[str, Any]
     texts: dict[str, int]
     players: tuple[str, ...]
-
-
-class Played(NamedTuple):
-    """A whole game in the module: decisions, those with more than one option, rounds, the keys that rank each seat, and
-    the words of all numbers that were taken: see :mod:`interpreter.compiler.build.measures`."""
-
-    decisions: int
-    free: int
-    rounds: int
-    keys: tuple[tuple[int, ...], ...]
-    taken: list[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +73,11 @@ class Compiled:
         self.addresses = made.addresses
         self.instance = instance
         self._bytes, self._words = instance.bytes, instance.words
-        for name in ("start", "list", "take", "actor", "free", "decide", "play", "forget", "seat", "result"):
+        for name in ("start", "list", "take", "actor", "free", "decide", "play", "forget", "seat"):
             setattr(self, f"_{name}", instance.function(name, long=name == "play"))
         self._options = made.addresses["options"]
+        self.seated: tuple[int, ...] = ()
+        """The bots on the seats, where whole games were played last."""
         self._current: Resident | None = None
         self._decisions: dict[int, _Decision] = {}
         self._records: dict[tuple[int, Code], bytes] = {}
@@ -103,7 +95,11 @@ class Compiled:
     _play: Any
     _forget: Any
     _seat: Any
-    _result: Any
+
+    @cached_property
+    def whole(self) -> Whole:
+        """Plays whole games."""
+        return Whole(self)
 
     # --- making
 
@@ -194,6 +190,16 @@ class Compiled:
         end = self._words[TOP] if self._words[ASKED] >= 0 else self._frames_start
         return self._bytes[STATE:end].tobytes()
 
+    def reseeded(self, data: bytes, seed: int) -> bytes:
+        """The state with other chance from now on."""
+        at = SEED * WORD - STATE
+        return data[:at] + (seed & 2**64 - 1).to_bytes(8, "little") + data[at + 8 :]
+
+    def drop(self, home: Resident) -> None:
+        """What lies in memory of a state is not it any more."""
+        if self._current is home:
+            self._current = None
+
     def restore(self, data: bytes) -> None:
         self._bytes[STATE : STATE + len(data)] = data
         self._forget()
@@ -216,12 +222,15 @@ class Compiled:
             found = self._decisions[index] = _Decision(stride, sizes, types, plain, seat)
         return found
 
-    def cell(self, number: int) -> Value:
-        """What one cell holds."""
+    def cell(self, number: int, data: bytes | None) -> Value:
+        """What one cell holds in a state, in the one in memory where there are no bytes."""
         name, owner = self.machine.constants.layout.owner_of(number)
         group = self.builder.memory.groups[name]
         at = (group.address + owner * group.stride) // WORD
-        return self.codec.value(self._words[at : at + group.stride // WORD].tolist(), 0, group.type)
+        words = self._words
+        if data is not None:
+            words, at = memoryview(data).cast("i"), at - STATE // WORD
+        return self.codec.value(words[at : at + group.stride // WORD].tolist(), 0, group.type)
 
     def asked(self) -> tuple[int, int] | None:
         words = self._words
@@ -313,6 +322,7 @@ class Compiled:
         from interpreter.compiler.wasm.instance import Trap
 
         self.leave()
+        self.seated = ()
         try:
             self._start(_signed(seed))
             for seat, (bot, stream) in enumerate(zip(bots, streams, strict=True)):
@@ -321,30 +331,6 @@ class Compiled:
         except Trap:
             return None
         return decisions, self._words[self.builder.memory.groups["round"].address // WORD]
-
-    def row(self, seed: int, bots: Sequence[int], streams: Sequence[Draws], limit: int) -> Played | None:
-        """A whole game, with what is measured in it. None where the module gives up, or the game goes on then."""
-        from interpreter.compiler.wasm.instance import Trap
-
-        measures, words = self.builder.measures, self._words
-        tally, numbers = measures.tally // WORD, self.addresses["numbers"]
-        words[tally + TAKEN], words[tally + FREE] = numbers, 0
-        words[tally + MEASURING] = self.addresses["numbers_end"]
-        try:
-            found = self.play(seed, bots, streams, limit)
-            if found is None or words[ASKED] >= 0:
-                return None
-            self._result()
-        except Trap:
-            return None
-        finally:
-            words[tally + MEASURING] = 0
-        decisions, rounds = found
-        width, at = len(measures.ranking), measures.keys // LONG
-        seats = range(len(self.builder.constants.seats))
-        keys = tuple([tuple(self._longs[at + seat * width : at + (seat + 1) * width]) for seat in seats])
-        taken = words[numbers // WORD : words[tally + TAKEN] // WORD].tolist()
-        return Played(decisions, words[tally + FREE], rounds, keys, taken)
 
 
 def _kept(machine: CompiledMachine, what: str) -> Made | None:
@@ -373,17 +359,15 @@ def _made(machine: CompiledMachine, builder: ModuleBuilder, players: tuple[Playe
                 else:
                     peeks = player.peeks(end.ask.name) if player.peeks is not None else ()
                     chosen[index] = builder.policies.choosing(player.policy, index, player.key, peeks)
+            if player.outlook is not None:
+                chosen[builder.stretches.special("start")] = builder.measures.outlook(player.outlook)
             bots.append(chosen)
         text, plan = assembled(builder, first, bots)
         code = serialised(compiled(text_to_binary(text)))
     except (Unsupported, Invalid) as why:
         raise Unavailable(str(why)) from None
-    addresses = {
-        "options": plan.options,
-        "stream": plan.stream,
-        "numbers": plan.numbers,
-        "numbers_end": plan.numbers_end,
-    }
+    whole = plan.whole
+    addresses: dict[str, Any] = {"options": plan.options, "stream": plan.stream, "whole": astuple(whole)}
     return Made(code, addresses, dict(builder.shapes.texts), tuple(player.key for player in players))
 
 

@@ -71,6 +71,15 @@ class Resident:
         copy.home = Resident(self.built, data, data, self.chance)
         return True
 
+    def goes_on_with(self, chance: Seeded) -> bool:
+        """Other chance from now on; false where choices that were made before must be made again with theirs."""
+        if self.since or not isinstance(self.origin, bytes):
+            return False
+        self.data = self.origin = self.built.reseeded(self.bytes, chance.seed)
+        self.built.drop(self)
+        self.chance = chance
+        return True
+
     def is_current_in(self, state: State) -> bool:
         """Whether nobody has changed what was fetched. It is given back then: the module goes on."""
         if not self.fetched:

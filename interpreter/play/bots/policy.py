@@ -10,9 +10,10 @@ from typing import Any
 
 from interpreter.compiler.constants import Env, Evaluate, RuleFailure
 from interpreter.compiler.plain.machine import AskSite, Machine, OptionSite
-from interpreter.compiler.wasm.machine import CompiledMachine
+from interpreter.compiler.wasm.machine import Peeks as Watched
 from interpreter.engine.decision import Decision, Named, Option
 from interpreter.engine.game import Game
+from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.worlds import OPTIONS, Worlds
 from interpreter.kernel.state import State, Value
 from interpreter.language import core as c
@@ -75,6 +76,10 @@ class PolicyBot:
         self._player: int | None = None
         self._ways: dict[int, tuple[_Way, ...]] = {}
 
+    def followed(self, ruleset: Ruleset) -> tuple[Policy, Watched | None]:
+        """The policy, and what says by which cells it may see what its seat may not: what a module asks for."""
+        return self.policy, None if self.in_world else partial(_peeks, ruleset.model, self.policy)
+
     def choose(self, game: Game, decision: Decision, random: Stream) -> Option:
         if not decision.is_turned:
             machine = game.machine
@@ -91,13 +96,9 @@ class PolicyBot:
         """A copy, or the bot of another process, finds its module anew."""
         return {**vars(self), "_module": None, "_player": None, "_machine": None, "_ways": {}}
 
-    def player(self, machine: CompiledMachine, model: Model) -> int | None:
-        """The number of its policy in the module of a table; none where the module cannot choose by it."""
-        return machine.player(self.policy, None if self.in_world else partial(_peeks, model, self.policy))
-
     def _number(self, game: Game) -> int | None:
-        """The same, remembered with the module."""
-        found = self.player(game.machine, game.ruleset.model)
+        """The number of its policy in the module of a table; none where the module cannot choose by it."""
+        found = game.machine.player(*self.followed(game.ruleset))
         self._module = game.machine.module
         return found
 

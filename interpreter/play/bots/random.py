@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from interpreter.compiler.wasm.machine import CompiledMachine
 from interpreter.engine.decision import Decision, Option
 from interpreter.engine.game import Game
-from interpreter.language.model import Model
 from interpreter.play.bots.base import Code, Stream
 
 __all__ = ["RandomBot"]
@@ -17,10 +15,6 @@ class RandomBot:
     """Chooses at random."""
 
     name = "random"
-
-    def player(self, machine: CompiledMachine, model: Model) -> int | None:
-        """Its number in the module of a table; none where there is no module."""
-        return machine.player(None, None)
 
     def choose(self, game: Game, decision: Decision, random: Stream) -> Option:
         codes = decision.codes

@@ -19,12 +19,15 @@ from math import ceil, exp, log, sqrt
 from time import monotonic
 
 from interpreter.compiler.constants import RuleFailure
+from interpreter.compiler.wasm.machine import outlook_of
+from interpreter.compiler.wasm.whole import Playout
 from interpreter.engine.decision import Decision, Option
-from interpreter.engine.game import Game
+from interpreter.engine.game import Game, places_of
 from interpreter.engine.worlds import Undealt, Worlds
 from interpreter.kernel.state import Value
 from interpreter.language.policies import Policy
 from interpreter.play.bots.base import Bot, Code, Stream
+from interpreter.play.bots.inside import whole_for
 from interpreter.play.bots.policy import PolicyBot
 
 __all__ = ["SearchBot", "outlook_of"]
@@ -44,15 +47,6 @@ SURE, SURE_OF_OUTLOOK = 0.7, 1.0
 """By so many standard errors must another choice do better: by more where playouts end with an outlook, which is only a
 guess."""
 STEEP = 25
-
-
-def outlook_of(policy: Policy | None) -> str | None:
-    """The function of a policy that tells how well a seat stands, as the machine knows it."""
-    for layer in policy.rules if policy is not None else ():
-        forms = [type_.form for _, type_ in layer.parameters]
-        if layer.rule.partition("!")[0] == "outlook" and forms == ["seat"] and layer.result.form == "int":
-            return layer.id
-    return None
 
 
 @dataclass(eq=False)
@@ -114,8 +108,9 @@ class _Search:
         self.seat = decision.actor
         self.worlds = Worlds(game, self.seat)
         self.dealt: list[tuple[Game, int]] = []
+        self.counts = game.machine.constants.statics["seat.counts"]
         self.round = game.machine.constants.layout.base["round"]
-        self.until = game.state.cells[self.round] + ROUNDS
+        self.until = game.machine.cell(game.state, self.round) + ROUNDS
         self.root = _Node()
         self.usual = self._quick(self._world(0)[0], self._stream(0))
 
@@ -162,7 +157,9 @@ class _Search:
         """World number so and so, and the seed of what is drawn in it."""
         while len(self.dealt) <= number:
             seed = self.random.below(1 << 31)
-            self.dealt.append((self.worlds.deal(seed, self.random.below), seed))
+            world = self.worlds.deal(seed, self.random.below)
+            world.machine.data(world.state, world.chance)  # it is in the module when it is copied
+            self.dealt.append((world, seed))
         return self.dealt[number]
 
     def _stream(self, number: int) -> Stream:
@@ -239,30 +236,51 @@ class _Search:
 
     def _play_on(self, game: Game, random: Stream) -> list[float] | None:
         """Quick bots play to the end, or as far as is looked; how well each seat then stands, from 0 to 1."""
+        if not self._is_cut(game) and (found := self._played_on(game, random)) is not None:
+            if found.keys is not None:
+                return _won(places_of(found.keys, self.counts))
+            return _stand(found.stands) if found.stands is not None else None
         for _ in range(DECISIONS):
             if self._is_cut(game):
-                return self._won(game) if game.is_over else self._outlook(game)
+                if not game.is_over:
+                    return self._outlook(game)
+                result = game.result
+                assert result is not None
+                return _won(result.places)
             decision = game.decision
             assert decision is not None
             game.apply(self.bot.quick[decision.actor].choose(game, decision, random))
         return None
 
-    def _won(self, game: Game) -> list[float]:
-        result = game.result
-        assert result is not None
-        first = result.places.count(1)
-        return [1 / first if place == 1 else 0.0 for place in result.places]
+    def _played_on(self, game: Game, random: Stream) -> Playout | None:
+        """The same in the module of the machine; none where it cannot, or not yet."""
+        machine = game.machine
+        ready = whole_for(machine, game.ruleset, self.bot.quick)
+        data = machine.data(game.state, game.chance) if ready is not None else None
+        if ready is None or data is None:
+            return None
+        whole, numbers = ready
+        until = None if self.bot.outlook is None else self.until
+        return whole.playout(data, random, numbers, DECISIONS, until, self.counts)
 
     def _outlook(self, game: Game) -> list[float]:
         machine = game.machine
         assert self.bot.outlook is not None
         function = machine.function(self.bot.outlook)
         machine.meter.refill()
-        counts = machine.constants.statics["seat.counts"]
-        stands: list[Value] = [function(game.state, [seat]) if counted else None for seat, counted in enumerate(counts)]
-        found = []
-        for seat, own in enumerate(stands):
-            others = [other for number, other in enumerate(stands) if number != seat and other is not None]
-            lead = own - max(others) if own is not None and others else 0
-            found.append(1 / (1 + exp(-max(-500, min(500, lead)) / STEEP)))
-        return found
+        return _stand([function(game.state, [seat]) if counted else None for seat, counted in enumerate(self.counts)])
+
+
+def _won(places: Sequence[int]) -> list[float]:
+    first = places.count(1)
+    return [1 / first if place == 1 else 0.0 for place in places]
+
+
+def _stand(stands: Sequence[Value]) -> list[float]:
+    """How well each seat stands, from 0 to 1, by numbers of which a lead counts."""
+    found = []
+    for seat, own in enumerate(stands):
+        others = [other for number, other in enumerate(stands) if number != seat and other is not None]
+        lead = own - max(others) if own is not None and others else 0
+        found.append(1 / (1 + exp(-max(-500, min(500, lead)) / STEEP)))
+    return found
