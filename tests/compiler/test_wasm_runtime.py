@@ -472,9 +472,16 @@ def test_bags_agree_with_the_kernel(given: list[list[int]]) -> None:
 def test_a_single_kind(run: Runtime) -> None:
     assert run.bag(3, "bag_single", 7, 2, 3) == (0, 0, 7)
     assert run.bag(3, "bag_single", -LARGEST, 0, 3) == (-LARGEST, 0, 0)
+    bag = run.give((1, LARGEST, 3))
+    assert run.bag(3, "bag_with", bag, 7, 0, 3) == (8, LARGEST, 3)
+    assert run.bag(3, "bag_with", bag, -LARGEST, 1, 3) == (1, 0, 3)
     for number, kind in [(7, 3), (7, -1), (2**31, 0), (NONE, 0), (2**32, 0)]:
         with pytest.raises(Traps):
             run.call("bag_single", number, kind, 3)
+        with pytest.raises(Traps):
+            run.call("bag_with", bag, number, kind, 3)
+    with pytest.raises(Traps):
+        run.call("bag_with", bag, 1, 1, 3)
 
 
 def _compare_rooms(bag: Bag, rooms: Rooms) -> None:

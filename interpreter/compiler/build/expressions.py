@@ -289,6 +289,11 @@ class Expressions:
         b, form = self.b, node.type.form
         if form == "bag":
             width = o.Constant(self.shapes.width(node.type))
+            if isinstance(node.right, c.AmountOf):
+                bag, number, kind = map(self.value, (node.left, node.right.number, node.right.kind))
+                if node.operator == "-":
+                    number = o.Binary("sub", o.Constant(0, "i64"), number)
+                return o.Call("bag_with", (bag, number, kind, width), span=b.span)
             word = {"+": "bag_add", "-": "bag_subtract"}[node.operator]
             return o.Call(word, (self.value(node.left), self.value(node.right), width), span=b.span)
         if form in ("list", "set"):

@@ -189,6 +189,23 @@
       (local.set $n (i32.sub (local.get $n) (i32.const 1)))
       (br $next))))
 
+;; Make n words 0, four at a time.
+(func $clear_words (param $into i32) (param $n i32)
+  (block $few
+    (loop $next
+      (br_if $few (i32.lt_u (local.get $n) (i32.const 4)))
+      (v128.store align=4 (local.get $into) (v128.const i32x4 0 0 0 0))
+      (local.set $into (i32.add (local.get $into) (i32.const 16)))
+      (local.set $n (i32.sub (local.get $n) (i32.const 4)))
+      (br $next)))
+  (block $done
+    (loop $next
+      (br_if $done (i32.eqz (local.get $n)))
+      (i32.store (local.get $into) (i32.const 0))
+      (local.set $into (i32.add (local.get $into) (i32.const 4)))
+      (local.set $n (i32.sub (local.get $n) (i32.const 1)))
+      (br $next))))
+
 ;; Truth of n words being equal at two places, four at a time.
 (func $equal_words (param $p i32) (param $q i32) (param $n i32) (result i32)
   (if (i32.eq (local.get $p) (local.get $q)) (then (return (i32.const 1))))
@@ -249,7 +266,7 @@
 (func $flags (param $list i32) (param $n i32) (result i32)
   (local $fresh i32) (local $at i32) (local $end i32)
   (local.set $fresh (call $new_list (local.get $n)))
-  (memory.fill (i32.add (local.get $fresh) (i32.const 4)) (i32.const 0) (i32.shl (local.get $n) (i32.const 2)))
+  (call $clear_words (i32.add (local.get $fresh) (i32.const 4)) (local.get $n))
   (local.set $at (i32.add (local.get $list) (i32.const 4)))
   (local.set $end (call $end_of (local.get $list)))
   (block $done
@@ -768,7 +785,18 @@
 (func $no_tokens (param $k i32) (result i32)
   (local $fresh i32)
   (local.set $fresh (call $alloc (local.get $k)))
-  (memory.fill (local.get $fresh) (i32.const 0) (i32.shl (local.get $k) (i32.const 2)))
+  (call $clear_words (local.get $fresh) (local.get $k))
+  (local.get $fresh))
+
+;; Bag with so many more of one kind.
+(func $bag_with (param $bag i32) (param $number i64) (param $kind i32) (param $k i32) (result i32)
+  (local $fresh i32)
+  (if (i32.ge_u (local.get $kind) (local.get $k)) (then (unreachable)))
+  (local.set $fresh (call $alloc (local.get $k)))
+  (call $copy_words (local.get $fresh) (local.get $bag) (local.get $k))
+  (local.set $kind (i32.add (local.get $fresh) (i32.shl (local.get $kind) (i32.const 2))))
+  (i32.store (local.get $kind)
+    (call $word (i64.add (i64.extend_i32_s (call $word (local.get $number))) (i64.load32_s (local.get $kind)))))
   (local.get $fresh))
 
 ;; Bag with so many tokens of one kind.
@@ -1063,8 +1091,7 @@
   (if (i32.gt_u (local.get $k) (i32.const 6)) (then (unreachable)))
   (if (i32.gt_u (i32.load (local.get $rooms)) (i32.const 64)) (then (unreachable)))
   (local.set $list (call $new_list (i32.shl (i32.const 1) (local.get $k))))
-  (memory.fill (i32.add (local.get $list) (i32.const 4)) (i32.const 0)
-               (i32.shl (i32.load (local.get $list)) (i32.const 2)))
+  (call $clear_words (i32.add (local.get $list) (i32.const 4)) (i32.load (local.get $list)))
   (local.set $end (call $end_of (local.get $rooms)))
   (block $done
     (loop $next
