@@ -25,6 +25,8 @@ class Functions:
         ruleset = loaded(write(folder, act, textwrap.dedent(rules)))
         machine = ruleset.table(2, ruleset.settings({})).machine
         builder = ModuleBuilder(machine.program, machine.constants, machine.resets)
+        self.first = builder.memory.end
+        """The first address that is free when functions are built."""
         stretches, asked = build(builder)
         self.context = context_of(builder, stretches, list(asked.values()))
         now = builder.functions
@@ -40,7 +42,7 @@ class Functions:
 
     def _behind(self, number: re.Match[str]) -> str:
         """An address behind the state as one that does not depend on the size of the state."""
-        after = int(number[0]) - self.context.memory.end_of_frames
+        after = int(number[0]) - self.first
         return f"end+{after}" if after >= 0 else number[0]
 
 
