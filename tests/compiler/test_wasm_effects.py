@@ -106,7 +106,7 @@ STAND_INS = """
 """What the runtime and generated code supply, as little of it as the effects use."""
 
 EXPORTED = (
-    *("move_cards", "move_to_pile", "move_units", "move_bag", "move_all_units", "move_all_bag"),
+    *("move_cards", "move_to_pile", "move_units", "move_bag", "move_kind", "move_all_units", "move_all_bag"),
     *("place_piece", "take_piece", "shuffle_zone", "pick", "put"),
 )
 
@@ -472,6 +472,14 @@ def move_bag(pair: Pair) -> bool:
             amount = (*amount[:2], chance.choice((-1, 2**31 - 1, 1 - 2**31)))
         at = pair.scratch
         pair.store_words(at, *amount)
+    if sum(map(bool, amount)) == 1:
+        kind = next(kind for kind in range(KINDS) if amount[kind])
+        if chance.random() < 0.5:
+            return pair.both(
+                "move_kind",
+                (amount[kind], kind, source, target, KINDS),
+                lambda state: pair.effects.move_tokens(state, amount, source, target, None),
+            )
     return pair.both(
         "move_bag",
         (at, source, target, KINDS),

@@ -85,7 +85,8 @@ class Pair:
 
         asks = builder.decisions.asks
         return {
-            index: builder.policies.choosing(policy, index, peeks(end.ask.name)) for index, (_, end) in asks.items()
+            index: builder.policies.choosing(policy, index, name, peeks(end.ask.name))
+            for index, (_, end) in asks.items()
         }
 
     def words(self, address: int, count: int) -> tuple[int, ...]:

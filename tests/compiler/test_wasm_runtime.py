@@ -320,6 +320,15 @@ def test_lists_agree_with_python(items: list[int], others: list[int], word: int)
         assert (run.call("first", a), run.call("last", a)) == (items[0], items[-1])
 
 
+@given(st.lists(st.integers(0, 6)), st.integers(7, 9))
+def test_flags(items: list[int], n: int) -> None:
+    run = fresh()
+    assert run.fresh_list("flags", run.give_list(items), n) == [int(i in items) for i in range(n)]
+    for wrong in (-1, n):
+        with pytest.raises(Traps):
+            run.call("flags", run.give_list([*items, wrong]), n)
+
+
 @given(LONG)
 def test_long_lists(items: list[int]) -> None:
     run = fresh()
@@ -463,9 +472,16 @@ def test_bags_agree_with_the_kernel(given: list[list[int]]) -> None:
 def test_a_single_kind(run: Runtime) -> None:
     assert run.bag(3, "bag_single", 7, 2, 3) == (0, 0, 7)
     assert run.bag(3, "bag_single", -LARGEST, 0, 3) == (-LARGEST, 0, 0)
+    bag = run.give((1, LARGEST, 3))
+    assert run.bag(3, "bag_with", bag, 7, 0, 3) == (8, LARGEST, 3)
+    assert run.bag(3, "bag_with", bag, -LARGEST, 1, 3) == (1, 0, 3)
     for number, kind in [(7, 3), (7, -1), (2**31, 0), (NONE, 0), (2**32, 0)]:
         with pytest.raises(Traps):
             run.call("bag_single", number, kind, 3)
+        with pytest.raises(Traps):
+            run.call("bag_with", bag, number, kind, 3)
+    with pytest.raises(Traps):
+        run.call("bag_with", bag, 1, 1, 3)
 
 
 def _compare_rooms(bag: Bag, rooms: Rooms) -> None:
@@ -481,6 +497,14 @@ def _compare_rooms(bag: Bag, rooms: Rooms) -> None:
     assert run.number("overflow", tokens, given, k) == wanted
     for kind in range(k):
         assert run.number("space", tokens, given, kind, k) == bags.space(bag, rooms, kind)
+    if k > 6:
+        return
+    capacities = run.call("capacities", given, k)
+    is_owing = min(bag) < 0
+    assert run.number("overflow_within", tokens, capacities, k) == (-1 if is_owing else wanted)
+    for kind in range(k):
+        wanted = -1 if is_owing else bags.space(bag, rooms, kind)
+        assert run.number("space_within", tokens, capacities, kind, k) == wanted
 
 
 @given(BAGS, ROOMS)
@@ -600,6 +624,8 @@ def _compare_ways(run: Runtime, case: Case, lengths: int) -> None:
     starts = run.give_list(case.starts)
     within = 0 if case.within is None else run.give_list(case.within)
     distances = case.graph.distances(case.starts, case.within, case.lengths)
+    nearest = run.items(run.call("nearest", starts, within, lengths))
+    assert [None if word == -(2**31) else word for word in nearest] == list(distances)
     for goal in range(case.graph.node_count):
         assert run.number("distance", starts, goal, within, lengths) == distances[goal]
         wanted = case.graph.path(case.starts, goal, case.within, case.lengths)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from interpreter.compiler.build.function import ZERO
+from interpreter.compiler.build.rows import free_locals
 from interpreter.compiler.build.shapes import WORD, Unsupported
 from interpreter.compiler.ir import ops as o
 from interpreter.language import core as c
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from interpreter.compiler.build.expressions import Expressions
 
 __all__ = ["Builtins"]
+
+FEW_KINDS = 6
+"""For so many kinds each set of them has a word with the capacity that it finds."""
 
 
 class Builtins:
@@ -81,9 +85,7 @@ class Builtins:
             case "room":
                 return x._made(arguments, shapes.fields(node.type), listed=False)
             case "overflow" | "space":
-                width = o.Constant(shapes.width(first))
-                values = tuple(x.value(argument) for argument in arguments)
-                return o.Call(node.name, (*values, width), "i64", span=b.span)
+                return self._fitting(node)
             case "mixes":
                 width = o.Constant(shapes.width(arguments[2].type))
                 values = tuple(x.value(argument) for argument in arguments)
@@ -197,16 +199,52 @@ class Builtins:
         table = self.memory.words(lists)
         return o.Load(b.times(self.x.value(node), WORD), table, span=b.span)
 
+    def _fitting(self, node: c.Builtin) -> o.Value:
+        """What fits into rooms, or does not: by the capacities for sets of kinds, which follow from the rooms alone.
+        The quick way gives -1 where a count is below 0."""
+        b, x = self.b, self.x
+        tokens, rooms, *kind = node.arguments
+        width = o.Constant(self.shapes.width(tokens.type))
+        bag = b.kept(x.value(tokens))
+
+        def built(other: Expressions) -> o.Value:
+            return o.Call("capacities", (other.value(rooms), width), span=other.b.span)
+
+        row = (
+            x.module.rows.row(x, "capacities", (rooms,), 1 << width.value, built) if width.value <= FEW_KINDS else None
+        )
+        others = tuple(b.kept(x.value(each)) for each in kind)
+        if row is None:
+            return o.Call(node.name, (bag, x.value(rooms), *others, width), "i64", span=b.span)
+        found = b.var("i64", "fits")
+        b.set(found, o.Call(f"{node.name}_within", (bag, row, *others, width), "i64", span=b.span))
+        slow, value = x.lazily(lambda: o.Call(node.name, (bag, x.value(rooms), *others, width), "i64", span=b.span))
+        b.add(o.If(o.Compare("lt", o.Get(found), o.Constant(0, "i64")), (*slow, o.Set(found, value)), span=b.span))
+        return o.Get(found)
+
     def _graph(self, node: c.Builtin) -> o.Value:
         b, x, constants = self.b, self.x, self.x.module.constants
         if constants.graph is None:
             raise Unsupported("a graph")
         if node.name == "connected":
             return o.Call("connected", (x.value(node.arguments[0]),), span=b.span)
-        starts, goal, within = (x.value(argument) for argument in node.arguments[:3])
-        if len(node.arguments) == 4:
-            lengths: o.Value = o.Call(x.module.values.dealt(), (x.value(node.arguments[3]),), span=b.span)
-        else:
-            lengths = o.Data(self.memory.words(list(constants.lengths)), "lengths")
+        starts, goal, within, *dealt = node.arguments
+
+        def lengths(other: Expressions) -> o.Value:
+            if dealt:
+                return o.Call(x.module.values.dealt(), (other.value(dealt[0]),), span=b.span)
+            return o.Data(self.memory.words(list(constants.lengths)), "lengths")
+
+        def nearest(other: Expressions) -> o.Value:
+            given = (other.value(starts), other.value(within), lengths(other))
+            return o.Call("nearest", given, span=other.b.span)
+
+        if node.name == "distance" and not isinstance(starts, c.MakeList):
+            given = (starts, within, *dealt)
+            if not free_locals(goal).keys() <= free_locals(given).keys():
+                row = x.module.rows.row(x, "distances", given, constants.graph.node_count, nearest)
+                if row is not None:
+                    to = b.kept(x.value(goal))
+                    return o.Load(o.Binary("add", row, b.times(to, WORD)), WORD, "i64", span=b.span)
         rep: o.Rep = "i64" if node.name == "distance" else "i32"
-        return o.Call(node.name, (starts, goal, within, lengths), rep, span=b.span)
+        return o.Call(node.name, (*map(x.value, (starts, goal, within)), lengths(x)), rep, span=b.span)

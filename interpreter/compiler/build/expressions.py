@@ -292,6 +292,11 @@ class Expressions:
         b, form = self.b, node.type.form
         if form == "bag":
             width = o.Constant(self.shapes.width(node.type))
+            if isinstance(node.right, c.AmountOf):
+                bag, number, kind = map(self.value, (node.left, node.right.number, node.right.kind))
+                if node.operator == "-":
+                    number = o.Binary("sub", o.Constant(0, "i64"), number)
+                return o.Call("bag_with", (bag, number, kind, width), span=b.span)
             word = {"+": "bag_add", "-": "bag_subtract"}[node.operator]
             return o.Call(word, (self.value(node.left), self.value(node.right), width), span=b.span)
         if form in ("list", "set"):
@@ -319,7 +324,8 @@ class Expressions:
             return o.Compare(operator, one, other, span=b.span)
         if operator not in ("eq", "ne"):
             raise Unsupported(f"the order of {type_}")
-        if isinstance(right, c.Const) and right.value == () and not left.type.optional:
+        items = right.items if isinstance(right, c.MakeList) else right.value if isinstance(right, c.Const) else None
+        if items == () and not left.type.optional:
             test = o.Compare("eq", o.Load(self.value(left)), ZERO, span=b.span)
         else:
             test = self.same(b.kept(self.value(left)), b.kept(self.value(right)), type_, right.type)
@@ -370,6 +376,9 @@ class Expressions:
                     one = o.Constant(self.shapes.word(value, type_), item.rep)
                     found = o.Select(o.Compare("eq", item, one), ONE, found)
                 return found
+            row = self._flags(items, type_, item_type)
+            if row is not None:
+                return o.Load(o.Binary("add", row, b.times(item, WORD)), WORD, span=b.span)
             if not isinstance(items, c.Loop):
                 return o.Call("contains", (self.value(items), b.word(item, True)), span=b.span)
         found_var, label = b.var("i32", "any"), b.label("member")
@@ -383,6 +392,19 @@ class Expressions:
             self.loops.source(items, stops=True).each(one_item)
         b.add(o.Block(label, tuple(inner), span=b.span))
         return o.Get(found_var)
+
+    def _flags(self, items: c.Expression, of: Type, asked: Type) -> o.Value | None:
+        """A row that says of each thing whether it stands in a list, which a function gives and keeps."""
+        size = self.shapes.domain(of)
+        if not isinstance(items, c.CallRule) or not size or of.optional or asked.optional:
+            return None
+        if not self.module.is_remembered(self.module.program.target(items)):
+            return None
+
+        def build(x: Expressions) -> o.Value:
+            return o.Call("flags", (x.value(items), o.Constant(size)), span=x.b.span)
+
+        return self.module.rows.row(self, "items", (items,), size, build)
 
     def _kind_test(self, node: c.KindTest) -> o.Value:
         b, constants = self.b, self.module.constants

@@ -16,6 +16,7 @@ from interpreter.compiler.build.measures import Measures
 from interpreter.compiler.build.memory import Memory
 from interpreter.compiler.build.phases import Phases
 from interpreter.compiler.build.policies import Policies
+from interpreter.compiler.build.rows import Rows
 from interpreter.compiler.build.shapes import Shapes, Unsupported
 from interpreter.compiler.build.steps import Steps
 from interpreter.compiler.build.stretches import Stretches
@@ -52,6 +53,7 @@ class ModuleBuilder:
         self.policies = Policies(self)
         self.measures = Measures(self)
         self.values = Values(self)
+        self.rows = Rows(self)
 
     # --- names and functions
 
@@ -111,12 +113,16 @@ class ModuleBuilder:
         """What a table of a function's answers would be like; none where there can be none."""
         shapes, result = self.shapes, layer.result
         types = [type_ for _, type_ in layer.parameters]
-        if not all(map(shapes.is_scalar, types)) or not shapes.is_flat(result):
+        keys = self.keys(types)
+        if keys is None or not shapes.is_flat(result):
             return None
-        keys = tuple(map(self._key, types))
         if shapes.is_scalar(result):
             return o.Memo(keys)
         return o.Memo(keys, shapes.words(result.sure), shapes.is_listed(result))
+
+    def keys(self, types: Sequence[Type]) -> tuple[o.Key, ...] | None:
+        """What parameters of these types can be; none where one is no word."""
+        return tuple(map(self._key, types)) if all(map(self.shapes.is_scalar, types)) else None
 
     def _key(self, type_: Type) -> o.Key:
         extent = self.shapes.domain(Type("card") if type_.form == "card" else type_)

@@ -263,6 +263,10 @@ class Steps:
 
     def _move_tokens(self, amount: c.Expression, source: c.Expression, target: c.Expression) -> None:
         b = self.b
+        if isinstance(amount, c.AmountOf):
+            values = tuple(map(self.x.value, (amount.number, amount.kind, source, target)))
+            b.add(o.Do(o.Call("move_kind", (*values, o.Constant(amount.size))), span=b.span))
+            return
         moved = self.x.value(amount)
         given = (moved, self.x.value(source), self.x.value(target))
         if moved.rep == "i64":

@@ -12,7 +12,18 @@ __all__ = ["RECURSIVE", "cost_of", "cost_of_runtime"]
 
 PASSES_OF_A_LOOP = 8
 CALL = 6
-RUNTIME = {"distance": 120, "path": 600, "overflow": 150, "space": 150, "mixes": 300, "subsets": 300, "sort": 150}
+RUNTIME = {
+    "distance": 120,
+    "path": 600,
+    "overflow": 150,
+    "space": 150,
+    "mixes": 300,
+    "subsets": 300,
+    "sort": 150,
+    "nearest": 900,
+    "capacities": 300,
+    "flags": 100,
+}
 LIST = 20
 """A function of the runtime that is not named: it goes through a short list."""
 RECURSIVE = 10_000

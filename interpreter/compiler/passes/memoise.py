@@ -8,7 +8,8 @@ clears the bit and takes up a new generation. A function that reads no cell keep
 Where the cells that a function reads belong to the seat that it is asked about, it has a generation and a dirty bit for
 each seat, and a change of a cell of one seat leaves what is known of the others. Where they are parts of what it is
 asked about, as places are of a node, it has a generation for each node, and one more for the other cells that it reads:
-the stamp is the sum of both, which grows with each of them.
+the stamp is the sum of both, which grows with each of them. A table that has one entry for each dirty bit needs no
+stamps: an entry is valid if its bit is clear.
 
 A list, bag or flat record lies in the table, and the answer is its address: it stays as it is until a cell changes.
 """
@@ -28,7 +29,7 @@ from interpreter.compiler.passes.context import Context, Functions, Touched
 
 __all__ = ["memoise"]
 
-LEAST_COST = 60
+LEAST_COST = 90
 """A look into a table costs about a third of this."""
 KEPT_COST = 12
 MOST_ENTRIES = 4096
@@ -236,7 +237,7 @@ class _Dimension:
 
     def __init__(self, row: int | None, dirty: int, bit: int, rows: int, context: Context) -> None:
         self.row, self.dirty, self.bit = row, dirty, _long(1 << bit)
-        self.generations = context.memory.reserve(rows)
+        self.rows, self.generations = rows, context.memory.reserve(rows)
 
     def generation(self, given: tuple[o.Get, ...]) -> tuple[o.Value, int]:
         return _scaled(given, self.row, 2), self.generations
@@ -244,6 +245,12 @@ class _Dimension:
     def marks(self, given: tuple[o.Get, ...]) -> tuple[o.Value, int]:
         """Where the dirty bits lie."""
         return _scaled(given, self.row, 3), self.dirty
+
+
+def _clear(dimension: _Dimension, given: tuple[o.Get, ...]) -> o.Statement:
+    address, offset = dimension.marks(given)
+    rest = o.Binary("and", o.LoadLong(address, offset), o.Constant(~dimension.bit.value, "i64"))
+    return o.StoreLong(address, offset, rest)
 
 
 def _scaled(given: tuple[o.Get, ...], row: int | None, power: int) -> o.Value:
@@ -257,6 +264,8 @@ class _Builder:
         self.table, self.memo, self.dimensions = table, table.memo, dimensions
         self.function, self.given = table.function, tuple(o.Get(var) for var in table.function.parameters)
         memory = context.memory
+        self.is_single = len(dimensions) == 1 and table.entries == dimensions[0].rows
+        """Whether no two entries have a dirty bit together."""
         self.entries = memory.reserve_long((table.entries * table.entry + 1) // 2)
         self.kept = memory.reserve(table.entries * self.memo.words)
 
@@ -297,27 +306,29 @@ class _Builder:
         return _sum(_times(index, self.table.entry * WORD), o.Constant(self.entries))
 
     def _is_valid(self) -> o.Value:
-        found: o.Value = o.Compare("eq", o.Load(o.Get(AT)), self.stamp)
+        found: o.Value = ONE
+        if not self.is_single:
+            found = o.Compare("eq", o.Load(o.Get(AT)), self.stamp)
         place = 2
         for value in self._hashed():
             same = o.Compare("eq", o.Load(o.Get(AT), place * WORD, value.rep), value)
             found, place = o.Binary("and", found, same), place + 1
         for dimension in self.dimensions:
             marked = o.Binary("and", o.LoadLong(*dimension.marks(self.given)), dimension.bit)
-            found = o.Binary("and", found, o.Compare("eq", marked, o.Constant(0, "i64")))
+            is_clear = o.Compare("eq", marked, o.Constant(0, "i64"))
+            found = is_clear if found == ONE else o.Binary("and", found, is_clear)
         return found
 
     def _fill(self) -> Iterator[o.Statement]:
         yield o.Charge(o.Constant(4))
         answer, rep = o.Var("answer", self.function.result or "i32"), self.function.result or "i32"
-        for dimension in self.dimensions:
+        for dimension in () if self.is_single else self.dimensions:
             address, offset = dimension.marks(self.given)
-            rest = o.Binary("and", o.LoadLong(address, offset), o.Constant(~dimension.bit.value, "i64"))
             where, first = dimension.generation(self.given)
             more = o.Binary("add", o.Load(where, first), ONE)
             renewed = (
                 o.If(o.Compare("lt", more, ZERO), (o.Fail("no generation is left"),)),
-                o.StoreLong(address, offset, rest),
+                _clear(dimension, self.given),
                 o.Store(where, first, more),
             )
             marked = o.Binary("and", o.LoadLong(address, offset), dimension.bit)
@@ -335,7 +346,7 @@ class _Builder:
                 yield o.If(o.Compare("ne", o.ToNumber(o.ToIndex(value)), value), (o.Return(o.Get(answer)),))
         for place, value in enumerate(words, start=1):
             yield o.Store(o.Get(AT), place * WORD, o.ToIndex(value) if value.rep == "i64" else value)
-        yield o.Store(o.Get(AT), 0, self.stamp)
+        yield _clear(self.dimensions[0], self.given) if self.is_single else o.Store(o.Get(AT), 0, self.stamp)
         yield o.Return(o.Get(answer))
 
     def _hashed(self) -> Iterator[o.Get]:

@@ -189,6 +189,23 @@
       (local.set $n (i32.sub (local.get $n) (i32.const 1)))
       (br $next))))
 
+;; Make n words 0, four at a time.
+(func $clear_words (param $into i32) (param $n i32)
+  (block $few
+    (loop $next
+      (br_if $few (i32.lt_u (local.get $n) (i32.const 4)))
+      (v128.store align=4 (local.get $into) (v128.const i32x4 0 0 0 0))
+      (local.set $into (i32.add (local.get $into) (i32.const 16)))
+      (local.set $n (i32.sub (local.get $n) (i32.const 4)))
+      (br $next)))
+  (block $done
+    (loop $next
+      (br_if $done (i32.eqz (local.get $n)))
+      (i32.store (local.get $into) (i32.const 0))
+      (local.set $into (i32.add (local.get $into) (i32.const 4)))
+      (local.set $n (i32.sub (local.get $n) (i32.const 1)))
+      (br $next))))
+
 ;; Truth of n words being equal at two places, four at a time.
 (func $equal_words (param $p i32) (param $q i32) (param $n i32) (result i32)
   (if (i32.eq (local.get $p) (local.get $q)) (then (return (i32.const 1))))
@@ -244,6 +261,22 @@
       (local.set $left (i32.sub (local.get $left) (i32.const 1)))
       (br $next)))
   (i32.const 0))
+
+;; List of n words: 1 at the place of each item of a list, else 0. Traps where an item is no index below n.
+(func $flags (param $list i32) (param $n i32) (result i32)
+  (local $fresh i32) (local $at i32) (local $end i32)
+  (local.set $fresh (call $new_list (local.get $n)))
+  (call $clear_words (i32.add (local.get $fresh) (i32.const 4)) (local.get $n))
+  (local.set $at (i32.add (local.get $list) (i32.const 4)))
+  (local.set $end (call $end_of (local.get $list)))
+  (block $done
+    (loop $next
+      (br_if $done (i32.eq (local.get $at) (local.get $end)))
+      (if (i32.ge_u (i32.load (local.get $at)) (local.get $n)) (then (unreachable)))
+      (i32.store offset=4 (i32.add (local.get $fresh) (i32.shl (i32.load (local.get $at)) (i32.const 2))) (i32.const 1))
+      (local.set $at (i32.add (local.get $at) (i32.const 4)))
+      (br $next)))
+  (local.get $fresh))
 
 ;; Truth of a word being an item of a list.
 (func $contains (param $list i32) (param $word i32) (result i32)
@@ -752,7 +785,18 @@
 (func $no_tokens (param $k i32) (result i32)
   (local $fresh i32)
   (local.set $fresh (call $alloc (local.get $k)))
-  (memory.fill (local.get $fresh) (i32.const 0) (i32.shl (local.get $k) (i32.const 2)))
+  (call $clear_words (local.get $fresh) (local.get $k))
+  (local.get $fresh))
+
+;; Bag with so many more of one kind.
+(func $bag_with (param $bag i32) (param $number i64) (param $kind i32) (param $k i32) (result i32)
+  (local $fresh i32)
+  (if (i32.ge_u (local.get $kind) (local.get $k)) (then (unreachable)))
+  (local.set $fresh (call $alloc (local.get $k)))
+  (call $copy_words (local.get $fresh) (local.get $bag) (local.get $k))
+  (local.set $kind (i32.add (local.get $fresh) (i32.shl (local.get $kind) (i32.const 2))))
+  (i32.store (local.get $kind)
+    (call $word (i64.add (i64.extend_i32_s (call $word (local.get $number))) (i64.load32_s (local.get $kind)))))
   (local.get $fresh))
 
 ;; Bag with so many tokens of one kind.
@@ -1036,6 +1080,117 @@
   (local.set $left
     (call $least_of (local.get $bag) (local.get $first) (local.get $end) (local.get $kinds) (local.get $bit)))
   (select (local.get $left) (i64.const 0) (i64.gt_s (local.get $left) (i64.const 0))))
+
+;; Up to 6 kinds: the capacity of rooms for each set of kinds is a word of a list, by the set.
+
+;; List of the capacity of all rooms that take any kind of a set, for each set; traps above 64 rooms, where a capacity
+;; is below 0, and where the sum of all does not fit into a word.
+(func $capacities (param $rooms i32) (param $k i32) (result i32)
+  (local $list i32) (local $end i32) (local $room i32) (local $at i32) (local $kinds i32) (local $kind i32)
+  (local $set i32) (local $capacity i64) (local $all i64)
+  (if (i32.gt_u (local.get $k) (i32.const 6)) (then (unreachable)))
+  (if (i32.gt_u (i32.load (local.get $rooms)) (i32.const 64)) (then (unreachable)))
+  (local.set $list (call $new_list (i32.shl (i32.const 1) (local.get $k))))
+  (call $clear_words (i32.add (local.get $list) (i32.const 4)) (i32.load (local.get $list)))
+  (local.set $end (call $end_of (local.get $rooms)))
+  (block $done
+    (loop $next
+      (local.set $rooms (i32.add (local.get $rooms) (i32.const 4)))
+      (br_if $done (i32.eq (local.get $rooms) (local.get $end)))
+      (local.set $room (i32.load (local.get $rooms)))
+      (local.set $capacity (i64.load32_s offset=4 (local.get $room)))
+      (local.set $all (i64.add (local.get $all) (local.get $capacity)))
+      (if (i64.lt_s (local.get $capacity) (i64.const 0)) (then (unreachable)))
+      (if (i64.gt_s (local.get $all) (i64.const 0x7FFFFFFF)) (then (unreachable)))
+      (local.set $room (i32.load (local.get $room)))
+      (local.set $at (call $end_of (local.get $room)))
+      (local.set $kinds (i32.const 0))
+      (block $taken
+        (loop $take
+          (br_if $taken (i32.eq (local.tee $at (i32.sub (local.get $at) (i32.const 4))) (local.get $room)))
+          (local.set $kind (i32.load (local.get $at)))
+          (if (i32.ge_u (local.get $kind) (local.get $k)) (then (unreachable)))
+          (local.set $kinds (i32.or (local.get $kinds) (i32.shl (i32.const 1) (local.get $kind))))
+          (br $take)))
+      (local.set $set (i32.load (local.get $list)))
+      (local.set $at (i32.add (local.get $list) (i32.shl (local.get $set) (i32.const 2))))
+      (loop $sets
+        (local.set $set (i32.sub (local.get $set) (i32.const 1)))
+        (i32.store (local.get $at) (i32.add (i32.load (local.get $at))
+          (select (i32.wrap_i64 (local.get $capacity)) (i32.const 0) (i32.and (local.get $set) (local.get $kinds)))))
+        (local.set $at (i32.sub (local.get $at) (i32.const 4)))
+        (br_if $sets (local.get $set)))
+      (br $next)))
+  (local.get $list))
+
+;; Kinds of which a bag has tokens, as a set; -1 where a count is below 0.
+(func $kinds_in (param $bag i32) (param $k i32) (result i32)
+  (local $set i32) (local $count i32)
+  (block $done
+    (loop $next
+      (br_if $done (i32.eqz (local.get $k)))
+      (local.set $k (i32.sub (local.get $k) (i32.const 1)))
+      (local.set $count (i32.load (i32.add (local.get $bag) (i32.shl (local.get $k) (i32.const 2)))))
+      (if (i32.lt_s (local.get $count) (i32.const 0)) (then (return (i32.const -1))))
+      (local.set $set (i32.add (i32.shl (local.get $set) (i32.const 1)) (i32.ne (local.get $count) (i32.const 0))))
+      (br $next)))
+  (local.get $set))
+
+;; Tokens that a bag has of a set of kinds.
+(func $tokens_of (param $bag i32) (param $set i32) (result i64)
+  (local $tokens i64)
+  (block $done
+    (loop $next
+      (br_if $done (i32.eqz (local.get $set)))
+      (local.set $tokens (i64.add (local.get $tokens)
+        (i64.load32_s (i32.add (local.get $bag) (i32.shl (i32.ctz (local.get $set)) (i32.const 2))))))
+      (local.set $set (i32.and (local.get $set) (i32.sub (local.get $set) (i32.const 1))))
+      (br $next)))
+  (local.get $tokens))
+
+;; `$overflow` with the list of `$capacities`; -1 where a count is below 0.
+(func $overflow_within (param $bag i32) (param $list i32) (param $k i32) (result i64)
+  (local $some i32) (local $set i32) (local $most i64) (local $over i64)
+  (local.set $some (call $kinds_in (local.get $bag) (local.get $k)))
+  (if (i32.lt_s (local.get $some) (i32.const 0)) (then (return (i64.const -1))))
+  (local.set $set (local.get $some))
+  (block $done
+    (loop $next
+      (br_if $done (i32.eqz (local.get $set)))
+      (local.set $over
+        (i64.sub (call $tokens_of (local.get $bag) (local.get $set))
+                 (i64.load32_u offset=4 (i32.add (local.get $list) (i32.shl (local.get $set) (i32.const 2))))))
+      (local.set $most (select (local.get $over) (local.get $most) (i64.gt_s (local.get $over) (local.get $most))))
+      (local.set $set (i32.and (i32.sub (local.get $set) (i32.const 1)) (local.get $some)))
+      (br $next)))
+  (local.get $most))
+
+;; `$space` with the list of `$capacities`; -1 where a count is below 0.
+(func $space_within (param $bag i32) (param $list i32) (param $kind i32) (param $k i32) (result i64)
+  (local $some i32) (local $set i32) (local $with i32) (local $tokens i64) (local $left i64) (local $best i64)
+  (if (i32.ge_u (local.get $kind) (local.get $k)) (then (unreachable)))
+  (local.set $some (call $kinds_in (local.get $bag) (local.get $k)))
+  (if (i32.lt_s (local.get $some) (i32.const 0)) (then (return (i64.const -1))))
+  (local.set $with (i32.shl (i32.const 1) (local.get $kind)))
+  (local.set $some (i32.and (local.get $some) (i32.xor (local.get $with) (i32.const -1))))
+  (local.set $best (i64.const 0x7FFFFFFFFFFFFFFF))
+  (local.set $set (local.get $some))
+  (loop $next
+    (local.set $tokens (call $tokens_of (local.get $bag) (local.get $set)))
+    (if (i64.lt_u (i64.load32_u offset=4 (i32.add (local.get $list) (i32.shl (local.get $set) (i32.const 2))))
+                  (local.get $tokens))
+      (then (return (i64.const 0))))
+    (local.set $left
+      (i64.sub (i64.load32_u offset=4 (i32.add (local.get $list)
+                 (i32.shl (i32.or (local.get $set) (local.get $with)) (i32.const 2))))
+               (local.get $tokens)))
+    (local.set $best (select (local.get $left) (local.get $best) (i64.lt_s (local.get $left) (local.get $best))))
+    (if (local.get $set)
+      (then (local.set $set (i32.and (i32.sub (local.get $set) (i32.const 1)) (local.get $some)))
+            (br $next))))
+  (local.set $best
+    (i64.sub (local.get $best) (i64.load32_s (i32.add (local.get $bag) (i32.shl (local.get $kind) (i32.const 2))))))
+  (select (local.get $best) (i64.const 0) (i64.gt_s (local.get $best) (i64.const 0))))
 
 ;; All bags of `number` tokens of the given kinds that a bag holds, by the count of the first kind, then of the second.
 ;; Traps above 64 kinds and above 100,000 words, as the kernel does.
@@ -1399,8 +1554,13 @@
       (if (i32.ge_u (local.get $start) (local.get $nodes)) (then (unreachable)))
       (local.set $row (i32.load (i32.add (local.get $rows) (i32.shl (local.get $start) (i32.const 2)))))
       (if (i32.eqz (local.get $row))
-        (then (local.set $row (call $fill_row (local.get $rows) (local.get $start) (local.get $within)
-                                              (local.get $lengths)))))
+        (then
+          ;; Where all ways can be gone back, the row of the goal does for all starts.
+          (if (i32.eq (global.get $graph_leading) (global.get $graph_adjacent))
+            (then (return (call $distance_back (local.get $starts) (i32.shr_u (local.get $goal) (i32.const 3))
+                                               (local.get $within) (local.get $lengths)))))
+          (local.set $row (call $fill_row (local.get $rows) (local.get $start) (local.get $within)
+                                          (local.get $lengths)))))
       ;; 0 becomes the greatest number without sign.
       (local.set $far (i64.sub (i64.load align=4 (i32.add (local.get $row) (local.get $goal))) (i64.const 1)))
       (local.set $nearest (select (local.get $far) (local.get $nearest)
@@ -1410,6 +1570,73 @@
   (select (i64.const -2147483648)
           (i64.sub (i64.shr_u (i64.add (local.get $nearest) (i64.const 1)) (i64.const 16)) (i64.const 1))
           (i64.lt_s (local.get $nearest) (i64.const 0))))
+
+;; `$distance` by the ways from the goal.
+(func $distance_back (param $starts i32) (param $goal i32) (param $within i32) (param $lengths i32) (result i64)
+  (local $row i32) (local $at i32) (local $end i32) (local $far i64) (local $nearest i64)
+  (local.set $row (call $ways_from (local.get $goal) (local.get $within) (local.get $lengths)))
+  (local.set $nearest (i64.const -1))
+  (local.set $at (i32.add (local.get $starts) (i32.const 4)))
+  (local.set $end (call $end_of (local.get $starts)))
+  (block $done
+    (loop $next
+      (br_if $done (i32.eq (local.get $at) (local.get $end)))
+      (call $check_node (i32.load (local.get $at)))
+      (local.set $far
+        (i64.sub (i64.load align=4 (i32.add (local.get $row) (i32.shl (i32.load (local.get $at)) (i32.const 3))))
+                 (i64.const 1)))
+      (local.set $nearest (select (local.get $far) (local.get $nearest)
+                                  (i64.lt_u (local.get $far) (local.get $nearest))))
+      (local.set $at (i32.add (local.get $at) (i32.const 4)))
+      (br $next)))
+  (select (i64.const -2147483648)
+          (i64.sub (i64.shr_u (i64.add (local.get $nearest) (i64.const 1)) (i64.const 16)) (i64.const 1))
+          (i64.lt_s (local.get $nearest) (i64.const 0))))
+
+;; List of `$distance` to each node.
+(func $nearest (param $starts i32) (param $within i32) (param $lengths i32) (result i32)
+  (local $list i32) (local $at i32) (local $end i32) (local $start i32) (local $rows i32) (local $row i32)
+  (local $into i32) (local $last i32) (local $nodes i32)
+  (local.set $nodes (global.get $graph_nodes))
+  (local.set $rows (call $rows_of (local.get $within) (local.get $lengths)))
+  ;; Four nodes at a time: behind the list there is room for three more.
+  (local.set $list (call $alloc (i32.add (local.get $nodes) (i32.const 5))))
+  (i32.store (local.get $list) (local.get $nodes))
+  (local.set $last (i32.add (local.get $list) (i32.shl (local.get $nodes) (i32.const 2))))
+  (local.set $into (local.get $list))
+  (block $none
+    (loop $next
+      (br_if $none (i32.ge_u (local.get $into) (local.get $last)))
+      (v128.store offset=4 align=4 (local.get $into) (v128.const i32x4 0x80000000 0x80000000 0x80000000 0x80000000))
+      (local.set $into (i32.add (local.get $into) (i32.const 16)))
+      (br $next)))
+  (local.set $at (i32.add (local.get $starts) (i32.const 4)))
+  (local.set $end (call $end_of (local.get $starts)))
+  (block $done
+    (loop $each
+      (br_if $done (i32.eq (local.get $at) (local.get $end)))
+      (local.set $start (i32.load (local.get $at)))
+      (if (i32.ge_u (local.get $start) (local.get $nodes)) (then (unreachable)))
+      (local.set $row (i32.load (i32.add (local.get $rows) (i32.shl (local.get $start) (i32.const 2)))))
+      (if (i32.eqz (local.get $row))
+        (then (local.set $row (call $fill_row (local.get $rows) (local.get $start) (local.get $within)
+                                              (local.get $lengths)))))
+      (local.set $into (local.get $list))
+      (block $merged
+        (loop $next
+          (br_if $merged (i32.ge_u (local.get $into) (local.get $last)))
+          ;; The distance plus 1 lies in bits 16 to 47 of a way; that of no way becomes the greatest without sign.
+          (v128.store offset=4 align=4 (local.get $into)
+            (i32x4.min_u (v128.load offset=4 align=4 (local.get $into))
+              (i32x4.sub (i8x16.shuffle 2 3 4 5 10 11 12 13 18 19 20 21 26 27 28 29
+                           (v128.load align=4 (local.get $row)) (v128.load offset=16 align=4 (local.get $row)))
+                         (v128.const i32x4 1 1 1 1))))
+          (local.set $into (i32.add (local.get $into) (i32.const 16)))
+          (local.set $row (i32.add (local.get $row) (i32.const 32)))
+          (br $next)))
+      (local.set $at (i32.add (local.get $at) (i32.const 4)))
+      (br $each)))
+  (local.get $list))
 
 ;; Address of the rows of the slot for these nodes and lengths.
 (func $rows_of (param $within i32) (param $lengths i32) (result i32)

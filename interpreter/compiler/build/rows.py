@@ -1,0 +1,81 @@
+"""Rows: what follows from a part of an expression's locals is worked out apart, for all that can be asked of it.
+
+Where the distance of many nodes from one list is asked for, a function of the locals in that list gives the distances
+of all nodes; so it is for the items of a list, and for the capacity of rooms by the kinds that they take. Such a row is
+a list of words. As its locals take few values, it can be kept until a cell changes that it reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from interpreter.compiler.build.function import FunctionBuilder
+from interpreter.compiler.ir import ops as o
+from interpreter.language import core as c
+from interpreter.language.types import Type
+from interpreter.language.walk import descendants
+
+if TYPE_CHECKING:
+    from interpreter.compiler.build.expressions import Expressions
+    from interpreter.compiler.build.module import ModuleBuilder
+
+__all__ = ["Rows", "free_locals"]
+
+LARGEST_ROW = 1024
+
+
+class Rows:
+    """The functions that give rows, each made for what it is worked out of."""
+
+    def __init__(self, module: ModuleBuilder) -> None:
+        self.module = module
+        self._names: dict[tuple[str, tuple[c.Expression, ...]], str] = {}
+
+    def row(
+        self,
+        x: Expressions,
+        kind: str,
+        nodes: tuple[c.Expression, ...],
+        size: int,
+        build: Callable[[Expressions], o.Value],
+    ) -> o.Value | None:
+        """A call, in the function that ``x`` builds, of the function that gives a row of so many words, built from
+        these expressions; none where it could not be kept."""
+        locals_ = free_locals(nodes)
+        types = tuple(locals_.values())
+        keys = self.module.keys(types)
+        if keys is None or not all(key.extent for key in keys) or size > LARGEST_ROW:
+            return None
+        arguments = tuple(x.b.read_local(index, type_) for index, type_ in locals_.items())
+        name = self._names.get((kind, nodes))
+        if name is None:
+            name = self._names[kind, nodes] = self.module.name("row", f"{kind} {len(self._names)}")
+            parameters = tuple(o.Var(f"p{i}", "i32") for i in range(len(types)))
+
+            def made() -> o.Function:
+                def body(b: FunctionBuilder) -> None:
+                    b.span = nodes[0].span
+                    b.locals = dict(zip(locals_, parameters, strict=True))
+                    b.add(o.Charge(o.Constant(4)))
+                    b.add(o.Return(build(type(x)(b)), span=b.span))
+
+                function = self.module.made(name, parameters, "i32", body, f"{kind} at {nodes[0].span}")
+                return replace(function, memo=o.Memo(keys, 1 + size, listed=True))
+
+            self.module.wanted(name, made)
+        return o.Call(name, arguments, span=x.b.span)
+
+
+def free_locals(tree: object) -> dict[int, Type]:
+    """The locals that a tree reads and that nothing in it sets, with their types."""
+    found: dict[int, Type] = {}
+    bound: set[int] = set()
+    for node in descendants(tree):
+        if isinstance(node, c.Local):
+            if node.index not in found or node.type.optional:
+                found[node.index] = node.type
+        elif isinstance(node, c.Loop):
+            bound.add(node.variable)
+    return {index: type_ for index, type_ in found.items() if index not in bound}
