@@ -115,7 +115,8 @@ class _Inliner:
             statements.append(o.Set(new, argument))
         body = function.body
         returns = sum(isinstance(op, o.Return) for op in inner(body))
-        if returns == 0 or (returns == 1 and isinstance(body[-1], o.Return)):
+        bare = returns == 0 and function.result is None  # one with a result and no return always fails
+        if bare or (returns == 1 and isinstance(body[-1], o.Return)):
             renamed = self._renamed(function, body, known, end, None, "")
             if returns:
                 last = renamed[-1]
