@@ -142,6 +142,7 @@ FACE = """
   (local.set $slot (call $slot (global.get $undo_next)))
   (memory.copy (i32.const {state}) (local.get $slot)
     (i32.sub (i32.load (i32.add (local.get $slot) (i32.const 8))) (i32.const {state})))
+  (call $forget)
   (i32.const 1))
 
 ;; The option that a policy chooses.
