@@ -57,7 +57,9 @@ def test_pytest_collects_scenarios_where_it_is_asked_to(pytester: pytest.Pyteste
     )
     for name, number in (("good", 0), ("bad", 2)):
         pytester.path.joinpath(f"{name}.yaml").write_text(scenario.format(name, number))
-    arguments = ("-p", "no:cacheprovider")  # installed, the package brings the plugin along
+    # Installed, the package brings the plugin along. faulthandler, once it is turned off and on again in this process,
+    # takes the signals by which modules trap.
+    arguments = ("-p", "no:cacheprovider", "-p", "no:faulthandler")
     assert pytester.runpytest_inprocess(*arguments).ret == pytest.ExitCode.NO_TESTS_COLLECTED
     result = pytester.runpytest_inprocess(*arguments, "-o", "regelwerk_scenarios=*.yaml")
     result.assert_outcomes(passed=1, failed=1)
