@@ -266,7 +266,7 @@ class Game:
                 self.apply(choice)
             return
         decision = self.decision
-        if decision is not None and choice is decision.offered:
+        if decision is not None and choice is not None and choice is decision.offered:
             option = choice
         else:
             option = choice if isinstance(choice, Option) and self._is_sure(choice) else self.offered(choice)
