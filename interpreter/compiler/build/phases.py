@@ -54,9 +54,14 @@ class Phases:
         """The procedures of blocks that can wait; a block names its own by the number here."""
 
     def functions(self) -> Iterator[o.Function]:
-        """One function for each special stretch, in order."""
+        """One function for each special stretch, in order. Each is charged as those of the rules are: rounds may go on
+        without any of these."""
         for name in SPECIALS:
-            build = getattr(self, f"_{name}")
+
+            def build(b: FunctionBuilder, name: str = name) -> None:
+                b.add(o.Charge(ONE))
+                getattr(self, f"_{name}")(b)
+
             yield self.module.made(f"g.{name}", (FRAME,), "i32", build, f"special stretch: {name}")
         yield self.module.made("back", (FRAME,), "i32", self._back)
         yield self.module.made("take_kept", (o.Var("edge", "i32"), o.Var("of", "i32")), "i32", self._take_kept)
