@@ -149,11 +149,6 @@ class Draws:
         self._end = used
         self.ahead.clear()
 
-    def back_to(self, ahead: int) -> None:
-        """Goes back to where so many were ahead, since when none were worked out."""
-        if len(self.ahead) != ahead:
-            self.go_to(self._end - ahead)
-
     def below(self, n: int) -> int:
         """A number from 0 to ``n - 1``, each as likely as the others; ``ValueError`` where ``n`` is below 1."""
         if not self.ahead:

@@ -17,8 +17,9 @@ from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
 from interpreter.language import core as c
 from interpreter.language.types import BOOL
+from interpreter.language.walk import descendants
 
-__all__ = ["Base", "Line", "Named", "Pattern", "Preferences", "Written", "laid_over"]
+__all__ = ["Base", "Line", "Named", "Pattern", "Preferences", "Written", "laid_over", "pinned_by"]
 
 MOST_WAYS = 32
 """So many ways to make a decision may parts with conditions lead to."""
@@ -203,3 +204,15 @@ def _among(parts: Sequence[Named], below: Sequence[Line]) -> Iterator[Line]:
         yield from _expanded([placed[name]], tuple(run))
         if name == last:
             yield from _expanded(new, ())
+
+
+def pinned_by(test: c.Expression, first: int, count: int) -> tuple[int, c.Expression] | None:
+    """``choice == value``, where the value can be known before the choice: the choice's position, and the value."""
+    if not isinstance(test, c.Comparison) or test.operator != "==":
+        return None
+    for side, other in ((test.left, test.right), (test.right, test.left)):
+        if isinstance(side, c.Local) and first <= side.index < first + count:
+            used = {node.index for node in descendants(other) if isinstance(node, c.Local)}
+            if not any(side.index <= index < first + count for index in used):
+                return side.index - first, other
+    return None

@@ -24,9 +24,6 @@ from interpreter.play.measures import Packed, Taken, reading, taken
 
 __all__ = ["Row", "WholeGames", "played", "simulate"]
 
-MANY = 3
-"""So many games pay for a module."""
-
 
 @dataclass(frozen=True, slots=True)
 class Row:

@@ -204,12 +204,6 @@ class FunctionBuilder:
             return o.Binary("shl", value, o.Constant(number.bit_length() - 1), span=self.span)
         return o.Binary("mul", value, o.Constant(number), span=self.span)
 
-    def all_of(self, tests: list[o.Value]) -> o.Value:
-        found: o.Value = tests[-1]
-        for test in reversed(tests[:-1]):
-            found = o.Select(test, found, ZERO)
-        return found
-
     def is_none(self, value: o.Value, type_: Type) -> o.Value:
         return o.Compare("eq", value, o.Constant(self.shapes.none(type_), value.rep), span=self.span)
 

@@ -16,7 +16,7 @@ from interpreter.compiler.build.shapes import WORD, Unsupported
 from interpreter.compiler.build.stretches import FRAME
 from interpreter.compiler.ir import ops as o
 from interpreter.language import core as c
-from interpreter.language.walk import descendants
+from interpreter.language.preferred import pinned_by
 
 if TYPE_CHECKING:
     from interpreter.compiler.build.module import ModuleBuilder
@@ -28,8 +28,6 @@ RANDOM = "random"
 """The bot that takes any option, each as likely as the others."""
 DISTINCT = (c.RangeFrom, c.AllSeats, c.Read, c.Static)
 """What names each item once: options that come of it are different."""
-
-Chosen = Callable[[int, list[o.Var]], None]
 
 
 class Policies:
@@ -335,18 +333,6 @@ class Policies:
         else:
             further(0)
         b.locals = outer
-
-
-def pinned_by(test: c.Expression, first: int, count: int) -> tuple[int, c.Expression] | None:
-    """``choice == value``, where the value can be known before the choice: the choice's position, and the value."""
-    if not isinstance(test, c.Comparison) or test.operator != "==":
-        return None
-    for side, other in ((test.left, test.right), (test.right, test.left)):
-        if isinstance(side, c.Local) and first <= side.index < first + count:
-            used = {node.index for node in descendants(other) if isinstance(node, c.Local)}
-            if not any(side.index <= index < first + count for index in used):
-                return side.index - first, other
-    return None
 
 
 def _is_filter(items: c.Expression) -> bool:

@@ -25,11 +25,10 @@ from interpreter.language.types import INT, NOTHING, Type
 if TYPE_CHECKING:
     from interpreter.compiler.build.module import ModuleBuilder
 
-__all__ = ["ASKED", "NOBODY", "STOPPED", "Stretches", "enter", "must_settle", "push_special"]
+__all__ = ["ASKED", "STOPPED", "Stretches", "enter", "must_settle", "push_special"]
 
 STOPPED = o.Constant(-1)
 """What a stretch gives that waits for a choice, or ends the game."""
-NOBODY = o.Constant(-1)
 ASKED = STATE + WORD
 """Where the header of the state says which stretch asks; -1: none, the game is over."""
 WHERE, INTO, BELOW = 0, WORD, 2 * WORD

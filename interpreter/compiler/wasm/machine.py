@@ -29,7 +29,6 @@ if TYPE_CHECKING:  # a game in the plain form needs none of it
 T = TypeVar("T")
 
 __all__ = ["Code", "CompiledMachine", "Keeper", "Peeks", "kept_as", "outlook_of"]
-__all__ = ["Code", "CompiledMachine", "Keeper", "Peeks", "outlook_of"]
 
 Code = tuple[int, tuple[Value, ...]]
 """An option as the machine lists it: the alternative's number at its decision, and its values."""

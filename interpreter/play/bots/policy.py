@@ -16,10 +16,9 @@ from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.worlds import OPTIONS, Worlds
 from interpreter.kernel.state import State, Value
-from interpreter.language import core as c
 from interpreter.language.model import Model
 from interpreter.language.policies import Line, Pattern, Policy, Preferences, how_to_choose
-from interpreter.language.walk import descendants
+from interpreter.language.preferred import pinned_by
 from interpreter.play.bots.base import Bot, Code, Stream
 from interpreter.play.bots.peeks import Peeks, peeks_of
 
@@ -235,24 +234,12 @@ def _ready_pattern(machine: Machine, site: AskSite, pattern: Pattern, number: in
     count = len(site.options[number].variables) if number is not None else 0
     pins: dict[int, Evaluate] = {}
     for test in pattern.tests:
-        pinned = _pinned(test, first, count)
+        pinned = pinned_by(test, first, count)
         if pinned is not None:
             pins.setdefault(pinned[0], compile_(pinned[1]))
     tests = tuple(compile_(test) for test in pattern.tests)
     keys = tuple(compile_(key) for key in pattern.keys)
     return _Pattern(number, pins, tests, keys, pattern.local_count)
-
-
-def _pinned(test: c.Expression, first: int, count: int) -> tuple[int, c.Expression] | None:
-    """``choice == value``, where the value can be known before the choice: the choice's position, and the value."""
-    if not isinstance(test, c.Comparison) or test.operator != "==":
-        return None
-    for side, other in ((test.left, test.right), (test.right, test.left)):
-        if isinstance(side, c.Local) and first <= side.index < first + count:
-            used = {node.index for node in descendants(other) if isinstance(node, c.Local)}
-            if not any(side.index <= index < first + count for index in used):
-                return side.index - first, other
-    return None
 
 
 # --- looking for options
