@@ -19,6 +19,7 @@ from interpreter.engine.ruleset import Ruleset, load
 from interpreter.play.bots.base import Code, Stream
 from interpreter.play.bots.named import bots_of, default_bots, policies_for
 from interpreter.play.match import Match
+from interpreter.play.simulate import simulate
 from interpreter.reading.files import Shelf
 from tests.play.toy import ROOT
 
@@ -211,6 +212,24 @@ def test_a_policy_that_the_module_cannot_hold_is_followed_all_the_same(monkeypat
     assert choices(rulesets[1], "eager", 2, 5) == first
     assert tables[1].machine.module is not None, "random bots and rules stay there"
     assert tables[1].machine.bailouts == 0
+
+
+def test_a_policy_that_the_module_cannot_hold_does_not_keep_others_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was asked for before there was a module."""
+    monkeypatch.setenv("REGELWERK_CACHE", "off")
+
+    def refuses(*_: object) -> str:
+        raise Unsupported("a policy")
+
+    monkeypatch.setattr(Policies, "choosing", refuses)
+    ruleset = load("pebbles", shelf=Shelf([ROOT])).for_players(2)
+    machine = ruleset.table(2, ruleset.settings({})).machine
+    for patience in (1_000, 0):
+        machine.patience = patience
+        assert len(list(simulate(ruleset, bots_of("eager", ruleset, 2), 1))) == 1
+        assert (machine.module is None) == (patience > 0)
+    assert len(list(simulate(ruleset, bots_of("random", ruleset, 2), 1))) == 1
+    assert held(machine) == ["random"]
 
 
 def test_a_module_is_made_where_that_is_worth_it(monkeypatch: pytest.MonkeyPatch) -> None:

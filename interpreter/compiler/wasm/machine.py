@@ -9,7 +9,7 @@ plain form makes that choice and says what is wrong.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -120,13 +120,20 @@ class CompiledMachine(Machine):
         return self.compile()
 
     def compile(self) -> Compiled | None:
-        """Makes the module now, with all policies that are known. None where it cannot be made."""
+        """Makes the module now, with all policies that are known. Where there is none with those that are new, they
+        stay outside for good. None where it cannot be made at all."""
         from interpreter.compiler.wasm.module import Compiled, Unavailable
 
         before = self._module
         try:
             self._module = Compiled.of(self, tuple(self._players.values()))
         except Unavailable:
+            fresh = [key for key in self._players if before is None or key not in before.players]
+            if fresh:
+                self._refused.update(fresh)
+                for key in fresh:
+                    del self._players[key]
+                return self.compile()
             self._none = True
             self._module = None
         if before is not None:
@@ -302,22 +309,9 @@ class CompiledMachine(Machine):
         all."""
         key = self._key(policy, peeks)
         module = self.module
-        if module is None:
-            return None
-        found = module.players.get(key)
-        if found is None and key not in self._refused and len(self._players) < MOST_POLICIES:
-            if policy is not None:
-                self.learn(policy)
-            self._players[key] = Player(policy, key, peeks)
+        if module is not None and key not in module.players and self._knows({key: (policy, peeks)}):
             module = self.compile()
-            if module is None:  # with it there is none: it stays outside
-                del self._players[key]
-                self._refused.add(key)
-                self._none = False
-                self.compile()
-            else:
-                found = module.players.get(key)
-        return found
+        return module.players.get(key) if module is not None else None
 
     def whole(self, wanted: Sequence[tuple[Policy | None, Peeks | None]]) -> tuple[Whole, list[int]] | None:
         """What plays whole games by such policies, one for each seat, and their numbers in the module. None where there
@@ -325,27 +319,27 @@ class CompiledMachine(Machine):
         if self.plain or self._none:
             return None
         keys = [self._key(*each) for each in wanted]
-        module = self._module
-        fresh = {key: each for key, each in zip(keys, wanted, strict=True) if key not in self._players}
-        if len(self._players) + len(fresh) > MOST_POLICIES or not self._refused.isdisjoint(keys):
+        if not self._knows(dict(zip(keys, wanted, strict=True))):
             return None
-        before = dict(self._players)
-        for key, (policy, peeks) in fresh.items():
-            if policy is not None:
-                self.learn(policy)
-            self._players[key] = Player(policy, key, peeks)
-        if module is None:
-            if self.patience > 0 and not self._is_kept():
-                return None
+        module = self.module
+        if module is not None and not module.players.keys() >= {*keys}:
             module = self.compile()
-        elif any(key not in module.players for key in keys):
-            module = self.compile()
-        if module is None and fresh:  # with them there is none: they stay outside
-            self._players = before
-            self._refused.update(fresh)
-            self._none = False
-            self.compile()
-        return None if module is None else (module.whole, [module.players[key] for key in keys])
+        if module is None or not module.players.keys() >= {*keys}:
+            return None
+        return module.whole, [module.players[key] for key in keys]
+
+    def _knows(self, wanted: Mapping[str, tuple[Policy | None, Peeks | None]]) -> bool:
+        """Policies by their keys are known from now on, and come into the next module; false where one is refused, or
+        there is no room for all."""
+        fresh = wanted.keys() - self._players.keys()
+        if len(self._players) + len(fresh) > MOST_POLICIES or not self._refused.isdisjoint(wanted):
+            return False
+        for key, (policy, peeks) in wanted.items():
+            if key in fresh:
+                if policy is not None:
+                    self.learn(policy)
+                self._players[key] = Player(policy, key, peeks)
+        return True
 
     def _key(self, policy: Policy | None, peeks: Peeks | None) -> str:
         if policy is None:
