@@ -11,10 +11,11 @@ from typing import Any
 from interpreter.base.frozen import dataclass
 from interpreter.compiler.build.memory import STATE, CellGroup
 from interpreter.compiler.build.module import ModuleBuilder
-from interpreter.compiler.build.shapes import NO_INDEX, NO_NUMBER, WORD, Shapes
+from interpreter.compiler.build.shapes import NO_INDEX, NO_NUMBER, WORD, Shapes, signed
 from interpreter.compiler.build.standalone import OPEN
 from interpreter.compiler.wasm.codec import Codec
 from interpreter.compiler.wasm.standalone import EXPORTS, StandaloneModule, standalone_module
+from interpreter.compiler.wasm.whole import BOT_STREAM
 from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.setup import Table
 from interpreter.engine.values import Names
@@ -51,7 +52,7 @@ def standalone(ruleset: Ruleset, people: int, settings: Mapping[str, Value], pol
         unable = [index for index, function in bot.items() if function in builder.left_out]
         bot.update({index: builder.policies.random(index) for index in unable})
         by_chance.append(sorted({asks[index][1].ask.name for index in unable}))
-    streams = [_signed(name_hash(f"bot seat {seat}")) for seat in range(len(builder.constants.seats))]
+    streams = [signed(name_hash(BOT_STREAM.format(seat))) for seat in range(len(builder.constants.seats))]
     module = standalone_module(builder, first, bots, streams)
     named = [
         {"name": name, "number": number, "by_chance": unable}
@@ -59,10 +60,6 @@ def standalone(ruleset: Ruleset, people: int, settings: Mapping[str, Value], pol
     ]
     described = _Manifest(ruleset, table, builder, module)
     return Standalone(module.text, described.whole(people, settings, named, streams), builder)
-
-
-def _signed(word: int) -> int:
-    return word - 2**64 if word >= 2**63 else word
 
 
 class _Manifest:

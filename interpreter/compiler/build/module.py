@@ -17,7 +17,7 @@ from interpreter.compiler.build.memory import Memory
 from interpreter.compiler.build.phases import Phases
 from interpreter.compiler.build.policies import Policies
 from interpreter.compiler.build.rows import Rows
-from interpreter.compiler.build.shapes import Shapes, Unsupported
+from interpreter.compiler.build.shapes import Shapes, Unsupported, halves
 from interpreter.compiler.build.steps import Steps
 from interpreter.compiler.build.stretches import Stretches
 from interpreter.compiler.build.values import Values
@@ -252,9 +252,8 @@ class ModuleBuilder:
                     if cell in effects.tracks:
                         track = self.memory.words(list(effects.tracks[cell].capacities()))
                 wakes = effects.wakes[cell]
-                halves = [_signed(wakes >> shift & 0xFFFFFFFF) for shift in (0, 32)]
                 address = cells.address + number * cells.stride
-                words.extend([address, order, int(form == "piles"), capacity, *halves, special, track])
+                words.extend([address, order, int(form == "piles"), capacity, *halves(wakes), special, track])
         return self.memory.words(words)
 
     @cached_property
@@ -277,7 +276,3 @@ class ModuleBuilder:
                 rows.append(self.memory.words([len(prices), *accumulate(prices, initial=0), *prices]))
             words[cell] = self.memory.words(rows)
         return self.memory.words(words)
-
-
-def _signed(word: int) -> int:
-    return word - 2**32 if word >= 2**31 else word

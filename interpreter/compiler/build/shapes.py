@@ -19,7 +19,7 @@ from interpreter.compiler.constants import Constants
 from interpreter.compiler.ir.ops import Rep
 from interpreter.language.types import INT, Type, list_of
 
-__all__ = ["NO_INDEX", "NO_NUMBER", "WORD", "Shapes", "Unsupported"]
+__all__ = ["NO_INDEX", "NO_NUMBER", "WORD", "Shapes", "Unsupported", "halves", "signed"]
 
 WORD = 4
 NO_INDEX = -1
@@ -160,3 +160,14 @@ class Shapes:
         if abs(number) > MOST_NUMBER:
             raise Unsupported(f"the number {number}")
         return number
+
+
+def signed(number: int, bits: int = 64) -> int:
+    """The number with a sign that has the same lowest bits."""
+    number &= (1 << bits) - 1
+    return number - (1 << bits) if number >> bits - 1 else number
+
+
+def halves(number: int) -> list[int]:
+    """The two words of a number of 64 bits, the lower one first."""
+    return [signed(number, 32), signed(number >> 32, 32)]

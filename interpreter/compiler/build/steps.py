@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from interpreter.compiler.build.function import ONE, ZERO
 from interpreter.compiler.build.memory import CellGroup
-from interpreter.compiler.build.shapes import WORD, Unsupported
+from interpreter.compiler.build.shapes import WORD, Unsupported, signed
 from interpreter.compiler.ir import ops as o
 from interpreter.compiler.ir.effects import may_fail
 from interpreter.kernel.chance import name_hash
@@ -232,7 +232,7 @@ class Steps:
         wakes = self.module.constants.effects.wakes[group.base : group.base + group.count]
         pending = self.memory.groups["pending"].address
         for half in (0, 1):
-            masks = [_signed(mask >> 32 * half & 0xFFFFFFFF) for mask in wakes]
+            masks = [signed(mask >> 32 * half, 32) for mask in wakes]
             if not any(masks):
                 continue
             if len(set(masks)) == 1 or isinstance(owner, o.Constant):
@@ -324,7 +324,7 @@ class Steps:
         return o.Constant(group.address + number * group.stride), o.Constant(group.base + number)
 
     def _hash(self, name: str) -> o.Value:
-        return o.Constant(_signed_long(name_hash(name)), "i64")
+        return o.Constant(signed(name_hash(name)), "i64")
 
     def _pick(self, step: c.Picks) -> None:
         b = self.b
@@ -348,11 +348,3 @@ class Steps:
         b, module = self.b, self.module
         values = [b.read_local(index, type_) for index, type_ in self.module.captured(step)]
         b.add(o.Do(o.Call(module.keeping(step), tuple(values)), span=b.span))
-
-
-def _signed(word: int) -> int:
-    return word - 2**32 if word >= 2**31 else word
-
-
-def _signed_long(number: int) -> int:
-    return number - 2**64 if number >= 2**63 else number

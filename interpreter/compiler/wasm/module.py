@@ -13,7 +13,7 @@ from interpreter.compiler import lower as l
 from interpreter.compiler.build.function import Slot
 from interpreter.compiler.build.memory import STATE
 from interpreter.compiler.build.module import ModuleBuilder
-from interpreter.compiler.build.shapes import WORD, Unsupported
+from interpreter.compiler.build.shapes import WORD, Unsupported, signed
 from interpreter.compiler.wasm.assemble import assembled
 from interpreter.compiler.wasm.codec import Codec, is_plain
 from interpreter.compiler.wasm.machine import kept_as
@@ -162,7 +162,7 @@ class Compiled:
             return False
         self.leave()
         try:
-            self._start(_signed(chance.seed))
+            self._start(signed(chance.seed))
         except Trap:
             return False
         origin = State(state.cells, state.frame)
@@ -324,7 +324,7 @@ class Compiled:
         self.leave()
         self.seated = ()
         try:
-            self._start(_signed(seed))
+            self._start(signed(seed))
             for seat, (bot, stream) in enumerate(zip(bots, streams, strict=True)):
                 self._seat(seat, bot, stream.signed_origin)
             decisions = self._play(limit)
@@ -369,8 +369,3 @@ def _made(machine: CompiledMachine, builder: ModuleBuilder, players: tuple[Playe
     whole = plan.whole
     addresses: dict[str, Any] = {"options": plan.options, "stream": plan.stream, "whole": astuple(whole)}
     return Made(code, addresses, dict(builder.shapes.texts), tuple(player.key for player in players))
-
-
-def _signed(number: int) -> int:
-    number &= 2**64 - 1
-    return number - 2**64 if number >= 2**63 else number

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from interpreter.base.frozen import dataclass as frozen
 from interpreter.compiler.build.measures import MEASURE, OF_BITS, ROUND, ROUND_BITS, KeyPart, key_parts
 from interpreter.compiler.build.memory import STATE
-from interpreter.compiler.build.shapes import NO_NUMBER, WORD, Unsupported
+from interpreter.compiler.build.shapes import NO_NUMBER, WORD, Unsupported, halves, signed
 from interpreter.kernel.chance import Draws, name_hash
 from interpreter.kernel.state import Value
 from interpreter.language.model import Measure
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BIAS",
+    "BOT_STREAM",
     "CURVE",
     "FINAL",
     "MET",
@@ -95,8 +96,8 @@ def reserve(builder: ModuleBuilder) -> Areas:
         if parts and measure.seat is not None:
             mask &= ~(parts[measure.seat].mask << parts[measure.seat].shift)
         flags = curve | final << 1 | table << 2 | measure.sums << 3
-        plans += [flags, 0, *_halves(mask)]
-    hashes = [half for seat in range(seats) for half in _halves(name_hash(BOT_STREAM.format(seat)))]
+        plans += [flags, 0, *halves(mask)]
+    hashes = [half for seat in range(seats) for half in halves(name_hash(BOT_STREAM.format(seat)))]
 
     return Areas(
         memory.reserve_long(RECORDS * RECORD // LONG),
@@ -267,7 +268,7 @@ class Whole:
         self.built.leave()
         self.seat(bots)
         try:
-            decisions = self._game(_signed(seed), limit)
+            decisions = self._game(signed(seed), limit)
         except Trap:
             self._calm()
             return None
@@ -279,7 +280,7 @@ class Whole:
 
         self._lay(data, bots)
         try:
-            decisions = self._rest(_signed(seed), limit)
+            decisions = self._rest(signed(seed), limit)
         except Trap:
             self._calm()
             return None
@@ -342,16 +343,3 @@ def _rank(value: int, form: str) -> int | bool | None:
     if value == NO_NUMBER:
         return None
     return bool(value) if form == "bool" else value
-
-
-def _halves(number: int) -> list[int]:
-    return [_word(number & 0xFFFFFFFF), _word(number >> 32 & 0xFFFFFFFF)]
-
-
-def _word(number: int) -> int:
-    return number - 2**32 if number >= 2**31 else number
-
-
-def _signed(number: int) -> int:
-    number &= 2**64 - 1
-    return number - 2**64 if number >= 2**63 else number
