@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -21,8 +20,6 @@ __all__ = ["FunctionBuilder", "Slot"]
 ONE, ZERO = o.Constant(1), o.Constant(0)
 LARGEST = 2**40
 """Numbers under a name are no larger; those that are kept in cells fit into a word."""
-CAPPED = re.compile(r"[lp]\d")
-"""How the names of locals and parameters begin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +33,7 @@ class Slot:
 class FunctionBuilder:
     """Statements are added in order; ``block`` gathers some of them apart."""
 
-    def __init__(self, module: ModuleBuilder) -> None:
+    def __init__(self, module: ModuleBuilder, parameters: Iterable[o.Var] = ()) -> None:
         self.module = module
         self.shapes: Shapes = module.shapes
         self.memory = module.memory
@@ -46,6 +43,8 @@ class FunctionBuilder:
         """The address of the frame, where locals lie in one."""
         self.span: Span = NOWHERE
         self._count = 0
+        self._small = set(parameters)
+        """Variables with numbers that were looked at before: parameters by whoever calls, and locals."""
 
     # --- variables and statements
 
@@ -95,7 +94,7 @@ class FunctionBuilder:
     def capped(self, value: o.Value) -> o.Value:
         """The same number, or a failure where so many sums of such numbers could be too large for 64 bits as one
         decision can work out."""
-        if value.rep != "i64" or _is_small(value):
+        if value.rep != "i64" or self._is_small(value):
             return value
         kept = self.kept(value)
         low = o.Compare("lt", kept, o.Constant(-LARGEST, "i64"))
@@ -103,6 +102,20 @@ class FunctionBuilder:
             o.Select(low, ONE, o.Compare("gt", kept, o.Constant(LARGEST, "i64"))), "a number that is too large"
         )
         return kept
+
+    def _is_small(self, value: o.Value) -> bool:
+        """Whether a number surely fits into a word, or has been looked at before."""
+        match value:
+            case o.Load() | o.ToNumber():
+                return True
+            case o.Constant(number):
+                return abs(number) <= LARGEST
+            case o.Get(var):
+                return var in self._small
+            case o.Select(_, then, otherwise):
+                return self._is_small(then) and self._is_small(otherwise)
+            case _:
+                return False
 
     def fail(self, why: str = "") -> None:
         self.add(o.Fail(why, span=self.span))
@@ -128,6 +141,7 @@ class FunctionBuilder:
         if found is None or found.rep != rep:
             found = self.locals[index] = o.Var(f"l{index}_{rep}", rep)
         self.set(found, self.capped(value))
+        self._small.add(found)
 
     # --- kept forms
 
@@ -209,18 +223,3 @@ class FunctionBuilder:
 
     def none(self, type_: Type) -> o.Value:
         return o.Constant(self.shapes.none(type_), self.shapes.rep(type_))
-
-
-def _is_small(value: o.Value) -> bool:
-    """Whether a number surely fits into a word, or has been looked at before."""
-    match value:
-        case o.Load() | o.ToNumber():
-            return True
-        case o.Constant(number):
-            return abs(number) <= LARGEST
-        case o.Get(var):
-            return CAPPED.match(var.name) is not None
-        case o.Select(_, then, otherwise):
-            return _is_small(then) and _is_small(otherwise)
-        case _:
-            return False
