@@ -2,12 +2,13 @@
 
 The builder charges each function and each loop. A function need not be charged unless it calls several others: loops
 are, and a chain of calls is no longer than the text. A loop need not be charged that is short, and goes through nothing
-that takes long: it has no loop in it, and calls only functions without loops or those that fill tables, which are
-charged themselves.
+that takes long: it has no loop in it, and no more than a few calls begin in it, of functions without loops or of those
+that fill tables, which are charged themselves.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -17,37 +18,43 @@ from interpreter.compiler.passes.context import Context, Functions
 
 __all__ = ["fuel"]
 
+CallsOf = Callable[[str], int | None]
+
 SHORT = o.Constant(256)
+FEW = 64
+"""So many calls may begin in what is not charged. Functions that call each other twice double them at each step."""
 
 
 def fuel(functions: Functions, context: Context) -> Functions:
     """Functions with fewer charges."""
     found: dict[str, o.Function] = {}
-    quiet: dict[str, bool] = {}
+    begun: dict[str, int | None] = {}
 
-    def is_quiet(name: str) -> bool:
-        if name not in quiet:
+    def calls_of(name: str) -> int | None:
+        """How many calls begin in one call of a function, itself included; None: many, or nobody knows."""
+        if name not in begun:
             function = functions.get(name)
-            quiet[name] = False  # for a function that calls itself
+            begun[name] = None  # for a function that calls itself
             if function is not None:
-                quiet[name] = function.rare or all(_is_quiet(op, is_quiet) for op in inner(function.body))
-        return quiet[name]
+                below = 0 if function.rare else _calls(function.body, calls_of)
+                begun[name] = None if below is None else below + 1
+        return begun[name]
 
     def change(op: Any) -> Any:
         body = getattr(op, "body", None)
         if isinstance(op, o.Block | o.While | o.Within) and body:
-            return replace(op, body=_less(body, is_quiet))
+            return replace(op, body=_less(body, calls_of))
         if isinstance(op, o.If):
-            return replace(op, then=_less(op.then, is_quiet), otherwise=_less(op.otherwise, is_quiet))
+            return replace(op, then=_less(op.then, calls_of), otherwise=_less(op.otherwise, calls_of))
         return op
 
     for name, function in functions.items():
         body = function.body
         if body and isinstance(body[0], o.Charge) and name not in context.roots and not function.rare:
             calls = sum(isinstance(op, o.Call) and op.function in functions for op in inner(body))
-            if calls < 2 or is_quiet(name):
+            if calls < 2 or calls_of(name) is not None:
                 body = body[1:]
-        found[name] = replace(function, body=_less(rewritten(body, change), is_quiet))
+        found[name] = replace(function, body=_less(rewritten(body, change), calls_of))
     return found
 
 
@@ -62,17 +69,27 @@ def _charged(after: tuple[o.Statement, ...]) -> o.While | None:
     return None
 
 
-def _is_quiet(op: Any, is_quiet: Any) -> bool:
-    return not isinstance(op, o.While) and (not isinstance(op, o.Call) or is_quiet(op.function))
+def _calls(body: Any, calls_of: CallsOf) -> int | None:
+    """How many calls begin in ops at most; None: more than a few, or they are in a loop."""
+    total = 0
+    for op in inner(body):
+        if isinstance(op, o.While):
+            return None
+        if isinstance(op, o.Call):
+            below = calls_of(op.function)
+            if below is None:
+                return None
+            total += below
+    return total if total <= FEW else None
 
 
-def _less(body: tuple[o.Statement, ...], is_quiet: Any) -> tuple[o.Statement, ...]:
+def _less(body: tuple[o.Statement, ...], calls_of: CallsOf) -> tuple[o.Statement, ...]:
     """Statements in which short loops are not charged."""
     found: list[o.Statement] = []
     for number, statement in enumerate(body):
         if isinstance(statement, o.Charge):
             loop = _charged(body[number + 1 :])
-            if loop is not None and all(_is_quiet(op, is_quiet) for op in inner((loop.test, loop.body, loop.step))):
+            if loop is not None and _calls((loop.test, loop.body, loop.step), calls_of) is not None:
                 if isinstance(statement.steps, o.Constant) and statement.steps.value <= SHORT.value:
                     continue
                 statement = o.If(o.Compare("gt", statement.steps, SHORT), (statement,))
