@@ -43,16 +43,18 @@ class Option:
 class Named:
     """The options of one decision of a table, each made when it is first looked up.
 
-    ``options`` are those that were, by their codes: equal ones are one object, as long as few are known. ``seat`` is
-    the local that says who decides, if one does.
+    ``index`` is the stretch that asks, ``options`` are those that were, by their codes: equal ones are one object, as
+    long as few are known. ``seat`` is the local that says who decides, if one does.
     """
 
-    __slots__ = ("machine", "names", "options", "seat", "site")
+    __slots__ = ("index", "machine", "names", "options", "seat", "site")
 
-    def __init__(self, machine: CompiledMachine, site: AskSite, names: Names) -> None:
-        self.machine, self.site, self.names = machine, site, names
+    def __init__(self, machine: CompiledMachine, index: int, names: Names) -> None:
+        self.machine, self.index, self.names = machine, index, names
+        self.site: AskSite = machine.asks[index]
+        seat = self.site.ask.seat
         self.options: dict[Code, Option] = {}
-        self.seat = site.ask.seat.index if type(site.ask.seat) is c.Local else None
+        self.seat = seat.index if type(seat) is c.Local else None
 
     def option(self, code: Code) -> Option:
         """The option of an alternative's number and values."""

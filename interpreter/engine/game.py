@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from interpreter.base.frozen import dataclass
 from interpreter.base.words import counted
-from interpreter.compiler.constants import RuleFailure, check_records
 from interpreter.compiler.wasm.machine import CompiledMachine
 from interpreter.engine.decision import Code, Decision, Named, Option
 from interpreter.engine.refusal import IllegalMove, because_of, refuse
@@ -192,7 +191,10 @@ class Game:
 
     def _ask(self) -> None:
         """Finds out what is asked now."""
-        asked = self._begun.machine.asked(self.state)
+        self._stand(self._begun.machine.asked(self.state))
+
+    def _stand(self, asked: tuple[int, int] | None) -> None:
+        """The decision of a stretch and a seat is at hand; none where the game is over."""
         if asked is None:
             self.decision = None
             return
@@ -208,7 +210,7 @@ class Game:
         begun = self._begun
         named = begun.named.get(index)
         if named is None:
-            named = begun.named[index] = Named(begun.machine, begun.machine.asks[index], begun.ruleset.names)
+            named = begun.named[index] = Named(begun.machine, index, begun.ruleset.names)
         return named
 
     @property
@@ -272,17 +274,9 @@ class Game:
             option = choice if isinstance(choice, Option) and self._is_sure(choice) else self.offered(choice)
         assert decision is not None
         assert isinstance(option, Option)
-        state = self.state
-        records = len(state.log) if state.home is None else state.home.records
-        check_records(records, decision.site.ask.span)
-        index = self._begun.machine.take(state, self.chance, *option.code)
-        made = self._made
-        self._made = made, decision.actor, index, option.code
-        try:
-            self._ask()
-        except RuleFailure:  # it cannot be said whose decision comes next
-            self.undo()
-            raise
+        asked = self._begun.machine.go(self.state, self.chance, option.code)
+        self._made = self._made, decision.actor, decision.named.index, option.code
+        self._stand(asked)
 
     def _is_sure(self, option: Option) -> bool:
         """Whether an option that the game made itself is legal now: the short way."""

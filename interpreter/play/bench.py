@@ -28,7 +28,7 @@ from typing import Any
 from interpreter.base.cycles import no_search
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset, load
-from interpreter.play.bots.base import Bot, Stream
+from interpreter.play.bots.base import Bot
 from interpreter.play.bots.named import RANDOM, bots_of, policies_for
 from interpreter.play.match import MAXIMUM_DECISIONS, Match, streams_for
 
@@ -174,20 +174,24 @@ class Subject:
 
     def applied(self, seconds: float, clock: Callable[[], float] = process_time) -> Speed:
         """Games through ``decision`` and ``apply``, as whoever uses the package plays them."""
-        machine, bots, numbers = self.table.machine, self.bots, Stream(0, POLICY)
+        machine, bots = self.table.machine, self.bots
         base = machine.constants.layout.base["round"]
         games = decisions = rounds = 0
         with _alone():
             before, start = machine.bailouts, clock()
             while (spent := clock() - start) < seconds or not games:
-                game = self.ruleset.new_game(self.players, next(self._applied_seeds), self.settings)
+                seed = next(self._applied_seeds)
+                game, streams = (
+                    self.ruleset.new_game(self.players, seed, self.settings),
+                    streams_for(seed, self.players),
+                )
                 for made in range(MAXIMUM_DECISIONS):
                     decision = game.decision
                     if decision is None:
                         decisions += made
                         break
-                    game.apply(bots[decision.actor].choose(game, decision, numbers))
-                rounds += game.state.cells[base]
+                    game.apply(bots[decision.actor].choose(game, decision, streams[decision.actor]))
+                rounds += machine.cell(game.state, base)
                 games += 1
         return Speed(games, decisions, rounds, spent, machine.bailouts - before)
 

@@ -16,7 +16,9 @@ from interpreter.engine.ruleset import Ruleset, load
 from interpreter.kernel.chance import Scripted, Seeded
 from interpreter.kernel.listening import listen
 from interpreter.kernel.state import State
+from interpreter.play.bots.base import Stream
 from interpreter.play.bots.named import policies_for
+from interpreter.play.bots.policy import PolicyBot
 
 TABLES = [("goofspiel", 3), ("germany-2018", 3), ("outpost", 2)]
 
@@ -94,6 +96,60 @@ def test_a_game_in_the_module_tells_what_the_plain_one_does(name: str, players: 
                 assert fast.accepts(plain.decision.option(code).as_dict())
                 made((fast, plain), code)
                 assert lives_there(fast)
+    for fast, plain in pairs:
+        assert told(fast) == told(plain)
+    assert machine.bailouts == 0
+
+
+@pytest.mark.parametrize(("name", "players"), TABLES)
+@given(seed=st.integers(0, 1000), choices=st.integers(0, 2**32))
+@settings(max_examples=6, deadline=None)
+def test_bots_that_are_asked_ahead_choose_as_ever(name: str, players: int, seed: int, choices: int) -> None:
+    """Whether they are asked at each decision, twice at one, or not at all; whether their choice is made or another;
+    with streams of their own or a common one; with undo, another game, a copy and whole games in between."""
+    chance = random.Random(choices)
+    pairs = [begun(name, players, seed + number) for number in range(2)]
+    machine = pairs[0][0].machine
+    names = [*policies_for(pairs[0][0].ruleset)][:3]
+    seats = [(chance.choice(names), chance.randrange(2)) for _ in range(players)]
+    streams = [[Stream(seed, f"seat {number}") for number in range(2)] for _ in pairs[0]]
+    bots = [[PolicyBot(policies_for(game.ruleset)[policy]) for policy, _ in seats] for game in pairs[0]]
+    number = 0
+    for _ in range(150):
+        games = pairs[number]
+        if games[1].decision is None:
+            number = 1 - number
+            continue
+        seat = games[1].decision.actor % players
+        match chance.randrange(14):
+            case 0:
+                for _ in range(chance.choice((1, 2, 70))):
+                    assert games[0].undo() == games[1].undo()
+                assert games[0].digest() == games[1].digest()
+            case 1:
+                number = 1 - number
+            case 2:
+                pairs[number] = games[0].clone(), games[1].clone()
+            case 3:
+                made(games, chance.choice(games[1].decision.codes[:60]))
+            case 4:
+                seats[seat] = chance.choice(names), chance.randrange(2)
+                for game, row in zip(games, bots, strict=True):
+                    row[seat] = PolicyBot(policies_for(game.ruleset)[seats[seat][0]])
+            case 5:
+                whole = machine.whole([(bot.policy, None) for bot in bots[0]])
+                assert whole is not None
+                whole[0].game(chance.randrange(100), whole[1], 10_000)
+            case 6:
+                assert told(games[0]) == told(games[1])
+            case again:
+                for _ in range(1 + (again == 7)):
+                    chosen = [
+                        row[seat].choose(game, game.decision, own[seats[seat][1]])  # type: ignore[arg-type]
+                        for game, row, own in zip(games, bots, streams, strict=True)
+                    ]
+                    assert chosen[0] == chosen[1]
+                made(games, chosen[0].code)
     for fast, plain in pairs:
         assert told(fast) == told(plain)
     assert machine.bailouts == 0
@@ -189,6 +245,7 @@ def test_a_game_goes_on_at_another_table() -> None:
 
 
 def test_a_further_policy_makes_another_module_and_games_go_on() -> None:
+    pair.cache_clear()  # other tests may have taught the machine these policies
     fast, plain = begun("germany-2018", 3, 4)
     machine = fast.machine
     copies = [fast.clone() for _ in range(3)]

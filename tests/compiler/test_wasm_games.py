@@ -136,7 +136,7 @@ def test_a_game_of_random_choices_has_the_same_options_and_states(name: str) -> 
             place = chooses.randrange(len(options))
             game.apply(game.decision.option(options[place]))
             stride = it.builder.decisions.stride(it.words(STATE, 2)[1])
-            it.exports["take"](it.store, it.plan.options + place * stride * WORD)
+            it.exports["step"](it.store, it.plan.options + place * stride * WORD)
             assert it.state().digest() == game.digest(), site.ask.name
 
 

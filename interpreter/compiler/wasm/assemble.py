@@ -9,6 +9,7 @@ from interpreter.compiler.build.memory import STATE
 from interpreter.compiler.build.module import ModuleBuilder
 from interpreter.compiler.build.shapes import WORD
 from interpreter.compiler.ir.effects import Cells
+from interpreter.compiler.lower import Asks
 from interpreter.compiler.passes import optimised
 from interpreter.compiler.passes.context import Context
 from interpreter.compiler.wasm.emit import text_of
@@ -27,15 +28,33 @@ FEWEST_SLOTS, MOST_SLOTS = 4, 64
 CACHE_WORDS = 256 * 1024
 """The size of the cache of distances, unless the graph is so large that the fewest slots take more."""
 GAP = 64
+UNDO_BYTES, MOST_UNDONE = 1024 * 1024, 1_024
+"""The room for states that can be gone back to, and how many these are at most."""
+FRAMES_KEPT = 2_048
+"""So many words of frames may such a state have."""
+TURN_HEAD, MOST_TOLD = 16, 256
+"""The bytes before the option in what is told of a decision, and the bytes of all of it: a longer option is not told
+ahead."""
 
 
 class Plan:
-    """Addresses behind the constants: the first state, the options, the arena."""
+    """Addresses behind the constants: what is told of a decision (``turn``), the bots that are asked ``ahead``, states
+    that can be gone back to (``undone``: how many there are, and the ``slot`` for the next), the first state, the
+    options, the arena."""
 
-    def __init__(self, builder: ModuleBuilder, first: bytes, whole: Areas) -> None:
+    def __init__(self, builder: ModuleBuilder, first: bytes, whole: Areas, undo_bytes: int) -> None:
         self.whole = whole
         self.stream = (builder.memory.end + 7) // 8 * 8
-        at = self.stream + 16
+        self.turn = self.stream + 16
+        asks = builder.decisions.asks
+        self.turn_size = min(MOST_TOLD, TURN_HEAD + max((builder.decisions.stride(i) for i in asks), default=0) * WORD)
+        self.turn_size = (self.turn_size + 7) // 8 * 8
+        self.ahead = self.turn + self.turn_size
+        self.undone = self.ahead + (len(builder.constants.seats) * WORD + 7) // 8 * 8
+        self.undo = self.undone + 2 * WORD
+        self.slot = (builder.memory.frames - STATE + FRAMES_KEPT * WORD + 7) // 8 * 8
+        self.slots = max(1, min(MOST_UNDONE, undo_bytes // self.slot))
+        at = self.undo + self.slots * self.slot
         self.first, self.first_size = at, len(first)
         self.options = at + (len(first) + 7) // 8 * 8
         self.options_end = self.options + OPTIONS_WORDS * WORD
@@ -78,17 +97,21 @@ def built(
     return stretches, asked, context
 
 
-def assembled(builder: ModuleBuilder, first: bytes, bots: Bots = (), further: Iterable[str] = ()) -> tuple[str, Plan]:
+def assembled(
+    builder: ModuleBuilder, first: bytes, bots: Bots = (), further: Iterable[str] = (), undo_bytes: int = UNDO_BYTES
+) -> tuple[str, Plan]:
     """The text of the module, and where things lie in its memory. ``first`` is the state that games begin with, and
-    ``further`` are functions that are called from outside beside those that every module has."""
+    ``further`` are functions that are called from outside beside those that every module has. States that can be gone
+    back to take ``undo_bytes``."""
     stretches, asked, context = built(builder, bots, further)
     seats = len(builder.constants.seats)
     streams, kinds = builder.memory.reserve_long(2 * seats), builder.memory.reserve(seats)
+    sizes = _sizes(builder, len(stretches))
     functions = optimised(builder.functions, context)
     touched = list(_touched(builder, context))
     graph = list(_graph(builder))
     holders = builder.holders
-    plan = Plan(builder, first, reserve(builder))
+    plan = Plan(builder, first, reserve(builder), undo_bytes)
     runtime = inliner(runtime_text() + effects_text())
     lines = ["(module", *_head(builder, plan, holders, graph), runtime.text]
     lines.extend(text_of(function, runtime) for function in functions.values())
@@ -109,18 +132,42 @@ def assembled(builder: ModuleBuilder, first: bytes, bots: Bots = (), further: It
         "streams": streams,
         "stream": plan.stream,
         "kinds": kinds,
+        "turn": plan.turn,
+        "told": plan.turn + TURN_HEAD,
+        "room": plan.turn_size - TURN_HEAD,
+        "ahead": plan.ahead,
+        "undone": plan.undone,
+        "undo": plan.undo,
+        "slot": plan.slot,
+        "undo_slots": plan.slots,
+        "before": plan.slots - 1,
+        "seats": seats,
+        "sizes": sizes,
         "stretches": len(stretches),
         "asked": STATE + WORD,
         "top": STATE + 2 * WORD,
         "seed": STATE + 4 * WORD,
     }
     seated = ONLY_BOT if len(bots) == 1 else SEATED_BOT.format(kinds=kinds, state=STATE)
-    lines.extend((DRIVER.format(bot=seated, **numbers), whole_text(builder, plan.whole, numbers)))
+    clear = "\n".join(
+        f"  (i64.store (i32.const {at}) (i64.const 0))" for at in range(plan.turn, plan.turn + plan.turn_size, 8)
+    )
+    lines.extend((DRIVER.format(bot=seated, clear=clear, **numbers), whole_text(builder, plan.whole, numbers)))
     data = dict(builder.memory.data)
     data[plan.first] = first
     lines.extend(_data(data))
     lines.append(")")
     return "\n".join(lines), plan
+
+
+def _sizes(builder: ModuleBuilder, stretches: int) -> int:
+    """The address of a word for each stretch: where the bytes of its alternatives stand, if it asks."""
+    decisions = builder.decisions
+    rows = [0] * stretches
+    for index, (_, end) in decisions.asks.items():
+        assert isinstance(end, Asks)
+        rows[index] = builder.memory.words([decisions.words(option) * WORD for option in end.ask.options])
+    return builder.memory.words(rows)
 
 
 def context_of(
@@ -324,20 +371,84 @@ DRIVER = """
   (call_indirect $options_of (type $listing) (i32.load (i32.const {state})) (i32.load (i32.const {asked})))
   (global.get $options_end))
 
-;; The seat that decides.
-(func (export "actor") (result i32)
-  (global.set $arena (global.get $arena_start))
-  (global.set $fuel (i32.const {fuel}))
-  (call_indirect $actor_of (type $stretch) (i32.load (i32.const {state})) (i32.load (i32.const {asked}))))
-
 ;; Goes on with the option at an address, to the next decision.
-(func $choose (export "take") (param $option i32)
+(func $choose (param $option i32)
   (global.set $arena (global.get $arena_start))
   (global.set $fuel (i32.const {fuel}))
   (global.set $frame (i32.load (i32.const {state})))
   (global.set $top (i32.load (i32.const {top})))
   (call $run (call_indirect $take_of (type $taking) (global.get $frame) (local.get $option)
     (i32.load (i32.const {asked})))))
+
+;; Tells of the decision at hand: the stretch that asks (-1: the game is over), the seat that decides and, where a bot
+;; of that seat is asked ahead, that it chose, how many numbers it drew for that, and the option.
+(func $tell (export "tell")
+  (local $asked i32) (local $seat i32) (local $bot i32) (local $stream i32) (local $used i64) (local $option i32)
+  (local $size i32)
+{clear}
+  (i32.store (i32.const {turn}) (local.tee $asked (i32.load (i32.const {asked}))))
+  (if (i32.lt_s (local.get $asked) (i32.const 0)) (then (return)))
+  (global.set $arena (global.get $arena_start))
+  (global.set $fuel (i32.const {fuel}))
+  (local.set $seat (call_indirect $actor_of (type $stretch) (i32.load (i32.const {state})) (local.get $asked)))
+  (i32.store offset=4 (i32.const {turn}) (local.get $seat))
+  (if (i32.ge_u (local.get $seat) (i32.const {seats})) (then (return)))
+  (local.set $bot (i32.load (i32.add (i32.const {ahead}) (i32.shl (local.get $seat) (i32.const 2)))))
+  (if (i32.eqz (local.get $bot)) (then (return)))
+  (local.set $stream (i32.add (i32.const {streams}) (i32.shl (local.get $seat) (i32.const 4))))
+  (local.set $used (i64.load offset=8 (local.get $stream)))
+  (local.set $option (call_indirect $bots (type $stretch) (i32.load (i32.const {state}))
+    (i32.sub (i32.add (local.get $asked) (local.get $bot)) (i32.const 1))))
+  (local.set $size (i32.load (i32.add (i32.shl (i32.load (local.get $option)) (i32.const 2))
+    (i32.load (i32.add (i32.const {sizes}) (i32.shl (local.get $asked) (i32.const 2)))))))
+  (if (i32.gt_u (local.get $size) (i32.const {room}))
+    (then (i64.store offset=8 (local.get $stream) (local.get $used)) (return)))
+  (i32.store offset=8 (i32.const {turn}) (i32.const 1))
+  (i32.store offset=12 (i32.const {turn})
+    (i32.wrap_i64 (i64.sub (i64.load offset=8 (local.get $stream)) (local.get $used))))
+  (call $copy_words (i32.const {told}) (local.get $option) (i32.shr_u (local.get $size) (i32.const 2))))
+
+;; The address of a slot for a state that can be gone back to.
+(func $slot (param $number i32) (result i32)
+  (i32.add (i32.const {undo}) (i32.mul (local.get $number) (i32.const {slot}))))
+
+;; Keeps the state; where it has too many frames nothing is kept, and nothing from before.
+(func $keep
+  (local $bytes i32) (local $next i32)
+  (local.set $bytes (i32.sub (i32.load (i32.const {top})) (i32.const {state})))
+  (if (i32.gt_u (local.get $bytes) (i32.const {slot}))
+    (then (i32.store (i32.const {undone}) (i32.const 0)) (return)))
+  (local.set $next (i32.load offset=4 (i32.const {undone})))
+  (memory.copy (call $slot (local.get $next)) (i32.const {state}) (local.get $bytes))
+  (i32.store offset=4 (i32.const {undone})
+    (i32.rem_u (i32.add (local.get $next) (i32.const 1)) (i32.const {undo_slots})))
+  (if (i32.lt_u (i32.load (i32.const {undone})) (i32.const {undo_slots}))
+    (then (i32.store (i32.const {undone}) (i32.add (i32.load (i32.const {undone})) (i32.const 1))))))
+
+;; Goes back to the state that was kept last; 0: there is none.
+(func $take_back (export "take_back") (result i32)
+  (local $slot i32) (local $next i32)
+  (if (i32.eqz (i32.load (i32.const {undone}))) (then (return (i32.const 0))))
+  (i32.store (i32.const {undone}) (i32.sub (i32.load (i32.const {undone})) (i32.const 1)))
+  (local.set $next (i32.rem_u (i32.add (i32.load offset=4 (i32.const {undone})) (i32.const {before}))
+    (i32.const {undo_slots})))
+  (i32.store offset=4 (i32.const {undone}) (local.get $next))
+  (local.set $slot (call $slot (local.get $next)))
+  (memory.copy (i32.const {state}) (local.get $slot)
+    (i32.sub (i32.load offset=8 (local.get $slot)) (i32.const {state})))
+  (call $forget)
+  (i32.const 1))
+
+;; Keeps the state, goes on with the option at an address to the next decision, and tells of that.
+(func (export "step") (param $option i32)
+  (call $keep)
+  (call $choose (local.get $option))
+  (call $tell))
+
+;; Puts the bot of a seat among those that are asked ahead. Its stream stands where the seat's bot drew last.
+(func (export "ask_ahead") (param $seat i32) (param $kind i32)
+  (i32.store (i32.add (i32.const {ahead}) (i32.shl (local.get $seat) (i32.const 2)))
+    (i32.add (i32.mul (local.get $kind) (i32.const {stretches})) (i32.const 1))))
 
 ;; A number below n from the stream of the bot on a seat.
 (func $draw (param $seat i32) (param $n i32) (result i32)

@@ -115,7 +115,9 @@ class Instance:
         trap = (ctypes.c_int64 * 1)()
         self._kept += (function, values, trap)
         context = ctypes.cast(self._store._context(), ctypes.c_void_p).value
-        given = (context, ctypes.addressof(function._func), ctypes.addressof(values), size, ctypes.addressof(trap))
+        pointer = ctypes.c_void_p  # made once: numbers would be turned into what C takes at each call
+        func, into = pointer(ctypes.addressof(function._func)), pointer(ctypes.addressof(values))
+        given = (pointer(context), func, into, ctypes.c_size_t(size), pointer(ctypes.addressof(trap)))
         call = _unchecked(long)
         traps = memoryview(trap).cast("B").cast("q")
         words = memoryview(values).cast("B").cast("i")
@@ -169,5 +171,4 @@ def _unchecked(long: bool) -> Callable[..., int | None]:
     address = ctypes.cast(c._wasmtime_func_call_unchecked, ctypes.c_void_p).value
     assert address is not None
     kind = ctypes.CFUNCTYPE if long else ctypes.PYFUNCTYPE
-    pointer = ctypes.c_void_p
-    return kind(pointer, pointer, pointer, pointer, ctypes.c_size_t, pointer)(address)
+    return kind(ctypes.c_void_p)(address)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from interpreter.compiler.constants import check_records
+from interpreter.compiler.constants import RuleFailure, check_records
 from interpreter.compiler.plain.machine import Machine
 from interpreter.kernel.chance import ChanceSource, Draws, Seeded
 from interpreter.kernel.effects import undo
@@ -99,7 +99,8 @@ class CompiledMachine(Machine):
     bailouts: int = 0
     texts: dict[str, int] = field(default_factory=dict)
     """The numbers of texts in memory, the same in all modules of a table."""
-    _module: Compiled | None = None
+    compiled: Compiled | None = None
+    """The module, as soon as there is one."""
     _players: dict[str, Player] = field(default_factory=dict)
     _refused: set[str] = field(default_factory=set)
     """Policies with which there is no module."""
@@ -113,8 +114,8 @@ class CompiledMachine(Machine):
     @property
     def module(self) -> Compiled | None:
         """The module, where there is one by now."""
-        if self._module is not None or self._none or self.plain:
-            return None if self.plain else self._module
+        if self.compiled is not None or self._none or self.plain:
+            return None if self.plain else self.compiled
         if self.patience > 0 and not self._is_kept():
             return None
         return self.compile()
@@ -124,9 +125,9 @@ class CompiledMachine(Machine):
         stay outside for good. None where it cannot be made at all."""
         from interpreter.compiler.wasm.module import Compiled, Unavailable
 
-        before = self._module
+        before = self.compiled
         try:
-            self._module = Compiled.of(self, tuple(self._players.values()))
+            self.compiled = Compiled.of(self, tuple(self._players.values()))
         except Unavailable:
             fresh = [key for key in self._players if before is None or key not in before.players]
             if fresh:
@@ -135,14 +136,14 @@ class CompiledMachine(Machine):
                     del self._players[key]
                 return self.compile()
             self._none = True
-            self._module = None
+            self.compiled = None
         if before is not None:
             before.leave()
-        return self._module
+        return self.compiled
 
     def ready(self) -> Compiled | None:
         """The module, made now where there is none yet."""
-        return self._module if self._module is not None or self._none else self.compile()
+        return self.compiled if self.compiled is not None or self._none else self.compile()
 
     def _is_kept(self) -> bool:
         return self.keeper is not None and self.keeper.has(kept_as(self._players))
@@ -155,8 +156,8 @@ class CompiledMachine(Machine):
         if home.built.machine is not self or (home.fetched and not home.is_current_in(state)):
             self.leave(state)
             return None
-        if home.built is not self._module and self._module is not None:
-            home.built = self._module  # it was made anew, with further policies; states are the same
+        if home.built is not self.compiled and self.compiled is not None:
+            home.built, home.turn = self.compiled, None  # it was made anew, with further policies; states are the same
         return home  # type: ignore[no-any-return]
 
     def _enters(self, state: State, chance: ChanceSource) -> Resident | None:
@@ -195,15 +196,35 @@ class CompiledMachine(Machine):
 
     def take(self, state: State, chance: ChanceSource, option: int, values: tuple[Value, ...]) -> int:
         """Makes a choice, which must be legal; gives the stretch that asked. See :meth:`Machine.take`."""
+        asked = self.asked(state)
+        self.go(state, chance, (option, values))
+        return asked[0] if asked is not None else -1
+
+    def go(self, state: State, chance: ChanceSource, code: Code) -> tuple[int, int] | None:
+        """Makes a choice, which must be legal; gives what is asked then, as :meth:`asked` does. Where it cannot be said
+        whose decision that is, the choice is taken back: :class:`RuleFailure`."""
         home: Any = state.home
-        if home is None or home.fetched or home.chance is not chance or home.built is not self._module or self.plain:
+        if home is None or home.fetched or home.chance is not chance or home.built is not self.compiled or self.plain:
             home = self._enters(state, chance)
         if home is not None:
-            index: int | None = home.take(state, option, values)
-            if index is not None:
-                return index
+            if len(home.since) > home.room:
+                self._check_records(state, home.records)
+            turn = home.take(state, code)
+            if turn is not None:
+                return turn.asked  # type: ignore[no-any-return]
             self.bailouts += 1
-        return self._plainly(state, lambda: super(CompiledMachine, self).take(state, chance, option, values))
+        else:
+            self._check_records(state, len(state.log))
+        self._plainly(state, lambda: super(CompiledMachine, self).take(state, chance, *code))
+        try:
+            return self.asked(state)
+        except RuleFailure:
+            self.undo(state)
+            raise
+
+    def _check_records(self, state: State, records: int) -> None:
+        if (asked := self.asked(state)) is not None:
+            check_records(records, self.asks[asked[0]].ask.span)
 
     def perform(self, state: State, chance: ChanceSource, procedure: str, then: str = "", number: int = 1) -> None:
         self._plainly(state, lambda: super(CompiledMachine, self).perform(state, chance, procedure, then, number))
@@ -241,7 +262,7 @@ class CompiledMachine(Machine):
     def play(self, seed: int, bots: Sequence[int], streams: Sequence[Draws], limit: int) -> tuple[int, int] | None:
         """A whole game in the module by the bots with these numbers (:meth:`player`), one for each seat: how many
         decisions there were, and the rounds. None where the module gives up."""
-        module = self._module
+        module = self.compiled
         return module.play(seed, bots, streams, limit) if module is not None else None
 
     # --- what is asked
@@ -256,8 +277,9 @@ class CompiledMachine(Machine):
     def asked(self, state: State) -> tuple[int, int] | None:
         """The stretch that asks and the seat that decides; none where the game is over."""
         home = self._lives(state)
-        if home is not None:
-            return home.asked(state)
+        if home is not None and (turn := home.where()) is not None:
+            return turn.asked
+        self.leave(state)
         frame = state.frame
         if frame is None:
             return None
@@ -299,7 +321,7 @@ class CompiledMachine(Machine):
         """What the bot with a number (:meth:`player`) chooses at the decision at hand; none where the module cannot
         tell. The numbers that it draws are used up in ``random``."""
         home: Any = state.home
-        if home is None or home.fetched or home.chance is not chance or home.built is not self._module or self.plain:
+        if home is None or home.fetched or home.chance is not chance or home.built is not self.compiled or self.plain:
             home = self._enters(state, chance)
         return home.choose(player, random) if home is not None else None
 

@@ -10,17 +10,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from interpreter.compiler import lower as l
-from interpreter.compiler.build.function import Slot
 from interpreter.compiler.build.memory import STATE
 from interpreter.compiler.build.module import ModuleBuilder
 from interpreter.compiler.build.shapes import WORD, Unsupported, signed
-from interpreter.compiler.wasm.assemble import assembled
+from interpreter.compiler.wasm.assemble import TURN_HEAD, assembled
 from interpreter.compiler.wasm.codec import Codec, is_plain
+from interpreter.compiler.wasm.instance import Trap
 from interpreter.compiler.wasm.machine import kept_as
 from interpreter.compiler.wasm.whole import Whole
 from interpreter.kernel.chance import Draws, Seeded
 from interpreter.kernel.state import State, Value
-from interpreter.language import core as c
 from interpreter.language.types import Type
 
 if TYPE_CHECKING:
@@ -53,14 +52,34 @@ class Made:
 @dataclass(frozen=True, slots=True)
 class _Decision:
     """How the options of a decision lie in memory: the words between two of them, the bytes of each alternative, the
-    types of each alternative's values and, where these are all plain indexes, how many; and the word of the frame that
-    says who decides, if one does."""
+    types of each alternative's values and, where these are all plain indexes, how many."""
 
     stride: int
     sizes: tuple[int, ...]
     types: tuple[tuple[Type, ...], ...]
     plain: tuple[int, ...]
-    seat: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """Where a game stands: the stretch that asks, the seat that decides and, where its bot was asked ahead, what that
+    chooses, and how many numbers it drew."""
+
+    index: int
+    seat: int
+    code: Code | None
+    drawn: int
+    asked: tuple[int, int] | None
+    """The stretch and the seat; none where the game is over."""
+
+
+@dataclass(slots=True)
+class Ahead:
+    """A bot that is asked ahead: its number, the stream it draws from, and how many numbers were used of that."""
+
+    player: int
+    random: Draws
+    used: int
 
 
 class Compiled:
@@ -73,28 +92,48 @@ class Compiled:
         self.addresses = made.addresses
         self.instance = instance
         self._bytes, self._words = instance.bytes, instance.words
-        for name in ("start", "list", "take", "actor", "free", "decide", "play", "forget", "seat"):
+        for name in (
+            "start",
+            "list",
+            "step",
+            "tell",
+            "free",
+            "decide",
+            "play",
+            "forget",
+            "seat",
+            "ask_ahead",
+            "take_back",
+        ):
             setattr(self, f"_{name}", instance.function(name, long=name == "play"))
         self._options = made.addresses["options"]
         self.seated: tuple[int, ...] = ()
         """The bots on the seats, where whole games were played last."""
-        self._current: Resident | None = None
+        self.current: Resident | None = None
+        """The state that lies in memory."""
+        turn, size = made.addresses["turn"]
+        self._turn = self._bytes[turn : turn + size]
+        self._told = turn + TURN_HEAD
+        self._turns: dict[bytes, Turn] = {}
+        self.ahead: dict[int, Ahead] = {}
+        """The bots that are asked ahead, by their seats."""
         self._decisions: dict[int, _Decision] = {}
         self._records: dict[tuple[int, Code], bytes] = {}
-        self._codes: dict[tuple[int, bytes], Code] = {}
-        """Options by their words, and the words of options: the same come again and again."""
+        """The words of options: the same come again and again."""
         self._longs, self._stream = instance.longs, made.addresses["stream"] // 8
         self._frames_start = builder.memory.frames
 
     _start: Any
     _list: Any
-    _take: Any
-    _actor: Any
+    _step: Any
+    _tell: Any
     _free: Any
     _decide: Any
     _play: Any
     _forget: Any
     _seat: Any
+    _ask_ahead: Any
+    _take_back: Any
 
     @cached_property
     def whole(self) -> Whole:
@@ -127,9 +166,10 @@ class Compiled:
 
     def leave(self) -> None:
         """Another module takes its place: the state in its memory is saved."""
-        if self._current is not None:
-            self._current.data = self.saved()
-            self._current = None
+        if self.current is not None:
+            self.current.put_away()
+            self.current = None
+        self._forget_others()
 
     # --- states
 
@@ -155,7 +195,6 @@ class Compiled:
 
     def begin(self, state: State, chance: Seeded) -> bool:
         """Begins a game; false where the module gives up."""
-        from interpreter.compiler.wasm.instance import Trap
         from interpreter.compiler.wasm.resident import Resident
 
         if type(state.log) is not list:
@@ -170,20 +209,41 @@ class Compiled:
         home = Resident(self, origin, None, chance)
         home.since.append(None)
         self._settle(state, home)
-        self._current = home
+        self.current = home
         return True
 
     def load(self, home: Resident) -> None:
         """The state lies in memory then."""
-        current = self._current
+        current = self.current
         if current is home:
             return
         if current is not None:
-            current.data = self.saved()
+            current.put_away()
         assert home.data is not None
         self.restore(home.data)
         home.data = None
-        self._current = home
+        self.current = home
+
+    def kept_states(self) -> list[bytes]:
+        """The states before the last choices, as far as they are kept in memory; they are not from now on."""
+        undone, undo, size, slots = self.addresses["undo"]
+        count, after = self._words[undone // WORD : undone // WORD + 2]
+        found = []
+        for number in range(after - count, after):
+            at = undo + number % slots * size
+            found.append(self._bytes[at : at + self._words[at // WORD + TOP - FRAME] - STATE].tobytes())
+        self._words[undone // WORD] = 0
+        return found
+
+    def forget_past(self, home: Resident) -> None:
+        """A state does not go back to those before it."""
+        if self.current is home:
+            self._words[self.addresses["undo"][0] // WORD] = 0
+
+    def _forget_others(self) -> None:
+        """Nobody goes back to states before the one in memory, and no bot is asked ahead."""
+        self._words[self.addresses["undo"][0] // WORD] = 0
+        self._silence_all()
 
     def saved(self) -> bytes:
         """The state that lies in memory."""
@@ -197,29 +257,26 @@ class Compiled:
 
     def drop(self, home: Resident) -> None:
         """What lies in memory of a state is not it any more."""
-        if self._current is home:
-            self._current = None
+        if self.current is home:
+            self.current = None
 
     def restore(self, data: bytes) -> None:
         self._bytes[STATE : STATE + len(data)] = data
         self._forget()
+        self._forget_others()
 
     # --- decisions
 
     def _decision(self, index: int) -> _Decision:
         found = self._decisions.get(index)
         if found is None:
-            stretch, end = self.builder.decisions.asks[index]
+            _, end = self.builder.decisions.asks[index]
             assert isinstance(end, l.Asks)
             types = tuple(tuple(choice.type for choice in option.choices) for option in end.ask.options)
             plain = tuple(len(each) if all(map(is_plain, each)) else -1 for each in types)
-            seat = None
-            if isinstance(end.ask.seat, c.Local):
-                slot = self.builder.frames.shape(stretch.procedure).slots[end.ask.seat.index]
-                seat = slot.offset // WORD if isinstance(slot, Slot) else None
             stride = self.builder.decisions.stride(index)
             sizes = tuple(self.builder.decisions.words(option) * WORD for option in end.ask.options)
-            found = self._decisions[index] = _Decision(stride, sizes, types, plain, seat)
+            found = self._decisions[index] = _Decision(stride, sizes, types, plain)
         return found
 
     def cell(self, number: int, data: bytes | None) -> Value:
@@ -232,22 +289,41 @@ class Compiled:
             words, at = memoryview(data).cast("i"), at - STATE // WORD
         return self.codec.value(words[at : at + group.stride // WORD].tolist(), 0, group.type)
 
-    def asked(self) -> tuple[int, int] | None:
-        words = self._words
-        index = words[ASKED]
-        if index < 0:
-            return None
-        seat = (self._decisions.get(index) or self._decision(index)).seat
-        if seat is not None:
-            return index, words[words[FRAME] // WORD + seat]
-        return index, self._actor()
+    def tell(self) -> Turn:
+        """Where the game stands."""
+        self._tell()
+        return self._turns.get(self._turn.tobytes()) or self._met()
 
-    def take(self, number: int, values: tuple[Value, ...]) -> int:
-        index, code = self._words[ASKED], (number, values)
-        record = self._records.get((index, code)) or self._record(index, code)
-        self._bytes[self._options : self._options + len(record)] = record
-        self._take(self._options)
-        return index
+    def step(self, index: int, code: Code, told: Code | None) -> Turn:
+        """Makes a choice at the decision of a stretch, where another one or the same was told ahead."""
+        if code == told:
+            place = self._told
+        else:
+            place = self._options
+            record = self._records.get((index, code)) or self._record(index, code)
+            self._bytes[place : place + len(record)] = record
+        try:
+            self._step(place)
+        except Trap:
+            if not self.ahead or not self.take_back():
+                raise
+            return self.step(index, code, None)  # maybe it was a bot that gave up, asked ahead for the next choice
+        return self._turns.get(self._turn.tobytes()) or self._met()
+
+    def take_back(self) -> bool:
+        """Back to the state before the last choice, if it is kept in memory."""
+        self._silence_all()
+        return bool(self._take_back())
+
+    def _met(self) -> Turn:
+        """What was told, for the first time."""
+        index, seat, has, drawn, *words = self._turn.cast("i").tolist()
+        code = self._code(words, 0, self._decision(index)) if has else None
+        turn = Turn(index, seat, code, drawn, (index, seat) if index >= 0 else None)
+        if len(self._turns) >= MOST_RECORDS:
+            self._turns.clear()
+        self._turns[self._turn.tobytes()] = turn
+        return turn
 
     def _record(self, index: int, code: Code) -> bytes:
         """The words of an option, as bytes."""
@@ -296,31 +372,33 @@ class Compiled:
         found = self._bytes[self._options : self._list()].tobytes()
         return any(found.startswith(record, at) for at in range(0, len(found), stride))
 
-    def choose(self, player: int, random: Draws) -> Code:
-        """What a policy chooses at the decision at hand."""
+    def silence(self, seat: int) -> None:
+        """The bot of a seat is not asked ahead any more."""
+        if self.ahead.pop(seat, None) is not None:
+            self._words[self.addresses["ahead"] // WORD + seat] = 0
+
+    def _silence_all(self) -> None:
+        for seat in [*self.ahead]:
+            self.silence(seat)
+
+    def choose(self, player: int, random: Draws, seat: int) -> Code:
+        """What a policy chooses at the decision at hand of a seat. From now on it is asked ahead there."""
         longs, at = self._longs, self._stream
         used = random.used
         longs[at] = random.signed_origin
         longs[at + 1] = used
-        place = self._decide(player)
+        place = self._decide(player) // WORD
         if longs[at + 1] != used:
             random.go_to(longs[at + 1])
         index = self._words[ASKED]
-        decision = self._decisions.get(index) or self._decision(index)
-        size = decision.sizes[self._words[place // WORD]]
-        key = index, self._bytes[place : place + size].tobytes()
-        found = self._codes.get(key)
-        if found is None:
-            if len(self._codes) >= MOST_RECORDS:
-                self._codes.clear()
-            words = self._words[place // WORD : place // WORD + decision.stride].tolist()
-            found = self._codes[key] = self._code(words, 0, decision)
-        return found
+        decision = self._decision(index)
+        words = self._words[place : place + decision.stride].tolist()
+        self.ahead[seat] = Ahead(player, random, random.used)
+        self._ask_ahead(seat, player)
+        return self._code(words, 0, decision)
 
     def play(self, seed: int, bots: Sequence[int], streams: Sequence[Draws], limit: int) -> tuple[int, int] | None:
         """A whole game; how many decisions there were, and how many rounds."""
-        from interpreter.compiler.wasm.instance import Trap
-
         self.leave()
         self.seated = ()
         try:
@@ -367,5 +445,12 @@ def _made(machine: CompiledMachine, builder: ModuleBuilder, players: tuple[Playe
     except (Unsupported, Invalid) as why:
         raise Unavailable(str(why)) from None
     whole = plan.whole
-    addresses: dict[str, Any] = {"options": plan.options, "stream": plan.stream, "whole": astuple(whole)}
+    addresses: dict[str, Any] = {
+        "options": plan.options,
+        "stream": plan.stream,
+        "turn": (plan.turn, plan.turn_size),
+        "ahead": plan.ahead,
+        "undo": (plan.undone, plan.undo, plan.slot, plan.slots),
+        "whole": astuple(whole),
+    }
     return Made(code, addresses, dict(builder.shapes.texts), tuple(player.key for player in players))

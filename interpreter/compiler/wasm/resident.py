@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from interpreter.compiler import constants
 from interpreter.compiler.build.shapes import Unsupported
 from interpreter.compiler.wasm.instance import Trap
 from interpreter.kernel.chance import Draws, Seeded
@@ -11,35 +13,61 @@ from interpreter.kernel.state import State, Value
 
 if TYPE_CHECKING:
     from interpreter.compiler.wasm.machine import Code
-    from interpreter.compiler.wasm.module import Compiled
+    from interpreter.compiler.wasm.module import Compiled, Turn
 
 __all__ = ["Resident"]
 
 MOST_SNAPSHOTS = 600
-"""So many choices can be undone at once; earlier ones by making the others again."""
+"""So many states before choices are kept as bytes."""
 
 
 class Resident:
     """The place of one state in a module.
 
     ``origin`` is the state from which the choices ``since`` lead here, in lists with a log, or in bytes. ``data`` is
-    the state, unless it lies in the module's memory now. ``past`` has the bytes before each choice.
+    the state, unless it lies in the module's memory now. ``past`` has the bytes before each choice up to number
+    ``loaded``; the module keeps the states before those that it made itself, as far as it has room. Where a state is
+    kept nowhere, undo makes the choices before it again. ``turn`` is what is known of the decision at hand, and
+    ``heeded`` whether the bot that was asked ahead for it was asked indeed.
     """
 
-    __slots__ = ("_seen", "built", "chance", "data", "fetched", "origin", "past", "since")
+    __slots__ = (
+        "_known",
+        "_seen",
+        "built",
+        "chance",
+        "data",
+        "fetched",
+        "heeded",
+        "loaded",
+        "origin",
+        "past",
+        "room",
+        "since",
+        "turn",
+    )
 
     def __init__(self, built: Compiled, origin: State | bytes, data: bytes | None, chance: Seeded) -> None:
         self.built, self.origin, self.data = built, origin, data
         self.chance = chance
+        self.turn: Turn | None = None
+        self.heeded = False
         self.since: list[Code | None] = []
         self.past: list[bytes] = []
+        self.loaded = 0
         self.fetched = False
         self._seen: tuple[list[Value], object, int] = ([], None, -1)
+        self._told_of_log()
+
+    def _told_of_log(self) -> None:
+        self._known = len(self.origin.log) if isinstance(self.origin, State) else 0
+        self.room = constants.MAXIMUM_RECORDS - self._known
+        """So many choices may there be since: each has a record in the log at least."""
 
     @property
     def records(self) -> int:
         """So many records the log holds at least: those that are known, and one for each choice since."""
-        return len(self.since) + (len(self.origin.log) if isinstance(self.origin, State) else 0)
+        return len(self.since) + self._known
 
     # --- looked at from outside
 
@@ -57,7 +85,10 @@ class Resident:
         origin = self.origin if isinstance(self.origin, State) else self.built.codec.decode(self.origin)
         self.built.machine.play_again(origin, self.chance, self.since)
         self.origin, self.since = origin, []
+        self._told_of_log()
         self.past.clear()
+        self.loaded = 0
+        self.built.forget_past(self)
         state.log = origin.log
         if not self.fetched:
             state.cells, state.frame = origin.cells, origin.frame
@@ -77,6 +108,7 @@ class Resident:
             return False
         self.data = self.origin = self.built.reseeded(self.bytes, chance.seed)
         self.built.drop(self)
+        self.turn = None
         self.chance = chance
         return True
 
@@ -111,38 +143,67 @@ class Resident:
 
     # --- played on
 
-    def take(self, state: State, number: int, values: tuple[Value, ...]) -> int | None:
-        """Makes a choice and gives the stretch that asked; none where the module gives up: the state is as before."""
-        built = self.built
-        built.load(self)
-        before = built.saved()
-        try:
-            index = built.take(number, values)
-        except (Trap, Unsupported):  # it gives up, or has no room for a value
-            built.restore(before)
+    def take(self, state: State, code: Code) -> Turn | None:
+        """Makes a choice; gives who is asked next. None where the module gives up: nobody knows where it stopped, and
+        the choices so far must be made again."""
+        built, turn = self.built, self.turn or self.where()
+        if turn is None:
             return None
-        self.since.append((number, values))
-        self.past.append(before)
-        if len(self.past) > MOST_SNAPSHOTS:
-            self.past.clear()
+        if built.current is not self:
+            built.load(self)
+        told = turn.code
+        if told is not None and not self.heeded:
+            built.silence(turn.seat)
+        self.heeded = False
+        try:
+            turn = built.step(turn.index, code, told)
+        except (Trap, Unsupported):  # it gives up, or has no room for a value
+            built.drop(self)
+            return None
+        self.turn = turn
+        self.since.append(code)
         if state.memo:
             state.memo.clear()
-        return index
+        return turn
+
+    def put_away(self) -> None:
+        """The state leaves the module's memory."""
+        built = self.built
+        known = built.kept_states()
+        if len(known) < len(self.since) - self.loaded:
+            self.past.clear()
+        self.past += known
+        if len(self.past) > MOST_SNAPSHOTS:
+            del self.past[: -MOST_SNAPSHOTS // 2]
+        self.data, self.turn, self.loaded = built.saved(), None, len(self.since)
 
     def undo(self, state: State) -> bool:
         """Back to the last choice; false where that is too far back to be known here."""
-        if not self.past or not self.since or self.since[-1] is None:
+        since, built = self.since, self.built
+        if not since or since[-1] is None:
             return False
-        self.built.load(self)
-        self.since.pop()
-        self.built.restore(self.past.pop())
+        built.load(self)
+        if len(since) > self.loaded:
+            if not built.take_back():
+                return False
+        elif self.past:
+            built.restore(self.past.pop())
+            self.loaded -= 1
+        else:
+            return False
+        since.pop()
+        self.turn = None
         if state.memo:
             state.memo.clear()
         return True
 
-    def asked(self, state: State) -> tuple[int, int] | None:
-        self.built.load(self)
-        return self.built.asked()
+    def where(self) -> Turn | None:
+        """Who is asked what; none where the module gives up."""
+        if self.turn is None:
+            self.built.load(self)
+            with suppress(Trap):
+                self.turn = self.built.tell()
+        return self.turn
 
     def codes(self, state: State) -> list[Code] | None:
         self.built.load(self)
@@ -166,8 +227,23 @@ class Resident:
             return False
 
     def choose(self, player: int, random: Draws) -> Code | None:
-        self.built.load(self)
+        """What a bot chooses that draws from a stream; none where the module gives up."""
+        built, turn = self.built, self.turn
+        if turn is not None and turn.code is not None and not self.heeded:
+            known = built.ahead.get(turn.seat)
+            if known is not None and known.random is random and known.player == player and known.used == random.used:
+                if turn.drawn:
+                    known.used += turn.drawn
+                    random.go_to(known.used)
+                self.heeded = True
+                return turn.code
+        turn = turn or self.where()
+        if turn is None:
+            return None
+        built.load(self)
         try:
-            return self.built.choose(player, random)
+            code = built.choose(player, random, turn.seat)
         except Trap:
             return None
+        self.heeded = True
+        return code

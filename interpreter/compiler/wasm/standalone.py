@@ -33,9 +33,6 @@ EXPORTS = {
 }
 """What a module exports beside its ``memory``, with parameters and result, and what it is for."""
 UNDO_BYTES = 16 * 1024 * 1024
-MOST_UNDONE = 1_024
-FRAMES_KEPT = 2_048
-"""So many words of frames may a state have that can be gone back to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,26 +52,23 @@ def standalone_module(builder: ModuleBuilder, first: bytes, bots: Bots, streams:
     faces = Standalone(builder)
     own = dict(faces.functions())
     builder.functions.update(own)
-    slot = (memory.frames - STATE + FRAMES_KEPT * WORD + 7) // 8 * 8
-    slots = max(1, min(MOST_UNDONE, UNDO_BYTES // slot))
-    undo = memory.reserve((slots * slot) // WORD)
     strides = [0] * len(builder.program.stretches)
     for index in builder.decisions.asks:
         strides[index] = builder.decisions.stride(index) * WORD
     sizes = memory.words(strides)
-    text, plan = assembled(builder, first, bots, own)
+    text, plan = assembled(builder, first, bots, own, undo_bytes=UNDO_BYTES)
     head, _, _ = text.rpartition(")")
     seated = "\n".join(
         f"  (call $seat_bot (i32.const {seat}) (i32.const 0) (local.get $seed) (i64.const {stream}))"
         for seat, stream in enumerate(streams)
     )
     face = FACE.format(
-        **{"state": STATE, "asked": STATE + WORD, "top": STATE + 2 * WORD, "undo": undo, "slot": slot, "slots": slots},
+        **{"state": STATE, "asked": STATE + WORD, "top": STATE + 2 * WORD, "undone": plan.undone},
         **{"buffer": faces.buffer, "mask": faces.mask, "cells": memory.frames - STATE, "seated": seated},
-        **{"masks": builder.constants.layout.size * WORD, "sizes": sizes, "fuel": FUEL, "before": slots - 1},
+        **{"masks": builder.constants.layout.size * WORD, "sizes": sizes, "fuel": FUEL},
         stretches=_number_of_stretches(text),
     )
-    return StandaloneModule(f"{head}{face})", plan, faces.buffer, faces.mask, slots)
+    return StandaloneModule(f"{head}{face})", plan, faces.buffer, faces.mask, plan.slots)
 
 
 def binary_of(text: str) -> bytes:
@@ -92,13 +86,9 @@ def _number_of_stretches(text: str) -> int:
 
 
 FACE = """
-;; How many choices can be taken back, and the slot for the next.
-(global $undo_count (mut i32) (i32.const 0))
-(global $undo_next (mut i32) (i32.const 0))
-
 ;; Begins a game: the seed, the streams of the bots, nothing to take back.
 (func (export "new_game") (param $seed i64)
-  (global.set $undo_count (i32.const 0))
+  (i32.store (i32.const {undone}) (i32.const 0))
 {seated}
   (call $begin (local.get $seed)))
 
@@ -106,26 +96,17 @@ FACE = """
 (func (export "decision") (result i32)
   (i32.load (i32.const {asked})))
 
+;; The seat that decides.
+(func (export "actor") (result i32)
+  (global.set $arena (global.get $arena_start))
+  (global.set $fuel (i32.const {fuel}))
+  (call_indirect $actor_of (type $stretch) (i32.load (i32.const {state})) (i32.load (i32.const {asked}))))
+
 ;; Lists the options and counts them.
 (func (export "count") (result i32)
   (if (i32.lt_s (i32.load (i32.const {asked})) (i32.const 0)) (then (return (i32.const 0))))
   (i32.div_u (i32.sub (call $list) (global.get $options))
     (i32.load (i32.add (i32.const {sizes}) (i32.shl (i32.load (i32.const {asked})) (i32.const 2))))))
-
-;; The address of a slot for states that can be gone back to: the bytes of the state, then the state.
-(func $slot (param $number i32) (result i32)
-  (i32.add (i32.const {undo}) (i32.mul (local.get $number) (i32.const {slot}))))
-
-;; Keeps the state; where it has too many frames nothing is kept, and nothing from before.
-(func $keep
-  (local $bytes i32)
-  (local.set $bytes (i32.sub (i32.load (i32.const {top})) (i32.const {state})))
-  (if (i32.gt_u (local.get $bytes) (i32.const {slot}))
-    (then (global.set $undo_count (i32.const 0)) (return)))
-  (memory.copy (call $slot (global.get $undo_next)) (i32.const {state}) (local.get $bytes))
-  (global.set $undo_next (i32.rem_u (i32.add (global.get $undo_next) (i32.const 1)) (i32.const {slots})))
-  (if (i32.lt_u (global.get $undo_count) (i32.const {slots}))
-    (then (global.set $undo_count (i32.add (global.get $undo_count) (i32.const 1))))))
 
 ;; Keeps the state and goes on with an option.
 (func (export "choose") (param $option i32)
@@ -135,15 +116,7 @@ FACE = """
 
 ;; Goes back to the state before the last choice.
 (func (export "undo") (result i32)
-  (local $slot i32)
-  (if (i32.eqz (global.get $undo_count)) (then (return (i32.const 0))))
-  (global.set $undo_count (i32.sub (global.get $undo_count) (i32.const 1)))
-  (global.set $undo_next (i32.rem_u (i32.add (global.get $undo_next) (i32.const {before})) (i32.const {slots})))
-  (local.set $slot (call $slot (global.get $undo_next)))
-  (memory.copy (i32.const {state}) (local.get $slot)
-    (i32.sub (i32.load (i32.add (local.get $slot) (i32.const 8))) (i32.const {state})))
-  (call $forget)
-  (i32.const 1))
+  (call $take_back))
 
 ;; The option that a policy chooses.
 (func (export "bot") (param $policy i32) (result i32)

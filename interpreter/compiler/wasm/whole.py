@@ -134,7 +134,6 @@ def whole_text(builder: ModuleBuilder, areas: Areas, numbers: dict[str, int]) ->
         plans=areas.plans,
         hashes=areas.hashes,
         players=areas.players,
-        seats=len(builder.constants.seats),
         hash_shift=64 - HASH_BITS,
         hash_mask=(1 << HASH_BITS) - 1,
         most_known=MOST_KNOWN,

@@ -81,8 +81,8 @@ class PolicyBot:
 
     def choose(self, game: Game, decision: Decision, random: Stream) -> Option:
         if not decision.is_turned:
-            machine = game.machine
-            if machine.module is not self._module:
+            machine = decision.named.machine
+            if machine.compiled is not self._module or self._module is None:
                 self._player = self._number(game)
             code = machine.choose(game.state, game.chance, self._player, random) if self._player is not None else None
             if code is not None:
@@ -98,7 +98,7 @@ class PolicyBot:
     def _number(self, game: Game) -> int | None:
         """The number of its policy in the module of a table; none where the module cannot choose by it."""
         found = game.machine.player(*self.followed(game.ruleset))
-        self._module = game.machine.module
+        self._module = game.machine.compiled
         return found
 
     def _is_blind(self, game: Game, decision: Decision) -> bool:
