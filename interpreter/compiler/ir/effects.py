@@ -10,17 +10,13 @@ from interpreter.compiler.ir import ops as o
 from interpreter.compiler.ir.rewrite import inner, parts
 from interpreter.compiler.lower import Program
 from interpreter.language import core as c
+from interpreter.language.builtins import BUILTINS
 from interpreter.language.walk import descendants
 
 if TYPE_CHECKING:
     from interpreter.compiler.build.memory import CellGroup
 
 __all__ = ["ANYONE", "Cells", "Reads", "may_fail", "reads"]
-
-PARTIAL = frozenset(("first", "last", "top", "position", "min of list", "max of list", "distance", "path"))
-"""Functions of the language that can find nothing: a failure, unless none is allowed there."""
-STRICT = frozenset(("without", "mixes", "subsets", "price", "vacancy", "prices", "overflow", "space", "sum of bags"))
-"""Functions of the language that refuse some arguments."""
 
 
 def may_fail(program: Program, tree: Any, _open: frozenset[str] = frozenset()) -> bool:
@@ -36,7 +32,7 @@ def may_fail(program: Program, tree: Any, _open: frozenset[str] = frozenset()) -
             case c.RangeFrom(first, last):
                 if not (isinstance(first, c.Const) and isinstance(last, c.Const)):
                     return True
-            case c.Builtin(name) if name in STRICT or (name in PARTIAL and not node.or_none):
+            case c.Builtin(name) if BUILTINS[name].strict or (BUILTINS[name].partial and not node.or_none):
                 return True
             case c.Loop(operation) if operation in ("first", "last", "min", "max") and not node.or_none:
                 return True

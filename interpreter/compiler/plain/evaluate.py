@@ -17,7 +17,7 @@ from interpreter.compiler.constants import (
     grows,
     weight,
 )
-from interpreter.compiler.plain.builtins import Builtins
+from interpreter.compiler.plain import builtins
 from interpreter.kernel import bags
 from interpreter.kernel.state import State, Value
 from interpreter.language import core as c
@@ -110,7 +110,7 @@ class Evaluator:
             case c.CallRule() | c.CallBase():
                 return self._call(node)
             case c.Builtin():
-                return Builtins(self.constants, self).compile(node)
+                return builtins.compiled(node, self)
             case c.MakeRecord(fields):
                 return self._tuple(node, fields)
             case c.MakeList(items):
