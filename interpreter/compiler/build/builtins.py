@@ -51,7 +51,7 @@ class Builtins:
         values = tuple(map(self.x.value, arguments))
         types = (*(argument.type for argument in arguments), node.type)
         widths = [o.Constant(self.shapes.width(type_)) for type_ in types if type_.form == "bag"]
-        return o.Call(function, (*values, *widths[:1]), self.shapes.rep(node.type), span=self.b.span)
+        return self.b.call(function, *values, *widths[:1])
 
     # --- lists and numbers
 
@@ -99,16 +99,16 @@ class Builtins:
         if not self.shapes.is_scalar(of):
             return self._place_of(item, items)
         word = b.word(x.value(item, item.type if item.type.form != "none" else of.maybe), True)
-        return o.Call("position", (x.value(items), word), "i64", span=b.span)
+        return b.call("position", x.value(items), word)
 
     def _without(self, node: c.Builtin) -> o.Value:
         b, x = self.b, self.x
         items, item = node.arguments
         if self.shapes.is_scalar(self.shapes.item(items.type)):
-            return o.Call("without", (x.value(items), b.word(x.value(item), True)), span=b.span)
+            return b.call("without", x.value(items), b.word(x.value(item), True))
         place = b.kept(self._place_of(item, items))
         b.fail_if(b.is_none(place, INT), "what is removed is not in the list")
-        return o.Call("without_place", (x.value(items), o.ToIndex(place)), span=b.span)
+        return b.call("without_place", x.value(items), o.ToIndex(place))
 
     def _place_of(self, item: c.Expression, items: c.Expression) -> o.Value:
         """The position of a list, bag or record in a list of such; none where it is not there."""
@@ -167,18 +167,18 @@ class Builtins:
         width = o.Constant(1 if unit else self.shapes.width(track.type))
         data, wanted = self._track(track), self.x.value(tokens)
         if unit:
-            wanted = o.Call("bag_single", (wanted, ZERO, width))
-        return o.Call("track_price", (data, held, wanted, width), "i64", span=self.b.span)
+            wanted = self.b.call("bag_single", wanted, ZERO, width)
+        return self.b.call("track_price", data, held, wanted, width)
 
     def _vacancy(self, node: c.Builtin) -> o.Value:
         held, group = self._held(node.arguments[0])
         data, kind = self._track(node.arguments[0]), self.b.kept(self.x.value(node.arguments[1]))
         count = o.Load(o.Binary("add", held, self.b.times(kind, WORD)), 0, "i64", group)
-        return o.Call("track_vacancy", (data, kind, count), "i64", span=self.b.span)
+        return self.b.call("track_vacancy", data, kind, count)
 
     def _prices(self, node: c.Builtin) -> o.Value:
         track, kind = node.arguments
-        return o.Call("track_prices", (self._track(track), self.x.value(kind)), span=self.b.span)
+        return self.b.call("track_prices", self._track(track), self.x.value(kind))
 
     def _graph(self) -> Graph:
         graph = self.x.module.constants.graph
@@ -204,17 +204,17 @@ class Builtins:
         bag = b.kept(x.value(tokens))
 
         def built(other: Expressions) -> o.Value:
-            return o.Call("capacities", (other.value(rooms), width), span=other.b.span)
+            return other.b.call("capacities", other.value(rooms), width)
 
         row = (
             x.module.rows.row(x, "capacities", (rooms,), 1 << width.value, built) if width.value <= FEW_KINDS else None
         )
         others = tuple(b.kept(x.value(each)) for each in kind)
         if row is None:
-            return o.Call(node.name, (bag, x.value(rooms), *others, width), "i64", span=b.span)
+            return b.call(node.name, bag, x.value(rooms), *others, width)
         found = b.var("i64", "fits")
-        b.set(found, o.Call(f"{node.name}_within", (bag, row, *others, width), "i64", span=b.span))
-        slow, value = x.lazily(lambda: o.Call(node.name, (bag, x.value(rooms), *others, width), "i64", span=b.span))
+        b.set(found, b.call(f"{node.name}_within", bag, row, *others, width))
+        slow, value = x.lazily(lambda: b.call(node.name, bag, x.value(rooms), *others, width))
         b.add(o.If(o.Compare("lt", o.Get(found), o.Constant(0, "i64")), (*slow, o.Set(found, value)), span=b.span))
         return o.Get(found)
 
@@ -228,8 +228,7 @@ class Builtins:
             return o.Data(self.memory.words(list(constants.lengths)), "lengths")
 
         def nearest(other: Expressions) -> o.Value:
-            given = (other.value(starts), other.value(within), lengths(other))
-            return o.Call("nearest", given, span=other.b.span)
+            return other.b.call("nearest", other.value(starts), other.value(within), lengths(other))
 
         if node.name == "distance" and not isinstance(starts, c.MakeList):
             given = (starts, within, *dealt)
@@ -238,8 +237,7 @@ class Builtins:
                 if row is not None:
                     to = b.kept(x.value(goal))
                     return o.Load(o.Binary("add", row, b.times(to, WORD)), WORD, "i64", span=b.span)
-        values = (*map(x.value, (starts, goal, within)), lengths(x))
-        return o.Call(node.name, values, self.shapes.rep(node.type), span=b.span)
+        return b.call(node.name, *map(x.value, (starts, goal, within)), lengths(x))
 
 
 BUILT: dict[str, Callable[[Builtins, c.Builtin], o.Value]] = {

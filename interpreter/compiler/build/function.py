@@ -10,6 +10,7 @@ from interpreter.base.frozen import dataclass
 from interpreter.base.source import NOWHERE, Span
 from interpreter.compiler.build.shapes import WORD, Shapes, Unsupported
 from interpreter.compiler.ir import ops as o
+from interpreter.compiler.ir.helpers import HELPERS
 from interpreter.language.types import Type
 
 if TYPE_CHECKING:
@@ -87,6 +88,14 @@ class FunctionBuilder:
             yield
         finally:
             self.locals = before
+
+    def call(self, helper: str, *arguments: o.Value) -> o.Call:
+        """What a helper gives."""
+        return o.Call(helper, arguments, HELPERS[helper].result or "i32", span=self.span)
+
+    def do(self, helper: str, *arguments: o.Value) -> None:
+        """A call of a helper for its effects."""
+        self.add(o.Do(self.call(helper, *arguments), span=self.span))
 
     def fail_if(self, test: o.Value, why: str = "") -> None:
         self.add(o.If(test, (o.Fail(why, span=self.span),), span=self.span))

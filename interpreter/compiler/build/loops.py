@@ -401,7 +401,7 @@ class Loops:
         source.each(one)
         length = o.Binary("shr", o.Binary("sub", o.Get(end), o.Get(pointer)), o.Constant(2))
         b.add(o.Store(o.Get(pointer), 0, length, span=b.span))
-        return o.Call("sort", (o.Get(pointer), o.Get(keys), o.Constant(width)), span=b.span)
+        return b.call("sort", o.Get(pointer), o.Get(keys), o.Constant(width))
 
 
 class _When:

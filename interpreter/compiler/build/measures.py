@@ -181,7 +181,7 @@ class Measures:
             else:
                 digit = self._bounded(b, b.kept(item), part)
             found = o.Binary("or", found, _shifted(digit, part.shift))
-        b.add(o.Do(o.Call("record", (found, value)), span=b.span))
+        b.do("record", found, value)
 
     def _bounded(self, b: FunctionBuilder, number: o.Value, part: KeyPart) -> o.Value:
         """A number in a key; none is the lowest."""
@@ -211,7 +211,7 @@ class Measures:
         name = self.module.name("ranking", "")
 
         def build(b: FunctionBuilder) -> None:
-            b.add(o.Do(o.Call("ranks_anew", ())))
+            b.do("ranks_anew")
             for seat in self.module.constants.seats:
                 for key in self.model.ranking:
                     var = b.var(self.shapes.rep(SEAT), "seat")
@@ -219,7 +219,7 @@ class Measures:
                     b.locals = {0: var}
                     if not self.shapes.is_scalar(key.type) or key.type.form == "text":
                         raise Unsupported(f"a rank that is a {key.type}")
-                    b.add(o.Do(o.Call("ranked", (self._number(b, Expressions(b).value(key), key.type),))))
+                    b.do("ranked", self._number(b, Expressions(b).value(key), key.type))
 
         return self.module.wanted(name, lambda: self.module.made(name, (), None, build))
 

@@ -143,7 +143,7 @@ class Policies:
         b.add(o.Return(o.Global("options")))
 
     def _below(self, b: FunctionBuilder, seat: o.Value, n: o.Value) -> o.Value:
-        return o.Call("draw", (seat, n), span=b.span)
+        return b.call("draw", seat, n)
 
     def _line(
         self, b: FunctionBuilder, x: Expressions, index: int, ask: c.Ask, line: Line, around: list[o.Var]
@@ -190,7 +190,7 @@ class Policies:
                 b.set(end, after)
             else:
                 words = o.Constant(self.module.decisions.words(ask.options[number]))
-                again = o.Call("is_listed", (start, o.Get(end), o.Constant(size), words))
+                again = b.call("is_listed", start, o.Get(end), o.Constant(size), words)
                 b.set(end, o.Select(again, o.Get(end), after))
 
         each(one, stops=False)

@@ -205,7 +205,7 @@ class Values:
             b.set(at, ZERO)
             place = b.times(o.Get(at), WORD)
             card = o.Load(o.Binary("add", o.Get(cards), place), WORD)
-            changed = (o.Store(place, lengths, o.Get(new)), o.Do(o.Call("forget_ways", ())))
+            changed = (o.Store(place, lengths, o.Get(new)), o.Do(b.call("forget_ways")))
             body = (
                 o.Set(new, o.Load(b.times(card, WORD), printed)),
                 o.If(o.Compare("ne", o.Get(new), o.Load(place, lengths)), changed),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from interpreter.base.frozen import dataclass
 from interpreter.compiler.ir import ops as o
+from interpreter.compiler.ir.helpers import HELPERS
 from interpreter.compiler.ir.rewrite import inner, parts
 from interpreter.compiler.lower import Program
 from interpreter.language import core as c
@@ -139,6 +140,9 @@ class _Reader:
                     self._read(group, self._aligned(address, offset, group))
                 case o.Cell(address, group):
                     self._read(group, self._aligned(address, 0, group))
+                case o.Call(function) if function in HELPERS:
+                    if HELPERS[function].writes:
+                        self._read("?", ANYONE)
                 case o.Call(function, arguments):
                     self.calls.append((function, tuple(self._param(each) for each in arguments)))
                 case _:
