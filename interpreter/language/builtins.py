@@ -61,7 +61,7 @@ _ROWS = (
         "cells", ("table",), "list", "the cells of a table, or of its line for all keys but the last", rewritten=True
     ),
     Builtin("position", ("any", "list"), "int", "where the item stands, from 0", partial=True),
-    Builtin("sum", ("ints",), "int", "all numbers, or all bags, added up"),
+    Builtin("sum", ("numbers",), "int", "all numbers, or all bags, added up"),
     Builtin("min", ("int", "int"), "int", "the smallest of the numbers", many=True),
     Builtin("max", ("int", "int"), "int", "the largest of the numbers", many=True),
     Builtin("total", ("bag",), "int", "how many tokens a bag holds"),
@@ -170,7 +170,7 @@ class BuiltinCall:
         """The next argument, whose parameter has this word."""
         x = self.expressions
         match word:
-            case "ints":
+            case "numbers":
                 found = x.value(node, list_of(INT))
                 if found.type.form == "list" and found.type.of is not None and found.type.of.form == "bag":
                     self.bag = found.type.of.name

@@ -97,6 +97,7 @@ def types_of(word: str, item: Type) -> tuple[Type, ...]:
         "room": (ROOM,),
         "rooms": (list_of(ROOM),),
         "track": (Type("track", "gem"),),
+        "numbers": (list_of(INT),),
         "pile": (Type("pile", "plan"),),
         "piles": (list_of(Type("pile", "plan")),),
     }
