@@ -12,9 +12,7 @@ from interpreter.compiler.ir import ops as o
 from interpreter.compiler.ir.helpers import HELPERS, Signature
 from interpreter.compiler.ir.show import text_of
 from interpreter.compiler.ir.verify import check_function, signatures_of
-from interpreter.compiler.wasm.assemble import DRIVER, effects_text
-from interpreter.compiler.wasm.runtime import runtime_text
-from interpreter.compiler.wasm.whole import template
+from interpreter.compiler.wasm.runtime import written
 from interpreter.engine.ruleset import load
 from interpreter.play.modules import module_forms, rule_of
 from interpreter.reading.files import shelf_for
@@ -49,7 +47,7 @@ def test_every_function_of_a_shipped_ruleset_is_sound_after_every_pass(id: str) 
 
 
 def test_helpers_have_the_signatures_of_their_texts() -> None:
-    text = "\n".join((runtime_text(), effects_text(), DRIVER, template()))
+    text = "\n".join(written(f"{name}.wat") for name in ("runtime", "effects", "driver", "whole"))
     found = {}
     for match in re.finditer(r"^\s*\(func \$([^\s()]+)((?:\s*\((?:param|result|export)\b[^()]*\))*)", text, re.M):
         reps: dict[str, list[o.Rep]] = {"param": [], "result": []}

@@ -16,7 +16,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from interpreter.compiler.plain import builtins
-from interpreter.compiler.wasm.runtime import graph_cache_words, runtime_text
+from interpreter.compiler.wasm.runtime import graph_cache_words, written
 from interpreter.kernel import bags, chance
 from interpreter.kernel.bags import Bag, Rooms
 from interpreter.kernel.graphs import Graph
@@ -43,7 +43,7 @@ HEADER = f"""
 (global $graph_slots (export "graph_slots") (mut i32) (i32.const 3))
 """
 
-FUNCTIONS = re.findall(r"^\(func \$(\w+)", runtime_text(), re.MULTILINE)
+FUNCTIONS = re.findall(r"^\(func \$(\w+)", written("runtime.wat"), re.MULTILINE)
 
 WORDS = st.integers(NONE + 1, LARGEST)
 LISTS = st.lists(WORDS | st.integers(-3, 3), max_size=20)
@@ -60,7 +60,9 @@ class Runtime:
     def __init__(self) -> None:
         exports = "\n".join(f'(export "{name}" (func ${name}))' for name in FUNCTIONS)
         engine = wasmtime.Engine()
-        module = wasmtime.Module(engine, bytes(wasmtime.wat2wasm(f"(module {HEADER} {runtime_text()} {exports})")))
+        module = wasmtime.Module(
+            engine, bytes(wasmtime.wat2wasm(f"(module {HEADER} {written('runtime.wat')} {exports})"))
+        )
         self.store = wasmtime.Store(engine)
         self.exports = wasmtime.Instance(self.store, module, []).exports(self.store)
         memory = self.exports["memory"]
@@ -203,7 +205,7 @@ def start_of(number: int, index: int) -> int:
 
 
 def test_each_function_is_described() -> None:
-    lines = runtime_text().splitlines()
+    lines = written("runtime.wat").splitlines()
     assert len(FUNCTIONS) == len(set(FUNCTIONS)) == sum(line.startswith("(") for line in lines)
     for line, before in zip(lines[1:], lines, strict=False):
         assert not line.startswith("(func") or before.startswith(";; "), line

@@ -11,6 +11,7 @@ from interpreter.compiler.build.module import ModuleBuilder
 from interpreter.compiler.build.shapes import WORD
 from interpreter.compiler.build.standalone import Standalone
 from interpreter.compiler.wasm.assemble import FUEL, Bots, Plan, assembled
+from interpreter.compiler.wasm.runtime import written
 
 __all__ = ["EXPORTS", "StandaloneModule", "binary_of", "standalone_module"]
 
@@ -68,7 +69,7 @@ def standalone_module(builder: ModuleBuilder, first: bytes, bots: Bots, streams:
         f"  (call $seat_bot (i32.const {seat}) (i32.const 0) (local.get $seed) (i64.const {stream}))"
         for seat, stream in enumerate(streams)
     )
-    face = FACE.format(
+    face = written("standalone.wat").format(
         **{"state": STATE, "asked": STATE + WORD, "top": STATE + 2 * WORD, "undo": undo, "slot": slot, "slots": slots},
         **{"buffer": faces.buffer, "mask": faces.mask, "cells": memory.frames - STATE, "seated": seated},
         **{"masks": builder.constants.layout.size * WORD, "sizes": sizes, "fuel": FUEL, "before": slots - 1},
@@ -89,103 +90,3 @@ def _number_of_stretches(text: str) -> int:
     found = re.search(r"\(table \$stretches (\d+) ", text)
     assert found is not None
     return int(found[1])
-
-
-FACE = """
-;; How many choices can be taken back, and the slot for the next.
-(global $undo_count (mut i32) (i32.const 0))
-(global $undo_next (mut i32) (i32.const 0))
-
-;; Begins a game: the seed, the streams of the bots, nothing to take back.
-(func (export "new_game") (param $seed i64)
-  (global.set $undo_count (i32.const 0))
-{seated}
-  (call $begin (local.get $seed)))
-
-;; The decision at hand; -1: none, the game is over.
-(func (export "decision") (result i32)
-  (i32.load (i32.const {asked})))
-
-;; Lists the options and counts them.
-(func (export "count") (result i32)
-  (if (i32.lt_s (i32.load (i32.const {asked})) (i32.const 0)) (then (return (i32.const 0))))
-  (i32.div_u (i32.sub (call $list) (global.get $options))
-    (i32.load (i32.add (i32.const {sizes}) (i32.shl (i32.load (i32.const {asked})) (i32.const 2))))))
-
-;; The address of a slot for states that can be gone back to: the bytes of the state, then the state.
-(func $slot (param $number i32) (result i32)
-  (i32.add (i32.const {undo}) (i32.mul (local.get $number) (i32.const {slot}))))
-
-;; Keeps the state; where it has too many frames nothing is kept, and nothing from before.
-(func $keep
-  (local $bytes i32)
-  (local.set $bytes (i32.sub (i32.load (i32.const {top})) (i32.const {state})))
-  (if (i32.gt_u (local.get $bytes) (i32.const {slot}))
-    (then (global.set $undo_count (i32.const 0)) (return)))
-  (memory.copy (call $slot (global.get $undo_next)) (i32.const {state}) (local.get $bytes))
-  (global.set $undo_next (i32.rem_u (i32.add (global.get $undo_next) (i32.const 1)) (i32.const {slots})))
-  (if (i32.lt_u (global.get $undo_count) (i32.const {slots}))
-    (then (global.set $undo_count (i32.add (global.get $undo_count) (i32.const 1))))))
-
-;; Keeps the state and goes on with an option.
-(func (export "choose") (param $option i32)
-  (if (i32.lt_s (i32.load (i32.const {asked})) (i32.const 0)) (then (unreachable)))
-  (call $keep)
-  (call $choose (local.get $option)))
-
-;; Goes back to the state before the last choice.
-(func (export "undo") (result i32)
-  (local $slot i32)
-  (if (i32.eqz (global.get $undo_count)) (then (return (i32.const 0))))
-  (global.set $undo_count (i32.sub (global.get $undo_count) (i32.const 1)))
-  (global.set $undo_next (i32.rem_u (i32.add (global.get $undo_next) (i32.const {before})) (i32.const {slots})))
-  (local.set $slot (call $slot (global.get $undo_next)))
-  (memory.copy (i32.const {state}) (local.get $slot)
-    (i32.sub (i32.load (i32.add (local.get $slot) (i32.const 8))) (i32.const {state})))
-  (call $forget)
-  (i32.const 1))
-
-;; The option that a policy chooses.
-(func (export "bot") (param $policy i32) (result i32)
-  (if (i32.lt_s (i32.load (i32.const {asked})) (i32.const 0)) (then (unreachable)))
-  (global.set $arena (global.get $arena_start))
-  (global.set $fuel (i32.const {fuel}))
-  (call_indirect $bots (type $stretch) (i32.load (i32.const {state}))
-    (i32.add (i32.load (i32.const {asked})) (i32.mul (local.get $policy) (i32.const {stretches})))))
-
-;; The cells as a seat may see them.
-(func (export "view") (param $seat i32) (result i32)
-  (memory.fill (i32.const {buffer}) (i32.const 0) (i32.const {cells}))
-  (memory.fill (i32.const {mask}) (i32.const 0) (i32.const {masks}))
-  (call $seen (local.get $seat))
-  (i32.const {buffer}))
-
-;; FNV-1a over the words of all that counts.
-(func (export "digest") (result i64)
-  (local $hash i64) (local $at i32) (local $end i32)
-  (memory.fill (i32.const {buffer}) (i32.const 0)
-    (i32.sub (i32.load (i32.const {top})) (i32.const {state})))
-  (local.set $at (i32.const {buffer}))
-  (local.set $end (i32.add (local.get $at) (i32.shl (call $copied) (i32.const 2))))
-  (local.set $hash (i64.const 0xcbf29ce484222325))
-  (block $done
-    (loop $next
-      (br_if $done (i32.ge_u (local.get $at) (local.get $end)))
-      (local.set $hash (i64.mul (i64.xor (local.get $hash) (i64.load32_u (local.get $at))) (i64.const 0x100000001b3)))
-      (local.set $at (i32.add (local.get $at) (i32.const 4)))
-      (br $next)))
-  (local.get $hash))
-
-(func (export "over") (result i32)
-  (call $is_over))
-
-(func (export "place") (param $seat i32) (result i32)
-  (global.set $arena (global.get $arena_start))
-  (global.set $fuel (i32.const {fuel}))
-  (call $place_of (local.get $seat)))
-
-(func (export "key") (param $seat i32) (param $key i32) (result i64)
-  (global.set $arena (global.get $arena_start))
-  (global.set $fuel (i32.const {fuel}))
-  (call $key_of (local.get $seat) (local.get $key)))
-"""
