@@ -107,19 +107,17 @@ class Measures:
         for number, name in enumerate(self.model.phases):
             moment = f"{edge} of {name}"
             if moment in self.by_moment:
-                with b.block() as inner:
+                with b.when(o.Compare("eq", phase, o.Constant(number))):
                     self.at(b, moment)
-                b.add(o.If(o.Compare("eq", phase, o.Constant(number)), tuple(inner), span=b.span))
 
     def happens(self, b: FunctionBuilder, x: Expressions, event: str, arguments: Sequence[object]) -> None:
         """An event happens, with these values."""
         if event not in self.by_event:
             return
         types = self.model.events[event].fields.values()
-        with b.block() as inner:
+        with b.when(o.Global("measuring")):
             values = tuple(b.kept(x.value(each, type_)) for each, type_ in zip(arguments, types, strict=True))  # type: ignore[arg-type]
             b.add(o.Do(o.Call(self._event(event), values), span=b.span))
-        b.add(o.If(o.Global("measuring"), tuple(inner), span=b.span))
 
     # --- functions
 

@@ -104,23 +104,19 @@ class Policies:
             hidden = o.Not(o.Binary("and", o.Binary("shr", mask, seat), ONE))
             b.fail_if(o.Select(holds, hidden, ZERO), "a card that is hidden")
 
-        at = b.var("i32", "at")
-        b.set(at, ZERO)
-        with b.block() as inner:
-            address = b.plus(b.times(o.Get(at), cells.stride), cells.address)
+        with b.counted(o.Constant(cells.count)) as at:
+            address = b.plus(b.times(at, cells.stride), cells.address)
             if group.owner == "card":
                 words = self.shapes.words(cells.type) if cells.type.form != "list" else 1
                 holds: o.Value = o.Load(address, 0, "i32", name)
                 for word in range(1, words):
                     holds = o.Binary("or", holds, o.Load(address, word * WORD, "i32", name))
-                check(o.Get(at), holds)
+                check(at, holds)
             elif cells.type.form == "card":
                 card = b.kept(o.Load(address, 0, "i32", name), "card")
                 check(card, o.Compare("ne", card, o.Constant(-1)))
             else:
                 raise Unsupported("a policy that reads what its seat may not see")
-        step = (o.Set(at, b.plus(o.Get(at), 1)),)
-        b.add(o.While(b.label("seen"), o.Compare("lt", o.Get(at), o.Constant(cells.count)), tuple(inner), step))
 
     def _way(
         self, b: FunctionBuilder, x: Expressions, index: int, ask: c.Ask, way: Preferences, around: list[o.Var]
@@ -163,7 +159,7 @@ class Policies:
         if line.tie == "first":
 
             def first(pattern: Pattern, number: int, values: list[o.Var], own: dict[int, o.Var | Slot]) -> None:
-                self._put(b, start, ask.options[number], number, values)
+                self.module.decisions.put(b, start, number, ask.options[number], values)
                 b.add(o.Return(start))
 
             each(first, stops=True)
@@ -184,7 +180,7 @@ class Policies:
 
         def one(pattern: Pattern, number: int, values: list[o.Var], own: dict[int, o.Var | Slot]) -> None:
             b.fail_if(o.Compare("gt", o.Get(end), b.plus(o.Global("options_limit"), -size)), "too many options")
-            self._put(b, o.Get(end), ask.options[number], number, values)
+            self.module.decisions.put(b, o.Get(end), number, ask.options[number], values)
             after = b.plus(o.Get(end), size)
             if unlike:
                 b.set(end, after)
@@ -194,9 +190,8 @@ class Policies:
                 b.set(end, o.Select(again, o.Get(end), after))
 
         each(one, stops=False)
-        with b.block() as some:
+        with b.when(o.Compare("ne", start, o.Get(end))):
             self._draws(b, x, ask, start, o.Get(end), stride)
-        b.add(o.If(o.Compare("ne", start, o.Get(end)), tuple(some), span=line.span))
 
     def _draws(self, b: FunctionBuilder, x: Expressions, ask: c.Ask, start: o.Value, end: o.Value, stride: int) -> None:
         """One of the options between two addresses, each as likely as the others; a single one is not drawn."""
@@ -236,12 +231,11 @@ class Policies:
             for key, kept in reversed(list(zip(keys, best, strict=True))):
                 equal = o.Select(o.Compare("eq", key, o.Get(kept)), better, ZERO) if better != ZERO else ZERO
                 better = o.Select(o.Compare("lt", key, o.Get(kept)), ONE, equal)
-            with b.block() as taken:
+            with b.when(o.Select(o.Get(some), better, ONE)):
                 b.set(some, ONE)
                 for key, kept in zip(keys, best, strict=True):
                     b.set(kept, key)
-                self._put(b, start, ask.options[number], number, values)
-            b.add(o.If(o.Select(o.Get(some), better, ONE), tuple(taken), span=b.span))
+                self.module.decisions.put(b, start, number, ask.options[number], values)
 
         with b.block() as found:
             each(one, False)
@@ -249,13 +243,6 @@ class Policies:
             b.set(var, o.Constant(0, "i64"))
         b.body.extend(found)
         b.add(o.If(o.Get(some), (o.Return(start),), span=b.span))
-
-    def _put(self, b: FunctionBuilder, at: o.Value, option: c.Option, number: int, values: list[o.Var]) -> None:
-        b.add(o.Store(at, 0, o.Constant(number)))
-        offset = WORD
-        for choice, value in zip(option.choices, values, strict=True):
-            b.store(at, offset, o.Get(value), choice.type)
-            offset += self.shapes.words(choice.type) * WORD
 
     # --- options of a pattern
 
@@ -305,9 +292,8 @@ class Policies:
             item = b.var(value.rep, "pinned")
             b.set(item, value)
             there = x.is_item(o.Get(item), pin.type, items)
-            with b.block() as inner:
+            with b.when(there):
                 bound(place, item)
-            b.add(o.If(there, tuple(inner), span=b.span))
 
         def tested(tests: list[c.Expression]) -> None:
             if tests:
@@ -322,9 +308,8 @@ class Policies:
                 return
             with b.scoped(own):
                 test = x.value(tests[0])
-            with b.block() as inner:
+            with b.when(test):
                 wanted(tests[1:])
-            b.add(o.If(test, tuple(inner), span=b.span))
 
         guard = [option.guard] if option.guard is not None else []
         if guard:

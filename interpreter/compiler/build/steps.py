@@ -220,10 +220,9 @@ class Steps:
         b, type_ = self.b, group.type
         old = b.load(address, offset, type_, group.name)
         same = self.x.same(new, b.kept(old) if not self.shapes.is_scalar(type_) else old, type_, type_)
-        with b.block() as inner:
+        with b.when(o.Not(same)):
             b.store(address, offset, new, type_, group.name)
             self.wake(group, owner)
-        b.add(o.If(o.Not(same), tuple(inner), span=b.span))
 
     def wake(self, group: CellGroup, owner: o.Value | None) -> None:
         """The watches that read a cell must be looked at."""
