@@ -150,32 +150,14 @@ class Decisions:
     ) -> None:
         """The body for each combination of values of an alternative that passes its tests."""
         outer = dict(b.locals)
-        values: list[o.Var] = []
 
-        def further(place: int) -> None:
-            if place < len(option.choices):
-                choice = option.choices[place]
+        def one(values: list[o.Var]) -> None:
+            with x.loops.when(*option.tests):
+                body(values)
 
-                def one(item: o.Var) -> None:
-                    b.locals[choice.variable] = item
-                    values.append(item)
-                    further(place + 1)
-                    values.pop()
-
-                x.loops.source(choice.items, stops=stops).each(one)
-                return
-            self._tested(b, x, list(option.tests), lambda: body(values))
-
-        tests = [option.guard] if option.guard is not None else []
-        self._tested(b, x, tests, lambda: further(0))
+        with x.loops.when(option.guard):
+            x.loops.combinations([(each.variable, each.items) for each in option.choices], one, stops=stops)
         b.locals = outer
-
-    def _tested(self, b: FunctionBuilder, x: Expressions, tests: list[c.Expression], body: Callable[[], None]) -> None:
-        if not tests:
-            body()
-            return
-        with x.loops.when(tests[0]):
-            self._tested(b, x, tests[1:], body)
 
     def _take(self, name: str, index: int) -> o.Function:
         def build(b: FunctionBuilder) -> None:

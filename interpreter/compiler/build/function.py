@@ -86,7 +86,8 @@ class FunctionBuilder:
         span = self.span
         with self.block() as inner:
             yield
-        self.add(o.If(test, tuple(inner), span=span))
+        if inner:
+            self.add(o.If(test, tuple(inner), span=span))
 
     @contextmanager
     def repeated(self, name: str, test: o.Value, *step: o.Statement) -> Iterator[None]:

@@ -149,20 +149,11 @@ class Measures:
         b.span = measure.span
         x = Expressions(b)
 
-        def further(place: int) -> None:
-            if place == len(measure.each):
-                with x.loops.when(measure.test):
-                    self._record(b, x, number, measure, parts)
-                return
-            local, items = measure.each[place]
+        def one(values: list[o.Var]) -> None:
+            with x.loops.when(measure.test):
+                self._record(b, x, number, measure, parts)
 
-            def one(item: o.Var) -> None:
-                b.locals[local] = item
-                further(place + 1)
-
-            x.loops.source(items).each(one)
-
-        further(0)
+        x.loops.combinations(measure.each, one)
 
     def _record(
         self, b: FunctionBuilder, x: Expressions, number: int, measure: Measure, parts: Sequence[KeyPart]

@@ -325,30 +325,18 @@ class Phases:
         b.span = rule.span
         b.locals = {}
         x = Expressions(b)
-        values: list[o.Value] = []
+        known: list[o.Value] = []
         if watch.seat is not None:
             var = b.var("i32", "seat")
             b.set(var, o.Constant(watch.seat))
             b.locals[rule.binders[0][0]] = var
-            values.append(o.Constant(watch.seat))
-        binders = watch.binders
+            known.append(o.Constant(watch.seat))
 
-        def further(place: int) -> None:
-            if place == len(binders):
-                with x.loops.when(rule.test):
-                    body(values)
-                return
-            index, items = binders[place]
+        def one(values: list[o.Var]) -> None:
+            with x.loops.when(rule.test):
+                body([*known, *map(o.Get, values)])
 
-            def one(item: o.Var) -> None:
-                b.locals[index] = item
-                values.append(o.Get(item))
-                further(place + 1)
-                values.pop()
-
-            x.loops.source(items, stops=True).each(one)
-
-        further(0)
+        x.loops.combinations(watch.binders, one, stops=True)
 
     def _matches(self, number: int, watch: Watch) -> str:
         """Whether a watch has a match."""

@@ -7,11 +7,13 @@ on goes on with it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from interpreter.compiler import lower as l
 from interpreter.compiler.build.expressions import Expressions
 from interpreter.compiler.build.function import ONE, ZERO, FunctionBuilder, Slot
+from interpreter.compiler.build.loops import precedes
 from interpreter.compiler.build.shapes import WORD, Unsupported
 from interpreter.compiler.build.stretches import FRAME
 from interpreter.compiler.ir import ops as o
@@ -227,10 +229,7 @@ class Policies:
                 best.append(b.var("i64", "best"))
             if len(best) != len(keys):
                 raise Unsupported("keys of several lengths")
-            better: o.Value = ZERO
-            for key, kept in reversed(list(zip(keys, best, strict=True))):
-                equal = o.Select(o.Compare("eq", key, o.Get(kept)), better, ZERO) if better != ZERO else ZERO
-                better = o.Select(o.Compare("lt", key, o.Get(kept)), ONE, equal)
+            better = precedes(keys, best, "lt")
             with b.when(o.Select(o.Get(some), better, ONE)):
                 b.set(some, ONE)
                 for key, kept in zip(keys, best, strict=True):
@@ -280,7 +279,13 @@ class Policies:
 
         def further(place: int) -> None:
             if place == count:
-                tested(list(option.tests))
+                with ExitStack() as open_:
+                    open_.enter_context(x.loops.when(*option.tests))
+                    for test in pattern.tests:
+                        with b.scoped(own):
+                            holds = x.value(test)
+                        open_.enter_context(b.when(holds))
+                    body(pattern, number, list(values), own)
                 return
             items = option.choices[place].items
             pin = pins.get(place)
@@ -295,27 +300,7 @@ class Policies:
             with b.when(there):
                 bound(place, item)
 
-        def tested(tests: list[c.Expression]) -> None:
-            if tests:
-                with x.loops.when(tests[0]):
-                    tested(tests[1:])
-                return
-            wanted(list(pattern.tests))
-
-        def wanted(tests: list[c.Expression]) -> None:
-            if not tests:
-                body(pattern, number, list(values), own)
-                return
-            with b.scoped(own):
-                test = x.value(tests[0])
-            with b.when(test):
-                wanted(tests[1:])
-
-        guard = [option.guard] if option.guard is not None else []
-        if guard:
-            with x.loops.when(guard[0]):
-                further(0)
-        else:
+        with x.loops.when(option.guard):
             further(0)
         b.locals = outer
 
