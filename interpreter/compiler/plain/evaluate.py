@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from operator import eq, ge, gt, le, lt, ne
 from typing import TYPE_CHECKING, Any, assert_never
 
 from interpreter.base.source import Span
@@ -31,6 +32,7 @@ __all__ = ["LONG", "Evaluator", "measure_of"]
 MAXIMUM_ITEMS = 20_000
 COMPOSITE = ("list", "set", "bag", "record", "room", "pile")
 LONG = ("list", "set", "record", "room")
+COMPARISONS = {"==": eq, "!=": ne, "<": lt, "<=": le, ">": gt, ">=": ge}
 
 
 def measure_of(type_: Type) -> Callable[[Value, Span], int]:
@@ -342,21 +344,8 @@ class Evaluator:
 
     def _comparison(self, node: c.Comparison) -> Evaluate:
         left, right = self._long(node.left), self.compile(node.right)
-        match node.operator:
-            case "==":
-                return lambda state, env: left(state, env) == right(state, env)
-            case "!=":
-                return lambda state, env: left(state, env) != right(state, env)
-            case "<":
-                return lambda state, env: left(state, env) < right(state, env)
-            case "<=":
-                return lambda state, env: left(state, env) <= right(state, env)
-            case ">":
-                return lambda state, env: left(state, env) > right(state, env)
-            case ">=":
-                return lambda state, env: left(state, env) >= right(state, env)
-            case _:
-                assert_never(node.operator)
+        compare = COMPARISONS[node.operator]
+        return lambda state, env: compare(left(state, env), right(state, env))
 
     def _default(self, value: c.Expression, default: c.Expression) -> Evaluate:
         inner, other = self.compile(value), self.compile(default)

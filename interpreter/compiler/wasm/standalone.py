@@ -13,7 +13,7 @@ from interpreter.compiler.build.standalone import Standalone
 from interpreter.compiler.wasm.assemble import FUEL, Bots, Plan, assembled
 from interpreter.compiler.wasm.runtime import written
 
-__all__ = ["EXPORTS", "StandaloneModule", "binary_of", "standalone_module"]
+__all__ = ["EXPORTS", "StandaloneModule", "standalone_module"]
 
 EXPORTS = {
     "new_game": ("(seed: i64)", "begins a game and goes to its first decision"),
@@ -76,13 +76,6 @@ def standalone_module(builder: ModuleBuilder, first: bytes, bots: Bots, streams:
         stretches=_number_of_stretches(text),
     )
     return StandaloneModule(f"{head}{face})", plan, faces.buffer, faces.mask, slots)
-
-
-def binary_of(text: str) -> bytes:
-    """A module's text as a binary."""
-    from wasmtime import wat2wasm
-
-    return bytes(wat2wasm(text))
 
 
 def _number_of_stretches(text: str) -> int:
