@@ -14,9 +14,9 @@ import interpreter
 from interpreter.base.source import SourceFile
 from interpreter.cli.main import cli
 from interpreter.engine.ruleset import load
+from interpreter.language.builtins import FUNCTIONS
 from interpreter.language.declare import OWN_CELLS, OWN_TYPES, OWN_VALUES
 from interpreter.language.grammar import RESERVED_WORDS, grammar
-from interpreter.language.signatures import FUNCTIONS
 from interpreter.language.tidy import tidy
 from interpreter.reading.files import KINDS
 from interpreter.reading.schema import check_schema

@@ -7,10 +7,7 @@ from dataclasses import dataclass, field
 from interpreter.language import core as c
 from interpreter.language.model import Model, RuleLayer
 
-__all__ = ["STATE_BUILTINS", "Facts", "Reach", "target_of"]
-
-STATE_BUILTINS = frozenset(("price", "vacancy"))
-"""They are given a holder and read what it holds."""
+__all__ = ["Facts", "Reach", "target_of"]
 
 
 @dataclass

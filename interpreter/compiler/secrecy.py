@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from interpreter.compiler import lower as l
-from interpreter.compiler.facts import STATE_BUILTINS
 from interpreter.language import core as c
+from interpreter.language.builtins import BUILTINS
 from interpreter.language.types import has_cards
 from interpreter.language.walk import descendants
 
@@ -260,7 +260,7 @@ class Secrecy:
                     found |= self._held(cell, bound)
                 case c.Read(of) if not isinstance(of, c.Cell):
                     found |= self._held_somewhere(of)
-                case c.Builtin(name, arguments) if name in STATE_BUILTINS:
+                case c.Builtin(name, arguments) if BUILTINS[name].reads:
                     for each in arguments:
                         if isinstance(each, c.Cell):
                             found |= self._held(each, bound)

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from interpreter.compiler.facts import STATE_BUILTINS
 from interpreter.compiler.lower import Program
 from interpreter.kernel.state import Layout
 from interpreter.language import core as c
+from interpreter.language.builtins import BUILTINS
 from interpreter.language.model import Model, StandingRule
 from interpreter.language.walk import descendants
 
@@ -110,7 +110,7 @@ def _read_by(node: Any) -> Iterator[c.Expression]:
     match node:
         case c.Read(cell):
             yield cell
-        case c.Builtin(name, arguments) if name in STATE_BUILTINS:
+        case c.Builtin(name, arguments) if BUILTINS[name].reads:
             yield arguments[0]
         case _:
             pass

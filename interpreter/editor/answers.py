@@ -16,9 +16,9 @@ from interpreter.editor.desk import Desk, Home
 from interpreter.editor.names import CELLS, Meaning, Mention, declared, mentions, sections_of, types_in
 from interpreter.engine.explain import WORDS
 from interpreter.engine.values import type_text
+from interpreter.language.builtins import FUNCTIONS
 from interpreter.language.model import Model
 from interpreter.language.parse import remembered
-from interpreter.language.signatures import FUNCTIONS
 from interpreter.language.types import NOTHING, Type
 from interpreter.reading.compose import NAMED_SECTIONS, word, words
 from interpreter.reading.files import KINDS, Document, files_at, files_below

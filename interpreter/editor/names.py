@@ -18,9 +18,9 @@ from interpreter.base.source import Span
 from interpreter.engine.examine import Examined
 from interpreter.language import core as c
 from interpreter.language import nodes as n
+from interpreter.language.builtins import FUNCTIONS
 from interpreter.language.model import Model
 from interpreter.language.policies import policies_in
-from interpreter.language.signatures import FUNCTIONS
 from interpreter.language.texts import template_parts
 from interpreter.language.tidy import parser_of
 from interpreter.language.types import Type

@@ -16,10 +16,10 @@ from interpreter.editor.answers import Answers, Place
 from interpreter.editor.desk import Desk
 from interpreter.editor.names import CELLS, Meaning, Mention
 from interpreter.engine.explain import WORDS
+from interpreter.language.builtins import FUNCTIONS
 from interpreter.language.declare import OWN_CELLS, OWN_TYPES, OWN_VALUES
 from interpreter.language.grammar import RESERVED_WORDS
 from interpreter.language.misread import STATEMENTS
-from interpreter.language.signatures import FUNCTIONS
 
 __all__ = ["RefusedRename", "renamable", "rename"]
 

@@ -1,12 +1,14 @@
-"""Calls of the language's own functions: what their arguments must be, and of which type what they give is.
+"""The registry of built-in functions: a row for each, which the checker and both machines ask.
 
-:data:`interpreter.language.signatures.FUNCTIONS` has a word for each parameter, and one for what is given.
+The plain form has a function for each row in :mod:`interpreter.compiler.plain.builtins`. In a module it is a function
+of the runtime with that name, or one of :mod:`interpreter.compiler.build.builtins` builds it of other ops.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from interpreter.base.frozen import dataclass
 from interpreter.language import core as c
 from interpreter.language import nodes as n
 from interpreter.language.types import BOOL, INT, NEVER, NODE, SEAT, Type, bag_of, list_of
@@ -14,7 +16,145 @@ from interpreter.language.types import BOOL, INT, NEVER, NODE, SEAT, Type, bag_o
 if TYPE_CHECKING:
     from interpreter.language.expressions import Expressions
 
-__all__ = ["BuiltinCall"]
+__all__ = ["BUILTINS", "FUNCTIONS", "Builtin", "BuiltinCall"]
+
+
+@dataclass(frozen=True, slots=True)
+class Builtin:
+    """One built-in function. Parameters and the result are words: see :data:`TYPES`, :data:`WANTED` and
+    :class:`BuiltinCall`."""
+
+    name: str
+    parameters: tuple[str, ...]
+    gives: str
+    about: str = ""
+    """Its line for authors. Without one, only the checker puts it into a tree: no author can write its name."""
+    many: bool = False
+    """The last parameter may be given several times."""
+    rewritten: bool = False
+    """The checker puts another expression in its place: no machine knows it."""
+    partial: bool = False
+    """It may find nothing: a failure, unless none is allowed where it is called."""
+    strict: bool = False
+    """It refuses some arguments: a failure."""
+    reads: bool = False
+    """It reads cells: what the holders hold that it is given. None writes any."""
+    runtime: bool = False
+    """A function of the runtime with this name does it; it is also given the width of bags, where there are any."""
+    steps: int | None = 1
+    """What a call takes of the budget of steps, beside the lengths of what goes in and out; none: the graph's size."""
+
+
+_ROWS = (
+    Builtin("count", ("counted",), "int", "how many cards, items, tokens or pieces"),
+    Builtin("first", ("list",), "item", "the first item", partial=True),
+    Builtin("last", ("list",), "item", "the last item", partial=True),
+    Builtin("rest", ("list",), "list", "all items but the first", runtime=True),
+    Builtin("take", ("int", "list"), "list", "the first so many items, or all where there are fewer", runtime=True),
+    Builtin("reversed", ("list",), "list", "the items from the last to the first", runtime=True),
+    Builtin("distinct", ("list",), "list", "each item once, where it stands first"),
+    Builtin("subsets", ("int", "list"), "lists", "every choice of so many of the items", strict=True, runtime=True),
+    Builtin(
+        "keys", ("table",), "list", "the values of a table's only key, or of the key that is named", rewritten=True
+    ),
+    Builtin(
+        "cells", ("table",), "list", "the cells of a table, or of its line for all keys but the last", rewritten=True
+    ),
+    Builtin("position", ("any", "list"), "int", "where the item stands, from 0", partial=True),
+    Builtin("sum", ("numbers",), "int", "all numbers, or all bags, added up"),
+    Builtin("min", ("int", "int"), "int", "the smallest of the numbers", many=True),
+    Builtin("max", ("int", "int"), "int", "the largest of the numbers", many=True),
+    Builtin("total", ("bag",), "int", "how many tokens a bag holds"),
+    Builtin("room", ("kinds", "int"), "room", "a space for so many tokens of any of the kinds"),
+    Builtin(
+        "overflow",
+        ("bag", "rooms"),
+        "int",
+        "how many tokens of the bag find no space, stored as well as can be",
+        strict=True,
+        steps=32,
+    ),
+    Builtin(
+        "space",
+        ("bag", "rooms", "kind"),
+        "int",
+        "how many more tokens of the kind find space beside the bag",
+        strict=True,
+        steps=32,
+    ),
+    Builtin(
+        "mixes",
+        ("int", "kinds", "bag"),
+        "bags",
+        "every bag of so many tokens of the kinds that the bag holds",
+        strict=True,
+        runtime=True,
+        steps=32,
+    ),
+    Builtin(
+        "price",
+        ("track", "bag"),
+        "int",
+        "what the cheapest such tokens of the track cost together",
+        strict=True,
+        reads=True,
+    ),
+    Builtin("vacancy", ("track", "kind"), "int", "how many spaces of the kind are empty", strict=True, reads=True),
+    Builtin(
+        "prices", ("track", "kind"), "ints", "the price of each space of the kind, the cheapest first", strict=True
+    ),
+    Builtin("neighbours", ("node",), "nodes", "the nodes that a link leads to from this one"),
+    Builtin(
+        "links",
+        ("node",),
+        "links",
+        "the links that lead away from the node, each with its `from` and `to`",
+        rewritten=True,
+    ),
+    Builtin(
+        "distance",
+        ("nodes", "node", "nodes"),
+        "int",
+        "the length of the cheapest way from any of the nodes, within the others",
+        partial=True,
+        steps=None,
+    ),
+    Builtin(
+        "path", ("nodes", "node", "nodes"), "nodes", "the nodes of that way, from its start", partial=True, steps=None
+    ),
+    Builtin("connected", ("nodes",), "bool", "whether links join the nodes to one piece", runtime=True, steps=None),
+    Builtin("clockwise", ("seat",), "seats", "the other seats, from the one on the left"),
+    Builtin("top", ("pile",), "item", "the uppermost card of a pile", strict=True),
+    Builtin("min of list", ("ints",), "int", partial=True),
+    Builtin("max of list", ("ints",), "int", partial=True),
+    Builtin("sum of bags", ("bags", "bag"), "bag", strict=True),
+    Builtin("without", ("list", "item"), "list", strict=True),
+    Builtin("set of list", ("list",), "set"),
+    Builtin("cards of piles", ("piles",), "list"),
+)
+
+BUILTINS = {row.name: row for row in _ROWS}
+FUNCTIONS = {name: row for name, row in BUILTINS.items() if row.about}
+"""Those that every rule may call."""
+
+TYPES = {
+    "int": INT,
+    "bool": BOOL,
+    "node": NODE,
+    "seat": SEAT,
+    "ints": list_of(INT),
+    "nodes": list_of(NODE),
+    "seats": list_of(SEAT),
+    "links": list_of(Type("link")),
+}
+"""Words for parameters and results of one type."""
+WANTED = {
+    "counted": ("something to count", ("list", "set", "bag", "int", "pile"), ""),
+    "pile": ("a pile", ("pile",), ""),
+    "kinds": ("a set of kinds", ("list", "set"), "kind"),
+    "rooms": ("a list of rooms", ("list",), "room"),
+}
+"""Words for parameters of several types: what is wanted, the forms of such types, and that of their items."""
 
 
 class BuiltinCall:
@@ -30,20 +170,12 @@ class BuiltinCall:
         """The next argument, whose parameter has this word."""
         x = self.expressions
         match word:
-            case "int":
-                return x.need(node, INT)
-            case "ints":
+            case "numbers":
                 found = x.value(node, list_of(INT))
                 if found.type.form == "list" and found.type.of is not None and found.type.of.form == "bag":
                     self.bag = found.type.of.name
                     return found
                 return x.fit(found, list_of(INT), node.span, "")
-            case "node":
-                return x.need(node, NODE)
-            case "nodes":
-                return x.need(node, list_of(NODE))
-            case "seat":
-                return x.need(node, SEAT)
             case "kind":
                 return x.need(node, Type("kind", self.bag))
             case "any":
@@ -51,32 +183,31 @@ class BuiltinCall:
             case "list":
                 found, self.item = x.items(node)
                 return found
-            case "counted":
-                return self._value(node, "something to count", "list", "set", "bag", "int", "pile")
             case "bag":
                 return self._bag(node)
-            case "kinds":
-                return self._kinds(node)
-            case "rooms":
-                return self._rooms(node)
             case "track":
                 found = x.holder(node)
                 if found.type.form not in ("track", "never"):
                     x.error("E401", f"got {found.type}, want a track", node.span)
                 self.bag = found.type.name
                 return found
-            case "pile":
-                found = self._value(node, "a pile", "pile")
-                self.item = Type("card", found.type.name)
-                return found
+            case _ if word in TYPES:
+                return x.need(node, TYPES[word])
             case _:
-                raise AssertionError(word)
+                return self._of_forms(word, node)
 
-    def _value(self, node: n.Expr, wanted: str, *forms: str) -> c.Expression:
-        """A value of one of some forms."""
+    def _of_forms(self, word: str, node: n.Expr) -> c.Expression:
         found = self.expressions.value(node)
-        if found.type.form not in (*forms, "never"):
+        form, of = found.type.form, found.type.of
+        wanted, forms, items = WANTED[word]
+        if form == "never":
+            return found
+        if form not in forms or (items and (of is None or of.form not in (items, "never"))):
             self.expressions.error("E401", f"got {found.type}, want {wanted}", node.span)
+        elif word == "pile":
+            self.item = Type("card", found.type.name)
+        elif word == "kinds" and of is not None:
+            self.bag = of.name
         return found
 
     def _bag(self, node: n.Expr) -> c.Expression:
@@ -91,46 +222,13 @@ class BuiltinCall:
         self.bag = found.type.name or bag
         return found
 
-    def _kinds(self, node: n.Expr) -> c.Expression:
-        found = self.expressions.value(node)
-        kinds = found.type.of
-        if found.type.form in ("list", "set") and kinds is not None and kinds.form in ("kind", "never"):
-            self.bag = kinds.name
-        elif found.type.form != "never":
-            self.expressions.error("E401", f"got {found.type}, want a set of kinds", node.span)
-        return found
-
-    def _rooms(self, node: n.Expr) -> c.Expression:
-        found = self.expressions.value(node)
-        rooms = found.type.of
-        if found.type.form != "list" or rooms is None or rooms.form not in ("room", "never"):
-            self.expressions.error("E401", f"got {found.type}, want a list of rooms", node.span)
-        return found
-
     def gives(self, word: str) -> Type:
         """The type of what the call gives, now that all arguments are checked."""
-        match word:
-            case "int":
-                return INT
-            case "bool":
-                return BOOL
-            case "item" | "card":
-                return self.item
-            case "list":
-                return list_of(self.item)
-            case "lists":
-                return list_of(list_of(self.item))
-            case "nodes":
-                return list_of(NODE)
-            case "links":
-                return list_of(Type("link"))
-            case "seats":
-                return list_of(SEAT)
-            case "ints":
-                return list_of(INT)
-            case "bags":
-                return list_of(bag_of(self.bag))
-            case "room":
-                return Type("room", of=Type("kind", self.bag))
-            case _:
-                raise AssertionError(word)
+        shown = {
+            "item": self.item,
+            "list": list_of(self.item),
+            "lists": list_of(list_of(self.item)),
+            "bags": list_of(bag_of(self.bag)),
+            "room": Type("room", of=Type("kind", self.bag)),
+        }
+        return TYPES.get(word) or shown[word]

@@ -13,13 +13,13 @@ from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.source import NOWHERE
 from interpreter.base.suggest import did_you_mean
 from interpreter.language import nodes as n
+from interpreter.language.builtins import FUNCTIONS
 from interpreter.language.declared import REMARKS, Declared, Reader, cites_of, merged
 from interpreter.language.declared_cards import Cards
 from interpreter.language.declared_graph import Graphs
 from interpreter.language.declared_tables import Tables
 from interpreter.language.grammar import RESERVED_WORDS
 from interpreter.language.model import Component, Event, Group, Interpretation, Kind, Model, Role, Setting
-from interpreter.language.signatures import FUNCTIONS
 from interpreter.language.steps import MAKERS
 from interpreter.language.texts import Report, type_of
 from interpreter.language.types import INT, NEVER, Type

@@ -16,11 +16,10 @@ from interpreter.base.suggest import did_you_mean
 from interpreter.base.words import counted
 from interpreter.language import core as c
 from interpreter.language import nodes as n
-from interpreter.language.builtins import BuiltinCall
+from interpreter.language.builtins import FUNCTIONS, Builtin, BuiltinCall
 from interpreter.language.format import format_node
 from interpreter.language.model import CardKind, Group, Model, Signature, Signatures
 from interpreter.language.scope import Frame, path_of
-from interpreter.language.signatures import FUNCTIONS, Function
 from interpreter.language.types import (
     BOOL,
     INT,
@@ -586,7 +585,7 @@ class Expressions:
             given = tuple(given[node.names.index(name)] for name in names)
         return tuple(self.need(argument, type_) for argument, (_, type_) in zip(given, wanted, strict=True))
 
-    def _builtin(self, node: n.Call, function: Function, maybe: bool) -> c.Expression:
+    def _builtin(self, node: n.Call, function: Builtin, maybe: bool) -> c.Expression:
         if node.name in ("keys", "cells"):
             return self._of_table(node)
         enough = (not node.names and len(node.arguments) == len(function.parameters)) or (

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from types import SimpleNamespace
 
 import pytest
 
 from interpreter.base.source import SourceFile, Span
 from interpreter.compiler.ir import ops as o
+from interpreter.compiler.ir.helpers import HELPERS, Signature
 from interpreter.compiler.ir.show import text_of
-from interpreter.compiler.ir.verify import Signature, check_function, signatures_in, signatures_of
-from interpreter.compiler.wasm.signatures import runtime_signatures
+from interpreter.compiler.ir.verify import check_function, signatures_of
+from interpreter.compiler.wasm.runtime import written
 from interpreter.engine.ruleset import load
 from interpreter.play.modules import module_forms, rule_of
 from interpreter.reading.files import shelf_for
@@ -39,19 +41,21 @@ def test_every_function_of_a_shipped_ruleset_is_sound_after_every_pass(id: str) 
     builder, forms = module_forms(ruleset, ruleset.table(people, ruleset.settings({})))
     assert len(forms["built"]) > 30
     for name, functions in forms.items():
-        known = {**runtime_signatures(), **signatures_of(functions.values())}
+        known = signatures_of(functions.values())
         assert [text for each in functions.values() for text in check_function(each, known)] == [], name
         assert all(text_of(each, builder.memory.groups) for each in functions.values())
 
 
-def test_signatures_of_the_runtime_are_those_of_its_text() -> None:
-    known = runtime_signatures()
-    assert known["bag_add"] == Signature(("i32", "i32", "i32"), "i32")
-    assert known["merge"] == Signature(("i32",) * 6, None)
-    assert known["wake"] == Signature(("i32",), None)
-    assert known["begin"] == Signature(("i64",), None)
-    text = '(func $a (export "b") (param i32 i64) (param $x i64)\n  (result i32)\n  (local $y i32) (call $c))'
-    assert signatures_in(text) == {"a": Signature(("i32", "i64", "i64"), "i32")}
+def test_helpers_have_the_signatures_of_their_texts() -> None:
+    text = "\n".join(written(f"{name}.wat") for name in ("runtime", "effects", "driver", "whole"))
+    found = {}
+    for match in re.finditer(r"^\s*\(func \$([^\s()]+)((?:\s*\((?:param|result|export)\b[^()]*\))*)", text, re.M):
+        reps: dict[str, list[o.Rep]] = {"param": [], "result": []}
+        for kind, words in re.findall(r"\((param|result)\b([^()]*)\)", match[2]):
+            reps[kind].extend(word for word in words.split() if not word.startswith("$"))
+        found[match[1]] = Signature(tuple(reps["param"]), next(iter(reps["result"]), None))
+    for name, helper in HELPERS.items():
+        assert Signature(helper.parameters, helper.result) == found.get(name), name
 
 
 # --- what the verifier refuses
@@ -62,6 +66,12 @@ def test_a_sound_function_is_accepted() -> None:
     leaves = o.Block("out", (o.If(o.Get(X), (o.Set(WIDE, LONG), o.Break("out"))), o.Set(WIDE, LONG)))
     called = o.Return(o.Call("pair", (o.Get(X), o.Get(WIDE))))
     assert wrong(o.Set(Y, ONE), loop, leaves, o.Do(o.Call("act", ())), called, result="i32") == []
+
+
+def test_a_function_whose_answers_are_kept_changes_no_cell() -> None:
+    body = (o.Do(o.Call("move_all_units", (ONE, ONE))), o.Return(ONE))
+    kept = o.Function("try", (X,), "i32", body, memo=o.Memo((o.Key(),)))
+    assert check_function(kept, {}) == ["try: `move_all_units` changes cells in a function whose answers are kept"]
 
 
 def test_a_loop_without_end_needs_no_value_behind_it() -> None:

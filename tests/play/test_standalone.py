@@ -13,7 +13,6 @@ from interpreter.compiler.build.memory import STATE
 from interpreter.compiler.constants import RuleFailure
 from interpreter.compiler.ir.verify import check_function, signatures_of
 from interpreter.compiler.wasm.codec import Codec
-from interpreter.compiler.wasm.signatures import runtime_signatures
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.engine.sight import look_alike, veils
@@ -75,7 +74,7 @@ def both_take(game: Game, alone: Alone, number: int, address: int) -> bool:
 def test_functions_around_a_module_are_sound(name: str, people: int, overlays: tuple[str, ...]) -> None:
     _, made = built(name, people, overlays)
     functions = made.builder.functions
-    known = {**runtime_signatures(), **signatures_of(functions.values())}
+    known = signatures_of(functions.values())
     assert [text for each in functions.values() for text in check_function(each, known)] == []
     assert made.builder.left_out == {}
 

@@ -6,7 +6,7 @@ and the kept forms of its values. ``take`` goes on with one of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ from interpreter.compiler.build.shapes import WORD
 from interpreter.compiler.build.stretches import FRAME
 from interpreter.compiler.ir import ops as o
 from interpreter.language import core as c
+from interpreter.language.types import Type
 
 if TYPE_CHECKING:
     from interpreter.compiler.build.module import ModuleBuilder
@@ -94,11 +95,7 @@ class Decisions:
             def put(number: int, option: c.Option, values: list[o.Var]) -> None:
                 limit = b.plus(o.Global("options_limit"), -size)
                 b.fail_if(o.Compare("gt", o.Get(end), limit), "too many options")
-                b.add(o.Store(o.Get(end), 0, o.Constant(number)))
-                offset = WORD
-                for choice, value in zip(option.choices, values, strict=True):
-                    b.store(o.Get(end), offset, o.Get(value), choice.type)
-                    offset += self.shapes.words(choice.type) * WORD
+                self.put(b, o.Get(end), number, option, values)
                 b.set(end, b.plus(o.Get(end), size))
 
             for number, option in enumerate(ask.options):
@@ -106,6 +103,16 @@ class Decisions:
             b.add(o.SetGlobal("options_end", o.Get(end)))
 
         return self.module.made(name, (FRAME,), None, build)
+
+    def _placed(self, option: c.Option) -> Iterator[tuple[c.Choice, tuple[int, Type]]]:
+        """The choices of an option, with the offset and type of each value."""
+        return zip(option.choices, self.shapes.placed((each.type for each in option.choices), WORD), strict=True)
+
+    def put(self, b: FunctionBuilder, at: o.Value, number: int, option: c.Option, values: Sequence[o.Var]) -> None:
+        """Writes an option."""
+        b.add(o.Store(at, 0, o.Constant(number)))
+        for (_, (offset, type_)), value in zip(self._placed(option), values, strict=True):
+            b.store(at, offset, o.Get(value), type_)
 
     def _open(self, name: str, index: int) -> o.Function:
         def build(b: FunctionBuilder) -> None:
@@ -143,32 +150,14 @@ class Decisions:
     ) -> None:
         """The body for each combination of values of an alternative that passes its tests."""
         outer = dict(b.locals)
-        values: list[o.Var] = []
 
-        def further(place: int) -> None:
-            if place < len(option.choices):
-                choice = option.choices[place]
+        def one(values: list[o.Var]) -> None:
+            with x.loops.when(*option.tests):
+                body(values)
 
-                def one(item: o.Var) -> None:
-                    b.locals[choice.variable] = item
-                    values.append(item)
-                    further(place + 1)
-                    values.pop()
-
-                x.loops.source(choice.items, stops=stops).each(one)
-                return
-            self._tested(b, x, list(option.tests), lambda: body(values))
-
-        tests = [option.guard] if option.guard is not None else []
-        self._tested(b, x, tests, lambda: further(0))
+        with x.loops.when(option.guard):
+            x.loops.combinations([(each.variable, each.items) for each in option.choices], one, stops=stops)
         b.locals = outer
-
-    def _tested(self, b: FunctionBuilder, x: Expressions, tests: list[c.Expression], body: Callable[[], None]) -> None:
-        if not tests:
-            body()
-            return
-        with x.loops.when(tests[0]):
-            self._tested(b, x, tests[1:], body)
 
     def _take(self, name: str, index: int) -> o.Function:
         def build(b: FunctionBuilder) -> None:
@@ -177,15 +166,12 @@ class Decisions:
             assert isinstance(end, l.Asks)
             number = b.kept(o.Load(o.Get(OPTION)), "number")
             for place, option in enumerate(ask.options):
-                with b.block() as inner:
-                    offset = WORD
-                    for choice in option.choices:
-                        value = b.load(o.Get(OPTION), offset, choice.type)
-                        offset += self.shapes.words(choice.type) * WORD
+                with b.when(o.Compare("eq", number, o.Constant(place))):
+                    for choice, (offset, type_) in self._placed(option):
+                        value = b.load(o.Get(OPTION), offset, type_)
                         if isinstance(b.locals.get(choice.variable), Slot):
-                            b.write_local(choice.variable, value, choice.type)
+                            b.write_local(choice.variable, value, type_)
                     b.add(o.Return(o.Constant(end.bodies[place])))
-                b.add(o.If(o.Compare("eq", number, o.Constant(place)), tuple(inner)))
             b.fail("no such alternative")
 
         return self.module.made(name, (FRAME, OPTION), "i32", build)

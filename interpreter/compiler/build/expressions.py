@@ -113,7 +113,7 @@ class Expressions:
                 item = shapes.item(node.type)
                 return self._made(items, (item,) * len(items), listed=True)
             case c.AmountOf(number, kind, size):
-                return o.Call("bag_single", (self.value(number), self.value(kind), o.Constant(size)), span=b.span)
+                return b.call("bag_single", self.value(number), self.value(kind), o.Constant(size))
             case c.RangeFrom():
                 return self.loops.made(self.loops.source(node))
             case c.Arithmetic():
@@ -130,7 +130,7 @@ class Expressions:
             case c.Negate(inner):
                 if inner.type.form == "bag":
                     width = o.Constant(shapes.width(inner.type))
-                    return o.Call("bag_negate", (self.value(inner), width), span=b.span)
+                    return b.call("bag_negate", self.value(inner), width)
                 return o.Binary("sub", o.Constant(0, "i64"), self.value(inner), span=b.span)
             case c.Condition(then, test, otherwise):
                 return self.either(
@@ -296,11 +296,11 @@ class Expressions:
                 bag, number, kind = map(self.value, (node.left, node.right.number, node.right.kind))
                 if node.operator == "-":
                     number = o.Binary("sub", o.Constant(0, "i64"), number)
-                return o.Call("bag_with", (bag, number, kind, width), span=b.span)
+                return b.call("bag_with", bag, number, kind, width)
             word = {"+": "bag_add", "-": "bag_subtract"}[node.operator]
-            return o.Call(word, (self.value(node.left), self.value(node.right), width), span=b.span)
+            return b.call(word, self.value(node.left), self.value(node.right), width)
         if form in ("list", "set"):
-            return o.Call("concat", (self.value(node.left), self.value(node.right)), span=b.span)
+            return b.call("concat", self.value(node.left), self.value(node.right))
         operator = {"+": "add", "-": "sub", "*": "mul", "div": "div", "mod": "mod"}[node.operator]
         left, right = self.value(node.left, INT), self.value(node.right, INT)
         return o.Binary(operator, left, right, span=b.span)
@@ -341,9 +341,9 @@ class Expressions:
             some = o.Select(o.Not(one), ZERO, o.Select(o.Not(other), ZERO, both))
             return o.Select(o.Compare("eq", one, other), ONE, some)
         if shapes.is_listed(type_) and shapes.is_scalar(shapes.item(type_)):
-            return o.Call("equal_lists", (one, other), span=b.span)
+            return b.call("equal_lists", one, other)
         if type_.form == "bag" or shapes.is_flat(type_):
-            return o.Call("equal_words", (one, other, o.Constant(shapes.words(type_.sure))), span=b.span)
+            return b.call("equal_words", one, other, o.Constant(shapes.words(type_.sure)))
         return o.Call(self.module.values.equality(type_), (one, other), span=b.span)
 
     def _member(self, node: c.MemberOf) -> o.Value:
@@ -380,7 +380,7 @@ class Expressions:
             if row is not None:
                 return o.Load(o.Binary("add", row, b.times(item, WORD)), WORD, span=b.span)
             if not isinstance(items, c.Loop):
-                return o.Call("contains", (self.value(items), b.word(item, True)), span=b.span)
+                return b.call("contains", self.value(items), b.word(item, True))
         found_var, label = b.var("i32", "any"), b.label("member")
         b.set(found_var, ZERO)
         with b.block() as inner:
@@ -402,7 +402,7 @@ class Expressions:
             return None
 
         def build(x: Expressions) -> o.Value:
-            return o.Call("flags", (x.value(items), o.Constant(size)), span=x.b.span)
+            return x.b.call("flags", x.value(items), o.Constant(size))
 
         return self.module.rows.row(self, "items", (items,), size, build)
 

@@ -10,6 +10,7 @@ from interpreter.base.frozen import dataclass
 from interpreter.base.source import NOWHERE, Span
 from interpreter.compiler.build.shapes import WORD, Shapes, Unsupported
 from interpreter.compiler.ir import ops as o
+from interpreter.compiler.ir.helpers import HELPERS
 from interpreter.language.types import Type
 
 if TYPE_CHECKING:
@@ -80,6 +81,31 @@ class FunctionBuilder:
             self.body = before
 
     @contextmanager
+    def when(self, test: o.Value) -> Iterator[None]:
+        """Inside, statements run only where the test holds."""
+        span = self.span
+        with self.block() as inner:
+            yield
+        if inner:
+            self.add(o.If(test, tuple(inner), span=span))
+
+    @contextmanager
+    def repeated(self, name: str, test: o.Value, *step: o.Statement) -> Iterator[None]:
+        """Inside, statements run again and again, as long as the test holds; behind each pass comes the step."""
+        label, span = self.label(name), self.span
+        with self.block() as inner:
+            yield
+        self.add(o.While(label, test, tuple(inner), step, span=span))
+
+    @contextmanager
+    def counted(self, count: o.Value, name: str = "number", first: o.Value = ZERO) -> Iterator[o.Value]:
+        """Inside, statements run for each number from the first below a count."""
+        number = self.var("i32", name)
+        self.set(number, first)
+        with self.repeated("each", o.Compare("lt", o.Get(number), count), o.Set(number, self.plus(o.Get(number), 1))):
+            yield o.Get(number)
+
+    @contextmanager
     def scoped(self, locals_: dict[int, o.Var | Slot]) -> Iterator[None]:
         """Inside, locals of the rule are these."""
         before, self.locals = self.locals, locals_
@@ -87,6 +113,14 @@ class FunctionBuilder:
             yield
         finally:
             self.locals = before
+
+    def call(self, helper: str, *arguments: o.Value) -> o.Call:
+        """What a helper gives."""
+        return o.Call(helper, arguments, HELPERS[helper].result or "i32", span=self.span)
+
+    def do(self, helper: str, *arguments: o.Value) -> None:
+        """A call of a helper for its effects."""
+        self.add(o.Do(self.call(helper, *arguments), span=self.span))
 
     def fail_if(self, test: o.Value, why: str = "") -> None:
         self.add(o.If(test, (o.Fail(why, span=self.span),), span=self.span))

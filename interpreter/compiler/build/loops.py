@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 from interpreter.compiler.build.function import ONE, ZERO, FunctionBuilder, Slot
@@ -15,7 +16,7 @@ from interpreter.language.types import INT, Type
 if TYPE_CHECKING:
     from interpreter.compiler.build.expressions import Expressions
 
-__all__ = ["MAXIMUM_ITEMS", "Loops", "Source"]
+__all__ = ["MAXIMUM_ITEMS", "Loops", "Source", "precedes"]
 
 MAXIMUM_ITEMS = 20_000
 
@@ -210,9 +211,40 @@ class Loops:
 
     # --- what is looked for
 
-    def when(self, test: c.Expression | None) -> _When:
-        """Inside, statements run only where the test holds."""
-        return _When(self, test)
+    @contextmanager
+    def when(self, *tests: c.Expression | None) -> Iterator[None]:
+        """Inside, statements run only where the tests hold, one after another."""
+        with ExitStack() as open_:
+            for test in tests:
+                if test is not None:
+                    open_.enter_context(self.b.when(self.x.value(test)))
+            yield
+
+    def combinations(
+        self,
+        binders: Sequence[tuple[int, c.Expression]],
+        body: Callable[[list[o.Var]], None],
+        *,
+        stops: bool = False,
+    ) -> None:
+        """The body for each combination of items; each binder may read those before it."""
+        values: list[o.Var] = []
+
+        def further(place: int) -> None:
+            if place == len(binders):
+                body(values)
+                return
+            index, items = binders[place]
+
+            def one(item: o.Var) -> None:
+                self.b.locals[index] = item
+                values.append(item)
+                further(place + 1)
+                values.pop()
+
+            self.source(items, stops=stops).each(one)
+
+        further(0)
 
     def loop(self, node: c.Loop) -> o.Value:
         match node.operation:
@@ -357,11 +389,7 @@ class Loops:
             keys = [b.kept(key, "key") for key in self._keys(node, item)]
             if not best:
                 best.extend(b.var(key.rep, "kept") for key in keys)
-            test: o.Value = ZERO
-            for key, kept in reversed(list(zip(keys, best, strict=True))):
-                equal = o.Select(o.Compare("eq", key, o.Get(kept)), test, ZERO) if test != ZERO else ZERO
-                test = o.Select(o.Compare(operator, key, o.Get(kept)), ONE, equal)
-            b.set(better, o.Select(o.Get(some), test, ONE))
+            b.set(better, o.Select(o.Get(some), precedes(keys, best, operator), ONE))
             taken = [o.Set(kept, key) for key, kept in zip(keys, best, strict=True)]
             b.add(o.If(o.Get(better), (o.Set(some, ONE), o.Set(found, o.Get(item)), *taken), span=b.span))
 
@@ -401,21 +429,13 @@ class Loops:
         source.each(one)
         length = o.Binary("shr", o.Binary("sub", o.Get(end), o.Get(pointer)), o.Constant(2))
         b.add(o.Store(o.Get(pointer), 0, length, span=b.span))
-        return o.Call("sort", (o.Get(pointer), o.Get(keys), o.Constant(width)), span=b.span)
+        return b.call("sort", o.Get(pointer), o.Get(keys), o.Constant(width))
 
 
-class _When:
-    """The statements inside become the body of an ``if``."""
-
-    def __init__(self, loops: Loops, test: c.Expression | None) -> None:
-        self._b, self._test = loops.b, loops.x.value(test) if test is not None else None
-
-    def __enter__(self) -> None:
-        if self._test is not None:
-            self._before, self._b.body = self._b.body, []
-
-    def __exit__(self, *failure: object) -> None:
-        if self._test is not None:
-            inner, self._b.body = self._b.body, self._before
-            if inner:
-                self._b.add(o.If(self._test, tuple(inner), span=self._b.span))
+def precedes(keys: Sequence[o.Value], best: Sequence[o.Var], operator: str) -> o.Value:
+    """Whether keys stand before (``lt``) or behind (``gt``) those that were kept."""
+    found: o.Value = ZERO
+    for key, kept in reversed(list(zip(keys, best, strict=True))):
+        equal = o.Select(o.Compare("eq", key, o.Get(kept)), found, ZERO) if found != ZERO else ZERO
+        found = o.Select(o.Compare(operator, key, o.Get(kept)), ONE, equal)
+    return found

@@ -107,19 +107,17 @@ class Measures:
         for number, name in enumerate(self.model.phases):
             moment = f"{edge} of {name}"
             if moment in self.by_moment:
-                with b.block() as inner:
+                with b.when(o.Compare("eq", phase, o.Constant(number))):
                     self.at(b, moment)
-                b.add(o.If(o.Compare("eq", phase, o.Constant(number)), tuple(inner), span=b.span))
 
     def happens(self, b: FunctionBuilder, x: Expressions, event: str, arguments: Sequence[object]) -> None:
         """An event happens, with these values."""
         if event not in self.by_event:
             return
         types = self.model.events[event].fields.values()
-        with b.block() as inner:
+        with b.when(o.Global("measuring")):
             values = tuple(b.kept(x.value(each, type_)) for each, type_ in zip(arguments, types, strict=True))  # type: ignore[arg-type]
             b.add(o.Do(o.Call(self._event(event), values), span=b.span))
-        b.add(o.If(o.Global("measuring"), tuple(inner), span=b.span))
 
     # --- functions
 
@@ -151,20 +149,11 @@ class Measures:
         b.span = measure.span
         x = Expressions(b)
 
-        def further(place: int) -> None:
-            if place == len(measure.each):
-                with x.loops.when(measure.test):
-                    self._record(b, x, number, measure, parts)
-                return
-            local, items = measure.each[place]
+        def one(values: list[o.Var]) -> None:
+            with x.loops.when(measure.test):
+                self._record(b, x, number, measure, parts)
 
-            def one(item: o.Var) -> None:
-                b.locals[local] = item
-                further(place + 1)
-
-            x.loops.source(items).each(one)
-
-        further(0)
+        x.loops.combinations(measure.each, one)
 
     def _record(
         self, b: FunctionBuilder, x: Expressions, number: int, measure: Measure, parts: Sequence[KeyPart]
@@ -181,7 +170,7 @@ class Measures:
             else:
                 digit = self._bounded(b, b.kept(item), part)
             found = o.Binary("or", found, _shifted(digit, part.shift))
-        b.add(o.Do(o.Call("record", (found, value)), span=b.span))
+        b.do("record", found, value)
 
     def _bounded(self, b: FunctionBuilder, number: o.Value, part: KeyPart) -> o.Value:
         """A number in a key; none is the lowest."""
@@ -211,7 +200,7 @@ class Measures:
         name = self.module.name("ranking", "")
 
         def build(b: FunctionBuilder) -> None:
-            b.add(o.Do(o.Call("ranks_anew", ())))
+            b.do("ranks_anew")
             for seat in self.module.constants.seats:
                 for key in self.model.ranking:
                     var = b.var(self.shapes.rep(SEAT), "seat")
@@ -219,7 +208,7 @@ class Measures:
                     b.locals = {0: var}
                     if not self.shapes.is_scalar(key.type) or key.type.form == "text":
                         raise Unsupported(f"a rank that is a {key.type}")
-                    b.add(o.Do(o.Call("ranked", (self._number(b, Expressions(b).value(key), key.type),))))
+                    b.do("ranked", self._number(b, Expressions(b).value(key), key.type))
 
         return self.module.wanted(name, lambda: self.module.made(name, (), None, build))
 

@@ -153,10 +153,9 @@ class ModuleBuilder:
             b.add(o.Charge(o.Constant(4)))
             if layer.when is not None and layer.layer > 0:
                 below = self.function(f"{layer.rule}@{layer.layer - 1}")
-                with b.block() as other:
+                with b.when(o.Not(x.value(layer.when))):
                     arguments = tuple(o.Get(var) for var in parameters)
                     b.add(o.Return(o.Call(below, arguments, result)))
-                b.add(o.If(o.Not(x.value(layer.when)), tuple(other)))
             self._body(b, x, layer)
 
         made = self.made(name, parameters, result, build, f"{layer.id} of {layer.file}")

@@ -118,7 +118,7 @@ class Phases:
     def _next_phase(self, b: FunctionBuilder) -> None:
         now = b.kept(self._cell("phase"), "phase")
         for number, guard in enumerate(self.model.phase_guards or (None,) * len(self.model.phases)):
-            with b.block() as inner:
+            with b.when(o.Compare("lt", now, o.Constant(number))):
                 tests = []
                 if guard is not None:
                     b.locals = {}
@@ -132,7 +132,6 @@ class Phases:
                     b.add(o.If(tests[0], tuple(due)))
                 else:
                     b.body.extend(due)
-            b.add(o.If(o.Compare("lt", now, o.Constant(number)), tuple(inner)))
         self._goes(b, "round_over")
 
     def _phase_begin(self, b: FunctionBuilder) -> None:
@@ -140,19 +139,17 @@ class Phases:
             self._resume_kept(b, "due", of, "phase_begin", ZERO)
         now = b.kept(self._cell("phase"), "phase")
         for number, phase in enumerate(self.model.phases):
-            with b.block() as inner:
+            with b.when(o.Compare("eq", now, o.Constant(number))):
                 self._enters(b, self.model.rules[phase].top.id, [], "phase_over", ZERO)
-            b.add(o.If(o.Compare("eq", now, o.Constant(number)), tuple(inner)))
         b.fail("no such phase")
 
     def _settled(self, b: FunctionBuilder, back: str, up: o.Value) -> None:
         """Settle, then go on with a special stretch."""
-        with b.block() as inner:
+        with b.when(must_settle(b)):
             special = push_special(b, self._special(back), up)
             b.add(o.SetGlobal("frame", special))
             b.add(o.Store(ZERO, self.memory.groups["settling"].address, ONE, "settling"))
             self._goes(b, "settle")
-        b.add(o.If(must_settle(b), tuple(inner)))
         self._goes(b, back)
 
     def _phase_over(self, b: FunctionBuilder) -> None:
@@ -209,13 +206,10 @@ class Phases:
         name = self.module.name("keep", f"{step.edge} {step.of} {step.procedure}")
         return self.module.wanted(name, lambda: self._keeping(name, step))
 
-    def _captured(self, procedure: str) -> list[tuple[int, Type]]:
-        """For each value of a block its offset behind the head, and its type."""
-        found, offset = [], KEPT_HEAD * WORD
-        for _, type_ in self.program.reach.procedures[procedure].parameters:
-            found.append((offset, type_))
-            offset += self.shapes.words(type_) * WORD
-        return found
+    def captured(self, procedure: str) -> list[tuple[int, Type]]:
+        """For each value of a block its offset, and its type."""
+        types = (type_ for _, type_ in self.program.reach.procedures[procedure].parameters)
+        return list(self.shapes.placed(types, KEPT_HEAD * WORD))
 
     def _size(self, procedure: str) -> int:
         types = (type_ for _, type_ in self.program.reach.procedures[procedure].parameters)
@@ -233,7 +227,7 @@ class Phases:
             head = (EDGES.index(step.edge), SPANS.index(step.of), self.keepable.index(step.procedure), size)
             for number, word in enumerate(head):
                 b.add(o.Store(at, number * WORD, o.Constant(word), "kept"))
-            for var, (offset, type_) in zip(given, self._captured(step.procedure), strict=True):
+            for var, (offset, type_) in zip(given, self.captured(step.procedure), strict=True):
                 b.store(at, offset, o.Get(var), type_, "kept")
             b.add(o.Store(ZERO, self.kept + WORD, b.plus(used, size), "kept"))
             count = o.Load(ZERO, self.kept, "i32", "kept")
@@ -255,7 +249,7 @@ class Phases:
             right = o.Select(
                 o.Compare("eq", o.Load(o.Get(at)), edge), o.Compare("eq", o.Load(o.Get(at), WORD), of), ZERO
             )
-            with b.block() as found:
+            with b.when(right):
                 copy = b.kept(o.Allocate(o.Get(size)), "copy")
                 b.add(o.CopyWords(copy, o.Get(at), o.Get(size)))
                 after = o.Binary("add", o.Get(at), b.times(o.Get(size), WORD))
@@ -265,7 +259,6 @@ class Phases:
                 count = o.Load(ZERO, self.kept, "i32", "kept")
                 b.add(o.Store(ZERO, self.kept, b.plus(count, -1), "kept"))
                 b.add(o.Return(copy))
-            b.add(o.If(right, tuple(found)))
             b.set(at, o.Binary("add", o.Get(at), b.times(o.Get(size), WORD)))
         b.add(o.While(b.label("blocks"), o.Compare("lt", o.Get(at), o.Get(end)), tuple(inner)))
         b.add(o.Return(ZERO))
@@ -291,15 +284,13 @@ class Phases:
             return
         given = (o.Constant(EDGES.index(edge)), o.Constant(SPANS.index(of)))
         block = b.kept(o.Call("take_kept", given), "block")
-        with b.block() as inner:
+        with b.when(block):
             which = b.kept(o.Load(block, 2 * WORD), "which")
             for number, procedure in enumerate(self.keepable):
-                with b.block() as entered:
-                    values = [b.kept(b.load(block, offset, type_)) for offset, type_ in self._captured(procedure)]
+                with b.when(o.Compare("eq", which, o.Constant(number))):
+                    values = [b.kept(b.load(block, offset, type_)) for offset, type_ in self.captured(procedure)]
                     self._enters(b, procedure, values, back, up)
-                b.add(o.If(o.Compare("eq", which, o.Constant(number)), tuple(entered)))
             b.fail("no such block")
-        b.add(o.If(block, tuple(inner)))
 
     # --- standing rules
 
@@ -312,13 +303,12 @@ class Phases:
                 half, bit = divmod(number, 32)
                 mask = o.Constant(_bit(bit))
                 waits = o.Binary("and", o.Load(ZERO, pending + half * WORD, "i32", "pending"), mask)
-                with b.block() as looked:
+                with b.when(waits):
                     going = b.kept(o.Call(self._matching(number, watch), (o.Get(FRAME),)), "going")
                     b.add(o.If(o.Compare("ne", going, NO_MATCH), (o.Return(going),)))
                     others = o.Constant(~_bit(bit) if bit < 31 else 2**31 - 1)
                     left = o.Binary("and", o.Load(ZERO, pending + half * WORD, "i32", "pending"), others)
                     b.add(o.Store(ZERO, pending + half * WORD, left, "pending"))
-                b.add(o.If(waits, tuple(looked)))
             done = (
                 o.Store(ZERO, self.memory.groups["settling"].address, ZERO, "settling"),
                 o.Return(o.Call("back", (o.Get(FRAME),))),
@@ -335,30 +325,18 @@ class Phases:
         b.span = rule.span
         b.locals = {}
         x = Expressions(b)
-        values: list[o.Value] = []
+        known: list[o.Value] = []
         if watch.seat is not None:
             var = b.var("i32", "seat")
             b.set(var, o.Constant(watch.seat))
             b.locals[rule.binders[0][0]] = var
-            values.append(o.Constant(watch.seat))
-        binders = watch.binders
+            known.append(o.Constant(watch.seat))
 
-        def further(place: int) -> None:
-            if place == len(binders):
-                with x.loops.when(rule.test):
-                    body(values)
-                return
-            index, items = binders[place]
+        def one(values: list[o.Var]) -> None:
+            with x.loops.when(rule.test):
+                body([*known, *map(o.Get, values)])
 
-            def one(item: o.Var) -> None:
-                b.locals[index] = item
-                values.append(o.Get(item))
-                further(place + 1)
-                values.pop()
-
-            x.loops.source(items, stops=True).each(one)
-
-        further(0)
+        x.loops.combinations(watch.binders, one, stops=True)
 
     def _matches(self, number: int, watch: Watch) -> str:
         """Whether a watch has a match."""

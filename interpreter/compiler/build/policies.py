@@ -7,11 +7,13 @@ on goes on with it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from interpreter.compiler import lower as l
 from interpreter.compiler.build.expressions import Expressions
 from interpreter.compiler.build.function import ONE, ZERO, FunctionBuilder, Slot
+from interpreter.compiler.build.loops import precedes
 from interpreter.compiler.build.shapes import WORD, Unsupported
 from interpreter.compiler.build.stretches import FRAME
 from interpreter.compiler.ir import ops as o
@@ -104,23 +106,19 @@ class Policies:
             hidden = o.Not(o.Binary("and", o.Binary("shr", mask, seat), ONE))
             b.fail_if(o.Select(holds, hidden, ZERO), "a card that is hidden")
 
-        at = b.var("i32", "at")
-        b.set(at, ZERO)
-        with b.block() as inner:
-            address = b.plus(b.times(o.Get(at), cells.stride), cells.address)
+        with b.counted(o.Constant(cells.count)) as at:
+            address = b.plus(b.times(at, cells.stride), cells.address)
             if group.owner == "card":
                 words = self.shapes.words(cells.type) if cells.type.form != "list" else 1
                 holds: o.Value = o.Load(address, 0, "i32", name)
                 for word in range(1, words):
                     holds = o.Binary("or", holds, o.Load(address, word * WORD, "i32", name))
-                check(o.Get(at), holds)
+                check(at, holds)
             elif cells.type.form == "card":
                 card = b.kept(o.Load(address, 0, "i32", name), "card")
                 check(card, o.Compare("ne", card, o.Constant(-1)))
             else:
                 raise Unsupported("a policy that reads what its seat may not see")
-        step = (o.Set(at, b.plus(o.Get(at), 1)),)
-        b.add(o.While(b.label("seen"), o.Compare("lt", o.Get(at), o.Constant(cells.count)), tuple(inner), step))
 
     def _way(
         self, b: FunctionBuilder, x: Expressions, index: int, ask: c.Ask, way: Preferences, around: list[o.Var]
@@ -143,7 +141,7 @@ class Policies:
         b.add(o.Return(o.Global("options")))
 
     def _below(self, b: FunctionBuilder, seat: o.Value, n: o.Value) -> o.Value:
-        return o.Call("draw", (seat, n), span=b.span)
+        return b.call("draw", seat, n)
 
     def _line(
         self, b: FunctionBuilder, x: Expressions, index: int, ask: c.Ask, line: Line, around: list[o.Var]
@@ -163,7 +161,7 @@ class Policies:
         if line.tie == "first":
 
             def first(pattern: Pattern, number: int, values: list[o.Var], own: dict[int, o.Var | Slot]) -> None:
-                self._put(b, start, ask.options[number], number, values)
+                self.module.decisions.put(b, start, number, ask.options[number], values)
                 b.add(o.Return(start))
 
             each(first, stops=True)
@@ -184,19 +182,18 @@ class Policies:
 
         def one(pattern: Pattern, number: int, values: list[o.Var], own: dict[int, o.Var | Slot]) -> None:
             b.fail_if(o.Compare("gt", o.Get(end), b.plus(o.Global("options_limit"), -size)), "too many options")
-            self._put(b, o.Get(end), ask.options[number], number, values)
+            self.module.decisions.put(b, o.Get(end), number, ask.options[number], values)
             after = b.plus(o.Get(end), size)
             if unlike:
                 b.set(end, after)
             else:
                 words = o.Constant(self.module.decisions.words(ask.options[number]))
-                again = o.Call("is_listed", (start, o.Get(end), o.Constant(size), words))
+                again = b.call("is_listed", start, o.Get(end), o.Constant(size), words)
                 b.set(end, o.Select(again, o.Get(end), after))
 
         each(one, stops=False)
-        with b.block() as some:
+        with b.when(o.Compare("ne", start, o.Get(end))):
             self._draws(b, x, ask, start, o.Get(end), stride)
-        b.add(o.If(o.Compare("ne", start, o.Get(end)), tuple(some), span=line.span))
 
     def _draws(self, b: FunctionBuilder, x: Expressions, ask: c.Ask, start: o.Value, end: o.Value, stride: int) -> None:
         """One of the options between two addresses, each as likely as the others; a single one is not drawn."""
@@ -232,16 +229,12 @@ class Policies:
                 best.append(b.var("i64", "best"))
             if len(best) != len(keys):
                 raise Unsupported("keys of several lengths")
-            better: o.Value = ZERO
-            for key, kept in reversed(list(zip(keys, best, strict=True))):
-                equal = o.Select(o.Compare("eq", key, o.Get(kept)), better, ZERO) if better != ZERO else ZERO
-                better = o.Select(o.Compare("lt", key, o.Get(kept)), ONE, equal)
-            with b.block() as taken:
+            better = precedes(keys, best, "lt")
+            with b.when(o.Select(o.Get(some), better, ONE)):
                 b.set(some, ONE)
                 for key, kept in zip(keys, best, strict=True):
                     b.set(kept, key)
-                self._put(b, start, ask.options[number], number, values)
-            b.add(o.If(o.Select(o.Get(some), better, ONE), tuple(taken), span=b.span))
+                self.module.decisions.put(b, start, number, ask.options[number], values)
 
         with b.block() as found:
             each(one, False)
@@ -249,13 +242,6 @@ class Policies:
             b.set(var, o.Constant(0, "i64"))
         b.body.extend(found)
         b.add(o.If(o.Get(some), (o.Return(start),), span=b.span))
-
-    def _put(self, b: FunctionBuilder, at: o.Value, option: c.Option, number: int, values: list[o.Var]) -> None:
-        b.add(o.Store(at, 0, o.Constant(number)))
-        offset = WORD
-        for choice, value in zip(option.choices, values, strict=True):
-            b.store(at, offset, o.Get(value), choice.type)
-            offset += self.shapes.words(choice.type) * WORD
 
     # --- options of a pattern
 
@@ -293,7 +279,13 @@ class Policies:
 
         def further(place: int) -> None:
             if place == count:
-                tested(list(option.tests))
+                with ExitStack() as open_:
+                    open_.enter_context(x.loops.when(*option.tests))
+                    for test in pattern.tests:
+                        with b.scoped(own):
+                            holds = x.value(test)
+                        open_.enter_context(b.when(holds))
+                    body(pattern, number, list(values), own)
                 return
             items = option.choices[place].items
             pin = pins.get(place)
@@ -305,32 +297,10 @@ class Policies:
             item = b.var(value.rep, "pinned")
             b.set(item, value)
             there = x.is_item(o.Get(item), pin.type, items)
-            with b.block() as inner:
+            with b.when(there):
                 bound(place, item)
-            b.add(o.If(there, tuple(inner), span=b.span))
 
-        def tested(tests: list[c.Expression]) -> None:
-            if tests:
-                with x.loops.when(tests[0]):
-                    tested(tests[1:])
-                return
-            wanted(list(pattern.tests))
-
-        def wanted(tests: list[c.Expression]) -> None:
-            if not tests:
-                body(pattern, number, list(values), own)
-                return
-            with b.scoped(own):
-                test = x.value(tests[0])
-            with b.block() as inner:
-                wanted(tests[1:])
-            b.add(o.If(test, tuple(inner), span=b.span))
-
-        guard = [option.guard] if option.guard is not None else []
-        if guard:
-            with x.loops.when(guard[0]):
-                further(0)
-        else:
+        with x.loops.when(option.guard):
             further(0)
         b.locals = outer
 

@@ -13,6 +13,7 @@ before it that says so.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from interpreter.compiler.constants import Constants
@@ -135,6 +136,12 @@ class Shapes:
         if type_.form == "bag":
             return self.width(type_) + type_.optional
         return sum(map(self.words, self.fields(type_))) + type_.optional
+
+    def placed(self, types: Iterable[Type], start: int = 0) -> Iterator[tuple[int, Type]]:
+        """Types with the offsets of their kept forms, which lie behind each other."""
+        for type_ in types:
+            yield start, type_
+            start += self.words(type_) * WORD
 
     def is_flat(self, type_: Type) -> bool:
         """Whether the kept form holds no list, bag or record inside: it is the form in registers, too."""

@@ -52,15 +52,6 @@ class Standalone:
         name = self._types.setdefault((kind, type_), self.module.name(kind, str(type_)))
         return self.module.wanted(name, lambda: make(name, type_))
 
-    def _counting(self, b: FunctionBuilder, count: o.Value, body: Callable[[o.Value], None]) -> None:
-        """The body for each number from 0 below a count."""
-        number = b.var("i32", "number")
-        b.set(number, ZERO)
-        with b.block() as inner:
-            body(o.Get(number))
-        step = (o.Set(number, b.plus(o.Get(number), 1)),)
-        b.add(o.While(b.label("each"), o.Compare("lt", o.Get(number), count), tuple(inner), step))
-
     # --- copies of what counts
 
     def _copy(self, b: FunctionBuilder, at: o.Value, into: o.Value, type_: Type) -> None:
@@ -89,25 +80,19 @@ class Standalone:
                 b.add(o.CopyWords(into, at, b.plus(length, 1)))
                 return
             b.add(o.Store(into, 0, length))
-
-            def one(number: o.Value) -> None:
+            with b.counted(length) as number:
                 place = b.kept(b.plus(b.times(number, size), WORD))
                 self._copy(b, b.kept(o.Binary("add", at, place)), b.kept(o.Binary("add", into, place)), item)
-
-            self._counting(b, length, one)
 
         def build(b: FunctionBuilder) -> None:
             if shapes.is_listed(type_):
                 items(b)
                 return
-            offset = 0
             if type_.optional:
                 b.add(o.If(o.Not(o.Load(at)), (o.Return(),)))
                 b.add(o.Store(into, 0, ONE))
-                offset = WORD
-            for field in shapes.fields(type_):
+            for offset, field in shapes.placed(shapes.fields(type_), WORD * type_.optional):
                 self._copy(b, b.kept(b.plus(at, offset)), b.kept(b.plus(into, offset)), field)
-                offset += shapes.words(field) * WORD
 
         return self.module.made(name, (AT, INTO), None, build, f"copies the words that count: {type_}")
 
@@ -121,7 +106,8 @@ class Standalone:
         shapes, type_ = self.shapes, group.type
         always_full = shapes.is_flat(type_) and not shapes.is_listed(type_) and not type_.optional
         if not (always_full or shapes.is_scalar(type_)):
-            self._counting(b, o.Constant(group.count), lambda number: self._cell(b, group, number))
+            with b.counted(o.Constant(group.count)) as number:
+                self._cell(b, group, number)
             return
         target = o.Constant(group.address - STATE + self.buffer)
         words = o.Constant(group.count * group.stride // WORD)
@@ -169,17 +155,16 @@ class Standalone:
                 slots = [slot for slot in frames.shape(name).slots if slot is not None]
             except Unsupported:
                 continue
-            with b.block() as inner:
+            with b.when(o.Compare("eq", procedure, o.Constant(number))):
                 for slot in slots:
                     offset = slot.offset - FRAME_HEAD * WORD
                     source = b.kept(b.plus(o.Get(frame), slot.offset))
                     self._copy(b, source, b.kept(b.plus(o.Get(end), offset)), slot.type)
                 b.set(end, b.plus(o.Get(end), frames.shape(name).size - FRAME_HEAD * WORD))
-            b.add(o.If(o.Compare("eq", procedure, o.Constant(number)), tuple(inner)))
 
     def _blocks(self, b: FunctionBuilder, group: CellGroup) -> None:
         """Copies the blocks that wait for their moment."""
-        program, phases = self.module.program, self.module.phases
+        phases = self.module.phases
         shift = self.buffer - STATE
         b.add(o.CopyWords(o.Constant(group.address + shift), o.Constant(group.address), o.Constant(KEPT_START)))
         at, left = b.var("i32", "block"), b.var("i32", "left")
@@ -189,13 +174,10 @@ class Standalone:
             b.add(o.CopyWords(b.plus(o.Get(at), shift), o.Get(at), o.Constant(KEPT_HEAD)))
             which = b.kept(o.Load(o.Get(at), 2 * WORD), "which")
             for number, procedure in enumerate(phases.keepable):
-                with b.block() as values:
-                    offset = KEPT_HEAD * WORD
-                    for _, type_ in program.reach.procedures[procedure].parameters:
+                with b.when(o.Compare("eq", which, o.Constant(number))):
+                    for offset, type_ in phases.captured(procedure):
                         source = b.kept(b.plus(o.Get(at), offset))
                         self._copy(b, source, b.kept(b.plus(source, shift)), type_)
-                        offset += self.shapes.words(type_) * WORD
-                b.add(o.If(o.Compare("eq", which, o.Constant(number)), tuple(values)))
             b.set(at, o.Binary("add", o.Get(at), b.times(o.Load(o.Get(at), 3 * WORD), WORD)))
             b.set(left, b.plus(o.Get(left), -1))
         b.add(o.While(b.label("blocks"), o.Get(left), tuple(inner)))
@@ -242,23 +224,17 @@ class Standalone:
         def build(b: FunctionBuilder) -> None:
             if shapes.is_listed(type_):
                 item = shapes.item(type_)
-
-                def one(number: o.Value) -> None:
+                with b.counted(b.kept(o.Load(at))) as number:
                     place = b.plus(b.times(number, shapes.words(item) * WORD), WORD)
                     hidden = self._hides(b, b.kept(o.Binary("add", at, place)), item)
                     b.add(o.If(hidden, (o.Return(ONE),)))
-
-                self._counting(b, b.kept(o.Load(at)), one)
                 b.add(o.Return(ZERO))
                 return
-            offset = 0
             if type_.optional:
                 b.add(o.If(o.Not(o.Load(at)), (o.Return(ZERO),)))
-                offset = WORD
-            for field in shapes.fields(type_):
+            for offset, field in shapes.placed(shapes.fields(type_), WORD * type_.optional):
                 if has_cards(field, self.model.records):
                     b.add(o.If(self._hides(b, b.kept(b.plus(at, offset)), field), (o.Return(ONE),)))
-                offset += shapes.words(field) * WORD
             b.add(o.Return(ZERO))
 
         return self.module.made(name, (AT, SEAT), "i32", build, f"whether a card in it is hidden: {type_}")
@@ -291,8 +267,7 @@ class Standalone:
         if not (some_hidden or lies_with_card or names_cards):
             self._whole(b, group)
             return
-
-        def one(number: o.Value) -> None:
+        with b.counted(o.Constant(group.count)) as number:
             seen = b.var("i32", "seen")
             b.set(seen, ONE)
             if lies_with_card:
@@ -306,14 +281,11 @@ class Standalone:
             with b.block() as blank:
                 self._blank(b, group, number, counted=False)
             told: o.Statement = o.If(o.Get(seen), tuple(shown), tuple(blank))
-            if not some_hidden:
-                b.add(told)
-                return
-            with b.block() as covered:
-                self._blank(b, group, number, counted=type_.form in LISTED)
-            b.add(o.If(self._may_see(b, b.plus(number, group.base)), (told,), tuple(covered)))
-
-        self._counting(b, o.Constant(group.count), one)
+            if some_hidden:
+                with b.block() as covered:
+                    self._blank(b, group, number, counted=type_.form in LISTED)
+                told = o.If(self._may_see(b, b.plus(number, group.base)), (told,), tuple(covered))
+            b.add(told)
 
     def _blank(self, b: FunctionBuilder, group: CellGroup, number: o.Value, *, counted: bool) -> None:
         """Of a cell that the seat may not see only the number of items is told, and that there is no value."""
@@ -355,10 +327,9 @@ class Standalone:
                 if not self.shapes.is_scalar(tree.type):
                     raise Unsupported(f"a key that is a {tree.type}")
                 b.span = tree.span
-                with b.block() as inner:
+                with b.when(o.Compare("eq", o.Get(number), o.Constant(place))):
                     value = x.value(tree)
                     b.add(o.Return(value if value.rep == "i64" else o.ToNumber(value)))
-                b.add(o.If(o.Compare("eq", o.Get(number), o.Constant(place)), tuple(inner)))
                 b.locals = {0: SEAT}
             b.fail("no such key")
 

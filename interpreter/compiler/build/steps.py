@@ -81,8 +81,7 @@ class Steps:
             case c.MoveAll(source, target, where):
                 self._move_all(source, target, where)
             case c.Shuffles(zone, chance):
-                given = (x.value(zone), self._hash(chance), *self._chance(chance))
-                b.add(o.Do(o.Call("shuffle_zone", given), span=step.span))
+                b.do("shuffle_zone", x.value(zone), self._hash(chance), *self._chance(chance))
             case c.Picks():
                 self._pick(step)
             case c.Notes(event, arguments):
@@ -221,10 +220,9 @@ class Steps:
         b, type_ = self.b, group.type
         old = b.load(address, offset, type_, group.name)
         same = self.x.same(new, b.kept(old) if not self.shapes.is_scalar(type_) else old, type_, type_)
-        with b.block() as inner:
+        with b.when(o.Not(same)):
             b.store(address, offset, new, type_, group.name)
             self.wake(group, owner)
-        b.add(o.If(o.Not(same), tuple(inner), span=b.span))
 
     def wake(self, group: CellGroup, owner: o.Value | None) -> None:
         """The watches that read a cell must be looked at."""
@@ -250,7 +248,7 @@ class Steps:
         if cards.type.form == "card":
             moved = self._listed(moved)
         word = "move_to_pile" if target.type.form == "pile" else "move_cards"
-        b.add(o.Do(o.Call(word, (moved, self.x.value(target), o.Constant(WHERE[where]))), span=b.span))
+        b.do(word, moved, self.x.value(target), o.Constant(WHERE[where]))
 
     def _listed(self, item: o.Value) -> o.Value:
         """A list of one item."""
@@ -265,22 +263,22 @@ class Steps:
         b = self.b
         if isinstance(amount, c.AmountOf):
             values = tuple(map(self.x.value, (amount.number, amount.kind, source, target)))
-            b.add(o.Do(o.Call("move_kind", (*values, o.Constant(amount.size))), span=b.span))
+            b.do("move_kind", *values, o.Constant(amount.size))
             return
         moved = self.x.value(amount)
         given = (moved, self.x.value(source), self.x.value(target))
         if moved.rep == "i64":
-            b.add(o.Do(o.Call("move_units", given), span=b.span))
+            b.do("move_units", *given)
         else:
             width = o.Constant(self.shapes.width(amount.type))
-            b.add(o.Do(o.Call("move_bag", (*given, width)), span=b.span))
+            b.do("move_bag", *given, width)
 
     def _move_piece(self, step: c.MovePiece) -> None:
         b, constants = self.b, self.module.constants
         number, source, target = step.number, step.source, step.target
         if "place" not in (source.type.form, target.type.form):
             given = (self.x.value(number), self.x.value(source), self.x.value(target))
-            b.add(o.Do(o.Call("move_units", given), span=b.span))
+            b.do("move_units", *given)
             return
         count = self.x.value(number)
         stock, place = (source, target) if target.type.form == "place" else (target, source)
@@ -295,9 +293,9 @@ class Steps:
         cell = b.plus(owner, group.base)
         where = self.x.value(place)
         if target.type.form == "place":
-            b.add(o.Do(o.Call("place_piece", (cell, where, piece)), span=b.span))
+            b.do("place_piece", cell, where, piece)
         else:
-            b.add(o.Do(o.Call("take_piece", (where, cell, piece)), span=b.span))
+            b.do("take_piece", where, cell, piece)
 
     def _move_all(self, source: c.Expression, target: c.Expression, where: str) -> None:
         b = self.b
@@ -305,16 +303,16 @@ class Steps:
             held = self.shapes.held(source.type)
             given = (self.x.value(source), self.x.value(target))
             if held.form == "int":
-                b.add(o.Do(o.Call("move_all_units", given), span=b.span))
+                b.do("move_all_units", *given)
             else:
-                b.add(o.Do(o.Call("move_all_bag", (*given, o.Constant(self.shapes.width(held)))), span=b.span))
+                b.do("move_all_bag", *given, o.Constant(self.shapes.width(held)))
             return
         held = source.type if source.type.form == "pile" else self.shapes.held(source.type)
         if held.form != "pile" and self.shapes.item(held).form != "card":
             raise Unsupported("all piles of a zone")
         cards = self.x.value(source) if source.type.form == "pile" else self.x.read(source, held)
         word = "move_to_pile" if target.type.form == "pile" else "move_cards"
-        b.add(o.Do(o.Call(word, (cards, self.x.value(target), o.Constant(WHERE[where]))), span=b.span))
+        b.do(word, cards, self.x.value(target), o.Constant(WHERE[where]))
 
     # --- chance
 
@@ -331,7 +329,7 @@ class Steps:
         item = self.shapes.item(step.items.type)
         items = b.kept(self.x.value(step.items), "items")
         counter, cell = self._chance(step.chance)
-        index = o.Call("pick", (o.Load(items), self._hash(step.chance), counter, cell), span=b.span)
+        index = b.call("pick", o.Load(items), self._hash(step.chance), counter, cell)
         place = o.Binary("add", items, b.times(b.kept(index), WORD))
         found: o.Value = o.Load(place, WORD, self.shapes.rep(item))
         if not self.shapes.is_scalar(item):

@@ -112,11 +112,10 @@ class Stretches:
 
     def _settle(self, b: FunctionBuilder, then: int) -> None:
         """Where a watch must be looked at, that is done first; then control comes back to a stretch of this frame."""
-        with b.block() as inner:
+        with b.when(must_settle(b)):
             self._stay(b, then)
             b.add(o.Store(ZERO, self.memory.groups["settling"].address, ONE, "settling"))
             b.add(o.Return(o.Constant(self.special("settle"))))
-        b.add(o.If(must_settle(b), tuple(inner), span=b.span))
 
     def _leave(self, b: FunctionBuilder, steps: Steps, value: c.Expression | None, result: Type) -> None:
         """Back to the frame below, with a value for the local that waits for it."""
@@ -125,9 +124,8 @@ class Stretches:
         up = b.kept(o.Load(frame, BELOW), "up")
         if found is not None:
             into = b.kept(o.Load(up, INTO), "into")
-            with b.block() as inner:
+            with b.when(o.Compare("gt", into, ZERO)):
                 b.store(o.Binary("add", up, into), 0, found, kept_in_frame(self.shapes, result))
-            b.add(o.If(o.Compare("gt", into, ZERO), tuple(inner), span=b.span))
         b.add(o.SetGlobal("top", frame))
         b.add(o.Return(o.Call("back", (up,)), span=b.span))
 

@@ -54,8 +54,8 @@ class Values:
         def build(b: FunctionBuilder) -> None:
             x = Expressions(b)
             if not shapes.is_listed(type_):
-                for number, field in enumerate(shapes.fields(type_)):
-                    pair = (o.Load(o.Get(each), number * WORD, shapes.rep(field)) for each in (one, other))
+                for i, field in enumerate(shapes.fields(type_)):
+                    pair = (o.Load(o.Get(each), i * WORD, shapes.rep(field)) for each in (one, other))
                     test = x.same(b.kept(next(pair)), b.kept(next(pair)), field, field)
                     b.add(o.If(o.Not(test), (o.Return(ZERO),)))
                 b.add(o.Return(ONE))
@@ -63,15 +63,11 @@ class Values:
             item = shapes.item(type_)
             length = b.kept(o.Load(o.Get(one)))
             b.add(o.If(o.Compare("ne", length, o.Load(o.Get(other))), (o.Return(ZERO),)))
-            at = b.var("i32", "at")
-            b.set(at, ZERO)
-            with b.block() as inner:
-                place = b.kept(b.times(o.Get(at), WORD))
+            with b.counted(length) as at:
+                place = b.kept(b.times(at, WORD))
                 pair = (o.Load(o.Binary("add", o.Get(each), place), WORD, shapes.rep(item)) for each in (one, other))
                 test = x.same(b.kept(next(pair)), b.kept(next(pair)), item, item)
                 b.add(o.If(o.Not(test), (o.Return(ZERO),)))
-            step = (o.Set(at, b.plus(o.Get(at), 1)),)
-            b.add(o.While(b.label("each"), o.Compare("lt", o.Get(at), length), tuple(inner), step))
             b.add(o.Return(ONE))
 
         return self.module.made(name, (one, other), "i32", build, f"whether two values are equal: {type_}")
@@ -88,11 +84,9 @@ class Values:
             if not shapes.is_listed(type_):
                 fields = shapes.fields(type_)
                 made = b.kept(o.Allocate(o.Constant(len(fields))))
-                offset = 0
-                for number, field in enumerate(fields):
+                for i, (offset, field) in enumerate(shapes.placed(fields)):
                     value = b.load(at, offset, field)
-                    b.add(o.Store(made, number * WORD, b.word(value, field.optional)))
-                    offset += shapes.words(field) * WORD
+                    b.add(o.Store(made, i * WORD, b.word(value, field.optional)))
                 b.add(o.Return(made))
                 return
             item = shapes.item(type_)
@@ -101,15 +95,11 @@ class Values:
                 b.add(o.If(o.Compare("lt", length, ZERO), (o.Return(ZERO),)))
             made = b.kept(o.Allocate(b.plus(length, 1)))
             b.add(o.Store(made, 0, length))
-            counter = b.var("i32", "number")
-            b.set(counter, ZERO)
-            with b.block() as inner:
-                place = o.Binary("add", at, b.times(o.Get(counter), shapes.words(item) * WORD))
+            with b.counted(length) as number:
+                place = o.Binary("add", at, b.times(number, shapes.words(item) * WORD))
                 value = b.kept(b.load(place, WORD, item))
-                target = o.Binary("add", made, b.times(o.Get(counter), WORD))
+                target = o.Binary("add", made, b.times(number, WORD))
                 b.add(o.Store(target, WORD, b.word(value, item.optional)))
-            step = (o.Set(counter, b.plus(o.Get(counter), 1)),)
-            b.add(o.While(b.label("each"), o.Compare("lt", o.Get(counter), length), tuple(inner), step))
             b.add(o.Return(made))
 
         return self.module.made(name, (kept,), "i32", build, f"a kept value in the arena: {type_}")
@@ -128,23 +118,17 @@ class Values:
                     b.add(o.Store(at, 0, ONE))
                     at = b.kept(b.plus(at, WORD))
             if not shapes.is_listed(type_):
-                offset = 0
-                for number, field in enumerate(shapes.fields(type_)):
-                    b.store(at, offset, o.Load(value, number * WORD, shapes.rep(field)), field)
-                    offset += shapes.words(field) * WORD
+                for i, (offset, field) in enumerate(shapes.placed(shapes.fields(type_))):
+                    b.store(at, offset, o.Load(value, i * WORD, shapes.rep(field)), field)
                 return
             item = shapes.item(type_)
             length = b.kept(o.Load(value))
             b.fail_if(o.Compare("gt", length, o.Constant(shapes.capacity(type_))), "a list longer than its room")
             b.add(o.Store(at, 0, length))
-            counter = b.var("i32", "number")
-            b.set(counter, ZERO)
-            with b.block() as inner:
-                source = o.Binary("add", value, b.times(o.Get(counter), WORD))
-                place = o.Binary("add", at, b.times(o.Get(counter), shapes.words(item) * WORD))
+            with b.counted(length) as number:
+                source = o.Binary("add", value, b.times(number, WORD))
+                place = o.Binary("add", at, b.times(number, shapes.words(item) * WORD))
                 b.store(place, WORD, o.Load(source, WORD, shapes.rep(item)), item)
-            step = (o.Set(counter, b.plus(o.Get(counter), 1)),)
-            b.add(o.While(b.label("each"), o.Compare("lt", o.Get(counter), length), tuple(inner), step))
 
         return self.module.made(name, (kept, given), None, build, f"the kept form of a value: {type_}")
 
@@ -169,17 +153,13 @@ class Values:
             b.add(o.CopyWords(made, value, words))
             if shapes.is_listed(type_) and not shapes.is_scalar(shapes.item(type_)):
                 item = shapes.item(type_)
-                counter = b.var("i32", "number")
-                b.set(counter, ONE)
-                with b.block() as inner:
-                    place = b.kept(o.Binary("add", made, b.times(o.Get(counter), WORD)))
+                with b.counted(words, first=ONE) as number:
+                    place = b.kept(o.Binary("add", made, b.times(number, WORD)))
                     b.add(o.Store(place, 0, copied(b, o.Load(place), item)))
-                step = (o.Set(counter, b.plus(o.Get(counter), 1)),)
-                b.add(o.While(b.label("each"), o.Compare("lt", o.Get(counter), words), tuple(inner), step))
             elif type_.form in ("record", "room"):
-                for number, field in enumerate(shapes.fields(type_)):
+                for i, field in enumerate(shapes.fields(type_)):
                     if not shapes.is_scalar(field):
-                        b.add(o.Store(made, number * WORD, copied(b, o.Load(made, number * WORD), field)))
+                        b.add(o.Store(made, i * WORD, copied(b, o.Load(made, i * WORD), field)))
             b.add(o.Return(made))
 
         return self.module.made(name, (given,), "i32", build, f"a copy: {type_}")
@@ -201,17 +181,13 @@ class Values:
 
         def build(b: FunctionBuilder) -> None:
             b.fail_if(o.Compare("lt", o.Load(o.Get(cards)), o.Constant(count)), "too few cards")
-            at, new = b.var("i32", "at"), b.var("i32", "new")
-            b.set(at, ZERO)
-            place = b.times(o.Get(at), WORD)
-            card = o.Load(o.Binary("add", o.Get(cards), place), WORD)
-            changed = (o.Store(place, lengths, o.Get(new)), o.Do(o.Call("forget_ways", ())))
-            body = (
-                o.Set(new, o.Load(b.times(card, WORD), printed)),
-                o.If(o.Compare("ne", o.Get(new), o.Load(place, lengths)), changed),
-            )
-            step = (o.Set(at, b.plus(o.Get(at), 1)),)
-            b.add(o.While(b.label("each"), o.Compare("lt", o.Get(at), o.Constant(count)), body, step))
+            with b.counted(o.Constant(count)) as number:
+                place = b.times(number, WORD)
+                card = o.Load(o.Binary("add", o.Get(cards), place), WORD)
+                new = b.kept(o.Load(b.times(card, WORD), printed))
+                with b.when(o.Compare("ne", new, o.Load(place, lengths))):
+                    b.add(o.Store(place, lengths, new))
+                    b.do("forget_ways")
             b.add(o.Return(o.Data(lengths, "lengths")))
 
         return self.module.made("dealt", (cards,), "i32", build)

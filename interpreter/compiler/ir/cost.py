@@ -6,32 +6,19 @@ from collections.abc import Callable
 from typing import Any
 
 from interpreter.compiler.ir import ops as o
+from interpreter.compiler.ir.helpers import HELPERS
 from interpreter.compiler.ir.rewrite import parts
 
 __all__ = ["RECURSIVE", "cost_of", "cost_of_runtime"]
 
 PASSES_OF_A_LOOP = 8
 CALL = 6
-RUNTIME = {
-    "distance": 120,
-    "path": 600,
-    "overflow": 150,
-    "space": 150,
-    "mixes": 300,
-    "subsets": 300,
-    "sort": 150,
-    "nearest": 900,
-    "capacities": 300,
-    "flags": 100,
-}
-LIST = 20
-"""A function of the runtime that is not named: it goes through a short list."""
 RECURSIVE = 10_000
 
 
 def cost_of_runtime(name: str) -> int:
-    """The cost of a function of the runtime."""
-    return RUNTIME.get(name, LIST)
+    """The cost of a helper, as its row says."""
+    return HELPERS[name].cost
 
 
 def cost_of(op: Any, of_function: Callable[[str], int]) -> int:

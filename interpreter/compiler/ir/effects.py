@@ -7,20 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 from interpreter.base.frozen import dataclass
 from interpreter.compiler.ir import ops as o
+from interpreter.compiler.ir.helpers import HELPERS
 from interpreter.compiler.ir.rewrite import inner, parts
 from interpreter.compiler.lower import Program
 from interpreter.language import core as c
+from interpreter.language.builtins import BUILTINS
 from interpreter.language.walk import descendants
 
 if TYPE_CHECKING:
     from interpreter.compiler.build.memory import CellGroup
 
 __all__ = ["ANYONE", "Cells", "Reads", "may_fail", "reads"]
-
-PARTIAL = frozenset(("first", "last", "top", "position", "min of list", "max of list", "distance", "path"))
-"""Functions of the language that can find nothing: a failure, unless none is allowed there."""
-STRICT = frozenset(("without", "mixes", "subsets", "price", "vacancy", "prices", "overflow", "space", "sum of bags"))
-"""Functions of the language that refuse some arguments."""
 
 
 def may_fail(program: Program, tree: Any, _open: frozenset[str] = frozenset()) -> bool:
@@ -36,7 +33,7 @@ def may_fail(program: Program, tree: Any, _open: frozenset[str] = frozenset()) -
             case c.RangeFrom(first, last):
                 if not (isinstance(first, c.Const) and isinstance(last, c.Const)):
                     return True
-            case c.Builtin(name) if name in STRICT or (name in PARTIAL and not node.or_none):
+            case c.Builtin(name) if BUILTINS[name].strict or (BUILTINS[name].partial and not node.or_none):
                 return True
             case c.Loop(operation) if operation in ("first", "last", "min", "max") and not node.or_none:
                 return True
@@ -143,6 +140,9 @@ class _Reader:
                     self._read(group, self._aligned(address, offset, group))
                 case o.Cell(address, group):
                     self._read(group, self._aligned(address, 0, group))
+                case o.Call(function) if function in HELPERS:
+                    if HELPERS[function].writes:
+                        self._read("?", ANYONE)
                 case o.Call(function, arguments):
                     self.calls.append((function, tuple(self._param(each) for each in arguments)))
                 case _:

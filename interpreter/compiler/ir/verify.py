@@ -8,15 +8,15 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import assert_never
 
-from interpreter.base.frozen import dataclass
 from interpreter.base.source import NOWHERE
 from interpreter.compiler.ir import ops as o
+from interpreter.compiler.ir.helpers import HELPERS, Helper, Signature
+from interpreter.compiler.ir.rewrite import inner
 
-__all__ = ["Signature", "check_function", "signatures_in", "signatures_of"]
+__all__ = ["Signature", "check_function", "signatures_of"]
 
 BINARY = frozenset(("add", "sub", "mul", "div", "mod", "and", "or", "xor", "shl", "shr"))
 COMPARE = frozenset(("eq", "ne", "lt", "le", "gt", "ge"))
@@ -26,38 +26,20 @@ Known = frozenset[str] | None
 """The variables that are set where control stands; none where it never comes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
-    """The representations of a function's parameters and of its result."""
-
-    parameters: tuple[o.Rep, ...]
-    result: o.Rep | None
-
-
 def signatures_of(functions: Iterable[o.Function]) -> dict[str, Signature]:
     """The signatures of functions of the IR, by their names."""
     return {each.name: Signature(tuple(var.rep for var in each.parameters), each.result) for each in functions}
 
 
-def signatures_in(text: str) -> dict[str, Signature]:
-    """The signatures of all functions in WebAssembly text, by their names."""
-    found = {}
-    for match in re.finditer(r"^\s*\(func \$([^\s()]+)((?:\s*\((?:param|result|export)\b[^()]*\))*)", text, re.M):
-        reps: dict[str, list[o.Rep]] = {"param": [], "result": []}
-        for kind, inner in re.findall(r"\((param|result)\b([^()]*)\)", match[2]):
-            reps[kind].extend(word for word in inner.split() if not word.startswith("$"))
-        found[match[1]] = Signature(tuple(reps["param"]), next(iter(reps["result"]), None))
-    return found
-
-
 def check_function(function: o.Function, signatures: Mapping[str, Signature]) -> list[str]:
-    """What is wrong with a function; nothing where it is sound. ``signatures``: of all functions that can be called."""
+    """What is wrong with a function; nothing where it is sound. ``signatures``: of all functions that it can call,
+    beside the helpers."""
     return _Checker(function, signatures).check()
 
 
 class _Checker:
     def __init__(self, function: o.Function, signatures: Mapping[str, Signature]) -> None:
-        self._function, self._signatures = function, signatures
+        self._function, self._signatures = function, {**HELPERS, **signatures}
         self._reps: dict[str, o.Rep] = {}
         self._found: list[str] = []
         self._labels: dict[str, bool] = {}
@@ -171,7 +153,7 @@ class _Checker:
         self._leaves[label] = []
         after = self._block(body, known)
         if step:
-            may_go_on = any(isinstance(each, o.Continue) and each.label == label for each in _statements(body))
+            may_go_on = any(isinstance(each, o.Continue) and each.label == label for each in inner(body))
             self._block(step, known if may_go_on else after)
         self._labels = outer
         return after
@@ -239,13 +221,6 @@ class _Checker:
                 self._want(value, "the other value", otherwise, then.rep, known)
             case o.Call():
                 self._call(value, known, True)
-            case o.LoadLong(address, offset):
-                self._memory(value, address, offset, known)
-            case o.Cell(address):
-                self._want(value, "the address", address, "i32", known)
-            case o.Within(body, found):
-                inside = self._block(body, known)
-                self._value(found, inside if inside is not None else self._everything())
             case _:
                 assert_never(value)
 
@@ -254,6 +229,8 @@ class _Checker:
         if signature is None:
             self._wrong(call, f"unknown function `{call.function}`")
             return
+        if isinstance(signature, Helper) and signature.writes and self._function.memo is not None:
+            self._wrong(call, f"`{call.function}` changes cells in a function whose answers are kept")
         wanted = signature.parameters
         if len(call.arguments) != len(wanted):
             self._wrong(call, f"`{call.function}` takes {len(wanted)} arguments, got {len(call.arguments)}")
@@ -279,18 +256,3 @@ def _all(ways: Iterable[Known]) -> Known:
     for way in ways:
         found = _both(found, way)
     return found
-
-
-def _statements(body: Iterable[o.Statement]) -> Iterator[o.Statement]:
-    """All statements, also those inside others."""
-    for statement in body:
-        yield statement
-        match statement:
-            case o.If(_, then, otherwise):
-                yield from _statements((*then, *otherwise))
-            case o.Block(_, inner):
-                yield from _statements(inner)
-            case o.While(_, _, inner, step):
-                yield from _statements((*inner, *step))
-            case _:
-                pass

@@ -1,4 +1,4 @@
-"""The language's own functions in the plain form."""
+"""The language's own functions in the plain form: a Python function for each row of the registry."""
 
 from __future__ import annotations
 
@@ -13,147 +13,137 @@ from interpreter.kernel import bags
 from interpreter.kernel.graphs import Graph
 from interpreter.kernel.state import State, Value
 from interpreter.language import core as c
+from interpreter.language.builtins import BUILTINS
 from interpreter.language.model import Model
 
 if TYPE_CHECKING:
     from interpreter.compiler.plain.evaluate import Evaluator
 
-__all__ = ["Builtins"]
+__all__ = ["OF_GAME", "OF_VALUES", "compiled", "dealt_lengths"]
 
 MAXIMUM_SUBSETS = 20_000
 
 
-class Builtins:
-    """Closures of the language's own functions."""
+def compiled(node: c.Builtin, expressions: Evaluator) -> Evaluate:
+    """The closure of a call. What goes in and comes out costs steps."""
+    row, game, meter, span = BUILTINS[node.name], expressions.constants, expressions.meter, node.span
+    words = (*row.parameters, *row.parameters[-1:] * len(node.arguments))
+    arguments = [_argument(*each, expressions) for each in zip(words, node.arguments, strict=False)]
+    function, or_none = implementation(node, game), node.or_none
+    graph = _graph(game)
+    always = row.steps if row.steps is not None else graph.node_count + len(graph.links)
 
-    def __init__(self, constants: Constants, expressions: Evaluator) -> None:
-        self.constants = constants
-        self.expressions = expressions
+    def call(state: State, env: Env) -> Value:
+        values = [argument(state, env) for argument in arguments]
+        steps = always
+        for value in values:
+            if type(value) is tuple:
+                steps += len(value) >> 3
+        meter.charge(steps, span)
+        try:
+            found = function(*values)
+        except ValueError as error:
+            raise RuleFailure(f"`{row.name}`: {error}", span) from None
+        if type(found) is tuple:
+            meter.charge(len(found), span)
+        elif found is None and not or_none:
+            raise RuleFailure(f"`{row.name.split()[0]}` finds nothing here", span)
+        return found
 
-    def compile(self, node: c.Builtin) -> Evaluate:
-        arguments = [self.expressions.compile(argument) for argument in node.arguments]
-        function = self._charged(node, self._function(node))
-        if len(arguments) == 1:
-            (only,) = arguments
-            call: Evaluate = lambda state, env: function(state, only(state, env))  # noqa: E731
-        else:
-            call = lambda state, env: function(state, *[argument(state, env) for argument in arguments])  # noqa: E731
-        name, span = node.name, node.span
+    return call
 
-        def checked(state: State, env: Env) -> Value:
-            try:
-                found = call(state, env)
-            except ValueError as error:
-                raise RuleFailure(f"`{name}`: {error}", span) from None
-            if found is None and not or_none:
-                raise RuleFailure(f"`{name.split()[0]}` finds nothing here", span)
-            return found
 
-        or_none = node.or_none
-        return checked
+def _argument(word: str, node: c.Expression, expressions: Evaluator) -> Evaluate:
+    """The closure of an argument: of a track it gives that, and what lies there."""
+    given, tracks = expressions.compile(node), expressions.constants.tracks
+    if word != "track":
+        return given
 
-    def _charged(self, node: c.Builtin, function: Callable[..., Value]) -> Callable[..., Value]:
-        """What goes in and comes out costs steps; so does a look at the whole graph."""
-        graph, meter, span = self.constants.graph, self.expressions.meter, node.span
-        always = 1
-        if node.name in ("distance", "path", "connected") and graph is not None:
-            always = graph.node_count + len(graph.links)
-        elif node.name in ("overflow", "space", "mixes"):
-            always = 32
+    def track(state: State, env: Env) -> Value:
+        cell = given(state, env)
+        return tracks[cell], _as_bag(state.cells[cell])
 
-        def charged(state: State, *arguments: Value) -> Value:
-            steps = always
-            for argument in arguments:
-                if type(argument) is tuple:
-                    steps += len(argument) >> 3
-            meter.charge(steps, span)
-            found = function(state, *arguments)
-            if type(found) is tuple:
-                meter.charge(len(found), span)
-            return found
+    return track
 
-        return charged
 
-    def _function(self, node: c.Builtin) -> Callable[..., Value]:
-        graph, lengths = self.constants.graph, self.constants.lengths
-        tracks, seats = self.constants.tracks, self.constants.seats
-        form = node.arguments[0].type.form if node.arguments else ""
-        match node.name:
-            case "count":
-                if form == "int":
-                    return lambda state, number: number
-                return (lambda state, bag: sum(bag)) if form == "bag" else (lambda state, items: len(items))
-            case "first" | "top":
-                return lambda state, items: items[0] if items else None
-            case "last":
-                return lambda state, items: items[-1] if items else None
-            case "rest":
-                return lambda state, items: tuple(items[1:])
-            case "take":
-                return lambda state, number, items: tuple(items[: max(0, number)])
-            case "reversed":
-                return lambda state, items: tuple(reversed(items))
-            case "distinct":
-                return lambda state, items: tuple(dict.fromkeys(items))
-            case "subsets":
-                return _subsets
-            case "sum of bags":
-                return lambda state, found, empty: tuple(map(sum, zip(empty, *found, strict=True)))
-            case "position":
-                return lambda state, item, items: items.index(item) if item in items else None
-            case "without":
-                return _without
-            case "cards of piles":
-                return lambda state, piles: tuple([card for pile in piles for card in pile])
-            case "set of list":
-                return lambda state, items: tuple(sorted(set(items)))
-            case "sum" | "total":
-                return lambda state, numbers: sum(numbers)
-            case "min":
-                return lambda state, *numbers: min(numbers)
-            case "max":
-                return lambda state, *numbers: max(numbers)
-            case "min of list":
-                return lambda state, numbers: min(numbers, default=None)
-            case "max of list":
-                return lambda state, numbers: max(numbers, default=None)
-            case "room":
-                return lambda state, kinds, number: (kinds, number)
-            case "overflow":
-                return lambda state, bag, rooms: bags.overflow(bag, rooms)
-            case "space":
-                return lambda state, bag, rooms, kind: bags.space(bag, rooms, kind)
-            case "mixes":
-                return lambda state, number, kinds, bag: bags.mixes(number, kinds, bag)
-            case "price":
-                return lambda state, track, bag: tracks[track].price_of(_as_bag(state.cells[track]), _as_bag(bag))
-            case "vacancy":
-                return lambda state, track, kind: tracks[track].room(kind, _as_bag(state.cells[track])[kind])
-            case "prices":
-                return lambda state, track, kind: tracks[track].prices(kind)
-            case "clockwise":
-                return lambda state, seat: tuple(seats[seat + 1 :] + seats[:seat])
-            case _:
-                assert graph is not None
-                return self._of_graph(node.name, graph, lengths)
+def implementation(node: c.Builtin, game: Constants) -> Callable[..., Value]:
+    """The function that a call calls. Where it is another one for some form of the first argument, it is under that."""
+    name = f"{node.name} of {node.arguments[0].type.form}"
+    return OF_VALUES.get(name) or OF_VALUES.get(node.name) or OF_GAME[node.name](game)
 
-    def _of_graph(self, name: str, graph: Graph, lengths: tuple[int, ...]) -> Callable[..., Value]:
-        if name in ("distance", "path") and not lengths and graph.links:
-            of, ways = dealt_lengths(self.constants.model), graph.path
-            if name == "path":
-                return lambda state, starts, goal, within, cards: ways(starts, goal, within, of(cards))
-            return lambda state, starts, goal, within, cards: graph.distances(starts, within, of(cards))[goal]
-        match name:
-            case "neighbours":
-                return lambda state, node: graph.neighbours(node)
-            case "distance":
-                return lambda state, starts, goal, within: graph.distances(starts, within, lengths)[goal]
-            case "path":
-                return lambda state, starts, goal, within: graph.path(starts, goal, within, lengths)
-            case "connected":
-                return lambda state, nodes: graph.connected(nodes)
-            case _:
-                raise AssertionError(name)
+
+def _as_bag(value: Value) -> Value:
+    return value if isinstance(value, tuple) else (value,)
+
+
+def _without(items: Value, item: Value) -> Value:
+    if item not in items:
+        raise ValueError("what is removed is not in the list")
+    at = items.index(item)
+    return items[:at] + items[at + 1 :]
+
+
+def _subsets(number: int, items: Value) -> Value:
+    """Every choice of so many items, in the order in which they stand."""
+    many = comb(len(items), number) if number >= 0 else 0
+    if many > MAXIMUM_SUBSETS:
+        raise ValueError(f"{many:,} choices of {number} among {len(items)}; at most {MAXIMUM_SUBSETS:,} are made")
+    return tuple(combinations(items, number)) if many else ()
+
+
+OF_VALUES: dict[str, Callable[..., Value]] = {
+    "count": len,
+    "count of bag": sum,
+    "count of int": lambda number: number,
+    "first": lambda items: items[0] if items else None,
+    "top": lambda cards: cards[0] if cards else None,
+    "last": lambda items: items[-1] if items else None,
+    "rest": lambda items: tuple(items[1:]),
+    "take": lambda number, items: tuple(items[: max(0, number)]),
+    "reversed": lambda items: tuple(reversed(items)),
+    "distinct": lambda items: tuple(dict.fromkeys(items)),
+    "subsets": _subsets,
+    "position": lambda item, items: items.index(item) if item in items else None,
+    "without": _without,
+    "sum": sum,
+    "total": sum,
+    "min": lambda *numbers: min(numbers),
+    "max": lambda *numbers: max(numbers),
+    "min of list": lambda numbers: min(numbers, default=None),
+    "max of list": lambda numbers: max(numbers, default=None),
+    "sum of bags": lambda found, empty: tuple(map(sum, zip(empty, *found, strict=True))),
+    "set of list": lambda items: tuple(sorted(set(items))),
+    "cards of piles": lambda piles: tuple([card for pile in piles for card in pile]),
+    "room": lambda kinds, number: (kinds, number),
+    "overflow": bags.overflow,
+    "space": bags.space,
+    "mixes": bags.mixes,
+    "price": lambda track, bag: track[0].price_of(track[1], _as_bag(bag)),
+    "vacancy": lambda track, kind: track[0].room(kind, track[1][kind]),
+    "prices": lambda track, kind: track[0].prices(kind),
+}
+"""Functions that follow from values alone."""
+
+
+def _graph(game: Constants) -> Graph:
+    return game.graph or Graph(0, ())
+
+
+def _lengths(game: Constants) -> Callable[..., tuple[int, ...]]:
+    """The lengths of links, of the cards that are dealt onto them where they are."""
+    if not game.lengths and _graph(game).links:
+        return dealt_lengths(game.model)
+    return lambda: game.lengths
+
+
+def _distance(game: Constants) -> Callable[..., Value]:
+    graph, lengths = _graph(game), _lengths(game)
+    return lambda starts, goal, within, *cards: graph.distances(starts, within, lengths(*cards))[goal]
+
+
+def _path(game: Constants) -> Callable[..., Value]:
+    graph, lengths = _graph(game), _lengths(game)
+    return lambda starts, goal, within, *cards: graph.path(starts, goal, within, lengths(*cards))
 
 
 def dealt_lengths(model: Model) -> Callable[[tuple[int, ...]], tuple[int, ...]]:
@@ -170,20 +160,11 @@ def dealt_lengths(model: Model) -> Callable[[tuple[int, ...]], tuple[int, ...]]:
     return lengths
 
 
-def _as_bag(value: Value) -> Value:
-    return value if isinstance(value, tuple) else (value,)
-
-
-def _without(state: State, items: Value, item: Value) -> Value:
-    if item not in items:
-        raise ValueError("what is removed is not in the list")
-    at = items.index(item)
-    return items[:at] + items[at + 1 :]
-
-
-def _subsets(state: State, number: int, items: Value) -> Value:
-    """Every choice of so many items, in the order in which they stand."""
-    many = comb(len(items), number) if number >= 0 else 0
-    if many > MAXIMUM_SUBSETS:
-        raise ValueError(f"{many:,} choices of {number} among {len(items)}; at most {MAXIMUM_SUBSETS:,} are made")
-    return tuple(combinations(items, number)) if many else ()
+OF_GAME: dict[str, Callable[[Constants], Callable[..., Value]]] = {
+    "neighbours": lambda game: _graph(game).neighbours,
+    "connected": lambda game: _graph(game).connected,
+    "distance": _distance,
+    "path": _path,
+    "clockwise": lambda game: lambda seat: game.seats[seat + 1 :] + game.seats[:seat],
+}
+"""Functions that look at what is fixed in a game, by what makes them."""

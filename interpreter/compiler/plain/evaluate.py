@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from operator import eq, ge, gt, le, lt, ne
 from typing import TYPE_CHECKING, Any, assert_never
 
 from interpreter.base.source import Span
@@ -17,7 +18,7 @@ from interpreter.compiler.constants import (
     grows,
     weight,
 )
-from interpreter.compiler.plain.builtins import Builtins
+from interpreter.compiler.plain import builtins
 from interpreter.kernel import bags
 from interpreter.kernel.state import State, Value
 from interpreter.language import core as c
@@ -31,6 +32,7 @@ __all__ = ["LONG", "Evaluator", "measure_of"]
 MAXIMUM_ITEMS = 20_000
 COMPOSITE = ("list", "set", "bag", "record", "room", "pile")
 LONG = ("list", "set", "record", "room")
+COMPARISONS = {"==": eq, "!=": ne, "<": lt, "<=": le, ">": gt, ">=": ge}
 
 
 def measure_of(type_: Type) -> Callable[[Value, Span], int]:
@@ -110,7 +112,7 @@ class Evaluator:
             case c.CallRule() | c.CallBase():
                 return self._call(node)
             case c.Builtin():
-                return Builtins(self.constants, self).compile(node)
+                return builtins.compiled(node, self)
             case c.MakeRecord(fields):
                 return self._tuple(node, fields)
             case c.MakeList(items):
@@ -342,21 +344,8 @@ class Evaluator:
 
     def _comparison(self, node: c.Comparison) -> Evaluate:
         left, right = self._long(node.left), self.compile(node.right)
-        match node.operator:
-            case "==":
-                return lambda state, env: left(state, env) == right(state, env)
-            case "!=":
-                return lambda state, env: left(state, env) != right(state, env)
-            case "<":
-                return lambda state, env: left(state, env) < right(state, env)
-            case "<=":
-                return lambda state, env: left(state, env) <= right(state, env)
-            case ">":
-                return lambda state, env: left(state, env) > right(state, env)
-            case ">=":
-                return lambda state, env: left(state, env) >= right(state, env)
-            case _:
-                assert_never(node.operator)
+        compare = COMPARISONS[node.operator]
+        return lambda state, env: compare(left(state, env), right(state, env))
 
     def _default(self, value: c.Expression, default: c.Expression) -> Evaluate:
         inner, other = self.compile(value), self.compile(default)

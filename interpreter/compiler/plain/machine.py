@@ -108,22 +108,7 @@ class Machine:
         self._asked = frozenset(seat for seat in self.constants.seats if counts[seat])
         self.first_special = len(self.program.stretches)
         self._watches = [self._watch(watch) for watch in self.constants.watches]
-        (
-            self.START,
-            self.SETTLE,
-            self.ROUND_START,
-            self.NEXT_PHASE,
-            self.PHASE_OVER,
-            self.PHASE_KEPT,
-            self.PHASE_DONE,
-            self.ROUND_OVER,
-            self.ROUND_KEPT,
-            self.TURN_OVER,
-            self.TURN_KEPT,
-            self.TURN_DONE,
-            self.PHASE_BEGIN,
-            self.NOTHING,
-        ) = range(self.first_special, self.first_special + len(SPECIALS))
+        self._special = {name: number for number, name in enumerate(SPECIALS, self.first_special)}
 
     @cached_property
     def _ready(self) -> tuple[list[Ready], dict[int, AskSite]]:
@@ -146,7 +131,7 @@ class Machine:
 
     def start(self, state: State, chance: ChanceSource) -> None:
         """From the empty table to the first decision, or the end."""
-        self.run(state, chance, (self.START, [], None))
+        self.run(state, chance, (self._special["start"], [], None))
 
     def take(self, state: State, chance: ChanceSource, option: int, values: tuple[Value, ...]) -> int:
         """Records a choice, which must be legal, and goes on to the next decision. A failure takes all of it back.
@@ -177,11 +162,11 @@ class Machine:
     def perform(self, state: State, chance: ChanceSource, procedure: str, then: str = "", number: int = 1) -> None:
         """Runs a procedure outside the rounds (a scenario's given), then goes on with a phase of a round, or stops."""
         self.chance = chance
-        up: Any = (self.NOTHING, (), None, -1)
+        up: Any = self._frame("nothing")
         if then:
             self.constants.effects.put(state, self._round, number, None)
             self.constants.effects.put(state, self._phase, self.constants.model.phases.index(then) - 1, None)
-            up = (self.NEXT_PHASE, (), None, -1)
+            up = self._frame("next_phase")
         self.run(state, chance, self._enter(procedure, (), up, state))
 
     def run(self, state: State, chance: ChanceSource, going: Going | None) -> None:
@@ -237,7 +222,7 @@ class Machine:
                 if rule != last:  # where it is, the rule is named with the very place of the call
                     failure.chain.append(Caller(rule, stretch.span))
                 last = rule
-            elif index == self.SETTLE and not is_first and last in self.constants.model.standing:
+            elif index == self._special["settle"] and not is_first and last in self.constants.model.standing:
                 self._in_standing(failure, self.constants.model.standing[last])
             is_first = False
 
@@ -269,9 +254,13 @@ class Machine:
 
     # --- the frame of a game: set-up, rounds, phases
 
+    def _frame(self, special: str, up: Any = None) -> Any:
+        """A frame that goes on with a special stretch."""
+        return self._special[special], (), up, -1
+
     def _start(self, state: State, env: Env, up: Any) -> Going | None:
         self.constants.effects.mark(state, "start of game", 0)
-        back = (self.ROUND_START, (), None, -1)
+        back = self._frame("round_start")
         return self._enter(self._top(self.constants.model.setup), (), back, state)
 
     def _top(self, rule: str) -> str:
@@ -281,16 +270,16 @@ class Machine:
         number = state.cells[self._round] + 1
         self.constants.effects.mark(state, "start of round", number, (self._round, number), (self._phase, -1))
         self._fall_due(state, "round")
-        return self.NEXT_PHASE, [], None
+        return self._special["next_phase"], [], None
 
     def _next_phase(self, state: State, env: Env, up: Any) -> Going | None:
         number = self.phase_due(state)
         if number is None:
-            return self.ROUND_OVER, [], None
+            return self._special["round_over"], [], None
         word = f"start of {self.constants.model.phases[number]}"
         self.constants.effects.mark(state, word, number, (self._phase, number))
         self._fall_due(state, "phase")
-        return self.PHASE_BEGIN, [], None
+        return self._special["phase_begin"], [], None
 
     def phase_due(self, state: State) -> int | None:
         """The phase that comes next: those are passed by whose condition is false."""
@@ -305,9 +294,9 @@ class Machine:
         """Blocks kept for the start of the round belong to its first phase."""
         kept = self._take_kept(state, "due", "round") or self._take_kept(state, "due", "phase")
         if kept is not None:
-            return self._enter(kept[2], kept[3], (self.PHASE_BEGIN, (), None, -1), state)
+            return self._enter(kept[2], kept[3], self._frame("phase_begin"), state)
         phase = self.constants.model.phases[state.cells[self._phase]]
-        return self._enter(self._top(phase), (), (self.PHASE_OVER, (), None, -1), state)
+        return self._enter(self._top(phase), (), self._frame("phase_over"), state)
 
     def _fall_due(self, state: State, of: str) -> None:
         """Blocks that wait for this start are due; what they keep in turn waits for the next one."""
@@ -316,39 +305,39 @@ class Machine:
         self.constants.effects.put(state, self._kept, due, None)
 
     def _phase_over(self, state: State, env: Env, up: Any) -> Going | None:
-        return self._settled(state, (self.PHASE_KEPT, (), None, -1))
+        return self._settled(state, self._frame("phase_kept"))
 
     def _phase_kept(self, state: State, env: Env, up: Any) -> Going | None:
         kept = self._take_kept(state, "end", "phase")
         if kept is not None:
-            return self._enter(kept[2], kept[3], (self.PHASE_KEPT, (), None, -1), state)
-        return self._settled(state, (self.PHASE_DONE, (), None, -1))
+            return self._enter(kept[2], kept[3], self._frame("phase_kept"), state)
+        return self._settled(state, self._frame("phase_done"))
 
     def _phase_done(self, state: State, env: Env, up: Any) -> Going | None:
         number = state.cells[self._phase]
         self._reset(state, "phase")
         self.constants.effects.mark(state, f"end of {self.constants.model.phases[number]}", number)
-        return self.NEXT_PHASE, [], None
+        return self._special["next_phase"], [], None
 
     def _round_over(self, state: State, env: Env, up: Any) -> Going | None:
-        return self._settled(state, (self.ROUND_KEPT, (), None, -1))
+        return self._settled(state, self._frame("round_kept"))
 
     def _round_kept(self, state: State, env: Env, up: Any) -> Going | None:
         kept = self._take_kept(state, "end", "round")
         if kept is not None:
-            return self._enter(kept[2], kept[3], (self.ROUND_KEPT, (), None, -1), state)
+            return self._enter(kept[2], kept[3], self._frame("round_kept"), state)
         self._reset(state, "round")
         self.constants.effects.mark(state, "end of round", state.cells[self._round])
-        return self.ROUND_START, [], None
+        return self._special["round_start"], [], None
 
     def _turn_over(self, state: State, env: Env, up: Any) -> Going | None:
-        return self._settled(state, (self.TURN_KEPT, (), up, -1))
+        return self._settled(state, self._frame("turn_kept", up))
 
     def _turn_kept(self, state: State, env: Env, up: Any) -> Going | None:
         kept = self._take_kept(state, "end", "turn")
         if kept is not None:
-            return self._enter(kept[2], kept[3], (self.TURN_KEPT, (), up, -1), state)
-        return self._settled(state, (self.TURN_DONE, (), up, -1))
+            return self._enter(kept[2], kept[3], self._frame("turn_kept", up), state)
+        return self._settled(state, self._frame("turn_done", up))
 
     def _turn_done(self, state: State, env: Env, up: Any) -> Going | None:
         self._reset(state, "turn")
@@ -379,7 +368,7 @@ class Machine:
         if not state.cells[self.pending] or state.cells[self._settling]:
             return back[0], list(back[1]), back[2]
         state.cells[self._settling] = 1
-        return self.SETTLE, [], back
+        return self._special["settle"], [], back
 
     def _settle(self, state: State, env: Env, up: Any) -> Going | None:
         """One match of the first watch that has one; when none is left, back.
@@ -398,7 +387,7 @@ class Machine:
             if values is not None:
                 cells[self.pending] = with_matches(pending, number, lambda other: self._watches[other][1](state))
                 try:
-                    return self._enter(name, values, (self.SETTLE, (), up, -1), state)
+                    return self._enter(name, values, self._frame("settle", up), state)
                 except RuleFailure as failure:
                     self._in_standing(failure, self.constants.watches[number].rule)
                     raise
@@ -561,7 +550,7 @@ class Machine:
             case l.SettlesThen(then):
                 return lambda state, env, up: self._settled(state, (then, kept(env), up, -1))
             case l.TurnEnds(then):
-                return lambda state, env, up: (self.TURN_OVER, [], (then, kept(env), up, -1))
+                return lambda state, env, up: (self._special["turn_over"], [], (then, kept(env), up, -1))
             case l.Advances(loop, body, after):
                 return self._advance(loop, body, after)
             case l.Counts(loop, then):

@@ -1,18 +1,15 @@
-"""Text of the runtime: functions in WebAssembly text that every compiled module contains.
-
-The functions are written by hand in ``runtime.wat``. Memory, globals and exports are left to the module around them.
-"""
+"""Functions that are written by hand in WebAssembly text: each ``.wat`` file here is a part of modules."""
 
 from __future__ import annotations
 
-__all__ = ["graph_cache_words", "runtime_text"]
+__all__ = ["graph_cache_words", "written"]
 
 
-def runtime_text() -> str:
-    """Return the functions of ``runtime.wat``, to be placed inside a ``(module ...)`` after its memory and globals."""
+def written(name: str) -> str:
+    """Return the text of a file. Words in braces stand for what each module has elsewhere."""
     from importlib.resources import files
 
-    return (files(__package__) / "runtime.wat").read_text(encoding="utf-8")
+    return (files(__package__) / name).read_text(encoding="utf-8")
 
 
 def graph_cache_words(node_count: int) -> int:

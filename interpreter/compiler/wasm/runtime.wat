@@ -368,16 +368,6 @@
     (i32.shl (i32.sub (local.get $left) (local.get $place)) (i32.const 2)))
   (local.get $made))
 
-;; First item of a list; traps where the list is empty.
-(func $first (param $list i32) (result i32)
-  (if (i32.eqz (i32.load (local.get $list))) (then (unreachable)))
-  (i32.load offset=4 (local.get $list)))
-
-;; Last item of a list; traps where the list is empty.
-(func $last (param $list i32) (result i32)
-  (if (i32.eqz (i32.load (local.get $list))) (then (unreachable)))
-  (i32.load (i32.sub (call $end_of (local.get $list)) (i32.const 4))))
-
 ;; Sum of n numbers that lie one after another; traps where it would read as none.
 (func $sum_of_words (param $at i32) (param $n i32) (result i64)
   (local $sum i64) (local $end i32)
@@ -390,57 +380,6 @@
       (br $next)))
   (if (i64.eq (local.get $sum) (i64.const -2147483648)) (then (unreachable)))
   (local.get $sum))
-
-;; Sum of a list of numbers.
-(func $sum (param $list i32) (result i64)
-  (call $sum_of_words (i32.add (local.get $list) (i32.const 4)) (i32.load (local.get $list))))
-
-;; Least number of a list; none where the list is empty.
-(func $least (param $list i32) (result i64)
-  (local $at i32) (local $end i32) (local $number i32) (local $best i32)
-  (if (i32.eqz (i32.load (local.get $list))) (then (return (i64.const -2147483648))))
-  (local.set $at (local.get $list))
-  (local.set $end (i32.sub (call $end_of (local.get $list)) (i32.const 4)))
-  (local.set $best (i32.const 0x7FFFFFFF))
-  (loop $next
-    (local.set $number (i32.load offset=4 (local.get $at)))
-    (local.set $best (select (local.get $number) (local.get $best)
-                             (i32.lt_s (local.get $number) (local.get $best))))
-    (local.set $at (i32.add (local.get $at) (i32.const 4)))
-    (br_if $next (i32.ne (local.get $at) (local.get $end))))
-  (i64.extend_i32_s (local.get $best)))
-
-;; Greatest number of a list; none where the list is empty.
-(func $greatest (param $list i32) (result i64)
-  (local $at i32) (local $end i32) (local $number i32) (local $best i32)
-  (local.set $at (i32.add (local.get $list) (i32.const 4)))
-  (local.set $end (call $end_of (local.get $list)))
-  (local.set $best (i32.const -2147483648))
-  (block $done
-    (loop $next
-      (br_if $done (i32.eq (local.get $at) (local.get $end)))
-      (local.set $number (i32.load (local.get $at)))
-      (local.set $best (select (local.get $number) (local.get $best)
-                               (i32.gt_s (local.get $number) (local.get $best))))
-      (local.set $at (i32.add (local.get $at) (i32.const 4)))
-      (br $next)))
-  (i64.extend_i32_s (local.get $best)))
-
-;; Numbers from `first` to `last`, both included; traps where there are more than 20,000.
-(func $range (param $first i64) (param $last i64) (result i32)
-  (local $fresh i32) (local $at i32) (local $end i32) (local $number i32)
-  (if (i64.lt_s (local.get $last) (local.get $first)) (then (return (call $new_list (i32.const 0)))))
-  (local.set $number (call $word (local.get $first)))
-  (local.set $fresh
-    (call $new_list (i32.add (i32.sub (call $word (local.get $last)) (local.get $number)) (i32.const 1))))
-  (local.set $at (i32.add (local.get $fresh) (i32.const 4)))
-  (local.set $end (call $end_of (local.get $fresh)))
-  (loop $next
-    (i32.store (local.get $at) (local.get $number))
-    (local.set $number (i32.add (local.get $number) (i32.const 1)))
-    (local.set $at (i32.add (local.get $at) (i32.const 4)))
-    (br_if $next (i32.ne (local.get $at) (local.get $end))))
-  (local.get $fresh))
 
 ;; Number of choices of n items among so many; traps where there are more than 20,000.
 (func $choices (param $n i64) (param $among i64) (result i32)

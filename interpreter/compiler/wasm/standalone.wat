@@ -1,0 +1,75 @@
+;; Begins a game: the seed, the streams of the bots, nothing to take back.
+(func (export "new_game") (param $seed i64)
+  (i32.store (i32.const {undone}) (i32.const 0))
+{seated}
+  (call $begin (local.get $seed)))
+
+;; The decision at hand; -1: none, the game is over.
+(func (export "decision") (result i32)
+  (i32.load (i32.const {asked})))
+
+;; The seat that decides.
+(func (export "actor") (result i32)
+  (global.set $arena (global.get $arena_start))
+  (global.set $fuel (i32.const {fuel}))
+  (call_indirect $actor_of (type $stretch) (i32.load (i32.const {state})) (i32.load (i32.const {asked}))))
+
+;; Lists the options and counts them.
+(func (export "count") (result i32)
+  (if (i32.lt_s (i32.load (i32.const {asked})) (i32.const 0)) (then (return (i32.const 0))))
+  (i32.div_u (i32.sub (call $list) (global.get $options))
+    (i32.load (i32.add (i32.const {sizes}) (i32.shl (i32.load (i32.const {asked})) (i32.const 2))))))
+
+;; Keeps the state and goes on with an option.
+(func (export "choose") (param $option i32)
+  (if (i32.lt_s (i32.load (i32.const {asked})) (i32.const 0)) (then (unreachable)))
+  (call $keep)
+  (call $choose (local.get $option)))
+
+;; Goes back to the state before the last choice.
+(func (export "undo") (result i32)
+  (call $take_back))
+
+;; The option that a policy chooses.
+(func (export "bot") (param $policy i32) (result i32)
+  (if (i32.lt_s (i32.load (i32.const {asked})) (i32.const 0)) (then (unreachable)))
+  (global.set $arena (global.get $arena_start))
+  (global.set $fuel (i32.const {fuel}))
+  (call_indirect $bots (type $stretch) (i32.load (i32.const {state}))
+    (i32.add (i32.load (i32.const {asked})) (i32.mul (local.get $policy) (i32.const {stretches})))))
+
+;; The cells as a seat may see them.
+(func (export "view") (param $seat i32) (result i32)
+  (memory.fill (i32.const {buffer}) (i32.const 0) (i32.const {cells}))
+  (memory.fill (i32.const {mask}) (i32.const 0) (i32.const {masks}))
+  (call $seen (local.get $seat))
+  (i32.const {buffer}))
+
+;; FNV-1a over the words of all that counts.
+(func (export "digest") (result i64)
+  (local $hash i64) (local $at i32) (local $end i32)
+  (memory.fill (i32.const {buffer}) (i32.const 0)
+    (i32.sub (i32.load (i32.const {top})) (i32.const {state})))
+  (local.set $at (i32.const {buffer}))
+  (local.set $end (i32.add (local.get $at) (i32.shl (call $copied) (i32.const 2))))
+  (local.set $hash (i64.const 0xcbf29ce484222325))
+  (block $done
+    (loop $next
+      (br_if $done (i32.ge_u (local.get $at) (local.get $end)))
+      (local.set $hash (i64.mul (i64.xor (local.get $hash) (i64.load32_u (local.get $at))) (i64.const 0x100000001b3)))
+      (local.set $at (i32.add (local.get $at) (i32.const 4)))
+      (br $next)))
+  (local.get $hash))
+
+(func (export "over") (result i32)
+  (call $is_over))
+
+(func (export "place") (param $seat i32) (result i32)
+  (global.set $arena (global.get $arena_start))
+  (global.set $fuel (i32.const {fuel}))
+  (call $place_of (local.get $seat)))
+
+(func (export "key") (param $seat i32) (param $key i32) (result i64)
+  (global.set $arena (global.get $arena_start))
+  (global.set $fuel (i32.const {fuel}))
+  (call $key_of (local.get $seat) (local.get $key)))

@@ -1,0 +1,25 @@
+;; Drops the answers that follow from a cell, which changed.
+(func $touched (param $cell i32)
+  (local $at i32) (local $mask i64)
+  (local.set $at (i32.add (i32.const {table}) (i32.shl (local.get $cell) (i32.const 5))))
+  (i64.store (i32.const {alone}) (i64.or (i64.load (i32.const {alone})) (i64.load align=4 (local.get $at))))
+  (local.set $mask (i64.load offset=16 align=4 (local.get $at)))
+  (if (i64.ne (local.get $mask) (i64.const 0))
+    (then (i64.store (i32.load offset=24 (local.get $at))
+      (i64.or (i64.load (i32.load offset=24 (local.get $at))) (local.get $mask)))))
+  (local.set $mask (i64.load offset=8 align=4 (local.get $at)))
+  (if (i64.eqz (local.get $mask)) (then (return)))
+{rows})
+
+;; Drops the answers that follow from the cell of a place, where a piece came or went.
+(func $touched_piece (param $cell i32) (param $piece i32)
+  (local $at i32)
+  (call $touched (local.get $cell))
+  (local.set $at (i32.add (i32.const {dirty}) (i32.shl
+    (i32.load (i32.add (i32.const {owners}) (i32.shl (local.get $piece) (i32.const 2)))) (i32.const 3))))
+  (i64.store (local.get $at) (i64.or (i64.load (local.get $at)) (i64.const {own_piece}))))
+
+;; Drops all answers that follow from cells: the state is another one.
+(func $forget (export "forget")
+  (memory.fill (i32.const {dirty}) (i32.const 255) (i32.const {bytes}))
+  (memory.fill (i32.const {parts}) (i32.const 255) (i32.const {parts_bytes})))
