@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.engine.ruleset import Ruleset
@@ -25,7 +25,7 @@ _COPYING = ("map", "overlay")
 _SAYS_NOTHING = re.compile(r"|\(.*\)( -> .*)?:|else:|return|stop|base\(.*\)")
 
 
-def copied(family: Sequence[Ruleset]) -> Iterator[Diagnostic]:
+def copied(family: Sequence[Ruleset], told: Collection[str]) -> Iterator[Diagnostic]:
     """Of each such procedure the one below it that has most of its lines."""
     seen: set[tuple[str, int]] = set()
     for ruleset in family:
@@ -42,6 +42,7 @@ def copied(family: Sequence[Ruleset]) -> Iterator[Diagnostic]:
             same = (lines & its).total()
             if (
                 other is not entry
+                and (entry.span.file.name in told or other.span.file.name in told)
                 and LONGEST < same < max(lines.total(), its.total())
                 and same >= _SHARE * lines.total()
             ):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.source import Span
@@ -19,14 +19,15 @@ SMALL = 9
 """Up to here the same number may well mean something else."""
 
 
-def numbers(family: Sequence[Ruleset]) -> Iterator[Diagnostic]:
+def numbers(family: Sequence[Ruleset], told: Collection[str]) -> Iterator[Diagnostic]:
     """A number that stands in the text of a procedure: who wants another one has to repeat the procedure, and where it
     stands in several, all of them. In a rule or a table of its own it is changed at one place."""
     seen: set[tuple[str, int]] = set()
     places: dict[tuple[str, int], dict[str, Span]] = {}
     for ruleset in family:
         for layer in ruleset.program.reach.procedures.values():
-            if layer.form != "does" or (place := (layer.span.file.name, layer.span.start)) in seen:
+            place = layer.span.file.name, layer.span.start
+            if layer.form != "does" or place[0] not in told or place in seen:
                 continue
             seen.add(place)
             for node in _amounts(layer.body):
@@ -60,7 +61,7 @@ def _large(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and abs(value) > SMALL
 
 
-def shadows(family: Sequence[Ruleset]) -> Iterator[Diagnostic]:
+def shadows(family: Sequence[Ruleset], told: Collection[str]) -> Iterator[Diagnostic]:
     """Locals and parameters that are called like something that the same text could mean: a rule, a table, a value of
     the state, a setting. (A kind is no such thing: ``pad: pad`` is how one speaks.)"""
     seen: set[tuple[str, int]] = set()
@@ -69,7 +70,7 @@ def shadows(family: Sequence[Ruleset]) -> Iterator[Diagnostic]:
         checks = {setting.check: setting.name for setting in ruleset.model.settings.values()}
         for layer in ruleset.program.reach.procedures.values():
             place = layer.span.file.name, layer.span.start
-            if place in seen or "/" in layer.rule:  # a kept block has the locals of its rule
+            if place[0] not in told or place in seen or "/" in layer.rule:  # a kept block has the locals of its rule
                 continue
             seen.add(place)
             for name in dict.fromkeys(layer.local_names):
@@ -93,11 +94,11 @@ def _taken(model: Model) -> dict[str, str]:
     }
 
 
-def long_lines(family: Sequence[Ruleset]) -> Iterator[Diagnostic]:
+def long_lines(family: Sequence[Ruleset], told: Collection[str]) -> Iterator[Diagnostic]:
     """Lines of rule text with more columns than others see without moving the text."""
     documents = {each.file.name: each for ruleset in family for each in ruleset.composition.documents}
     for document in documents.values():
-        if max(map(len, document.file.text.split("\n"))) <= WIDTH:
+        if document.file.name not in told or max(map(len, document.file.text.split("\n"))) <= WIDTH:
             continue
         for scalar, _ in rule_texts(document):
             for span in _lines(scalar.span):
