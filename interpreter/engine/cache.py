@@ -8,6 +8,7 @@ with being unpickled, is told in :mod:`interpreter.base.store`.
 
 from __future__ import annotations
 
+import copyreg
 import io
 import json
 import marshal
@@ -291,22 +292,28 @@ def _sources(folder: str) -> list[tuple[str, int, int]]:
 
 
 class _Pickler(pickle.Pickler):
-    """Leaves out the texts of files: they stand once in the entry, and are named by number."""
+    """Leaves out the texts of files: they stand once in the entry, and are named by number. By type, so that no other
+    object costs a call."""
 
     def __init__(self, file: io.BytesIO, sources: dict[int, tuple[int, SourceFile]]) -> None:
         super().__init__(file, protocol=5)
         self._sources = sources
+        self.dispatch_table = copyreg.dispatch_table | {SourceFile: self._source, MethodWrapperType: _table_of}
 
-    def persistent_id(self, obj: Any) -> int | None:
-        if type(obj) is not SourceFile:
-            return None
-        return self._sources.setdefault(id(obj), (len(self._sources), obj))[0]
+    def _source(self, file: SourceFile) -> tuple[Any, tuple[int]]:
+        return _source, self._sources.setdefault(id(file), (len(self._sources), file))[:1]
 
-    def reducer_override(self, obj: Any) -> Any:
-        """A look into a table is the table."""
-        if type(obj) is MethodWrapperType and obj.__name__ == "__getitem__":
-            return _look_into, (obj.__self__,)
-        return NotImplemented
+
+def _source(number: int) -> SourceFile:
+    """Stands in pickles for the files of an entry."""
+    raise pickle.UnpicklingError(f"file {number} is of no entry")
+
+
+def _table_of(look: Any) -> tuple[Any, tuple[Any]]:
+    """A look into a table is the table."""
+    if look.__name__ != "__getitem__":
+        raise pickle.PicklingError(f"{look} has no place in a ruleset")
+    return _look_into, (look.__self__,)
 
 
 def _look_into(table: Any) -> Any:
@@ -318,11 +325,10 @@ class _Unpickler(pickle.Unpickler):
         super().__init__(io.BytesIO(data))
         self._sources = sources
 
-    def persistent_load(self, pid: int) -> SourceFile:
-        return self._sources[pid]
-
     def find_class(self, module: str, name: str) -> Any:
         """Classes of this package and a few plain ones. That entries are ours is made sure before; this is a fence."""
+        if (module, name) == (_source.__module__, _source.__name__):
+            return self._sources.__getitem__
         if module.startswith("interpreter.") or (module, name) in _OTHERS:
             return super().find_class(module, name)
         raise pickle.UnpicklingError(f"{module}.{name} has no place in a ruleset")
