@@ -14,7 +14,7 @@ from operator import attrgetter
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, NoReturn
 
-__all__ = ["dataclass"]
+__all__ = ["dataclass", "values_of"]
 
 if TYPE_CHECKING:
     from dataclasses import dataclass
@@ -51,7 +51,7 @@ def _define(plain: type) -> type:
         cls.__reduce__, names = _reduce, [field.name for field in (*placed, *named)]
         if named:
             cls._made_of = staticmethod(_maker(cls, names))
-        _parts[cls] = cls._made_of if named else cls, _getter(names)
+        _parts[cls] = cls._made_of if named else cls, values_of(names)
     return cls  # type: ignore[no-any-return]
 
 
@@ -149,7 +149,8 @@ def _maker_template(size: int, after: bool) -> CodeType:
     return _compiled(f"def make({', '.join(values)}):", [*lines, "return self"])
 
 
-def _getter(names: Sequence[str]) -> Callable[[Any], tuple[Any, ...]]:
+def values_of(names: Sequence[str]) -> Callable[[Any], tuple[Any, ...]]:
+    """What gives the values of these attributes of an object."""
     if len(names) > 1:
         return attrgetter(*names)
-    return lambda self: tuple([getattr(self, name) for name in names])
+    return lambda made: tuple([getattr(made, name) for name in names])

@@ -20,12 +20,15 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from types import MethodWrapperType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from interpreter.base.paths import ruleset_roots, schema_folder
 from interpreter.base.source import SourceFile
 from interpreter.base.store import Store, digest_of, store
 from interpreter.reading.evidence import Evidence, found_again
+
+if TYPE_CHECKING:
+    from interpreter.reading.yaml import Mapping
 
 __all__ = ["KeptTrees", "Late", "Modules", "Request", "kept_trees", "request_for"]
 
@@ -166,6 +169,7 @@ class KeptTrees(dict[tuple[str, Any], Any]):
 
     def keep(self) -> None:
         """Keeps what was parsed anew."""
+        entries: dict[bytes, bytes] = {}
         for file in self._changed:
             sources: dict[int, tuple[int, SourceFile]] = {}
             try:
@@ -173,7 +177,8 @@ class KeptTrees(dict[tuple[str, Any], Any]):
             except _WRONG:
                 continue
             if all(source == file for _, source in sources.values()):
-                self._store.put(self._key(file), data)
+                entries[self._key(file)] = data
+        self._store.put_all(entries)
         self._changed.clear()
 
     def _fetched(self, file: SourceFile) -> list[Any]:
@@ -185,6 +190,33 @@ class KeptTrees(dict[tuple[str, Any], Any]):
 
     def _key(self, file: SourceFile) -> bytes:
         return digest_of("trees", _asker(), file.name, file.text)
+
+
+class KeptValues:
+    """What the YAML of files holds in which nothing is wrong, kept between runs by the name and text of a file."""
+
+    def __init__(self, kept_in: Store) -> None:
+        self._store = kept_in
+        self._new: dict[SourceFile, Mapping] = {}
+
+    def get(self, file: SourceFile) -> Mapping | None:
+        data = self._store.get(self._key(file))
+        try:
+            found = _unpickled(memoryview(data), _Same(file)) if data is not None else None
+        except _WRONG:
+            return None
+        return found
+
+    def add(self, file: SourceFile, root: Mapping) -> None:
+        self._new[file] = root
+
+    def keep(self) -> None:
+        """Keeps what was read anew."""
+        self._store.put_all({self._key(file): _pickled(root, {}) for file, root in self._new.items()})
+        self._new.clear()
+
+    def _key(self, file: SourceFile) -> bytes:
+        return digest_of("values", _asker(), file.name, file.text)
 
 
 MOST_FITS = 2_000
@@ -240,23 +272,24 @@ def _file_of(key: Any) -> SourceFile | None:
 
 @contextmanager
 def kept_trees() -> Iterator[None]:
-    """In here texts that were parsed, now or in an earlier run, are not parsed again, and files that fit their schema
-    are not held against it again."""
+    """In here texts that were parsed, now or in an earlier run, are not parsed again, nor is the YAML of files, and
+    files that fit their schema are not held against it again."""
     from interpreter.language.parse import is_remembering, remembered
     from interpreter.reading.schema import fitting
+    from interpreter.reading.yaml import knowing
 
     found = store()
     if found is None or is_remembering():
         with remembered():
             yield
         return
-    trees, fits = KeptTrees(found), KeptFits(found)
-    with remembered(trees), fitting(fits):
+    kept = trees, fits, values = KeptTrees(found), KeptFits(found), KeptValues(found)
+    with remembered(trees), fitting(fits), knowing(values):
         try:
             yield
         finally:
-            trees.keep()
-            fits.keep()
+            for each in kept:
+                each.keep()
 
 
 # -- who asks ----------------------------------------------------------------------------------------------------------

@@ -8,10 +8,10 @@ from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.source import Span
 from interpreter.engine.ruleset import Ruleset
 from interpreter.language import core as c
-from interpreter.language.breaking import WIDTH
 from interpreter.language.model import Model
-from interpreter.language.tidy import rule_texts
 from interpreter.language.walk import descendants
+from interpreter.reading.files import Document
+from interpreter.reading.layout import WIDTH
 
 __all__ = ["long_lines", "numbers", "shadows"]
 
@@ -97,15 +97,22 @@ def _taken(model: Model) -> dict[str, str]:
 def long_lines(family: Sequence[Ruleset], told: Collection[str]) -> Iterator[Diagnostic]:
     """Lines of rule text with more columns than others see without moving the text."""
     documents = {each.file.name: each for ruleset in family for each in ruleset.composition.documents}
-    for document in documents.values():
-        if document.file.name not in told or max(map(len, document.file.text.split("\n"))) <= WIDTH:
+    for name, document in documents.items():
+        if name not in told or max(map(len, document.file.text.split("\n"))) <= WIDTH:
             continue
-        for scalar, _ in rule_texts(document):
-            for span in _lines(scalar.span):
-                if (columns := span.column + len(span.text) - 1) > WIDTH:
-                    message = f"a line of rule text has {columns} columns, more than {WIDTH}"
-                    help = "`regelwerk fmt` breaks lines of a block (`|`); a comment may stand on a line of its own"
-                    yield Diagnostic("L012", message, span, help=help, severity="warning")
+        for span in _texts(document):
+            if (columns := span.column + len(span.text) - 1) > WIDTH:
+                message = f"a line of rule text has {columns} columns, more than {WIDTH}"
+                help = "`regelwerk fmt` breaks lines of a block (`|`); a comment may stand on a line of its own"
+                yield Diagnostic("L012", message, span, help=help, severity="warning")
+
+
+def _texts(document: Document) -> Iterator[Span]:
+    """The lines of all rule texts of a file."""
+    from interpreter.language.tidy import rule_texts
+
+    for scalar, _ in rule_texts(document):
+        yield from _lines(scalar.span)
 
 
 def _lines(span: Span) -> Iterator[Span]:
