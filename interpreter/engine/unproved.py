@@ -26,6 +26,15 @@ def uncited(family: Sequence[Ruleset], told: Collection[str]) -> Iterator[Diagno
     backed: set[Place] = set()
     following: set[str] = set()
     found: dict[Place, RuleLayer] = {}
+    known: dict[tuple[Place, str], bool] = {}
+
+    def has_cites(layer: RuleLayer) -> bool:
+        """A layer says the same in every composition."""
+        key = (layer.span.file.name, layer.span.start), layer.id
+        if key not in known:
+            known[key] = bool(_cites(layer))
+        return known[key]
+
     for ruleset in family:
         if not ruleset.composition.rulebooks:
             continue
@@ -33,13 +42,13 @@ def uncited(family: Sequence[Ruleset], told: Collection[str]) -> Iterator[Diagno
         if not any(layer.span.file.name in told for layer in layers):
             continue
         reach = ruleset.program.reach
-        cites = {name: bool(_cites(layer)) for name, layer in reach.procedures.items()}
+        cites = {name: has_cites(layer) for name, layer in reach.procedures.items()}
         for trigger in ruleset.model.triggers.values():
             cites.update(
                 {case.procedure: True for case in trigger.cases if case.procedure and (case.cites or trigger.cites)}
             )
         cites.update({rule.procedure: True for rule in ruleset.model.standing.values() if rule.cites})
-        following |= {layer.span.file.name for layer in layers if _cites(layer)}
+        following |= {layer.span.file.name for layer in layers if has_cites(layer)}
         callers: dict[str, set[str]] = {}
         for name, facts in reach.own.items():
             for called in facts.calls | facts.keeps:
