@@ -8,11 +8,13 @@ their names, and ``__repr__``, ``__eq__`` and ``__hash__`` are those of :mod:`da
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
+from operator import attrgetter
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, NoReturn
 
-__all__ = ["dataclass"]
+__all__ = ["dataclass", "values_of"]
 
 if TYPE_CHECKING:
     from dataclasses import dataclass
@@ -25,6 +27,7 @@ else:
         return dataclasses.dataclass(cls, **options)
 
 
+_new = object.__new__
 _LATER = ("__repr__", "__eq__", "__hash__")
 
 
@@ -45,8 +48,10 @@ def _define(plain: type) -> type:
     cls.__setattr__ = _refuse_set
     cls.__delattr__ = _refuse_delete
     if "__reduce__" not in own:
-        cls.__reduce__ = _reduce
-        _places[cls] = tuple(field.name for field in placed), tuple(field.name for field in named)
+        cls.__reduce__, names = _reduce, [field.name for field in (*placed, *named)]
+        if named:
+            cls._made_of = staticmethod(_maker(cls, names))
+        _parts[cls] = cls._made_of if named else cls, values_of(names)
     return cls  # type: ignore[no-any-return]
 
 
@@ -78,9 +83,14 @@ def _template(placed: int, named: int, after: bool) -> CodeType:
     parameters = ["self", *(f"x{i}" for i in range(placed)), *["*"][: 1 if named else 0]]
     parameters.extend(f"x{i}" for i in range(placed, placed + named))
     lines = [f"set_{i}(self, x{i})" for i in range(placed + named)] + ["self.__post_init__()"] * after
+    return _compiled(f"def __init__({', '.join(parameters)}):", lines or ["pass"])
+
+
+def _compiled(head: str, lines: Iterable[str]) -> CodeType:
+    """The code of a function."""
     space: dict[str, Any] = {}
-    exec(f"def __init__({', '.join(parameters)}):\n " + "\n ".join(lines or ["pass"]), space)
-    code: CodeType = space["__init__"].__code__
+    exec("\n ".join([head, *lines]), space)
+    (code,) = (made.__code__ for made in space.values() if isinstance(made, FunctionType))
     return code
 
 
@@ -115,18 +125,32 @@ def _refuse_delete(self: object, name: str) -> NoReturn:
 
 # -- copies and pickles ------------------------------------------------------------------------------------------------
 
-_places: dict[type, tuple[tuple[str, ...], tuple[str, ...]]] = {}
-"""Of each class, the fields that are given by position, and those that are given by name."""
+_parts: dict[type, tuple[Any, Callable[[Any], tuple[Any, ...]]]] = {}
+"""Of each class what makes an object of the values of all its fields, and what gives these values."""
 
 
-def _reduce(self: Any) -> tuple[Any, ...]:
-    cls = type(self)
-    placed, named = _places[cls]
-    values = tuple([getattr(self, name) for name in placed])
-    if not named:
-        return cls, values
-    return _made_again, (cls, tuple([getattr(self, name) for name in named]), *values)
+def _reduce(self: Any) -> tuple[Any, tuple[Any, ...]]:
+    make, values = _parts[type(self)]
+    return make, values(self)
 
 
-def _made_again(cls: type, named: tuple[Any, ...], *values: Any) -> Any:
-    return cls(*values, **dict(zip(_places[cls][1], named, strict=True)))
+def _maker(cls: Any, names: Sequence[str]) -> FunctionType:
+    """A function of the class, which pickles name, that makes an object of the values of all fields by position."""
+    space = {f"set_{i}": getattr(cls, name).__set__ for i, name in enumerate(names)}
+    make = FunctionType(_maker_template(len(names), hasattr(cls, "__post_init__")), {**space, "new": _new, "cls": cls})
+    make.__module__, make.__qualname__ = cls.__module__, f"{cls.__qualname__}._made_of"
+    return make
+
+
+@cache
+def _maker_template(size: int, after: bool) -> CodeType:
+    values = [f"x{i}" for i in range(size)]
+    lines = ["self = new(cls)", *(f"set_{i}(self, x{i})" for i in range(size)), *["self.__post_init__()"] * after]
+    return _compiled(f"def make({', '.join(values)}):", [*lines, "return self"])
+
+
+def values_of(names: Sequence[str]) -> Callable[[Any], tuple[Any, ...]]:
+    """What gives the values of these attributes of an object."""
+    if len(names) > 1:
+        return attrgetter(*names)
+    return lambda made: tuple([getattr(made, name) for name in names])

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import stat
 import time
+from collections.abc import Mapping
 from hashlib import blake2b
 from pathlib import Path
 
@@ -74,8 +75,18 @@ class Store:
 
     def put(self, key: bytes, data: bytes) -> None:
         """Keeps data under a key, in place of what was there; whoever reads meanwhile sees the one or the other."""
-        if len(data) > MOST_BYTES or not self._make():
+        self.put_all({key: data})
+
+    def put_all(self, entries: Mapping[bytes, bytes]) -> None:
+        """Keeps data under several keys."""
+        fitting = {key: data for key, data in entries.items() if len(data) <= MOST_BYTES}
+        if not fitting or not self._make():
             return
+        for key, data in fitting.items():
+            self._write(key, data)
+        self._trim()
+
+    def _write(self, key: bytes, data: bytes) -> None:
         path = self._path(key)
         unfinished = path.with_name(f"{path.stem}-{os.getpid()}-{time.monotonic_ns()}{_UNFINISHED}")
         try:
@@ -85,7 +96,6 @@ class Store:
             os.replace(unfinished, path)
         except OSError:
             _remove(unfinished)
-        self._trim()
 
     def _path(self, key: bytes) -> Path:
         return self.folder / f"{key.hex()}{_SUFFIX}"

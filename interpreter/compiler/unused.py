@@ -7,13 +7,16 @@ What stands in a library, or is spoken of in files that do not take part, is lef
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from interpreter.base.diagnostics import Diagnostic
 from interpreter.compiler.facts import Reach, target_of
 from interpreter.language import core as c
 from interpreter.language.model import Model, Phrase
-from interpreter.language.policies import Policy
 from interpreter.language.walk import descendants
+
+if TYPE_CHECKING:
+    from interpreter.language.policies import Policy
 
 __all__ = ["Unused", "reached", "unused"]
 

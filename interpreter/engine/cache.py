@@ -8,6 +8,7 @@ with being unpickled, is told in :mod:`interpreter.base.store`.
 
 from __future__ import annotations
 
+import copyreg
 import io
 import json
 import marshal
@@ -19,12 +20,15 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from types import MethodWrapperType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from interpreter.base.paths import ruleset_roots, schema_folder
 from interpreter.base.source import SourceFile
 from interpreter.base.store import Store, digest_of, store
 from interpreter.reading.evidence import Evidence, found_again
+
+if TYPE_CHECKING:
+    from interpreter.reading.yaml import Mapping
 
 __all__ = ["KeptTrees", "Late", "Modules", "Request", "kept_trees", "request_for"]
 
@@ -165,6 +169,7 @@ class KeptTrees(dict[tuple[str, Any], Any]):
 
     def keep(self) -> None:
         """Keeps what was parsed anew."""
+        entries: dict[bytes, bytes] = {}
         for file in self._changed:
             sources: dict[int, tuple[int, SourceFile]] = {}
             try:
@@ -172,7 +177,8 @@ class KeptTrees(dict[tuple[str, Any], Any]):
             except _WRONG:
                 continue
             if all(source == file for _, source in sources.values()):
-                self._store.put(self._key(file), data)
+                entries[self._key(file)] = data
+        self._store.put_all(entries)
         self._changed.clear()
 
     def _fetched(self, file: SourceFile) -> list[Any]:
@@ -184,6 +190,33 @@ class KeptTrees(dict[tuple[str, Any], Any]):
 
     def _key(self, file: SourceFile) -> bytes:
         return digest_of("trees", _asker(), file.name, file.text)
+
+
+class KeptValues:
+    """What the YAML of files holds in which nothing is wrong, kept between runs by the name and text of a file."""
+
+    def __init__(self, kept_in: Store) -> None:
+        self._store = kept_in
+        self._new: dict[SourceFile, Mapping] = {}
+
+    def get(self, file: SourceFile) -> Mapping | None:
+        data = self._store.get(self._key(file))
+        try:
+            found = _unpickled(memoryview(data), _Same(file)) if data is not None else None
+        except _WRONG:
+            return None
+        return found
+
+    def add(self, file: SourceFile, root: Mapping) -> None:
+        self._new[file] = root
+
+    def keep(self) -> None:
+        """Keeps what was read anew."""
+        self._store.put_all({self._key(file): _pickled(root, {}) for file, root in self._new.items()})
+        self._new.clear()
+
+    def _key(self, file: SourceFile) -> bytes:
+        return digest_of("values", _asker(), file.name, file.text)
 
 
 MOST_FITS = 2_000
@@ -239,23 +272,24 @@ def _file_of(key: Any) -> SourceFile | None:
 
 @contextmanager
 def kept_trees() -> Iterator[None]:
-    """In here texts that were parsed, now or in an earlier run, are not parsed again, and files that fit their schema
-    are not held against it again."""
+    """In here texts that were parsed, now or in an earlier run, are not parsed again, nor is the YAML of files, and
+    files that fit their schema are not held against it again."""
     from interpreter.language.parse import is_remembering, remembered
     from interpreter.reading.schema import fitting
+    from interpreter.reading.yaml import knowing
 
     found = store()
     if found is None or is_remembering():
         with remembered():
             yield
         return
-    trees, fits = KeptTrees(found), KeptFits(found)
-    with remembered(trees), fitting(fits):
+    kept = trees, fits, values = KeptTrees(found), KeptFits(found), KeptValues(found)
+    with remembered(trees), fitting(fits), knowing(values):
         try:
             yield
         finally:
-            trees.keep()
-            fits.keep()
+            for each in kept:
+                each.keep()
 
 
 # -- who asks ----------------------------------------------------------------------------------------------------------
@@ -291,22 +325,28 @@ def _sources(folder: str) -> list[tuple[str, int, int]]:
 
 
 class _Pickler(pickle.Pickler):
-    """Leaves out the texts of files: they stand once in the entry, and are named by number."""
+    """Leaves out the texts of files: they stand once in the entry, and are named by number. By type, so that no other
+    object costs a call."""
 
     def __init__(self, file: io.BytesIO, sources: dict[int, tuple[int, SourceFile]]) -> None:
         super().__init__(file, protocol=5)
         self._sources = sources
+        self.dispatch_table = copyreg.dispatch_table | {SourceFile: self._source, MethodWrapperType: _table_of}
 
-    def persistent_id(self, obj: Any) -> int | None:
-        if type(obj) is not SourceFile:
-            return None
-        return self._sources.setdefault(id(obj), (len(self._sources), obj))[0]
+    def _source(self, file: SourceFile) -> tuple[Any, tuple[int]]:
+        return _source, self._sources.setdefault(id(file), (len(self._sources), file))[:1]
 
-    def reducer_override(self, obj: Any) -> Any:
-        """A look into a table is the table."""
-        if type(obj) is MethodWrapperType and obj.__name__ == "__getitem__":
-            return _look_into, (obj.__self__,)
-        return NotImplemented
+
+def _source(number: int) -> SourceFile:
+    """Stands in pickles for the files of an entry."""
+    raise pickle.UnpicklingError(f"file {number} is of no entry")
+
+
+def _table_of(look: Any) -> tuple[Any, tuple[Any]]:
+    """A look into a table is the table."""
+    if look.__name__ != "__getitem__":
+        raise pickle.PicklingError(f"{look} has no place in a ruleset")
+    return _look_into, (look.__self__,)
 
 
 def _look_into(table: Any) -> Any:
@@ -318,11 +358,10 @@ class _Unpickler(pickle.Unpickler):
         super().__init__(io.BytesIO(data))
         self._sources = sources
 
-    def persistent_load(self, pid: int) -> SourceFile:
-        return self._sources[pid]
-
     def find_class(self, module: str, name: str) -> Any:
         """Classes of this package and a few plain ones. That entries are ours is made sure before; this is a fence."""
+        if (module, name) == (_source.__module__, _source.__name__):
+            return self._sources.__getitem__
         if module.startswith("interpreter.") or (module, name) in _OTHERS:
             return super().find_class(module, name)
         raise pickle.UnpicklingError(f"{module}.{name} has no place in a ruleset")

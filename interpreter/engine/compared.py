@@ -79,12 +79,13 @@ class Compared:
     def optional(self) -> dict[str, str]:
         """The overlays that it can have and does not, with their titles."""
         shelf = self.ruleset.shelf
+        here = {document.id for document in self.ruleset.composition.documents}
         read = (shelf.read("overlay", id)[0] for id in shelf.ids("overlay"))
         return {
             overlay.id: word(overlay.root.get("title"), overlay.id)
             for overlay in read
             if overlay is not None and overlay.id not in self.taken
-            if can_have(self.ruleset.composition.documents, overlay)
+            if can_have(here, overlay)
         }
 
     def view(self, settings: Dict[str, Value], open_: frozenset[str]) -> View:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 
 from interpreter.reading.compose import PlayerRange, player_range, undefined_with, words
 from interpreter.reading.files import Document, Shelf
 
-__all__ = ["can_have", "files_of", "overlays_for", "players_of", "rulesets_of"]
+__all__ = ["can_have", "files_of", "ids_of", "overlays_for", "players_of", "rulesets_of"]
 
 _PARTS = {"family": "family", "edition": "edition", "map": "map", "deck": "deck", "overlays": "overlay"}
 
@@ -33,7 +33,7 @@ def rulesets_of(shelf: Shelf) -> list[Document]:
 
 def overlays_for(shelf: Shelf, ruleset: Document, part: Document) -> list[str] | None:
     """The overlays with which a ruleset contains a file; nothing where it cannot."""
-    ids = _ids_of(shelf, ruleset, part.kind)
+    ids = ids_of(shelf, ruleset, part.kind)
     if (part.kind, part.id) in ids or (part.kind == "words" and ("family", part.id.partition("/")[0]) in ids):
         return []
     over = [scalar.text for scalar in words(part.root.get("over"))] if part.kind == "overlay" else []
@@ -41,9 +41,10 @@ def overlays_for(shelf: Shelf, ruleset: Document, part: Document) -> list[str] |
     return [part.id] if found & set(over) and not found & undefined_with(part) else None
 
 
-def _ids_of(shelf: Shelf, ruleset: Document, wanted: str) -> set[tuple[str, str]]:
-    """Kind and id of the files of a ruleset. Maps, decks and overlays name libraries alone, and are read for these."""
-    opened = None if wanted == "library" else ("family", "edition")
+def ids_of(shelf: Shelf, ruleset: Document, *wanted: str) -> set[tuple[str, str]]:
+    """Kind and id of the files of a ruleset. Maps, decks and overlays name libraries alone, and are read only where
+    these are wanted."""
+    opened = None if "library" in wanted else ("family", "edition")
     found = {(ruleset.kind, ruleset.id)}
     front = [ruleset]
     while front:
@@ -55,9 +56,8 @@ def _ids_of(shelf: Shelf, ruleset: Document, wanted: str) -> set[tuple[str, str]
     return found
 
 
-def can_have(documents: Iterable[Document], overlay: Document) -> bool:
-    """Whether what is made of these files, and lacks the overlay, can have it."""
-    here = {document.id for document in documents}
+def can_have(here: Collection[str], overlay: Document) -> bool:
+    """Whether what is made of the files with these ids, and lacks the overlay, can have it."""
     over, not_with = ({scalar.text for scalar in words(overlay.root.get(key))} for key in ("over", "not_with"))
     apart = not_with | undefined_with(overlay)
     return overlay.id not in here and not over.isdisjoint(here) and apart.isdisjoint(here)

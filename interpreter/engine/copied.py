@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.engine.ruleset import Ruleset
@@ -25,15 +25,17 @@ _COPYING = ("map", "overlay")
 _SAYS_NOTHING = re.compile(r"|\(.*\)( -> .*)?:|else:|return|stop|base\(.*\)")
 
 
-def copied(family: Sequence[Ruleset]) -> Iterator[Diagnostic]:
+def copied(family: Sequence[Ruleset], told: Collection[str]) -> Iterator[Diagnostic]:
     """Of each such procedure the one below it that has most of its lines."""
     seen: set[tuple[str, int]] = set()
+    known: dict[tuple[str, int], Counter[str]] = {}  # an entry says the same in every composition
     for ruleset in family:
         order = {document.id: number for number, document in enumerate(ruleset.composition.documents)}
         entries = [entry for layers in ruleset.composition.sections.get("rules", {}).values() for entry in layers]
-        texts = [(entry, lines) for entry in entries if (lines := _lines(entry))]
+        known.update({at: _lines(entry) for entry in entries if (at := _place(entry)) not in known})
+        texts = [(entry, lines) for entry in entries if (lines := known[_place(entry)])]
         for entry, lines in texts:
-            place = entry.span.file.name, entry.span.start
+            place = _place(entry)
             if entry.kind not in _COPYING or place in seen or lines.total() <= LONGEST:
                 continue
             seen.add(place)
@@ -42,10 +44,15 @@ def copied(family: Sequence[Ruleset]) -> Iterator[Diagnostic]:
             same = (lines & its).total()
             if (
                 other is not entry
+                and (entry.span.file.name in told or other.span.file.name in told)
                 and LONGEST < same < max(lines.total(), its.total())
                 and same >= _SHARE * lines.total()
             ):
                 yield _told(ruleset, entry, other, same, lines.total(), its - lines)
+
+
+def _place(entry: Entry) -> tuple[str, int]:
+    return entry.span.file.name, entry.span.start
 
 
 def _lines(entry: Entry) -> Counter[str]:

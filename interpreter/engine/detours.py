@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from heapq import heappop, heappush
 
 from interpreter.base.diagnostics import Diagnostic
@@ -16,7 +16,7 @@ FAR = 2
 as soon as the way round is blocked or out of play."""
 
 
-def detours(family: Sequence[Ruleset]) -> Iterator[Diagnostic]:
+def detours(family: Sequence[Ruleset], told: Collection[str]) -> Iterator[Diagnostic]:
     """Links at least twice as long as the way round them: mostly a slip of the pen."""
     seen: set[tuple[str, int]] = set()
     for ruleset in family:
@@ -27,7 +27,7 @@ def detours(family: Sequence[Ruleset]) -> Iterator[Diagnostic]:
         for way in ways:
             span = graph.links[way.link].span
             place = span.file.name, span.start
-            if place in seen:
+            if place[0] not in told or place in seen:
                 continue
             round_it = _round(ways, way)
             if round_it is not None and way.length >= FAR * round_it and way.length > round_it:

@@ -5,7 +5,7 @@ In go all compositions of a family; a layer that one of them reaches is in use.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from interpreter.base.diagnostics import Diagnostic
 from interpreter.compiler.unused import reached
@@ -19,7 +19,7 @@ __all__ = ["constant_tests", "dead_layers", "readings"]
 Place = tuple[str, int]
 
 
-def dead_layers(family: Sequence[Ruleset]) -> Iterator[Diagnostic]:
+def dead_layers(family: Sequence[Ruleset], told: Collection[str]) -> Iterator[Diagnostic]:
     """Layers of rules that are covered for good wherever they are loaded: no `base` and no guard leads to them."""
     alive: set[Place] = set()
     dead: dict[Place, RuleLayer] = {}
@@ -37,7 +37,7 @@ def dead_layers(family: Sequence[Ruleset]) -> Iterator[Diagnostic]:
                     dead.setdefault(_place(layer), layer)
                     covered.setdefault(_place(layer), rule.top)
     for place, layer in dead.items():
-        if place not in alive:
+        if place[0] in told and place not in alive:
             cover = covered[place].file
             message = f"nothing leads to this layer of `{layer.rule}`: wherever it is loaded, `{cover}` covers it"
             yield Diagnostic("L003", message, layer.span, help="leave it out", severity="warning")
@@ -47,12 +47,12 @@ def _place(layer: RuleLayer) -> Place:
     return layer.span.file.name, layer.span.start
 
 
-def constant_tests(family: Sequence[Ruleset]) -> Iterator[Diagnostic]:
+def constant_tests(family: Sequence[Ruleset], told: Collection[str]) -> Iterator[Diagnostic]:
     """Conditions in which nothing stands that could change."""
     seen: set[Place] = set()
     for ruleset in family:
         for layer in ruleset.program.reach.procedures.values():
-            if _place(layer) in seen:
+            if _place(layer) in seen or layer.span.file.name not in told:
                 continue
             seen.add(_place(layer))
             for test in _tests(layer):
@@ -83,13 +83,15 @@ def _always(test: c.Expression) -> Diagnostic:
     return Diagnostic("L004", "this is the same in every game", test.span, help=help, severity="warning")
 
 
-def readings(family: Sequence[Ruleset]) -> Iterator[Diagnostic]:
+def readings(family: Sequence[Ruleset], told: Collection[str]) -> Iterator[Diagnostic]:
     """Readings of a doubt of which no rule names any: they come to the same."""
     named: dict[tuple[Place, str], set[int]] = {}
     doubts = {}
     for ruleset in family:
         model = ruleset.model
         for doubt in model.interpretations.values():
+            if doubt.span.file.name not in told:
+                continue
             key = (doubt.span.file.name, doubt.span.start), doubt.name
             doubts[key] = doubt
             named.setdefault(key, set()).update(_named(model, doubt.name, ruleset.program.reach.procedures.values()))

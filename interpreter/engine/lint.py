@@ -1,7 +1,8 @@
 """Lint: rulesets that are right, but could be said better.
 
 In go compositions that a shelf allows, out come findings: diagnostics with a code of `L`. A check is a function over
-compositions of one family; ``CHECKS`` lists them, :mod:`interpreter.base.codes` has their codes.
+compositions of one family and the names of the files that its findings must touch; ``CHECKS`` lists them,
+:mod:`interpreter.base.codes` has their codes.
 """
 
 from __future__ import annotations
@@ -9,23 +10,22 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from interpreter.base.diagnostics import Diagnostic, RulesetError, unique
-from interpreter.engine.contents import can_have, files_of, rulesets_of
+from interpreter.engine.contents import can_have, ids_of, rulesets_of
 from interpreter.engine.copied import copied
 from interpreter.engine.detours import detours
 from interpreter.engine.idle import constant_tests, dead_layers, readings
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.engine.said import long_lines, numbers, shadows
-from interpreter.engine.twins import twins
+from interpreter.engine.twins import has_rules, twins
 from interpreter.engine.unproved import shown, uncited
 from interpreter.reading.compose import word
 from interpreter.reading.files import Document, Shelf, resolved
 
 __all__ = ["CHECKS", "Compositions", "compositions", "lint"]
 
-CHECKS: tuple[Callable[[Sequence[Ruleset]], Iterable[Diagnostic]], ...] = (
+CHECKS: tuple[Callable[[Sequence[Ruleset], Collection[str]], Iterable[Diagnostic]], ...] = (
     *(twins, dead_layers, constant_tests, readings, uncited, numbers, detours, shadows, shown, copied, long_lines),
 )
 COMPARING = (twins,)
@@ -35,10 +35,12 @@ COMPARING = (twins,)
 @dataclass
 class Compositions:
     """What lint looks at: ``asked`` are those of which something is told, ``every`` has in the same order also those
-    that their rules are compared with. ``skipped`` are the names of others that have errors."""
+    that their rules are compared with. ``told`` are the names of the files that findings must touch, ``skipped`` those
+    of other compositions that have errors."""
 
     asked: list[Ruleset] = field(default_factory=list)
     every: list[Ruleset] = field(default_factory=list)
+    told: frozenset[str] = frozenset()
     skipped: list[str] = field(default_factory=list)
 
 
@@ -48,7 +50,7 @@ def lint(found: Compositions) -> list[Diagnostic]:
         finding
         for check in CHECKS
         for family in _families(found.every if check in COMPARING else found.asked)
-        for finding in check(family)
+        for finding in check(family, found.told)
     )
     return [finding for finding in findings if not _is_meant(finding)]
 
@@ -80,65 +82,90 @@ def _is_comment(line: str) -> bool:
 
 @dataclass(frozen=True)
 class _Form:
-    """A ruleset, alone or with an overlay that fits it, and the files that it is made of."""
+    """A ruleset, alone or with an overlay that fits it, and kind and id of the files that it is made of."""
 
     ruleset: Document
     overlay: Document | None
-    files: frozenset[Path]
+    files: frozenset[tuple[str, str]]
 
     @property
     def name(self) -> str:
         return f"`{self.ruleset.id}`" + (f" with `{self.overlay.id}`" if self.overlay else "")
 
+    @property
+    def family(self) -> str:
+        return word(self.ruleset.root.get("family"))
 
-def compositions(shelf: Shelf, named: Collection[Path] = ()) -> Compositions:
-    """Every ruleset, then each with every overlay that fits it; where files are named, those that contain one, and
-    beside them as few as together contain every other file of their families.
+
+def compositions(shelf: Shelf, named: Collection[Document] = ()) -> Compositions:
+    """Every ruleset, then each with every overlay that fits it; where files are named, those that contain one. Where
+    rules in these files may say what others say, also as few as together contain every other file of their families.
 
     What has errors and contains none of the files, or only with an overlay that is not among them, is skipped. Other
     errors are raised.
     """
-    forms = _forms(shelf)
-    asked = [form for form in forms if not named or not form.files.isdisjoint(named)]
-    families = {word(form.ruleset.root.get("family")) for form in asked}
-    others = [form for form in forms if form not in asked and word(form.ruleset.root.get("family")) in families]
-    below = {form.ruleset.id for form in asked}  # what an overlay covers is seen without it
+    forms = _forms(shelf, {document.kind for document in named})
+    wanted = {(document.kind, document.id) for document in named if _is_on(shelf, document)}
+    asked = [form for form in forms if not named or not form.files.isdisjoint(wanted)]
+    found, wrong, loaded = Compositions(), list[Diagnostic](), dict[_Form, Ruleset]()
+    for form in asked:
+        try:
+            loaded[form] = _load(form, shelf)
+        except RulesetError as error:
+            if form.overlay is None or not named or ("overlay", form.overlay.id) in wanted:
+                wrong.extend(error.diagnostics)
+            found.skipped.append(form.name)
+    if wrong:
+        raise RulesetError(unique(wrong))
+    found.asked = list(loaded.values())
+    parts = (document for ruleset in found.asked for document in ruleset.composition.documents)
+    found.told = frozenset(each.file.name for each in parts if not named or (each.kind, each.id) in wanted)
+    if any(has_rules(ruleset, found.told) for ruleset in found.asked):
+        for form in _beside(forms, asked):
+            try:
+                loaded[form] = _load(form, shelf)
+            except RulesetError:
+                found.skipped.append(form.name)
+    found.every = [loaded[form] for form in forms if form in loaded]
+    return found
+
+
+def _load(form: _Form, shelf: Shelf) -> Ruleset:
+    return load(form.ruleset.id, [form.overlay.id] if form.overlay else [], shelf)
+
+
+def _beside(forms: Sequence[_Form], asked: Sequence[_Form]) -> list[_Form]:
+    """Others that have, with those that are asked for, every file of their families. What an overlay covers is seen
+    without it."""
+    families = {form.family for form in asked}
+    others = [form for form in forms if form not in asked and form.family in families]
+    below = {form.ruleset.id for form in asked}
     beside = [form for form in others if form.overlay is None and form.ruleset.id in below]
-    known: set[Path] = set().union(*(form.files for form in asked))
+    known = set[tuple[str, str]]().union(*(form.files for form in asked))
     while others:
         most = max(others, key=lambda form: len(form.files - known))
         if most.files <= known:
             break
         beside.append(most)
         known |= most.files
-    found, wrong = Compositions(), list[Diagnostic]()
-    for form in forms:
-        if form not in asked and form not in beside:
-            continue
-        try:
-            ruleset = load(form.ruleset.id, [form.overlay.id] if form.overlay else [], shelf)
-        except RulesetError as error:
-            if form in asked and (form.overlay is None or not named or resolved(form.overlay.path) in named):
-                wrong.extend(error.diagnostics)
-            found.skipped.append(form.name)
-            continue
-        found.every.append(ruleset)
-        if form in asked:
-            found.asked.append(ruleset)
-    if wrong:
-        raise RulesetError(unique(wrong))
-    return found
+    return beside
 
 
-def _forms(shelf: Shelf) -> list[_Form]:
-    """All rulesets, then each with each overlay that fits it, as far as their files can be read."""
+def _is_on(shelf: Shelf, document: Document) -> bool:
+    """Whether a file is the one that rulesets of a shelf have by its id."""
+    place = shelf.find(document.kind, document.id)
+    return place is not None and resolved(place) == resolved(document.path)
+
+
+def _forms(shelf: Shelf, kinds: Collection[str]) -> list[_Form]:
+    """All rulesets, then each with each overlay that fits it, as far as their files can be read. Files of these kinds
+    are asked for."""
     overlays = [document for id in shelf.ids("overlay") if (document := shelf.read("overlay", id)[0]) is not None]
-    alone, stacked = list[_Form](), list[_Form]()
-    made = [(ruleset, files_of(shelf, ruleset)) for ruleset in rulesets_of(shelf)]
-    for ruleset, documents in made:
-        alone.append(_Form(ruleset, None, frozenset(resolved(document.path) for document in documents)))
-    for overlay in overlays:
-        for form, (ruleset, documents) in zip(alone, made, strict=True):
-            if can_have(documents, overlay):
-                stacked.append(_Form(ruleset, overlay, form.files | {resolved(overlay.path)}))
+    alone = [_Form(ruleset, None, frozenset(ids_of(shelf, ruleset, *kinds))) for ruleset in rulesets_of(shelf)]
+    stacked = [
+        _Form(form.ruleset, overlay, form.files | {("overlay", overlay.id)})
+        for overlay in overlays
+        for form in alone
+        if can_have({id for _, id in form.files}, overlay)
+    ]
     return [*alone, *stacked]

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.source import Span
 from interpreter.engine.ruleset import Ruleset
 from interpreter.language import core as c
-from interpreter.language.breaking import WIDTH
 from interpreter.language.model import Model
-from interpreter.language.tidy import rule_texts
 from interpreter.language.walk import descendants
+from interpreter.reading.files import Document
+from interpreter.reading.layout import WIDTH
 
 __all__ = ["long_lines", "numbers", "shadows"]
 
@@ -19,14 +19,15 @@ SMALL = 9
 """Up to here the same number may well mean something else."""
 
 
-def numbers(family: Sequence[Ruleset]) -> Iterator[Diagnostic]:
+def numbers(family: Sequence[Ruleset], told: Collection[str]) -> Iterator[Diagnostic]:
     """A number that stands in the text of a procedure: who wants another one has to repeat the procedure, and where it
     stands in several, all of them. In a rule or a table of its own it is changed at one place."""
     seen: set[tuple[str, int]] = set()
     places: dict[tuple[str, int], dict[str, Span]] = {}
     for ruleset in family:
         for layer in ruleset.program.reach.procedures.values():
-            if layer.form != "does" or (place := (layer.span.file.name, layer.span.start)) in seen:
+            place = layer.span.file.name, layer.span.start
+            if layer.form != "does" or place[0] not in told or place in seen:
                 continue
             seen.add(place)
             for node in _amounts(layer.body):
@@ -60,7 +61,7 @@ def _large(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and abs(value) > SMALL
 
 
-def shadows(family: Sequence[Ruleset]) -> Iterator[Diagnostic]:
+def shadows(family: Sequence[Ruleset], told: Collection[str]) -> Iterator[Diagnostic]:
     """Locals and parameters that are called like something that the same text could mean: a rule, a table, a value of
     the state, a setting. (A kind is no such thing: ``pad: pad`` is how one speaks.)"""
     seen: set[tuple[str, int]] = set()
@@ -69,7 +70,7 @@ def shadows(family: Sequence[Ruleset]) -> Iterator[Diagnostic]:
         checks = {setting.check: setting.name for setting in ruleset.model.settings.values()}
         for layer in ruleset.program.reach.procedures.values():
             place = layer.span.file.name, layer.span.start
-            if place in seen or "/" in layer.rule:  # a kept block has the locals of its rule
+            if place[0] not in told or place in seen or "/" in layer.rule:  # a kept block has the locals of its rule
                 continue
             seen.add(place)
             for name in dict.fromkeys(layer.local_names):
@@ -93,18 +94,25 @@ def _taken(model: Model) -> dict[str, str]:
     }
 
 
-def long_lines(family: Sequence[Ruleset]) -> Iterator[Diagnostic]:
+def long_lines(family: Sequence[Ruleset], told: Collection[str]) -> Iterator[Diagnostic]:
     """Lines of rule text with more columns than others see without moving the text."""
     documents = {each.file.name: each for ruleset in family for each in ruleset.composition.documents}
-    for document in documents.values():
-        if max(map(len, document.file.text.split("\n"))) <= WIDTH:
+    for name, document in documents.items():
+        if name not in told or max(map(len, document.file.text.split("\n"))) <= WIDTH:
             continue
-        for scalar, _ in rule_texts(document):
-            for span in _lines(scalar.span):
-                if (columns := span.column + len(span.text) - 1) > WIDTH:
-                    message = f"a line of rule text has {columns} columns, more than {WIDTH}"
-                    help = "`regelwerk fmt` breaks lines of a block (`|`); a comment may stand on a line of its own"
-                    yield Diagnostic("L012", message, span, help=help, severity="warning")
+        for span in _texts(document):
+            if (columns := span.column + len(span.text) - 1) > WIDTH:
+                message = f"a line of rule text has {columns} columns, more than {WIDTH}"
+                help = "`regelwerk fmt` breaks lines of a block (`|`); a comment may stand on a line of its own"
+                yield Diagnostic("L012", message, span, help=help, severity="warning")
+
+
+def _texts(document: Document) -> Iterator[Span]:
+    """The lines of all rule texts of a file."""
+    from interpreter.language.tidy import rule_texts
+
+    for scalar, _ in rule_texts(document):
+        yield from _lines(scalar.span)
 
 
 def _lines(span: Span) -> Iterator[Span]:

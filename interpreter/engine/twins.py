@@ -6,14 +6,14 @@ citations and places do not matter, and what is smaller than ``SMALLEST`` may be
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterator, Sequence
 
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.engine.outline import Outline
 from interpreter.engine.ruleset import Ruleset
 from interpreter.language.model import Model, RuleLayer
 
-__all__ = ["SMALLEST", "twins"]
+__all__ = ["SMALLEST", "has_rules", "twins"]
 
 SMALLEST = 8
 """The fewest nodes of a checked tree that is compared: about a line of text."""
@@ -22,7 +22,12 @@ _Rule = tuple[RuleLayer, tuple[str, ...]]
 """A layer with the constants in it as others name them, in written order."""
 
 
-def twins(family: Sequence[Ruleset]) -> Iterator[Diagnostic]:
+def has_rules(ruleset: Ruleset, told: Collection[str]) -> bool:
+    """Whether something stands in these files that may say what another rule says."""
+    return any(layer.span.file.name in told for layer, _ in _layers(ruleset.model))
+
+
+def twins(family: Sequence[Ruleset], told: Collection[str]) -> Iterator[Diagnostic]:
     """Of every rule the first one before it that is equal, or else differs in constants only."""
     seen: set[tuple[str, int]] = set()  # a rule may take part in many compositions
     alike: dict[Hashable, list[_Rule]] = {}
@@ -40,7 +45,8 @@ def twins(family: Sequence[Ruleset]) -> Iterator[Diagnostic]:
             others = alike.setdefault(tree, [])
             if others:
                 other = next((other for other in others if other[1] == rule[1]), others[0])
-                if not (_brings_back(ruleset.model, layer, other[0]) and other[1] == rule[1]):
+                touched = any(each.span.file.name in told for each in (layer, other[0]))
+                if touched and not (_brings_back(ruleset.model, layer, other[0]) and other[1] == rule[1]):
                     yield _told(rule, other)
             others.append(rule)
 

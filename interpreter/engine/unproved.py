@@ -5,7 +5,7 @@ In go all compositions of a family. That a statement is *proved*, as ``coverage 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from interpreter.base.diagnostics import Diagnostic
 from interpreter.engine.citations import options_of
@@ -18,7 +18,7 @@ __all__ = ["shown", "uncited"]
 Place = tuple[str, int]
 
 
-def uncited(family: Sequence[Ruleset]) -> Iterator[Diagnostic]:
+def uncited(family: Sequence[Ruleset], told: Collection[str]) -> Iterator[Diagnostic]:
     """Layers of rulesets with a rulebook that cite nothing, though nothing that calls them and nothing that they call
     cites anything either: a part of a rule that cites needs no citation of its own, nor does an outline of such.
 
@@ -26,18 +26,29 @@ def uncited(family: Sequence[Ruleset]) -> Iterator[Diagnostic]:
     backed: set[Place] = set()
     following: set[str] = set()
     found: dict[Place, RuleLayer] = {}
+    known: dict[tuple[Place, str], bool] = {}
+
+    def has_cites(layer: RuleLayer) -> bool:
+        """A layer says the same in every composition."""
+        key = (layer.span.file.name, layer.span.start), layer.id
+        if key not in known:
+            known[key] = bool(_cites(layer))
+        return known[key]
+
     for ruleset in family:
         if not ruleset.composition.rulebooks:
             continue
+        layers = [layer for rule in ruleset.model.rules.values() for layer in rule.layers]
+        if not any(layer.span.file.name in told for layer in layers):
+            continue
         reach = ruleset.program.reach
-        cites = {name: bool(_cites(layer)) for name, layer in reach.procedures.items()}
+        cites = {name: has_cites(layer) for name, layer in reach.procedures.items()}
         for trigger in ruleset.model.triggers.values():
             cites.update(
                 {case.procedure: True for case in trigger.cases if case.procedure and (case.cites or trigger.cites)}
             )
         cites.update({rule.procedure: True for rule in ruleset.model.standing.values() if rule.cites})
-        layers = [layer for rule in ruleset.model.rules.values() for layer in rule.layers]
-        following |= {layer.span.file.name for layer in layers if _cites(layer)}
+        following |= {layer.span.file.name for layer in layers if has_cites(layer)}
         callers: dict[str, set[str]] = {}
         for name, facts in reach.own.items():
             for called in facts.calls | facts.keeps:
@@ -52,7 +63,7 @@ def uncited(family: Sequence[Ruleset]) -> Iterator[Diagnostic]:
                 else:
                     found.setdefault(place, layer)
     for place, layer in found.items():
-        if place not in backed and layer.span.file.name in following:
+        if place not in backed and place[0] in following and place[0] in told:
             message = f"`{layer.rule}` cites nothing, nor does what calls it"
             help = "cite the statements that say it, or a gap that it fills"
             yield Diagnostic("L006", message, layer.span, help=help, severity="warning")
@@ -65,30 +76,28 @@ def _cites(layer: RuleLayer) -> tuple[str, ...]:
     return (*layer.cites, *(cite for cites in said for cite in cites))
 
 
-def shown(family: Sequence[Ruleset]) -> Iterator[Diagnostic]:
+def shown(family: Sequence[Ruleset], told: Collection[str]) -> Iterator[Diagnostic]:
     """Layers that cite statements of which no scenario cites any, in a family that has scenarios."""
+    name = family[0].model.family
+    layers = (layer for ruleset in family for rule in ruleset.model.rules.values() for layer in rule.layers)
+    here = (each for each in layers if each.span.file.name in told and each.file.partition("/")[0] == name)
+    citing: dict[Place, tuple[RuleLayer, tuple[str, ...]]] = {}
+    for layer in here:
+        if cites := _cites(layer):
+            citing.setdefault((layer.span.file.name, layer.span.start), (layer, cites))
+    proved = _proved(family[0]) if citing else set()
+    for layer, cites in citing.values():
+        if proved and proved.isdisjoint(cites):
+            message = f"no scenario shows `{layer.rule}`: none cites {', '.join(cites[:3])}"
+            help = "write one that fails without it"
+            yield Diagnostic("L010", message, layer.span, help=help, severity="warning")
+
+
+def _proved(ruleset: Ruleset) -> set[str]:
+    """The statements that scenarios of its family cite."""
     from interpreter.engine.scenario import read_scenarios
 
-    if not family:
-        return
-    shelf, name = family[0].shelf, family[0].model.family
-    proved: set[str] = set()
-    ids = [id for id in shelf.ids("scenarios") if id.partition("/")[0] == name]
-    for document in (shelf.read("scenarios", id)[0] for id in ids):
-        for scenario in read_scenarios(document)[0] if document is not None else ():
-            proved |= scenario.statements
-    if not proved:
-        return
-    seen: set[Place] = set()
-    for ruleset in family:
-        for rule in ruleset.model.rules.values():
-            for layer in rule.layers:
-                place, cites = (layer.span.file.name, layer.span.start), _cites(layer)
-                if place in seen or not cites or layer.file.partition("/")[0] != name:
-                    continue
-                seen.add(place)
-                if proved.isdisjoint(cites):
-                    message = f"no scenario shows `{layer.rule}`: none cites {', '.join(cites[:3])}"
-                    yield Diagnostic(
-                        "L010", message, layer.span, help="write one that fails without it", severity="warning"
-                    )
+    shelf, family = ruleset.shelf, ruleset.model.family
+    ids = (id for id in shelf.ids("scenarios") if id.partition("/")[0] == family)
+    read = (document for id in ids if (document := shelf.read("scenarios", id)[0]) is not None)
+    return {cite for document in read for scenario in read_scenarios(document)[0] for cite in scenario.statements}

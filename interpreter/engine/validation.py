@@ -191,18 +191,18 @@ class _Validator:
 
         Only where both files say something of one name are they composed, with the overlays for which they do.
         """
-        mine = declared_in(document)
+        mine, ids = declared_in(document), {each.id for each in here.documents}
         below = [declared_in(each) for each in here.documents if each.id != document.id]
         told: set[Diagnostic] = set()
         for id in self.shelf.ids("overlay"):
             other, _ = self.shelf.read("overlay", id)
-            if other is None or other.misfits or not can_have(here.documents, other):
+            if other is None or other.misfits or not can_have(ids, other):
                 continue
             theirs = declared_in(other)
             for declared in below:  # what files that are here say for the overlay
                 theirs.update((name, {""}) for name, files in declared.items() if id in files)
             beside = {
-                tuple(sorted({own, its} - {"", id, document.id, *(each.id for each in here.documents)}))
+                tuple(sorted({own, its} - {"", id, document.id, *ids}))
                 for name in mine.keys() & theirs.keys()
                 for own in mine[name]
                 for its in theirs[name]

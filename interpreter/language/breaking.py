@@ -18,10 +18,7 @@ from interpreter.reading.layout import STEP
 if TYPE_CHECKING:
     from lark import Token
 
-__all__ = ["WIDTH", "broken"]
-
-WIDTH = 120
-"""The columns of a line of rule text."""
+__all__ = ["broken"]
 
 _HEADER, _CITES, _WORD, _COMMA, _CHOICE, *_LEVELS = range(11)
 _BEFORE = {"cites": _CITES, "where": _WORD, "by": _WORD}

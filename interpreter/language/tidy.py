@@ -13,11 +13,11 @@ from typing import TypeAlias
 from interpreter.base.diagnostics import Diagnostic
 from interpreter.base.source import SourceFile
 from interpreter.language import parse as p
-from interpreter.language.breaking import WIDTH, broken
+from interpreter.language.breaking import broken
 from interpreter.language.grammar import Text
 from interpreter.language.spacing import Start, space_out
 from interpreter.reading.files import Document, read_document
-from interpreter.reading.layout import lay_out, lay_out_table
+from interpreter.reading.layout import WIDTH, lay_out, lay_out_table
 from interpreter.reading.printed import read_printed
 from interpreter.reading.schema import meanings
 from interpreter.reading.yaml import Mapping, Scalar, Sequence, Value, excerpt, read_yaml

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar
 
+from interpreter.base.frozen import values_of
 from interpreter.language.core import Core
 from interpreter.language.nodes import Node
 
@@ -19,13 +20,14 @@ def descendants(tree: Any) -> Iterator[Any]:
     waiting = [tree]
     while waiting:
         node = waiting.pop()
-        if isinstance(node, tuple):
-            waiting.extend(reversed(node))
+        kind = type(node)
+        if kind is tuple:
+            waiting.extend(node[::-1])
             continue
-        children = _children(type(node))
+        children = _known[kind] if kind in _known else _children(kind)
         if children is not None:
             yield node
-            waiting.extend([below for name in children if type(below := getattr(node, name)) not in _LEAVES])
+            waiting.extend(children(node))
 
 
 def size(tree: Any) -> int:
@@ -40,7 +42,7 @@ def size(tree: Any) -> int:
         children = _children(type(node))
         if children is not None:
             found += 1
-            waiting.extend([below for name in children if type(below := getattr(node, name)) not in _LEAVES])
+            waiting.extend(children(node))
     return found
 
 
@@ -64,14 +66,13 @@ def rewritten(tree: T, change: Callable[[Any], Any]) -> T:
 
 _APART = ("span", "type"), ("span", "name_span")
 """Fields that are no nodes: places, and the types of checked trees."""
-_LEAVES = frozenset({str, int, bool, type(None)})
-_known: dict[type, tuple[str, ...] | None] = {}
+_known: dict[type, Callable[[Any], tuple[Any, ...]] | None] = {}
 
 
-def _children(of: type) -> tuple[str, ...] | None:
-    """The fields of a kind of node for further nodes, from last to first; nothing for what is no node."""
+def _children(of: type) -> Callable[[Any], tuple[Any, ...]] | None:
+    """What gives the fields of a kind of node for further nodes, from last to first; nothing for what is no node."""
     if of not in _known:
         places = ("span", "name_span", "kind_span", "type")
-        names = [f.name for f in fields(of) if f.name not in places] if is_dataclass(of) else None
-        _known[of] = None if names is None else tuple(reversed(names))
+        names = [f.name for f in reversed(fields(of)) if f.name not in places] if is_dataclass(of) else None
+        _known[of] = None if names is None else values_of(names)
     return _known[of]

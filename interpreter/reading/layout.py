@@ -17,10 +17,13 @@ from interpreter.reading.yaml import loader
 if TYPE_CHECKING:
     import yaml
 
-__all__ = ["STEP", "comment_column", "lay_out", "lay_out_table"]
+__all__ = ["STEP", "WIDTH", "comment_column", "lay_out", "lay_out_table"]
 
 STEP = 2
 """How many columns a level is indented."""
+
+WIDTH = 120
+"""The columns of a line of rule text."""
 
 _BLOCK = re.compile(r"[|>][-+0-9]*")
 

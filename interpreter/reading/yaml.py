@@ -11,9 +11,11 @@ import codecs
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.frozen import dataclass
@@ -34,6 +36,7 @@ __all__ = [
     "Value",
     "decode",
     "excerpt",
+    "knowing",
     "loader",
     "plain",
     "read_yaml",
@@ -136,12 +139,40 @@ def decode(name: str, data: bytes) -> tuple[SourceFile, list[Diagnostic]]:
         return file, [Diagnostic("E002", f"byte 0x{body[error.start]:02x} is not UTF-8, want text in UTF-8", place)]
 
 
+class Known(Protocol):
+    """Remembers what files hold in whose YAML nothing is wrong."""
+
+    def get(self, file: SourceFile) -> Mapping | None: ...
+
+    def add(self, file: SourceFile, root: Mapping) -> None: ...
+
+
+_known: ContextVar[Known | None] = ContextVar("known", default=None)
+
+
+@contextmanager
+def knowing(known: Known) -> Iterator[None]:
+    """In here the YAML of a file that is known is not read again."""
+    token = _known.set(known)
+    try:
+        yield
+    finally:
+        _known.reset(token)
+
+
 def read_yaml(file: SourceFile) -> tuple[Mapping | None, list[Diagnostic]]:
     """The mapping that a file holds, and all that is wrong with its YAML; nothing where it cannot be read."""
+    known = _known.get()
+    root = None if known is None else known.get(file)
+    if root is not None:
+        return root, []
     refused = _check_text(file)
     if refused:
         return None, refused
-    return _Reader(file).read()
+    root, found = _Reader(file).read()
+    if known is not None and root is not None and not found:
+        known.add(file, root)
+    return root, found
 
 
 # -- before the parser -------------------------------------------------------------------------------------------------

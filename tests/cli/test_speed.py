@@ -6,6 +6,7 @@ they are wider, as machines differ and others run beside the tests: a failure me
 
 from __future__ import annotations
 
+import json
 import resource
 import subprocess
 import sys
@@ -66,16 +67,27 @@ def test_commands_after_an_edit_of_a_map_are_quick(town: Path) -> None:
         assert seconds(folder, command, map_ if command == "validate" else scenarios) < limit * SLACK
 
 
-def test_maps_of_other_rulesets_are_not_read_for_a_map(run: Run, town: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    read: set[str] = set()
+@pytest.mark.parametrize(("command", "said"), [("validate", "no errors"), ("lint", "nothing found")])
+def test_maps_of_other_rulesets_are_not_read_for_a_map(
+    run: Run, town: Path, monkeypatch: pytest.MonkeyPatch, command: str, said: str
+) -> None:
+    """Nor are scenarios: the map has no rules that one could show, or that another file could have too."""
+    read: set[tuple[str, str]] = set()
     original = Shelf.read
 
     def noted(self: Shelf, kind: str, id: str, *asked: Any) -> tuple[Document | None, list[Diagnostic]]:
-        if kind == "map":
-            read.add(id)
+        read.add((kind, id))
         return original(self, kind, id, *asked)
 
     monkeypatch.setattr(Shelf, "read", noted)
-    result = run("validate", str(town))
-    assert "no errors" in result.stdout
-    assert read == {"power-grid/my-town"}
+    monkeypatch.setenv("REGELWERK_CACHE", "off")
+    assert said in run(command, str(town)).stdout
+    assert {each for each in read if each[0] in ("map", "scenarios")} == {("map", "power-grid/my-town")}
+
+
+def test_shipped_files_are_not_looked_at_for_ones_own_ruleset(
+    run: Run, town: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(town.parents[2])
+    for arguments in ((), ("power-grid/my-town.yaml",)):
+        assert json.loads(run("lint", *arguments, "-o", "json").stdout)["rulesets"] == ["my-town"]

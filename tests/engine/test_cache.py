@@ -9,6 +9,7 @@ import pickle
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ from interpreter.language.grammar import Text
 from interpreter.language.parse import remembered
 from interpreter.play.bots.named import bots_of
 from interpreter.play.match import Match
-from interpreter.reading import schema
+from interpreter.reading import schema, yaml
 from interpreter.reading.files import Shelf
 from interpreter.reading.yaml import Mapping, read_yaml
 
@@ -644,3 +645,35 @@ def test_files_that_fit_their_schema_are_not_held_against_it_again(
         assert checked == again
     assert found("ruleset", good + "# more\n") == []
     assert checked == ["ruleset"]
+
+
+def test_the_yaml_of_a_file_that_did_not_change_is_not_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it holds comes back with its places and with one value for an anchor; mistakes are told each time."""
+    monkeypatch.setenv("REGELWERK_CACHE", str(tmp_path / "cache"))
+    parsed: list[str] = []
+    events = yaml._events
+
+    def seen(text: str) -> Iterator[Any]:
+        parsed.append(text)
+        return events(text)
+
+    monkeypatch.setattr(yaml, "_events", seen)
+
+    def read(text: str) -> tuple[Mapping | None, list[Diagnostic]]:
+        with kept_trees():
+            return read_yaml(SourceFile("a.yaml", text))
+
+    good, twice = "a: &x {b: [1, no]}\nc: *x\nd: |\n  more\n", "a: 1\na: 2\n"
+    for text, codes, reads in ((good, [], 1), (twice, ["E005"], 2)):
+        parsed.clear()
+        first, again = read(text), read(text)
+        assert first == again
+        assert ([each.code for each in again[1]], len(parsed)) == (codes, reads)
+    (root, _), (changed, _) = read(good), read(good.replace("more", "less"))
+    assert root is not None
+    assert changed is not None
+    assert root["a"] is root["c"]
+    assert (root["d"].span.line, root["d"].span.file.text) == (3, good)
+    assert str(changed["d"].span.text).endswith("less")

@@ -15,12 +15,12 @@ from interpreter.base.paths import ruleset_roots
 from interpreter.base.source import SourceFile
 from interpreter.engine.examine import examine
 from interpreter.engine.ruleset import find
-from interpreter.language.breaking import WIDTH, broken
+from interpreter.language.breaking import broken
 from interpreter.language.grammar import Start
 from interpreter.language.spacing import space_out
 from interpreter.language.tidy import rule_texts, tidy
 from interpreter.reading.files import Shelf, read_document
-from interpreter.reading.layout import lay_out_table
+from interpreter.reading.layout import WIDTH, lay_out_table
 from interpreter.reading.yaml import decode
 from tests.test_fuzz import mutated
 

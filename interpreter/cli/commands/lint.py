@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +13,6 @@ from interpreter.cli.options import output_option
 from interpreter.cli.output import as_json, notice, say
 
 if TYPE_CHECKING:
-    from interpreter.base.diagnostics import Diagnostic
     from interpreter.reading.files import Document
 
 __all__ = ["command"]
@@ -32,8 +32,9 @@ def command(targets: tuple[str, ...], every: bool, off: tuple[str, ...], error: 
 
     Every ruleset is looked at, alone and with each overlay that fits it. Without arguments, the files of the current
     folder are meant where it has some, else all that there are. Where targets are named, only what touches one
-    of their files is told (a file, the files of a folder, all files of a ruleset), and only the rulesets that contain
-    one are looked at; other files of the family are only searched for copies, and skipped where they have errors.
+    of their files is told (a file, the files of a folder, those of a ruleset that lie in its folder of rulesets), and
+    only the rulesets that contain one are looked at; other files of the family are only searched for copies, where
+    there are rules that could have some, and skipped where they have errors.
     Where something is meant, a comment says so beside it or right above: `# lint: L007 and the reason`. The exit status
     is 1 where something is found.
 
@@ -56,13 +57,10 @@ def command(targets: tuple[str, ...], every: bool, off: tuple[str, ...], error: 
     if every and targets:
         raise click.UsageError("--all goes without arguments")
     elsewhere = not targets and not every and bool(targets := own_files())
-    named = [document for target in targets for document in _named(target)]
+    named = _read(targets) if elsewhere else [document for target in targets for document in _named(target)]
     with no_search(), kept_trees():
-        found = compositions(shelf_for(named[0].path if named else None), {resolved(each.path) for each in named})
+        found = compositions(shelf_for(named[0].path if named else None), named)
         findings = lint(found)
-    parts = {resolved(d.path): d for ruleset in found.asked for d in ruleset.composition.documents}
-    wanted = {parts[path].file.name for path in map(resolved, (each.path for each in named)) if path in parts}
-    findings = [finding for finding in findings if not targets or wanted & _files(finding)]
     findings = [finding for finding in findings if finding.code not in off]
     findings = [replace(each, severity="error") if each.code in error else each for each in findings]
     if output == "json":
@@ -70,7 +68,8 @@ def command(targets: tuple[str, ...], every: bool, off: tuple[str, ...], error: 
         told = [to_json(finding) for finding in findings]
         as_json({"rulesets": ids, "skipped": found.skipped, "elsewhere": elsewhere, "findings": told})
     elif output == "github":
-        annotate(findings, {document.file.name: path for path, document in parts.items()})
+        parts = (document for ruleset in found.asked for document in ruleset.composition.documents)
+        annotate(findings, {document.file.name: resolved(document.path) for document in parts})
     else:
         for finding in findings:
             say(render(finding))
@@ -95,22 +94,28 @@ def _check_codes(codes: tuple[str, ...]) -> None:
 
 
 def _named(target: str) -> list[Document]:
-    """The file of a path, the files of a ruleset, or all files of a folder."""
+    """The file of a path, the files of a ruleset in its folder of rulesets, or all files of a folder."""
     from interpreter.base.diagnostics import RulesetError
     from interpreter.engine.contents import files_of
     from interpreter.engine.ruleset import find
+    from interpreter.reading.files import resolved, shelf_for
 
     if not Path(target).is_dir():
         shelf, document, found = find(target)
         if document is None:
             raise RulesetError(found)
-        return files_of(shelf, document) if document.kind == "ruleset" else [document]
-    read = [find(file)[1:] for file in sorted(Path(target).rglob("*.yaml"))]
+        if document.kind != "ruleset":
+            return [document]
+        root = resolved(shelf_for(document.path).roots[0])
+        return [each for each in files_of(shelf, document) if resolved(each.path).is_relative_to(root)]
+    return _read(sorted(Path(target).rglob("*.yaml")))
+
+
+def _read(files: Iterable[str | Path]) -> list[Document]:
+    from interpreter.base.diagnostics import RulesetError
+    from interpreter.engine.ruleset import find
+
+    read = [find(file)[1:] for file in files]
     if unread := [diagnostic for document, found in read if document is None for diagnostic in found]:
         raise RulesetError(unread)
     return [document for document, _ in read if document is not None]
-
-
-def _files(finding: Diagnostic) -> set[str]:
-    spans = (finding.span, *(note.span for note in finding.notes))
-    return {span.file.name for span in spans if span is not None}
