@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import marshal
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import astuple, dataclass
 from functools import cached_property
@@ -73,11 +73,9 @@ class Compiled:
         self.addresses = made.addresses
         self.instance = instance
         self._bytes, self._words = instance.bytes, instance.words
-        for name in ("start", "list", "take", "actor", "free", "decide", "play", "forget", "seat"):
-            setattr(self, f"_{name}", instance.function(name, long=name == "play"))
+        for name in ("start", "list", "take", "actor", "free", "decide", "forget"):
+            setattr(self, f"_{name}", instance.function(name))
         self._options = made.addresses["options"]
-        self.seated: tuple[int, ...] = ()
-        """The bots on the seats, where whole games were played last."""
         self._current: Resident | None = None
         self._decisions: dict[int, _Decision] = {}
         self._records: dict[tuple[int, Code], bytes] = {}
@@ -92,9 +90,7 @@ class Compiled:
     _actor: Any
     _free: Any
     _decide: Any
-    _play: Any
     _forget: Any
-    _seat: Any
 
     @cached_property
     def whole(self) -> Whole:
@@ -316,21 +312,6 @@ class Compiled:
             words = self._words[place // WORD : place // WORD + decision.stride].tolist()
             found = self._codes[key] = self._code(words, 0, decision)
         return found
-
-    def play(self, seed: int, bots: Sequence[int], streams: Sequence[Draws], limit: int) -> tuple[int, int] | None:
-        """A whole game; how many decisions there were, and how many rounds."""
-        from interpreter.compiler.wasm.instance import Trap
-
-        self.leave()
-        self.seated = ()
-        try:
-            self._start(signed(seed))
-            for seat, (bot, stream) in enumerate(zip(bots, streams, strict=True)):
-                self._seat(seat, bot, stream.signed_origin)
-            decisions = self._play(limit)
-        except Trap:
-            return None
-        return decisions, self._words[self.builder.memory.groups["round"].address // WORD]
 
 
 def _kept(machine: CompiledMachine, what: str) -> Made | None:
