@@ -156,7 +156,7 @@ class Subject:
         again, spent = 0, 0.0
         with _alone():
             start = clock()
-            while spent < seconds:
+            while spent < seconds or not rounds:
                 size = max(1, min(2 * len(rounds), int((seconds - spent) / max(spent, 1e-6) * len(rounds))))
                 made, numbers, plain = self._whole(range(self._package_seed, self._package_seed + size))
                 self._package_seed += len(made)

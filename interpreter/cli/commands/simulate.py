@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -104,6 +104,7 @@ def command(
     from interpreter.play.summary import summed_up
     from interpreter.play.totals import Totals
 
+    crew = _crew(jobs, cluster, games)
     found, number = players_for(loaded(ruleset, overlays), players)
     _check_files(rows, seats, charts)
     beside = rows or seats or charts
@@ -121,7 +122,7 @@ def command(
     lost, began, totals = None, monotonic(), Totals()
     with interruptible() as stopped, counting("games", games, len(done)) as tell:
         try:
-            how = left, _crew(jobs, cluster, len(left)), alone_for(jobs) if cluster is None else 0.0, stopped
+            how = left, crew, alone_for(jobs) if cluster is None else 0.0, stopped
             if journal is None:
                 for parts in summed(plan, found, *how):
                     for part in parts:
@@ -212,9 +213,13 @@ def _kept(path: Path | None, plan: Plan, seed: int, resume: bool) -> tuple[Journ
 
 
 def _crew(jobs: int | None, address: str | None, games: int) -> AbstractContextManager[Crew] | None:
-    """Who plays; nobody but this process where one is enough."""
+    """Who plays; nobody but this process where one is enough. Processes that were asked for begin at once, while the
+    ruleset is loaded."""
     if address is None:
-        return crew_for(jobs, games)
+        found = crew_for(jobs, games)
+        if jobs is None or found is None:
+            return found
+        return nullcontext(click.get_current_context().with_resource(found))
     from interpreter.play.cluster import cluster
     from interpreter.play.jobs import cores
 
