@@ -31,7 +31,7 @@ from interpreter.language.policies import Checked, Policy, policies_in
 from interpreter.language.types import BOOL, INT, Type, read_type
 from interpreter.language.walk import descendants
 from interpreter.play.bots.policy import PolicyBot
-from interpreter.play.match import Match, streams_for
+from interpreter.play.match import Match
 from interpreter.reading.files import Shelf, read_document
 
 __all__ = ["Case", "Writer", "draw", "other_process", "play_alike"]
@@ -458,13 +458,10 @@ def run_story(ruleset: Ruleset, policy: Policy, case: Case) -> Story:
     """How many decisions and rounds a whole game has that the module plays in one call, by bots that may look at
     everything; and in the plain form. Nothing, where the module gives up."""
     machine = ruleset.table(case.players, ruleset.settings({})).machine
-    found: list[tuple[int, int]] = []
     assert machine.ready() is not None
-    bot = machine.player(policy, None)
-    if bot is None:
-        return []
-    ran = machine.play(case.seed, [bot] * case.players, streams_for(case.seed, case.players), MOST_DECISIONS)
-    if ran is None:
+    seated = machine.whole([(policy, None)] * case.players)
+    ran = seated[0].games([case.seed], seated[1], MOST_DECISIONS) if seated is not None else None
+    if not ran:
         return []
     machine.plain = True
     bots: list[Any] = []
@@ -474,8 +471,7 @@ def run_story(ruleset: Ruleset, policy: Policy, case: Case) -> Story:
         pass
     machine.plain = False
     rounds = match.game.state.cells[machine.constants.layout.base["round"]]
-    found = [ran, (match.decisions, rounds)]
-    return [str(each) for each in found]
+    return [str((ran.decisions[0], ran.rounds[0])), str((match.decisions, rounds))]
 
 
 def interleaved(ruleset: Ruleset, policy: Policy, case: Case) -> list[Story]:

@@ -26,11 +26,13 @@ from time import perf_counter, process_time
 from typing import Any
 
 from interpreter.base.cycles import no_search
+from interpreter.compiler.wasm.whole import GAMES_ALONE
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.play.bots.base import Bot
 from interpreter.play.bots.named import RANDOM, bots_of, policies_for
 from interpreter.play.match import MAXIMUM_DECISIONS, Match, streams_for
+from interpreter.play.simulate import WholeGames
 
 __all__ = ["Sample", "Speed", "Subject", "bench", "calibration", "held", "moments"]
 
@@ -109,12 +111,9 @@ class Subject:
         self.table = self.ruleset.table(players, self.ruleset.settings(self.settings))
         self.table.machine.patience = 0
         known = policies_for(self.ruleset)
-        self.policy = wanted = (POLICY if POLICY in known else RANDOM) if policy is None else policy
-        bots_of(wanted, self.ruleset, players)
-        self.table.machine.ready()
-        self.bot = self.table.machine.player(known.get(wanted), None)
-        """The number of the policy in the module; nothing where there is none."""
-        self._package_seeds, self._applied_seeds = count(), count()
+        self.policy = (POLICY if POLICY in known else RANDOM) if policy is None else policy
+        self.whole = WholeGames(self.ruleset, self.bots)
+        self._package_seed, self._applied_seeds = 0, count()
         """A run of a loop goes on with the games that come after those of its last one: a few games may well be longer
         than most, and would be in all of its runs."""
 
@@ -152,25 +151,27 @@ class Subject:
 
     def package(self, seconds: float, clock: Callable[[], float] = process_time) -> Speed:
         """Whole games in the package's loop."""
-        games = decisions = rounds = again = 0
+        decisions: list[int] = []
+        rounds: list[int] = []
+        again, spent = 0, 0.0
         with _alone():
             start = clock()
-            while (spent := clock() - start) < seconds or not games:
-                made, number, plain = self._whole(next(self._package_seeds))
-                decisions, rounds, again = decisions + made, rounds + number, again + plain
-                games += 1
-        return Speed(games, decisions, rounds, spent, again)
+            while spent < seconds or not rounds:
+                size = max(1, min(2 * len(rounds), int((seconds - spent) / max(spent, 1e-6) * len(rounds))))
+                made, numbers, plain = self._whole(range(self._package_seed, self._package_seed + size))
+                self._package_seed += len(made)
+                decisions, rounds, again = decisions + made, rounds + numbers, again + plain
+                spent = clock() - start
+        return Speed(len(rounds), sum(decisions), sum(rounds), spent, again)
 
-    def _whole(self, seed: int) -> tuple[int, int, bool]:
-        """One game: its decisions and rounds, and whether the plain form had to play it."""
-        machine, streams = self.table.machine, streams_for(seed, self.players)
-        if self.bot is not None and not machine.plain:
-            found = machine.play(seed, [self.bot] * self.players, streams, MAXIMUM_DECISIONS)
-            if found is not None:
-                return *found, False
-        match = Match(self.ruleset, self.bots, seed, self.settings)
-        match.play()
-        return match.decisions, match.game.state.cells[machine.constants.layout.base["round"]], True
+    def _whole(self, seeds: Sequence[int]) -> tuple[list[int], list[int], bool]:
+        """The decisions and rounds of the next games, and whether the plain form had to play."""
+        found = self.whole.games(seeds, self.settings, GAMES_ALONE)
+        if found:
+            return found.decisions, found.rounds, False
+        row = self.whole.plain_row(seeds[0], self.settings, bool)
+        assert row is not None
+        return [row.decisions], [row.rounds], True
 
     def applied(self, seconds: float, clock: Callable[[], float] = process_time) -> Speed:
         """Games through ``decision`` and ``apply``, as whoever uses the package plays them."""
@@ -181,10 +182,8 @@ class Subject:
             before, start = machine.bailouts, clock()
             while (spent := clock() - start) < seconds or not games:
                 seed = next(self._applied_seeds)
-                game, streams = (
-                    self.ruleset.new_game(self.players, seed, self.settings),
-                    streams_for(seed, self.players),
-                )
+                game = self.ruleset.new_game(self.players, seed, self.settings)
+                streams = streams_for(seed, self.players)
                 for made in range(MAXIMUM_DECISIONS):
                     decision = game.decision
                     if decision is None:

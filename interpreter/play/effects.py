@@ -18,7 +18,7 @@ from interpreter.language.model import Measure
 from interpreter.play.bots.named import default_bots, policies_for
 from interpreter.play.intervals import NORMAL_95, mean_interval
 from interpreter.play.simulate import Row
-from interpreter.play.summary import final
+from interpreter.play.totals import final
 
 __all__ = ["Effect", "bots_for_both", "effects", "histogram"]
 

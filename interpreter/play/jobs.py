@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -23,9 +23,9 @@ from typing import Any, Generic, TypeVar
 from interpreter.base.diagnostics import RulesetError
 from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.ruleset import Ruleset, load
-from interpreter.play.bots.base import Bot
 from interpreter.play.bots.named import bots_of
-from interpreter.play.simulate import Row, played
+from interpreter.play.simulate import Row, WholeGames, played
+from interpreter.play.totals import Totals, totalled
 
 __all__ = [
     "Batch",
@@ -40,15 +40,16 @@ __all__ = [
     "processes",
     "shared",
     "simulated",
+    "summed",
 ]
 
 R = TypeVar("R")
 Work = Callable[[Sequence[int], Callable[[], bool]], Iterator[R]]
-"""Makes a row for each seed, one after another, until it is to stop."""
+"""Makes a row for each seed, one after another, until it is to stop; or totals of some seeds, in their order."""
 
 AT_ONCE = 0.5
 """So many seconds a part of the work should take: what is still out when somebody stops is lost."""
-MOST = 500
+MOST = 5_000
 """So many games a part has at most."""
 BEGINS = 3.0
 """So many seconds pass until processes have begun and know what to do: work that takes no longer is done alone."""
@@ -74,22 +75,29 @@ class Plan:
 
 @dataclass(frozen=True)
 class Batch(Generic[R]):
-    """What came back: rows, and the seed of a game in which a rule failed."""
+    """What came back: rows, of so many games, and the seed of a game in which a rule failed."""
 
     rows: list[R]
+    games: int
     seconds: float
     failed: int | None = None
+
+    @property
+    def size(self) -> int:
+        """So many games are played in the time that a part of the work should take; 0 where that is not known."""
+        return max(1, min(MOST, int(AT_ONCE * self.games / max(self.seconds, 1e-6)))) if self.games else 0
 
 
 @dataclass(frozen=True)
 class Crew:
     """Workers: who gives them work, how many can play at a time, how they are told to stop, and which errors say that
-    one of them was lost with its work, which another one can do."""
+    one of them was lost with its work, which another one can do. ``helped``: whoever gives out the work plays, too."""
 
     executor: Executor
     slots: Callable[[], int]
     stop: Callable[[], object]
     lost: tuple[type[BaseException], ...] = ()
+    helped: bool = False
 
 
 def cores() -> int:
@@ -106,36 +114,55 @@ _one_at_a_time = Lock()  # the games of a table share it; a worker of a cluster 
 
 
 @lru_cache(maxsize=4)
-def _ready(plan: Plan) -> tuple[Ruleset, list[Bot]]:
+def _ready(plan: Plan) -> WholeGames:
     try:
         ruleset = load(plan.ruleset, plan.overlays).for_players(plan.players)
         if ruleset.digest != plan.digest:
             raise WorkersLost(f"a worker has another `{ruleset.id}` than this machine: its rules differ")
-        return ruleset, bots_of(plan.bots, ruleset, plan.players)
+        return WholeGames(ruleset, bots_of(plan.bots, ruleset, plan.players))
     except RulesetError as error:
         raise WorkersLost(f"a worker cannot load `{plan.ruleset}`: {error.diagnostics[0].message}") from None
 
 
 def play_batch(plan: Plan, seeds: Sequence[int]) -> Batch[Row]:
     """Plays these games, in a worker."""
-    return batch_of(lambda: _playing(*_ready(plan), dict(plan.settings)), seeds)
+    return batch_of(lambda: _playing(_ready(plan), plan), seeds)
 
 
-def _playing(ruleset: Ruleset, bots: Sequence[Bot], settings: Mapping[str, Any]) -> Work[Row]:
-    return lambda seeds, stopped: played(ruleset, bots, seeds, settings, stopped)
+def sum_batch(plan: Plan, seeds: Sequence[int]) -> Batch[Totals]:
+    """The same; what comes back is what they come to."""
+    return batch_of(lambda: _summing(_ready(plan), plan), seeds)
+
+
+def _playing(whole: WholeGames, plan: Plan) -> Work[Row]:
+    settings = dict(plan.settings)
+    return lambda seeds, stopped: played(whole.ruleset, whole.bots, seeds, settings, stopped, whole)
+
+
+def _summing(whole: WholeGames, plan: Plan) -> Work[Totals]:
+    settings = dict(plan.settings)
+    return lambda seeds, stopped: totalled(whole, seeds, settings, stopped)
+
+
+def _games(row: object) -> int:
+    return row.games if isinstance(row, Totals) else 1
 
 
 def batch_of(ready: Callable[[], Work[R]], seeds: Sequence[int]) -> Batch[R]:
     """Does the work for these seeds, in a worker that makes itself ready for it."""
     with _one_at_a_time:
-        work = ready()
-        rows: list[R] = []
-        start = monotonic()
-        try:
-            rows.extend(work(seeds, lambda: _stopped))
-        except RuleFailure:  # the failure itself knows files; whoever asked plays the game again and has it
-            return Batch(rows, monotonic() - start, seeds[len(rows)])
-        return Batch(rows, monotonic() - start)
+        return _batch(ready(), seeds, lambda: _stopped)
+
+
+def _batch(work: Work[R], seeds: Sequence[int], stopped: Callable[[], bool]) -> Batch[R]:
+    rows: list[R] = []
+    start, failed = monotonic(), False
+    try:
+        rows.extend(work(seeds, stopped))
+    except RuleFailure:  # the failure itself knows files; whoever asked plays the game again and has it
+        failed = True
+    games = sum(map(_games, rows))
+    return Batch(rows, games, monotonic() - start, seeds[games] if failed else None)
 
 
 def _begin(stop: Event) -> None:
@@ -165,15 +192,16 @@ def _unheard() -> Iterator[None]:
 
 @contextmanager
 def processes(jobs: int) -> Iterator[Crew]:
-    """So many processes of this machine."""
+    """So many processes of this machine, of which this is one."""
     context = get_context("spawn")  # the same on every system, and sure beside threads
     stop = context.Event()
-    with ProcessPoolExecutor(jobs, context, _begin, (stop,)) as executor:
+    others = max(1, jobs - 1)
+    with ProcessPoolExecutor(others, context, _begin, (stop,)) as executor:
         with _unheard():
-            for _ in range(jobs):
+            for _ in range(others):
                 executor.submit(cores)  # any work begins a process
         try:
-            yield Crew(executor, lambda: jobs, stop.set)
+            yield Crew(executor, lambda: others, stop.set, helped=True)
         finally:
             stop.set()
             executor.shutdown(wait=True, cancel_futures=True)
@@ -191,9 +219,21 @@ def simulated(
     stopped: Callable[[], bool] = bool,
 ) -> Iterator[list[Row]]:
     """All games of a plan, shared out as :func:`shared` says."""
-    bots = bots_of(plan.bots, ruleset, plan.players)
-    here = _playing(ruleset, bots, dict(plan.settings))
+    here = _playing(WholeGames(ruleset, bots_of(plan.bots, ruleset, plan.players)), plan)
     return shared(here, partial(play_batch, plan), seeds, crew, alone, stopped)
+
+
+def summed(
+    plan: Plan,
+    ruleset: Ruleset,
+    seeds: Sequence[int],
+    crew: AbstractContextManager[Crew] | None = None,
+    alone: float = 0.0,
+    stopped: Callable[[], bool] = bool,
+) -> Iterator[list[Totals]]:
+    """What they come to, some at a time."""
+    here = _summing(WholeGames(ruleset, bots_of(plan.bots, ruleset, plan.players)), plan)
+    return shared(here, partial(sum_batch, plan), seeds, crew, alone, stopped)
 
 
 def shared(
@@ -212,7 +252,7 @@ def shared(
     start, done = monotonic(), 0
     if crew is None or alone:
         for row in here(seeds, stopped):
-            done += 1
+            done += _games(row)
             yield [row]
             spent = monotonic() - start
             if stopped() or (crew is not None and spent > alone and spent / done * (len(seeds) - done) > BEGINS):
@@ -220,7 +260,7 @@ def shared(
     if crew is None or stopped() or done == len(seeds):
         return
     with crew as workers:
-        for batch in batches(there, seeds[done:], workers, stopped):
+        for batch in batches(there, seeds[done:], workers, stopped, here if workers.helped else None):
             yield batch.rows
             if batch.failed is not None:
                 list(here([batch.failed], stopped))  # fails here as it did there, and can say where
@@ -228,12 +268,23 @@ def shared(
 
 
 def batches(
-    there: Callable[[Sequence[int]], Batch[R]], seeds: Sequence[int], crew: Crew, stopped: Callable[[], bool] = bool
+    there: Callable[[Sequence[int]], Batch[R]],
+    seeds: Sequence[int],
+    crew: Crew,
+    stopped: Callable[[], bool] = bool,
+    here: Work[R] | None = None,
 ) -> Iterator[Batch[R]]:
-    """All games, in batches as they come back. Once it is to be ``stopped``, no more are begun, and what workers have
-    by then still comes. Raises :class:`WorkersLost`."""
+    """All games, in batches as they come back, and of what is made ``here`` meanwhile. Once it is to be ``stopped``, no
+    more are begun, and what workers have by then still comes. Raises :class:`WorkersLost`."""
     given, end, size, stopping = 0, len(seeds), 1, False
     out: dict[Future[Batch[R]], tuple[tuple[int, ...], int]] = {}
+
+    def next_part(size: int) -> tuple[int, ...]:
+        nonlocal given
+        share = max(1, (end - given) // (2 * (crew.slots() + (here is not None))))
+        part = tuple(seeds[given : min(given + min(size, share), end)])
+        given += len(part)
+        return part
 
     def give(part: tuple[int, ...], attempt: int) -> None:
         out[crew.executor.submit(there, part)] = part, attempt
@@ -246,11 +297,12 @@ def batches(
                 for future in [future for future in out if future.cancel()]:
                     del out[future]
             while given < end and len(out) < 2 * crew.slots():
-                share = max(1, (end - given) // (2 * crew.slots()))
-                part = tuple(seeds[given : min(given + min(size, share), end)])
-                given += len(part)
-                give(part, 1)
-            back = wait(out, timeout=0.2, return_when=FIRST_COMPLETED).done
+                give(next_part(size), 1)
+            if here is not None and given < end:
+                batch = _batch(here, next_part(max(1, size // 4)), stopped)  # others wait for what is left meanwhile
+                yield batch
+                size = batch.size or size
+            back = wait(out, timeout=0.0 if here is not None and given < end else 0.2, return_when=FIRST_COMPLETED).done
             for future in sorted(back, key=lambda future: out[future]):
                 part, attempt = out.pop(future)
                 try:
@@ -262,8 +314,7 @@ def batches(
                         raise WorkersLost(f"{attempt} workers were lost with the same games: {error}") from None
                     give(part, attempt + 1)
                     continue
-                if batch.rows:
-                    size = max(1, min(MOST, int(AT_ONCE * len(batch.rows) / max(batch.seconds, 1e-6))))
+                size = batch.size or size
                 yield batch
     except BrokenExecutor:
         raise WorkersLost("a worker ended all of a sudden, perhaps for want of memory") from None

@@ -34,13 +34,12 @@ class Taken(NamedTuple):
 
 
 class Packed(Mapping[str, list[Taken]]):
-    """The numbers of one game as a module took them, by measure. ``facts`` are what a summary counts of them; it can be
-    told apart by ``reading`` what they are."""
+    """The numbers of one game as a module took them, by measure."""
 
-    __slots__ = ("_found", "_records", "facts", "reading")
+    __slots__ = ("_found", "_records", "reading")
 
-    def __init__(self, reading: Facts, records: bytes, facts: bytes | None) -> None:
-        self.reading, self._records, self.facts = reading, records, facts
+    def __init__(self, reading: Facts, records: bytes) -> None:
+        self.reading, self._records = reading, records
         self._found: dict[str, list[Taken]] | None = None
 
     def _unpacked(self) -> dict[str, list[Taken]]:
@@ -62,7 +61,7 @@ class Packed(Mapping[str, list[Taken]]):
         return len(self.reading.names)
 
     def __reduce__(self) -> Any:
-        return Packed, (self.reading, self._records, self.facts)
+        return Packed, (self.reading, self._records)
 
     def __repr__(self) -> str:
         return repr(self._unpacked())

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 from interpreter.engine.ruleset import Ruleset
 from interpreter.language.model import Measure
 from interpreter.play.simulate import Row
-from interpreter.play.summary import Of, by_round, final, in_order, seat_names
+from interpreter.play.summary import in_order, seat_names
+from interpreter.play.totals import Of, by_round, final
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -54,7 +55,7 @@ def check_file(path: Path) -> None:
 def games_table(ruleset: Ruleset, bots: Sequence[str], rows: Sequence[Row]) -> Table:
     """A row for each game: what it was like, the place of each seat, and each measure that is taken once in a game,
     of the game, of each seat, or of each other thing that was met in any of these games."""
-    seats = range(len(seat_names(bots, rows)))
+    seats = range(len(seat_names(bots, (row.places for row in rows))))
     columns: dict[str, Callable[[Row], Any]] = {
         "seed": lambda row: row.seed,
         "decisions": lambda row: row.decisions,
@@ -91,7 +92,7 @@ def _once(measure: Measure, row: Row, of: Of) -> int | None:
 def seats_table(ruleset: Ruleset, bots: Sequence[str], rows: Sequence[Row]) -> Table:
     """A row for each seat and round: each measure that is taken again and again, and what events came to. A measure of
     no seat stands in the rows of all seats."""
-    names = seat_names(bots, rows)
+    names = seat_names(bots, (row.places for row in rows))
     measures = [measure for measure in ruleset.model.measures if measure.recurs or measure.event is not None]
     columns: dict[str, tuple[Measure, Of]] = {}
     for measure in measures:

@@ -14,8 +14,8 @@ from typing import Any
 from interpreter.base.cycles import no_search
 from interpreter.compiler.constants import RuleFailure
 from interpreter.compiler.wasm.machine import CompiledMachine
-from interpreter.compiler.wasm.whole import Facts, Finished, Whole
-from interpreter.engine.game import Game, places_of
+from interpreter.compiler.wasm.whole import MEASURED, MOST_GAMES, Facts, Games, Whole
+from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset
 from interpreter.play.bots.base import Bot
 from interpreter.play.bots.inside import wanted
@@ -99,15 +99,9 @@ def played(
     many = len(seeds) if isinstance(seeds, Sized) else 1
     whole = whole or WholeGames(ruleset, bots)
     for number, seed in enumerate(seeds):
-        try:
-            with no_search():
-                row = None if stopped() else whole.row(seed, settings, many - number)
-                if row is None:
-                    row = _row(ruleset, bots, seed, settings, stopped)
-                    whole.spent += row.seconds if row is not None else 0.0
-        except RuleFailure as failure:
-            failure.message += f" (in the game with seed {seed})"
-            raise
+        if stopped():
+            return
+        row = whole.row(seed, settings, many - number) or whole.plain_row(seed, settings, stopped)
         if row is None:
             return
         yield row
@@ -130,54 +124,78 @@ class WholeGames:
         self._whole: Whole | None = None
         self._numbers: list[int] = []
         self._settings: Mapping[str, Any] | None = None
-        self._reading: Facts | None = None
+        self._reading: tuple[CompiledMachine, Facts] | None = None
         self._played = self._given_up = 0
         self._others = 0
-        self.spent = 0.0
+        self._spent = 0.0
         """So many seconds took the games that were played otherwise."""
+
+    @property
+    def reading(self) -> Facts:
+        """How to read what was measured in the games that were played last."""
+        assert self._reading is not None
+        return self._reading[1]
 
     def _ready(self, settings: Mapping[str, Any] | None, left: int) -> Whole | None:
         """The module with all bots, where there is one by now; ``left``: so many games are still to be played."""
         if not self._can:
             return None
-        if self._machine is None or self._settings is not settings:
+        if self._machine is None or self._settings != settings:
             players = len(self.bots)
             self.ruleset.check_players(players)
             Game.seated(self.ruleset, players, 0, self.ruleset.settings(settings or {}), None)  # or what refuses them
             self._machine = self.ruleset.table(players, self.ruleset.settings(settings or {})).machine
-            self._settings, self._reading = settings, None
+            self._settings = settings
         return self._with(self._machine, left)
 
     def _with(self, machine: CompiledMachine, left: int) -> Whole | None:
         """The module of a machine."""
         if not self._can:
             return None
-        if machine is not self._machine:
-            self._machine, self._reading, self._whole = machine, None, None
-        known = self._whole
+        known, self._machine = self._whole, machine
         if known is not None and known.built is machine.module:
             return known
         if machine.plain:
             return None
-        if self.spent * left > MAKING * max(1, self._others):
+        if self._spent * left > MAKING * max(1, self._others):
             machine.patience = 0.0
         found = machine.whole([each for each in self._wanted if each is not None])
         if found is None:
             return None
-        if self._reading is None:
-            self._reading = reading(found[0], self.ruleset.model, self.ruleset.names)
+        if self._reading is None or self._reading[0] is not machine:
+            self._reading = machine, reading(found[0], self.ruleset.model, self.ruleset.names)
         self._whole, self._numbers = found
         return self._whole
 
-    def row(self, seed: int, settings: Mapping[str, Any] | None = None, left: int = 1) -> Row | None:
-        """A game from its start. None where the plain form is to play it. ``ValueError`` for players or settings that
-        the ruleset does not allow."""
+    def games(
+        self, seeds: Sequence[int], settings: Mapping[str, Any] | None = None, what: int = MEASURED, left: int = 1
+    ) -> Games | None:
+        """Games from their start: the first ones of these, as many as are played in one call. None, or no game, where
+        the plain form is to play the first. ``ValueError`` for players or settings that the ruleset does not allow."""
         whole = self._ready(settings, left)
         if whole is None:
-            self._others += 1
             return None
+        with no_search():
+            found = whole.games(seeds[:MOST_GAMES], self._numbers, MAXIMUM_DECISIONS, what)
+        self._count(found)
+        return found
+
+    def row(self, seed: int, settings: Mapping[str, Any] | None = None, left: int = 1) -> Row | None:
+        """A game from its start. None where the plain form is to play it. ``ValueError`` as for :meth:`games`."""
         start = process_time()
-        return self._told(whole.game(seed, self._numbers, MAXIMUM_DECISIONS), seed, start)
+        return self.last(self.games([seed], settings, MEASURED, left), seed, start)
+
+    def plain_row(self, seed: int, settings: Mapping[str, Any] | None, stopped: Callable[[], bool]) -> Row | None:
+        """The same by the plain form; none where it is given up, as it is to be ``stopped``."""
+        try:
+            with no_search():
+                row = _row(self.ruleset, self.bots, seed, settings, stopped)
+        except RuleFailure as failure:
+            failure.message += f" (in the game with seed {seed})"
+            raise
+        self._others += 1
+        self._spent += row.seconds if row is not None else 0.0
+        return row
 
     def rest(self, game: Game, seed: int) -> Row | None:
         """The rest of a game from where it stands, by bots whose streams begin with a seed: as of :meth:`row`."""
@@ -187,30 +205,33 @@ class WholeGames:
         if whole is None or data is None:
             return None
         before = taken(game)
-        row = self._told(whole.rest(data, seed, self._numbers, MAXIMUM_DECISIONS), seed, process_time())
+        found = whole.rest(data, seed, self._numbers, MAXIMUM_DECISIONS)
+        self._count(found)
+        row = self.last(found, seed, 0.0)
         if row is None:
             return None
         numbers = row.taken if not any(before.values()) else {n: [*before[n], *row.taken[n]] for n in before}
         return replace(row, free=0, seconds=0.0, taken=numbers)
 
-    def _told(self, found: Finished | None, seed: int, start: float) -> Row | None:
-        if found is None:
-            self._given_up += 1
-            self._can = self._given_up <= max(MOST_GIVEN_UP, self._played)
+    def _count(self, games: Games) -> None:
+        self._played += len(games)
+        self._given_up += not games
+        self._can = self._given_up <= max(MOST_GIVEN_UP, self._played)
+
+    def last(self, games: Games | None, seed: int, start: float) -> Row | None:
+        """The last of some games, which has a seed and began at a time of the processor."""
+        if not games:
             return None
-        self._played += 1
-        keys = found.keys
-        assert self._machine is not None
-        assert self._reading is not None
+        assert self._whole is not None
         return Row(
             seed,
-            found.decisions,
-            found.free,
-            found.rounds,
+            games.decisions[-1],
+            games.free[-1],
+            games.rounds[-1],
             process_time() - start,
-            places_of(keys, self._machine.constants.statics["seat.counts"]),
-            keys,
-            Packed(self._reading, found.records, found.facts),
+            games.places[-1],
+            tuple(tuple(each[-1] for each in keys) for keys in games.keys),
+            Packed(self.reading, self._whole.records),
         )
 
 

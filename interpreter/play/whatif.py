@@ -23,7 +23,7 @@ from interpreter.play.keyboard import understood
 from interpreter.play.match import Match
 from interpreter.play.measures import taken
 from interpreter.play.simulate import Row, WholeGames
-from interpreter.play.summary import by_round, final
+from interpreter.play.totals import by_round, final
 
 __all__ = ["Changes", "Fork", "at_once", "changes_of", "compared", "continuations", "forked"]
 

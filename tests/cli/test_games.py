@@ -124,9 +124,9 @@ def test_simulate(run: Run, tmp_path: Path) -> None:
 
 
 def test_simulate_tells_processor_time_and_wall_time_apart(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    step, game = Match.step, Whole.game
+    step, games = Match.step, Whole.games
     monkeypatch.setattr(Match, "step", lambda match: sleep(0.02) or step(match))  # type: ignore[func-returns-value]
-    monkeypatch.setattr(Whole, "game", lambda *given: sleep(0.2) or game(*given))  # type: ignore[func-returns-value]
+    monkeypatch.setattr(Whole, "games", lambda *given: sleep(0.2) or games(*given))  # type: ignore[func-returns-value]
     data = json.loads(run("simulate", *GAME, "-n", "2", "--jobs", "1", "-o", "json").stdout)
     assert data["wall_seconds"] > 0.02 * data["decisions"] > 2 * data["processor_seconds"]
     assert "processor time" in run("simulate", *GAME, "-n", "1", "--jobs", "1").stdout

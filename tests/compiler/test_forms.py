@@ -13,7 +13,7 @@ from interpreter.engine.game import Game
 from interpreter.kernel.effects import NOTE
 from interpreter.play.bots.named import policies_for
 from interpreter.play.bots.policy import PolicyBot
-from interpreter.play.match import Match, streams_for
+from interpreter.play.match import Match
 from tests.small import FAMILY, loaded, write
 
 TOTAL = ("state:\n", "state:\n  score_all: {value: int, start: 0}\n  some: {value: int?, start: none}\n")
@@ -647,10 +647,14 @@ def test_who_decides_next_must_be_known(tmp_path: Path) -> None:
 
 def test_each_decision_may_use_up_as_much_as_the_one_before(tmp_path: Path) -> None:
     """Whole games are one call, with many dear decisions, none of which is dear enough to give up."""
-    act = "choose act by seats[0]:\n  go:\n    amount = sum(sum(m * n for m in 1 .. 99) mod 7 for n in 1 .. 400)\n"
+    act = (
+        "choose act by seats[0]:\n  go:\n    amount = sum(sum(m * n for m in 1 .. 99) mod 7 for n in 1 .. 400)\n"
+        "if round > 24:\n  end game\n"
+    )
     sections = "policies:\n  first: {act: {prefer: any}}\n"
     ruleset = loaded(write(tmp_path, act, sections=sections))
     machine = ruleset.new_game(2, 1).machine
-    bot = machine.player(policies_for(ruleset)["first"], None)
-    assert bot is not None
-    assert machine.play(1, [bot] * 2, streams_for(1, 2), 24) == (24, 25)
+    seated = machine.whole([(policies_for(ruleset)["first"], None)] * 2)
+    assert seated is not None
+    found = seated[0].games([1], seated[1], 30)
+    assert (found.decisions, found.rounds) == ([25], [25])

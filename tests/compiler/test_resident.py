@@ -139,7 +139,7 @@ def test_bots_that_are_asked_ahead_choose_as_ever(name: str, players: int, seed:
             case 5:
                 whole = machine.whole([(bot.policy, None) for bot in bots[0]])
                 assert whole is not None
-                whole[0].game(chance.randrange(100), whole[1], 10_000)
+                whole[0].games([chance.randrange(100)], whole[1], 10_000)
             case 6:
                 assert told(games[0]) == told(games[1])
             case again:

@@ -106,7 +106,7 @@ def test_a_failure_says_where_it_is(pebbles: Ruleset, plan: Plan, monkeypatch: p
         raise RuleFailure("too many pebbles", None)
 
     monkeypatch.setattr("interpreter.compiler.wasm.machine.CompiledMachine.is_free", fails)
-    monkeypatch.setattr("interpreter.compiler.wasm.whole.Whole.game", lambda *_: None)
+    monkeypatch.setattr("interpreter.play.simulate.WholeGames.games", lambda *_: None)
     with pytest.raises(RuleFailure, match=r"too many pebbles \(in the game with seed 7\)"):
         rows_of(plan, pebbles, 5, crew=here())
 

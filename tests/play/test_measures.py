@@ -15,7 +15,8 @@ from interpreter.play.intervals import mean_interval, share_interval, student
 from interpreter.play.match import Match
 from interpreter.play.measures import Taken, taken
 from interpreter.play.simulate import Row, simulate
-from interpreter.play.summary import by_round, final, summary
+from interpreter.play.summary import summary
+from interpreter.play.totals import by_round, final
 
 
 class Onlooker:

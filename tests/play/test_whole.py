@@ -5,21 +5,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from interpreter.compiler.wasm.whole import Whole
+from interpreter.compiler.wasm import whole
+from interpreter.compiler.wasm.whole import Games
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.play.bots.base import Stream
 from interpreter.play.bots.named import bots_of
-from interpreter.play.jobs import Plan, processes, simulated
+from interpreter.play.jobs import Plan, processes, simulated, summed
 from interpreter.play.match import Match
 from interpreter.play.measures import Packed
-from interpreter.play.simulate import Row, simulate
-from interpreter.play.summary import summary
+from interpreter.play.simulate import Row, WholeGames, simulate
+from interpreter.play.summary import summary, summed_up
+from interpreter.play.totals import Totals, totalled
 from interpreter.play.whatif import changes_of, continuations, forked
 from tests.small import FAMILY, loaded, write
 
@@ -60,9 +63,9 @@ def test_rows_are_those_of_the_plain_form(
     name: str, overlays: tuple[str, ...], bots: str, players: int, games: int
 ) -> None:
     ruleset = load(name, overlays)
-    whole = rows_of(ruleset, bots, games, plain=False, players=players)
-    same(whole, rows_of(ruleset, bots, games, plain=True, players=players))
-    assert any(isinstance(row.taken, Packed) for row in whole)
+    found = rows_of(ruleset, bots, games, plain=False, players=players)
+    same(found, rows_of(ruleset, bots, games, plain=True, players=players))
+    assert any(isinstance(row.taken, Packed) for row in found)
 
 
 MEASURES = """\
@@ -104,44 +107,75 @@ if round > 3 and amount > 4:
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory: pytest.TempPathFactory) -> Ruleset:
+    return small_game(tmp_path_factory.mktemp("measured"))
+
+
+def small_game(path: Path) -> Ruleset:
     """A small game with measures of every kind."""
     events = "  drew: {with: {who: seat, plan: plan?, colour: colour}, says: '{who}'}\n"
     family = FAMILY.replace("round: [act]\n", f"{events}round: [act]\n")
     act = ACT.partition("\n")[2]
-    path: Path = tmp_path_factory.mktemp("measured")
     rules = "number_of: {is: '(plan: plan?) -> int: plan.number if plan != none else 0'}\n"
     return loaded(write(path, act=act, rules=rules, sections=MEASURES, family=family))
 
 
 @pytest.mark.parametrize("players", [2, 3])
 def test_measures_of_every_kind(measured: Ruleset, players: int) -> None:
-    whole = rows_of(measured, "random", 30, plain=False, players=players)
+    found = rows_of(measured, "random", 30, plain=False, players=players)
     plain = rows_of(measured, "random", 30, plain=True, players=players)
-    same(whole, plain)
-    assert all(isinstance(row.taken, Packed) for row in whole)
-    taken = {name for row in whole for name, numbers in row.taken.items() if numbers}
+    same(found, plain)
+    assert all(isinstance(row.taken, Packed) for row in found)
+    taken = {name for row in found for name, numbers in row.taken.items() if numbers}
     assert {measure.name for measure in measured.model.measures} - taken == {"nothing"}
-    assert any(number.value is None for row in whole for number in row.taken["pairs"])
+    assert any(number.value is None for row in found for number in row.taken["pairs"])
     bots = ",".join(["random"] * players)
-    assert told(measured, bots, whole) == told(measured, bots, plain)
+    assert told(measured, bots, found) == told(measured, bots, plain)
 
 
 def test_a_game_that_the_module_gives_up_is_the_same(measured: Ruleset, monkeypatch: pytest.MonkeyPatch) -> None:
     known = rows_of(measured, "random", 12, plain=True, players=2)
-    game = Whole.game
-    monkeypatch.setattr(Whole, "game", lambda self, seed, *how: game(self, seed, *how) if seed % 3 else None)
+    games = WholeGames.games
+
+    def up_to_every_third(self: WholeGames, seeds: Sequence[int], *how: Any) -> Games | None:
+        played = list(takewhile(lambda seed: seed % 3, seeds))
+        return games(self, played, *how) if played else None
+
+    monkeypatch.setattr(WholeGames, "games", up_to_every_third)
     found = rows_of(measured, "random", 12, plain=False, players=2)
     same(found, known)
     assert [isinstance(row.taken, Packed) for row in found] == [row.seed % 3 != 0 for row in found]
+    assert totals_of(measured, "random", 12) == told(measured, "random,random", known)
+
+
+def totals_of(ruleset: Ruleset, bots: str, games: int) -> dict[str, Any]:
+    """The summary of the same games for two, of which nobody keeps the rows."""
+    ruleset = ruleset.for_players(2)
+    ruleset.table(2, ruleset.settings({})).machine.patience = 0
+    totals = Totals()
+    for part in totalled(WholeGames(ruleset, bots_of(bots, ruleset, 2)), range(5, 5 + games)):
+        totals += part
+    found = summed_up(ruleset, [bots] * 2, totals)
+    del found["processor_seconds"]
+    return found
+
+
+@pytest.mark.parametrize("room", [100, 400, whole.MOST_KNOWN])
+def test_sums_are_those_of_the_rows(
+    measured: Ruleset, room: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether there is room in the module for those of no game, of some, or of all."""
+    monkeypatch.setattr(whole, "MOST_KNOWN", room)
+    monkeypatch.setenv("REGELWERK_CACHE", "off")
+    rows = rows_of(measured, "random", 60, plain=False, players=2)
+    assert totals_of(small_game(tmp_path), "random", 60) == told(measured, "random,random", rows)
 
 
 def test_a_summary_is_the_same_whoever_counts() -> None:
     ruleset = load("germany-2018")
     rows = rows_of(ruleset, "bench", 30, plain=False, players=4)
     unpacked = [replace(row, taken=dict(row.taken)) for row in rows]
-    mixed = [*rows[:10], *unpacked[10:]]
     bots = "bench,bench,bench,bench"
-    assert told(ruleset, bots, rows) == told(ruleset, bots, unpacked) == told(ruleset, bots, mixed)
+    assert told(ruleset, bots, rows) == told(ruleset, bots, unpacked)
 
 
 def test_workers_play_whole_games_too() -> None:
@@ -150,6 +184,13 @@ def test_workers_play_whole_games_too() -> None:
     found = [row for rows in simulated(plan, ruleset, range(5, 35), processes(2)) for row in rows]
     alone = rows_of(ruleset, plan.bots, 30, plain=False, players=3)
     same(sorted(found, key=lambda row: row.seed), alone)
+    totals = Totals()
+    for parts in summed(plan, ruleset, range(5, 35), processes(2)):
+        for part in parts:
+            totals += part
+    data = summed_up(ruleset, plan.bots.split(","), totals)
+    del data["processor_seconds"]
+    assert data == told(ruleset, plan.bots, alone)
 
 
 @pytest.mark.parametrize(("name", "bots", "choices"), [("germany-2018", "bench", 160), ("goofspiel", "random", 9)])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -99,10 +99,12 @@ def command(
     from interpreter.cli.progress import counting, interruptible
     from interpreter.play.bots.named import default_bots
     from interpreter.play.cluster import ClusterUnavailable
-    from interpreter.play.jobs import Plan, WorkersLost, simulated
+    from interpreter.play.jobs import Plan, WorkersLost, simulated, summed
     from interpreter.play.rows import RowsUnavailable
-    from interpreter.play.summary import summary
+    from interpreter.play.summary import summed_up
+    from interpreter.play.totals import Totals
 
+    crew = _crew(jobs, cluster, games)
     found, number = players_for(loaded(ruleset, overlays), players)
     _check_files(rows, seats, charts)
     beside = rows or seats or charts
@@ -117,21 +119,28 @@ def command(
     done = [row for row in done if start <= row.seed < start + games]
     every, known = range(start, start + games), {row.seed for row in done}
     left = [seed for seed in every if seed not in known] if known else every
-    lost, began = None, monotonic()
+    lost, began, totals = None, monotonic(), Totals()
     with interruptible() as stopped, counting("games", games, len(done)) as tell:
         try:
-            alone = alone_for(jobs) if cluster is None else 0.0
-            for more in simulated(plan, found, left, _crew(jobs, cluster, len(left)), alone, stopped):
-                done.extend(more)
-                if journal is not None:
+            how = left, crew, alone_for(jobs) if cluster is None else 0.0, stopped
+            if journal is None:
+                for parts in summed(plan, found, *how):
+                    for part in parts:
+                        totals += part
+                        tell(part.games)
+            else:
+                for more in simulated(plan, found, *how):
+                    done.extend(more)
                     journal.add(more)
-                tell(len(more))
+                    tell(len(more))
         except (WorkersLost, ClusterUnavailable) as error:
             lost = str(error)
     took = monotonic() - began
     done.sort(key=lambda row: row.seed)
+    for row in done:
+        totals.add(found.model.measures, row)
     about = {"ruleset": found.id, "overlays": list(overlays), "players": number, "seed": start, "settings": given}
-    data = {**about, **summary(found, names, done), "wall_seconds": round(took, 6)}
+    data = {**about, **summed_up(found, names, totals), "wall_seconds": round(took, 6)}
     try:
         if done:  # else what was written before may stay
             _write(found, names, done, rows, seats)
@@ -141,13 +150,13 @@ def command(
         why = words_of(error) if isinstance(error, OSError) else error
         assert journal is not None  # which stands beside what is written
         refused(f"{why}; the games that are done are kept in {journal.path}: --resume writes them")
-    if journal is not None and len(done) == games:
+    if journal is not None and totals.games == games:
         journal.finish()
     if output == "json":
         as_json(data)
-    elif done:
+    elif totals.games:
         _text(data)
-    _end(len(done), games, journal, lost)
+    _end(totals.games, games, journal, lost)
 
 
 # --- before and after
@@ -204,9 +213,13 @@ def _kept(path: Path | None, plan: Plan, seed: int, resume: bool) -> tuple[Journ
 
 
 def _crew(jobs: int | None, address: str | None, games: int) -> AbstractContextManager[Crew] | None:
-    """Who plays; nobody but this process where one is enough."""
+    """Who plays; nobody but this process where one is enough. Processes that were asked for begin at once, while the
+    ruleset is loaded."""
     if address is None:
-        return crew_for(jobs, games)
+        found = crew_for(jobs, games)
+        if jobs is None or found is None:
+            return found
+        return nullcontext(click.get_current_context().with_resource(found))
     from interpreter.play.cluster import cluster
     from interpreter.play.jobs import cores
 

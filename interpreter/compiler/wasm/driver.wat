@@ -167,13 +167,3 @@
       (local.set $count (i32.add (local.get $count) (i32.const 1)))
       (br $next)))
   (local.get $count))
-
-;; Plays whole games with seeds from the first on; gives how many decisions there were in all.
-(func (export "play_games") (param $first i64) (param $games i32) (result i64)
-  (local $decisions i64)
-  (loop $next
-    (call $begin (local.get $first))
-    (local.set $decisions (i64.add (local.get $decisions) (i64.extend_i32_u (call $play (i32.const 100000)))))
-    (local.set $first (i64.add (local.get $first) (i64.const 1)))
-    (br_if $next (local.tee $games (i32.sub (local.get $games) (i32.const 1)))))
-  (local.get $decisions))

@@ -259,12 +259,6 @@ class CompiledMachine(Machine):
         self.leave(state)
         return undo(state) is not None
 
-    def play(self, seed: int, bots: Sequence[int], streams: Sequence[Draws], limit: int) -> tuple[int, int] | None:
-        """A whole game in the module by the bots with these numbers (:meth:`player`), one for each seat: how many
-        decisions there were, and the rounds. None where the module gives up."""
-        module = self.compiled
-        return module.play(seed, bots, streams, limit) if module is not None else None
-
     # --- what is asked
 
     def cell(self, state: State, number: int) -> Value:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import marshal
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import astuple, dataclass
 from functools import cached_property
@@ -92,23 +92,9 @@ class Compiled:
         self.addresses = made.addresses
         self.instance = instance
         self._bytes, self._words = instance.bytes, instance.words
-        for name in (
-            "start",
-            "list",
-            "step",
-            "tell",
-            "free",
-            "decide",
-            "play",
-            "forget",
-            "seat",
-            "ask_ahead",
-            "take_back",
-        ):
-            setattr(self, f"_{name}", instance.function(name, long=name == "play"))
+        for name in ("start", "list", "step", "tell", "free", "decide", "forget", "ask_ahead", "take_back"):
+            setattr(self, f"_{name}", instance.function(name))
         self._options = made.addresses["options"]
-        self.seated: tuple[int, ...] = ()
-        """The bots on the seats, where whole games were played last."""
         self.current: Resident | None = None
         """The state that lies in memory."""
         turn, size = made.addresses["turn"]
@@ -129,9 +115,7 @@ class Compiled:
     _tell: Any
     _free: Any
     _decide: Any
-    _play: Any
     _forget: Any
-    _seat: Any
     _ask_ahead: Any
     _take_back: Any
 
@@ -396,19 +380,6 @@ class Compiled:
         self.ahead[seat] = Ahead(player, random, random.used)
         self._ask_ahead(seat, player)
         return self._code(words, 0, decision)
-
-    def play(self, seed: int, bots: Sequence[int], streams: Sequence[Draws], limit: int) -> tuple[int, int] | None:
-        """A whole game; how many decisions there were, and how many rounds."""
-        self.leave()
-        self.seated = ()
-        try:
-            self._start(signed(seed))
-            for seat, (bot, stream) in enumerate(zip(bots, streams, strict=True)):
-                self._seat(seat, bot, stream.signed_origin)
-            decisions = self._play(limit)
-        except Trap:
-            return None
-        return decisions, self._words[self.builder.memory.groups["round"].address // WORD]
 
 
 def _kept(machine: CompiledMachine, what: str) -> Made | None:

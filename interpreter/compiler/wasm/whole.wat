@@ -1,14 +1,17 @@
 ;; Whole games: bots on all seats, numbers that are measured, and what they come to.
 ;;
-;; A number is a key and a value, 16 bytes in `records`. Once a game is over, `$sum_up` makes facts of them for the
-;; summary of many games, 8 bytes each: the same fact in several games is the same number, so that they can be counted.
+;; What is told of a game is a row in `rows`. A number is a key and a value, 16 bytes in `records`, those of the last game.
+;; Sums are what many games come to: an entry of 64 bytes for each key of what is counted, with the value in the game that
+;; was played last and that game's number, then how often it was met, how many numbers there were, what they come to, and
+;; the least and the greatest of them. Entries are found by a table of hashes.
 
 (global $measuring (mut i32) (i32.const 0))
 (global $records_end (mut i32) (i32.const {records}))
-(global $ranked_end (mut i32) (i32.const {ranked}))
-(global $facts_end (mut i32) (i32.const {facts}))
-(global $epoch (mut i32) (i32.const 0))
+(global $row (mut i32) (i32.const {rows}))
+(global $ranked_end (mut i32) (i32.const {rows}))
+(global $game (mut i64) (i64.const 0))
 (global $known (mut i32) (i32.const 0))
+(global $here (mut i32) (i32.const 0))
 
 (func $record (param $key i64) (param $value i64)
   (if (i32.ge_u (global.get $records_end) (i32.const {records_limit})) (then (unreachable)))
@@ -16,63 +19,121 @@
   (i64.store offset=8 (global.get $records_end) (local.get $value))
   (global.set $records_end (i32.add (global.get $records_end) (i32.const 16))))
 
-(func $ranks_anew (global.set $ranked_end (i32.const {ranked})))
+(func $ranks_anew (global.set $ranked_end (i32.add (global.get $row) (i32.const {ranks}))))
 
 (func $ranked (param $value i64)
   (i64.store (global.get $ranked_end) (local.get $value))
   (global.set $ranked_end (i32.add (global.get $ranked_end) (i32.const 8))))
 
-;; Adds a fact; where something has no room in it there are none of this game.
-(func $fact (param $key i64) (param $value i64)
-  (if (i32.eqz (global.get $facts_end)) (then (return)))
-  (if (i32.or (i64.ne (i64.const 0) (i64.and (local.get $key) (i64.const {no_fact})))
-        (i32.or (i32.ge_u (global.get $facts_end) (i32.const {facts_limit}))
-          (i32.and (i64.ne (local.get $value) (i64.const {none}))
-            (i64.gt_u (i64.add (local.get $value) (i64.const {bias})) (i64.const {most})))))
-    (then (global.set $facts_end (i32.const 0)) (return)))
-  (i64.store (global.get $facts_end)
-    (i64.or
-      (i64.or (i64.and (local.get $key) (i64.const {kind_and_measure}))
-        (i64.shl (i64.and (i64.shr_u (local.get $key) (i64.const {round})) (i64.const {rounds}))
-          (i64.const {fact_round})))
-      (i64.or (i64.shl (i64.and (local.get $key) (i64.const {of})) (i64.const {fact_of}))
-        (if (result i64) (i64.eq (local.get $value) (i64.const {none})) (then (i64.const {no_value}))
-          (else (i64.add (local.get $value) (i64.const {bias})))))))
-  (global.set $facts_end (i32.add (global.get $facts_end) (i32.const 8))))
+;; Whether the keys of a seat are greater than those of another one.
+(func $ranks_above (param $seat i32) (param $other i32) (result i32)
+  (local $left i32)
+  (local.set $seat (i32.add (global.get $row)
+    (i32.add (i32.const {ranks}) (i32.mul (local.get $seat) (i32.const {rank_bytes})))))
+  (local.set $other (i32.add (global.get $row)
+    (i32.add (i32.const {ranks}) (i32.mul (local.get $other) (i32.const {rank_bytes})))))
+  (local.set $left (i32.const {rank_bytes}))
+  (block $equal
+    (loop $next
+      (br_if $equal (i32.eqz (local.get $left)))
+      (if (i64.ne (i64.load (local.get $seat)) (i64.load (local.get $other)))
+        (then (return (i64.gt_s (i64.load (local.get $seat)) (i64.load (local.get $other))))))
+      (local.set $seat (i32.add (local.get $seat) (i32.const 8)))
+      (local.set $other (i32.add (local.get $other) (i32.const 8)))
+      (local.set $left (i32.sub (local.get $left) (i32.const 8)))
+      (br $next)))
+  (i32.const 0))
 
-;; Remembers the last value under a key, or all together: none adds nothing.
-(func $tally (param $key i64) (param $value i64) (param $sums i32)
-  (local $place i32) (local $slot i32)
+;; Gives each seat that counts its place, the others 0; tells the winners, a bit for each.
+(func $place (result i64)
+  (local $seat i32) (local $other i32) (local $place i32) (local $winners i64)
+  (loop $seats
+    (local.set $place (i32.const 0))
+    (if (i64.ne (i64.const 0) (i64.and (i64.const {counting}) (i64.shl (i64.const 1) (i64.extend_i32_u (local.get $seat)))))
+      (then
+        (local.set $place (i32.const 1))
+        (local.set $other (i32.const 0))
+        (loop $others
+          (if (i64.ne (i64.const 0)
+                (i64.and (i64.const {counting}) (i64.shl (i64.const 1) (i64.extend_i32_u (local.get $other)))))
+            (then (local.set $place
+              (i32.add (local.get $place) (call $ranks_above (local.get $other) (local.get $seat))))))
+          (local.set $other (i32.add (local.get $other) (i32.const 1)))
+          (br_if $others (i32.lt_s (local.get $other) (i32.const {seats}))))
+        (if (i32.eq (local.get $place) (i32.const 1))
+          (then (local.set $winners (i64.or (local.get $winners)
+            (i64.shl (i64.const 1) (i64.extend_i32_u (local.get $seat)))))))))
+    (i32.store (i32.add (global.get $row) (i32.add (i32.const {places}) (i32.shl (local.get $seat) (i32.const 2))))
+      (local.get $place))
+    (local.set $seat (i32.add (local.get $seat) (i32.const 1)))
+    (br_if $seats (i32.lt_s (local.get $seat) (i32.const {seats}))))
+  (local.get $winners))
+
+(func $no_sums
+  (memory.fill (i32.const {slots}) (i32.const 0) (i32.const {slots_bytes}))
+  (global.set $known (i32.const 0)))
+
+;; The entry of a key: there is room for it.
+(func $entry (param $key i64) (result i32)
+  (local $place i32) (local $slot i32) (local $entry i32)
   (local.set $place (i32.wrap_i64 (i64.shr_u (i64.mul (local.get $key) (i64.const 0x9E3779B97F4A7C15))
     (i64.const {hash_shift}))))
-  (block $found
-    (loop $next
-      (local.set $slot (i32.add (i32.const {slots}) (i32.mul (local.get $place) (i32.const 24))))
-      (if (i32.ne (i32.load offset=16 (local.get $slot)) (global.get $epoch))
-        (then
-          (if (i32.ge_u (global.get $known) (i32.const {most_known}))
-            (then (global.set $facts_end (i32.const 0)) (return)))
-          (i32.store offset=16 (local.get $slot) (global.get $epoch))
-          (i64.store (local.get $slot) (local.get $key))
-          (i64.store offset=8 (local.get $slot) (local.get $value))
-          (i32.store (i32.add (i32.const {order}) (i32.shl (global.get $known) (i32.const 2))) (local.get $slot))
-          (global.set $known (i32.add (global.get $known) (i32.const 1)))
-          (return)))
-      (br_if $found (i64.eq (i64.load (local.get $slot)) (local.get $key)))
-      (local.set $place (i32.and (i32.add (local.get $place) (i32.const 1)) (i32.const {hash_mask})))
-      (br $next)))
-  (if (i32.and (local.get $sums) (i64.ne (i64.load offset=8 (local.get $slot)) (i64.const {none})))
+  (loop $next
+    (local.set $slot (i32.add (i32.const {slots}) (i32.shl (local.get $place) (i32.const 2))))
+    (local.set $entry (i32.load (local.get $slot)))
+    (if (i32.eqz (local.get $entry))
+      (then
+        (local.set $entry (i32.add (i32.const {entries}) (i32.shl (global.get $known) (i32.const 6))))
+        (global.set $known (i32.add (global.get $known) (i32.const 1)))
+        (i32.store (local.get $slot) (local.get $entry))
+        (i64.store (local.get $entry) (local.get $key))
+        (memory.fill (i32.add (local.get $entry) (i32.const 8)) (i32.const 0) (i32.const 40))
+        (i64.store offset=48 (local.get $entry) (i64.const {greatest}))
+        (i64.store offset=56 (local.get $entry) (i64.const {smallest}))
+        (return (local.get $entry))))
+    (if (i64.eq (i64.load (local.get $entry)) (local.get $key)) (then (return (local.get $entry))))
+    (local.set $place (i32.and (i32.add (local.get $place) (i32.const 1)) (i32.const {hash_mask})))
+    (br $next))
+  (unreachable))
+
+;; Adds a value to an entry: none is no number.
+(func $add (param $entry i32) (param $value i64)
+  (i64.store offset=24 (local.get $entry) (i64.add (i64.load offset=24 (local.get $entry)) (i64.const 1)))
+  (if (i64.eq (local.get $value) (i64.const {none})) (then (return)))
+  (i64.store offset=32 (local.get $entry) (i64.add (i64.load offset=32 (local.get $entry)) (i64.const 1)))
+  (i64.store offset=40 (local.get $entry) (i64.add (i64.load offset=40 (local.get $entry)) (local.get $value)))
+  (if (i64.lt_s (local.get $value) (i64.load offset=48 (local.get $entry)))
+    (then (i64.store offset=48 (local.get $entry) (local.get $value))))
+  (if (i64.gt_s (local.get $value) (i64.load offset=56 (local.get $entry)))
+    (then (i64.store offset=56 (local.get $entry) (local.get $value)))))
+
+;; Remembers the last value of this game under a key, or all together: none adds nothing.
+(func $tally (param $key i64) (param $value i64) (param $sums i32)
+  (local $entry i32)
+  (local.set $entry (call $entry (local.get $key)))
+  (if (i64.ne (i64.load offset=16 (local.get $entry)) (global.get $game))
+    (then
+      (i64.store offset=16 (local.get $entry) (global.get $game))
+      (i64.store offset=8 (local.get $entry) (local.get $value))
+      (i32.store (i32.add (i32.const {met}) (i32.shl (global.get $here) (i32.const 2))) (local.get $entry))
+      (global.set $here (i32.add (global.get $here) (i32.const 1)))
+      (return)))
+  (if (i32.and (local.get $sums) (i64.ne (i64.load offset=8 (local.get $entry)) (i64.const {none})))
     (then
       (if (i64.eq (local.get $value) (i64.const {none})) (then (return)))
-      (local.set $value (i64.add (local.get $value) (i64.load offset=8 (local.get $slot))))))
-  (i64.store offset=8 (local.get $slot) (local.get $value)))
+      (local.set $value (i64.add (local.get $value) (i64.load offset=8 (local.get $entry))))))
+  (i64.store offset=8 (local.get $entry) (local.get $value)))
 
-;; Makes the facts of the records.
-(func $sum_up
+;; Adds the records of a game to the sums; gives 0 where there may be no room for them.
+(func $sum_up (param $winners i64) (result i32)
   (local $at i32) (local $key i64) (local $value i64) (local $plan i32) (local $flags i32) (local $thing i64)
-  (global.set $facts_end (i32.const {facts}))
-  (global.set $epoch (i32.add (global.get $epoch) (i32.const 1)))
-  (global.set $known (i32.const 0))
+  (if (i32.gt_s (i32.add (global.get $known)
+        (i32.shr_u (i32.sub (global.get $records_end) (i32.const {records})) (i32.const 2)))  ;; four a record
+      (i32.const {most_known}))
+    (then (return (i32.const 0))))
+  (global.set $game (i64.add (global.get $game) (i64.const 1)))
+  (global.set $here (i32.const 0))
+  (local.set $winners (i64.shl (local.get $winners) (i64.const {round})))
   (local.set $at (i32.const {records}))
   (block $done
     (loop $next
@@ -90,22 +151,26 @@
           (i32.and (local.get $flags) (i32.const {sums})))))
       (if (i32.and (local.get $flags) (i32.const {table}))
         (then
+          (local.set $key (i64.or (local.get $thing) (i64.const {kind_2})))
+          (if (i32.and (local.get $flags) (i32.const {owned}))
+            (then (local.set $key (i64.or (local.get $key) (local.get $winners)))))
           (if (i32.and (local.get $flags) (i32.const {sums}))
-            (then (call $tally (i64.or (local.get $thing) (i64.const {kind_2})) (local.get $value) (i32.const 1)))
-            (else (call $fact (i64.or (local.get $thing) (i64.const {kind_2})) (local.get $value))))
+            (then (call $tally (local.get $key) (local.get $value) (i32.const 1)))
+            (else (call $add (call $entry (local.get $key)) (local.get $value))))
           (call $tally
             (i64.or (i64.and (local.get $thing) (i64.load offset=8 (local.get $plan))) (i64.const {kind_3}))
-            (i64.const 0) (i32.const 0))))
+            (i64.const {none}) (i32.const 0))))
       (local.set $at (i32.add (local.get $at) (i32.const 16)))
       (br $next)))
-  (local.set $at (i32.const 0))
+  (local.set $at (i32.const {met}))
   (block $told
     (loop $next
-      (br_if $told (i32.ge_u (local.get $at) (global.get $known)))
-      (local.set $plan (i32.load (i32.add (i32.const {order}) (i32.shl (local.get $at) (i32.const 2)))))
-      (call $fact (i64.load (local.get $plan)) (i64.load offset=8 (local.get $plan)))
-      (local.set $at (i32.add (local.get $at) (i32.const 1)))
-      (br $next))))
+      (br_if $told (i32.eqz (global.get $here)))
+      (call $add (i32.load (local.get $at)) (i64.load offset=8 (i32.load (local.get $at))))
+      (global.set $here (i32.sub (global.get $here) (i32.const 1)))
+      (local.set $at (i32.add (local.get $at) (i32.const 4)))
+      (br $next)))
+  (i32.const 1))
 
 ;; Nothing is measured any more: the last game did not come to its end here.
 (func (export "calm") (global.set $measuring (i32.const 0)))
@@ -133,18 +198,16 @@
           (i32.load (i32.add (i32.const {kinds}) (i32.shl (local.get $seat) (i32.const 2)))))))
       (local.set $count (i32.add (local.get $count) (i32.const 1)))
       (br $next)))
-  (i32.store offset=4 (i32.const {players}) (local.get $free))
+  (i32.store offset=12 (global.get $row) (local.get $free))
   (local.get $count))
 
-(func $measure_anew
-  (global.set $records_end (i32.const {records}))
-  (global.set $measuring (i32.const 1)))
-
-(func $measured
+;; Writes down what is told of a game that is over; gives the winners.
+(func $told (param $decisions i32) (result i64)
   (global.set $measuring (i32.const 0))
-  (call $sum_up)
   (i32.store offset=8 (i32.const {players}) (global.get $records_end))
-  (i32.store offset=12 (i32.const {players}) (global.get $facts_end)))
+  (i32.store offset=8 (global.get $row) (local.get $decisions))
+  (i32.store offset=16 (global.get $row) (i32.load (i32.const {round_cell})))
+  (call $place))
 
 ;; Each seat draws numbers from the beginning of its stream.
 (func $streams_of (param $seed i64)
@@ -159,29 +222,45 @@
       (local.set $seat (i32.add (local.get $seat) (i32.const 1)))
       (br $next))))
 
-;; A whole game, measured.
-(func (export "game") (param $seed i64) (param $limit i32) (result i32)
-  (local $count i32)
-  (call $measure_anew)
-  (call $streams_of (local.get $seed))
-  (call $begin (local.get $seed))
-  (local.set $count (call $go_on (local.get $limit) (i32.const 1)))
-  (call $measured)
-  (local.get $count))
+;; Whole games with the seeds that stand in the rows, so many of them. `mode`: 0 is games alone, in 1 their numbers are
+;; measured, in 2 also summed up. How many are over stands behind the number of bots. Gives 0 where the last game could not
+;; be summed up, which is then the last.
+(func (export "games") (param $games i32) (param $limit i32) (param $mode i32) (result i32)
+  (local $seed i64) (local $done i32) (local $winners i64)
+  (if (i32.eq (local.get $mode) (i32.const 2)) (then (call $no_sums)))
+  (global.set $row (i32.const {rows}))
+  (loop $next
+    (local.set $seed (i64.load (global.get $row)))
+    (global.set $records_end (i32.const {records}))
+    (global.set $measuring (local.get $mode))
+    (call $streams_of (local.get $seed))
+    (call $begin (local.get $seed))
+    (local.set $winners (call $told (call $go_on (local.get $limit) (local.get $mode))))
+    (local.set $done (i32.add (local.get $done) (i32.const 1)))
+    (i32.store offset=4 (i32.const {players}) (local.get $done))
+    (if (i32.eq (local.get $mode) (i32.const 2))
+      (then
+        (if (i32.eqz (call $sum_up (local.get $winners))) (then (return (i32.const 0))))
+        (i32.store offset=12 (i32.const {players}) (global.get $known))))
+    (global.set $row (i32.add (global.get $row) (i32.const {row_bytes})))
+    (br_if $next (i32.lt_s (local.get $done) (local.get $games))))
+  (i32.const 1))
 
 ;; The rest of a game, measured, with the bots' streams from the beginning.
 (func (export "rest") (param $seed i64) (param $limit i32) (result i32)
-  (local $count i32)
-  (call $measure_anew)
+  (global.set $row (i32.const {rows}))
+  (global.set $records_end (i32.const {records}))
+  (global.set $measuring (i32.const 1))
   (call $streams_of (local.get $seed))
-  (local.set $count (call $go_on (local.get $limit) (i32.const 0)))
-  (call $measured)
-  (local.get $count))
+  (drop (call $told (call $go_on (local.get $limit) (i32.const 0))))
+  (i32.store offset=4 (i32.const {players}) (i32.const 1))
+  (i32.const 1))
 
 ;; A playout: to the end, or until a round is behind. All bots draw from one stream, which they hand on.
 (func (export "playout") (param $start i64) (param $used i64) (param $limit i32) (param $until i32) (result i32)
   (local $count i32) (local $asked i32) (local $seat i32) (local $at i32)
   (global.set $measuring (i32.const 0))
+  (global.set $row (i32.const {rows}))
   (block $over
     (loop $next
       (local.set $asked (i32.load (i32.const {asked})))

@@ -9,6 +9,7 @@ from typing import Any
 from interpreter.base.diagnostics import RulesetError
 from interpreter.base.suggest import did_you_mean
 from interpreter.base.words import counted
+from interpreter.engine.cache import kept_trees
 from interpreter.engine.ruleset import Ruleset
 from interpreter.language.policies import Checked, Policy, policies_files, policies_in, policies_of
 from interpreter.play.bots.base import Bot
@@ -42,8 +43,9 @@ def policies_for(ruleset: Ruleset, weights: Mapping[str, int] | None = None) -> 
     Raises :class:`RulesetError` with everything that is wrong in them. Lines for decisions that this ruleset does not
     have are passed over in a policies file, which serves all rulesets of the family.
     """
-    files = _from_files(ruleset, weights)
-    found = _over(ruleset, files)
+    with kept_trees():  # an earlier process has parsed their texts
+        files = _from_files(ruleset, weights)
+        found = _over(ruleset, files)
     diagnostics = [diagnostic for checked in (found, *files) for diagnostic in checked.diagnostics]
     if any(diagnostic.severity == "error" for diagnostic in diagnostics):
         raise RulesetError(diagnostics)
