@@ -6,7 +6,6 @@ still hold what lay there before: nobody may see that, and it does not make two 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -41,16 +40,11 @@ class Standalone:
         self.seats = len(self.constants.seats)
         self.buffer = self.memory.reserve((self.memory.end_of_frames - STATE) // WORD)
         self.mask = self.memory.reserve(self.constants.layout.size)
-        self._types: dict[tuple[str, Type], str] = {}
 
     def functions(self) -> dict[str, o.Function]:
         """All of them, by name; what they call is made when the module is finished."""
         made = [self._view(), self._copied(), self._key(), self._place(), self._over()]
         return {function.name: function for function in made}
-
-    def _of_type(self, kind: str, type_: Type, make: Callable[[str, Type], o.Function]) -> str:
-        name = self._types.setdefault((kind, type_), self.module.name(kind, str(type_)))
-        return self.module.wanted(name, lambda: make(name, type_))
 
     # --- copies of what counts
 
@@ -61,7 +55,7 @@ class Standalone:
         if shapes.is_scalar(type_):
             b.add(o.Store(into, 0, o.Load(at)))
         elif shapes.is_listed(type_) or not shapes.is_flat(type_):
-            b.add(o.Do(o.Call(self._of_type("live", type_, self._live), (at, into))))
+            b.add(o.Do(o.Call(self.module.values.of_type("live", type_, self._live), (at, into))))
         elif type_.optional:
             b.add(o.If(o.Load(at), (o.CopyWords(into, at, words),)))
         else:
@@ -216,7 +210,7 @@ class Standalone:
         """Whether a kept value names a card that the seat may not know."""
         if type_.form == "card":
             return o.Not(o.Call(self._sees_card(), (o.Load(at), o.Get(SEAT))))
-        return o.Call(self._of_type("hides", type_, self._hiding), (at, o.Get(SEAT)))
+        return o.Call(self.module.values.of_type("hides", type_, self._hiding), (at, o.Get(SEAT)))
 
     def _hiding(self, name: str, type_: Type) -> o.Function:
         shapes, at = self.shapes, o.Get(AT)
