@@ -233,7 +233,7 @@ class Phases:
         return self.module.made(name, given, None, build)
 
     @contextmanager
-    def _waiting(self, b: FunctionBuilder) -> Iterator[tuple[o.Value, o.Value]]:
+    def waiting(self, b: FunctionBuilder) -> Iterator[tuple[o.Value, o.Value]]:
         """Inside, statements run for each block that waits, at an address; the other one is behind the last."""
         start, at = self.kept + KEPT_START * WORD, b.var("i32", "at")
         b.set(at, o.Constant(start))
@@ -245,7 +245,7 @@ class Phases:
     def _take_kept(self, b: FunctionBuilder) -> None:
         """The first block that waits for a moment: it is copied into the arena, and waits no longer. 0: none does."""
         edge, of = o.Get(o.Var("edge", "i32")), o.Get(o.Var("of", "i32"))
-        with self._waiting(b) as (at, end):
+        with self.waiting(b) as (at, end):
             right = o.Select(o.Compare("eq", o.Load(at), edge), o.Compare("eq", o.Load(at, WORD), of), ZERO)
             with b.when(right):
                 size = b.kept(o.Load(at, 3 * WORD), "size")
@@ -264,7 +264,7 @@ class Phases:
     def _fall_due(self, b: FunctionBuilder) -> None:
         """Blocks that wait for a start are due."""
         of = o.Get(o.Var("of", "i32"))
-        with self._waiting(b) as (at, _):
+        with self.waiting(b) as (at, _):
             begins = o.Compare("eq", o.Load(at), o.Constant(EDGES.index("start")))
             right = o.Select(begins, o.Compare("eq", o.Load(at, WORD), of), ZERO)
             b.add(o.If(right, (o.Store(at, 0, o.Constant(EDGES.index("due")), "kept"),)))
@@ -289,7 +289,7 @@ class Phases:
         """One match of the first watch that has one; when none is left, back."""
         pending = self.memory.groups["pending"].address
         words = 1 if len(self.module.constants.watches) <= 32 else 2
-        with b.block() as inner:
+        with b.repeated("settle", ONE):
             for number, watch in enumerate(self.module.constants.watches):
                 half, bit = divmod(number, 32)
                 mask = o.Constant(_bit(bit))
@@ -308,7 +308,6 @@ class Phases:
             if words == 2:
                 left_over = o.Binary("or", left_over, o.Load(ZERO, pending + WORD, "i32", "pending"))
             b.add(o.If(o.Not(left_over), done))
-        b.add(o.While(b.label("settle"), ONE, tuple(inner)))
 
     def _each_match(self, b: FunctionBuilder, watch: Watch, body: Callable[[list[o.Value]], None]) -> None:
         """The body for each match of a watch; it stops at the first."""

@@ -123,10 +123,8 @@ class Standalone:
             over = o.Compare("lt", o.Load(o.Constant(ASKED)), ZERO)
             frame = b.var("i32", "frame")
             b.set(frame, o.Select(over, ZERO, o.Load(o.Constant(STATE))))
-            with b.block() as inner:
+            with b.repeated("frames", o.Get(frame), o.Set(frame, o.Load(o.Get(frame), 2 * WORD))):
                 self._frame(b, frame, end)
-                b.set(frame, o.Load(o.Get(frame), 2 * WORD))
-            b.add(o.While(b.label("frames"), o.Get(frame), tuple(inner)))
             size = o.Binary("sub", o.Get(end), o.Constant(self.buffer))
             b.add(o.Return(o.Binary("shr", size, o.Constant(2))))
 
@@ -161,20 +159,14 @@ class Standalone:
         phases = self.module.phases
         shift = self.buffer - STATE
         b.add(o.CopyWords(o.Constant(group.address + shift), o.Constant(group.address), o.Constant(KEPT_START)))
-        at, left = b.var("i32", "block"), b.var("i32", "left")
-        b.set(at, o.Constant(group.address + KEPT_START * WORD))
-        b.set(left, o.Load(o.Constant(group.address)))
-        with b.block() as inner:
-            b.add(o.CopyWords(b.plus(o.Get(at), shift), o.Get(at), o.Constant(KEPT_HEAD)))
-            which = b.kept(o.Load(o.Get(at), 2 * WORD), "which")
+        with phases.waiting(b) as (at, _):
+            b.add(o.CopyWords(b.plus(at, shift), at, o.Constant(KEPT_HEAD)))
+            which = b.kept(o.Load(at, 2 * WORD), "which")
             for number, procedure in enumerate(phases.keepable):
                 with b.when(o.Compare("eq", which, o.Constant(number))):
                     for offset, type_ in phases.captured(procedure):
-                        source = b.kept(b.plus(o.Get(at), offset))
+                        source = b.kept(b.plus(at, offset))
                         self._copy(b, source, b.kept(b.plus(source, shift)), type_)
-            b.set(at, o.Binary("add", o.Get(at), b.times(o.Load(o.Get(at), 3 * WORD), WORD)))
-            b.set(left, b.plus(o.Get(left), -1))
-        b.add(o.While(b.label("blocks"), o.Get(left), tuple(inner)))
 
     # --- views
 
