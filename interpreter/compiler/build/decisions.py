@@ -48,29 +48,17 @@ class Decisions:
 
     # --- functions
 
-    def options(self, index: int) -> str:
-        """Writes all options behind each other; they begin at ``$options`` and end at ``$options_end``."""
-        return self._wanted("options", index, self._options)
-
-    def open(self, index: int) -> str:
-        """Whether there is an option at all."""
-        return self._wanted("open", index, self._open)
-
-    def free(self, index: int) -> str:
-        """Whether there is more than one option."""
-        return self._wanted("free", index, self._free)
-
-    def take(self, index: int) -> str:
-        """Puts the values of an option into the frame and gives the stretch that follows."""
-        return self._wanted("take", index, self._take)
-
-    def actor(self, index: int) -> str:
-        """The seat that decides."""
-        return self._wanted("actor", index, self._actor)
-
-    def _wanted(self, kind: str, index: int, make: Callable[[str, int], o.Function]) -> str:
+    def _asked(
+        self,
+        kind: str,
+        index: int,
+        build: Callable[[FunctionBuilder], None],
+        parameters: tuple[o.Var, ...] = (FRAME,),
+        result: o.Rep | None = "i32",
+    ) -> str:
+        """A function of a decision, which is made once."""
         name = self.module.name(kind, self.asks[index][0].id)
-        return self.module.wanted(name, lambda: make(name, index))
+        return self.module.wanted(name, lambda: self.module.made(name, parameters, result, build))
 
     def _begin(self, b: FunctionBuilder, index: int) -> tuple[Expressions, c.Ask]:
         stretch, end = self.asks[index]
@@ -78,14 +66,18 @@ class Decisions:
         b.span = stretch.span
         return self.module.stretches.begin(b, stretch.procedure), end.ask
 
-    def _actor(self, name: str, index: int) -> o.Function:
+    def actor(self, index: int) -> str:
+        """The seat that decides."""
+
         def build(b: FunctionBuilder) -> None:
             x, ask = self._begin(b, index)
             b.add(o.Return(x.value(ask.seat)))
 
-        return self.module.made(name, (FRAME,), "i32", build)
+        return self._asked("actor", index, build)
 
-    def _options(self, name: str, index: int) -> o.Function:
+    def options(self, index: int) -> str:
+        """Writes all options behind each other; they begin at ``$options`` and end at ``$options_end``."""
+
         def build(b: FunctionBuilder) -> None:
             x, ask = self._begin(b, index)
             end = b.var("i32", "end")
@@ -102,7 +94,7 @@ class Decisions:
                 self.each(b, x, option, partial(put, number, option))
             b.add(o.SetGlobal("options_end", o.Get(end)))
 
-        return self.module.made(name, (FRAME,), None, build)
+        return self._asked("options", index, build, result=None)
 
     def _placed(self, option: c.Option) -> Iterator[tuple[c.Choice, tuple[int, Type]]]:
         """The choices of an option, with the offset and type of each value."""
@@ -114,16 +106,20 @@ class Decisions:
         for (_, (offset, type_)), value in zip(self._placed(option), values, strict=True):
             b.store(at, offset, o.Get(value), type_)
 
-    def _open(self, name: str, index: int) -> o.Function:
+    def open(self, index: int) -> str:
+        """Whether there is an option at all."""
+
         def build(b: FunctionBuilder) -> None:
             x, ask = self._begin(b, index)
             for option in sorted(ask.options, key=lambda option: len(option.choices)):
                 self.each(b, x, option, lambda values: b.add(o.Return(ONE)), stops=True)
             b.add(o.Return(ZERO))
 
-        return self.module.made(name, (FRAME,), "i32", build)
+        return self._asked("open", index, build)
 
-    def _free(self, name: str, index: int) -> o.Function:
+    def free(self, index: int) -> str:
+        """Whether there is more than one option."""
+
         def build(b: FunctionBuilder) -> None:
             x, ask = self._begin(b, index)
             some = b.var("i32", "some")
@@ -137,7 +133,7 @@ class Decisions:
                 self.each(b, x, option, one, stops=True)
             b.add(o.Return(ZERO))
 
-        return self.module.made(name, (FRAME,), "i32", build)
+        return self._asked("free", index, build)
 
     def each(
         self,
@@ -159,7 +155,9 @@ class Decisions:
             x.loops.combinations([(each.variable, each.items) for each in option.choices], one, stops=stops)
         b.locals = outer
 
-    def _take(self, name: str, index: int) -> o.Function:
+    def take(self, index: int) -> str:
+        """Puts the values of an option into the frame and gives the stretch that follows."""
+
         def build(b: FunctionBuilder) -> None:
             _, ask = self._begin(b, index)
             end = self.asks[index][1]
@@ -174,4 +172,4 @@ class Decisions:
                     b.add(o.Return(o.Constant(end.bodies[place])))
             b.fail("no such alternative")
 
-        return self.module.made(name, (FRAME, OPTION), "i32", build)
+        return self._asked("take", index, build, (FRAME, OPTION))

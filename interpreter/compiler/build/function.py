@@ -90,11 +90,12 @@ class FunctionBuilder:
             self.add(o.If(test, tuple(inner), span=span))
 
     @contextmanager
-    def repeated(self, name: str, test: o.Value, *step: o.Statement) -> Iterator[None]:
-        """Inside, statements run again and again, as long as the test holds; behind each pass comes the step."""
+    def repeated(self, name: str, test: o.Value, *step: o.Statement) -> Iterator[str]:
+        """Inside, statements run again and again, as long as the test holds; behind each pass comes the step. Gives the
+        label, by which the loop can be left."""
         label, span = self.label(name), self.span
         with self.block() as inner:
-            yield
+            yield label
         self.add(o.While(label, test, tuple(inner), step, span=span))
 
     @contextmanager

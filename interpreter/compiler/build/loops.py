@@ -94,10 +94,8 @@ class Loops:
         body(var)
 
     def _while(self, test: o.Value, counter: o.Var, step: int, body: Callable[[], None]) -> None:
-        b, label = self.b, self.b.label("each")
-        with b.block() as inner:
+        with self.b.repeated("each", test, o.Set(counter, self.b.plus(o.Get(counter), step))):
             body()
-        b.add(o.While(label, test, tuple(inner), (o.Set(counter, b.plus(o.Get(counter), step)),), span=b.span))
 
     def _range(self, low: o.Value, high: o.Value) -> Source:
         b = self.b

@@ -7,6 +7,7 @@ each is given is the one that control goes back to (0: none).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from interpreter.compiler.build.expressions import Expressions
@@ -40,12 +41,8 @@ class Phases:
     """Builds the special stretches and what they need."""
 
     def __init__(self, module: ModuleBuilder) -> None:
-        self.module, self.program, self.memory, self.shapes = (
-            module,
-            module.program,
-            module.memory,
-            module.shapes,
-        )
+        self.module, self.program = module, module.program
+        self.memory, self.shapes = module.memory, module.shapes
         self.model = module.constants.model
         self.kept = self.memory.groups["kept"].address
         layers = self.program.reach.procedures
@@ -235,48 +232,42 @@ class Phases:
 
         return self.module.made(name, given, None, build)
 
+    @contextmanager
+    def waiting(self, b: FunctionBuilder) -> Iterator[tuple[o.Value, o.Value]]:
+        """Inside, statements run for each block that waits, at an address; the other one is behind the last."""
+        start, at = self.kept + KEPT_START * WORD, b.var("i32", "at")
+        b.set(at, o.Constant(start))
+        end = b.kept(b.plus(b.times(o.Load(ZERO, self.kept + WORD, "i32", "kept"), WORD), start), "end")
+        further = o.Binary("add", o.Get(at), b.times(o.Load(o.Get(at), 3 * WORD), WORD))
+        with b.repeated("blocks", o.Compare("lt", o.Get(at), end), o.Set(at, further)):
+            yield o.Get(at), end
+
     def _take_kept(self, b: FunctionBuilder) -> None:
         """The first block that waits for a moment: it is copied into the arena, and waits no longer. 0: none does."""
         edge, of = o.Get(o.Var("edge", "i32")), o.Get(o.Var("of", "i32"))
-        at, end = b.var("i32", "at"), b.var("i32", "end")
-        start = self.kept + KEPT_START * WORD
-        used = o.Load(ZERO, self.kept + WORD, "i32", "kept")
-        b.set(at, o.Constant(start))
-        b.set(end, b.plus(b.times(used, WORD), start))
-        size = b.var("i32", "size")
-        with b.block() as inner:
-            b.set(size, o.Load(o.Get(at), 3 * WORD))
-            right = o.Select(
-                o.Compare("eq", o.Load(o.Get(at)), edge), o.Compare("eq", o.Load(o.Get(at), WORD), of), ZERO
-            )
+        with self.waiting(b) as (at, end):
+            right = o.Select(o.Compare("eq", o.Load(at), edge), o.Compare("eq", o.Load(at, WORD), of), ZERO)
             with b.when(right):
-                copy = b.kept(o.Allocate(o.Get(size)), "copy")
-                b.add(o.CopyWords(copy, o.Get(at), o.Get(size)))
-                after = o.Binary("add", o.Get(at), b.times(o.Get(size), WORD))
-                left = o.Binary("shr", o.Binary("sub", o.Get(end), after), o.Constant(2))
-                b.add(o.CopyWords(o.Get(at), after, left, "kept"))
-                b.add(o.Store(ZERO, self.kept + WORD, o.Binary("sub", used, o.Get(size)), "kept"))
+                size = b.kept(o.Load(at, 3 * WORD), "size")
+                copy = b.kept(o.Allocate(size), "copy")
+                b.add(o.CopyWords(copy, at, size))
+                after = o.Binary("add", at, b.times(size, WORD))
+                left = o.Binary("shr", o.Binary("sub", end, after), o.Constant(2))
+                b.add(o.CopyWords(at, after, left, "kept"))
+                used = o.Load(ZERO, self.kept + WORD, "i32", "kept")
+                b.add(o.Store(ZERO, self.kept + WORD, o.Binary("sub", used, size), "kept"))
                 count = o.Load(ZERO, self.kept, "i32", "kept")
                 b.add(o.Store(ZERO, self.kept, b.plus(count, -1), "kept"))
                 b.add(o.Return(copy))
-            b.set(at, o.Binary("add", o.Get(at), b.times(o.Get(size), WORD)))
-        b.add(o.While(b.label("blocks"), o.Compare("lt", o.Get(at), o.Get(end)), tuple(inner)))
         b.add(o.Return(ZERO))
 
     def _fall_due(self, b: FunctionBuilder) -> None:
         """Blocks that wait for a start are due."""
         of = o.Get(o.Var("of", "i32"))
-        at, end = b.var("i32", "at"), b.var("i32", "end")
-        start = self.kept + KEPT_START * WORD
-        b.set(at, o.Constant(start))
-        b.set(end, b.plus(b.times(o.Load(ZERO, self.kept + WORD, "i32", "kept"), WORD), start))
-        begins = o.Compare("eq", o.Load(o.Get(at)), o.Constant(EDGES.index("start")))
-        right = o.Select(begins, o.Compare("eq", o.Load(o.Get(at), WORD), of), ZERO)
-        body = (
-            o.If(right, (o.Store(o.Get(at), 0, o.Constant(EDGES.index("due")), "kept"),)),
-            o.Set(at, o.Binary("add", o.Get(at), b.times(o.Load(o.Get(at), 3 * WORD), WORD))),
-        )
-        b.add(o.While(b.label("blocks"), o.Compare("lt", o.Get(at), o.Get(end)), body))
+        with self.waiting(b) as (at, _):
+            begins = o.Compare("eq", o.Load(at), o.Constant(EDGES.index("start")))
+            right = o.Select(begins, o.Compare("eq", o.Load(at, WORD), of), ZERO)
+            b.add(o.If(right, (o.Store(at, 0, o.Constant(EDGES.index("due")), "kept"),)))
 
     def _resume_kept(self, b: FunctionBuilder, edge: str, of: str, back: str, up: o.Value) -> None:
         """The first block that waits for a moment runs; then control comes back here."""
@@ -298,7 +289,7 @@ class Phases:
         """One match of the first watch that has one; when none is left, back."""
         pending = self.memory.groups["pending"].address
         words = 1 if len(self.module.constants.watches) <= 32 else 2
-        with b.block() as inner:
+        with b.repeated("settle", ONE):
             for number, watch in enumerate(self.module.constants.watches):
                 half, bit = divmod(number, 32)
                 mask = o.Constant(_bit(bit))
@@ -317,7 +308,6 @@ class Phases:
             if words == 2:
                 left_over = o.Binary("or", left_over, o.Load(ZERO, pending + WORD, "i32", "pending"))
             b.add(o.If(o.Not(left_over), done))
-        b.add(o.While(b.label("settle"), ONE, tuple(inner)))
 
     def _each_match(self, b: FunctionBuilder, watch: Watch, body: Callable[[list[o.Value]], None]) -> None:
         """The body for each match of a watch; it stops at the first."""

@@ -6,7 +6,6 @@ still hold what lay there before: nobody may see that, and it does not make two 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -41,16 +40,11 @@ class Standalone:
         self.seats = len(self.constants.seats)
         self.buffer = self.memory.reserve((self.memory.end_of_frames - STATE) // WORD)
         self.mask = self.memory.reserve(self.constants.layout.size)
-        self._types: dict[tuple[str, Type], str] = {}
 
     def functions(self) -> dict[str, o.Function]:
         """All of them, by name; what they call is made when the module is finished."""
         made = [self._view(), self._copied(), self._key(), self._place(), self._over()]
         return {function.name: function for function in made}
-
-    def _of_type(self, kind: str, type_: Type, make: Callable[[str, Type], o.Function]) -> str:
-        name = self._types.setdefault((kind, type_), self.module.name(kind, str(type_)))
-        return self.module.wanted(name, lambda: make(name, type_))
 
     # --- copies of what counts
 
@@ -61,7 +55,7 @@ class Standalone:
         if shapes.is_scalar(type_):
             b.add(o.Store(into, 0, o.Load(at)))
         elif shapes.is_listed(type_) or not shapes.is_flat(type_):
-            b.add(o.Do(o.Call(self._of_type("live", type_, self._live), (at, into))))
+            b.add(o.Do(o.Call(self.module.values.of_type("live", type_, self._live), (at, into))))
         elif type_.optional:
             b.add(o.If(o.Load(at), (o.CopyWords(into, at, words),)))
         else:
@@ -129,10 +123,8 @@ class Standalone:
             over = o.Compare("lt", o.Load(o.Constant(ASKED)), ZERO)
             frame = b.var("i32", "frame")
             b.set(frame, o.Select(over, ZERO, o.Load(o.Constant(STATE))))
-            with b.block() as inner:
+            with b.repeated("frames", o.Get(frame), o.Set(frame, o.Load(o.Get(frame), 2 * WORD))):
                 self._frame(b, frame, end)
-                b.set(frame, o.Load(o.Get(frame), 2 * WORD))
-            b.add(o.While(b.label("frames"), o.Get(frame), tuple(inner)))
             size = o.Binary("sub", o.Get(end), o.Constant(self.buffer))
             b.add(o.Return(o.Binary("shr", size, o.Constant(2))))
 
@@ -167,20 +159,14 @@ class Standalone:
         phases = self.module.phases
         shift = self.buffer - STATE
         b.add(o.CopyWords(o.Constant(group.address + shift), o.Constant(group.address), o.Constant(KEPT_START)))
-        at, left = b.var("i32", "block"), b.var("i32", "left")
-        b.set(at, o.Constant(group.address + KEPT_START * WORD))
-        b.set(left, o.Load(o.Constant(group.address)))
-        with b.block() as inner:
-            b.add(o.CopyWords(b.plus(o.Get(at), shift), o.Get(at), o.Constant(KEPT_HEAD)))
-            which = b.kept(o.Load(o.Get(at), 2 * WORD), "which")
+        with phases.waiting(b) as (at, _):
+            b.add(o.CopyWords(b.plus(at, shift), at, o.Constant(KEPT_HEAD)))
+            which = b.kept(o.Load(at, 2 * WORD), "which")
             for number, procedure in enumerate(phases.keepable):
                 with b.when(o.Compare("eq", which, o.Constant(number))):
                     for offset, type_ in phases.captured(procedure):
-                        source = b.kept(b.plus(o.Get(at), offset))
+                        source = b.kept(b.plus(at, offset))
                         self._copy(b, source, b.kept(b.plus(source, shift)), type_)
-            b.set(at, o.Binary("add", o.Get(at), b.times(o.Load(o.Get(at), 3 * WORD), WORD)))
-            b.set(left, b.plus(o.Get(left), -1))
-        b.add(o.While(b.label("blocks"), o.Get(left), tuple(inner)))
 
     # --- views
 
@@ -216,7 +202,7 @@ class Standalone:
         """Whether a kept value names a card that the seat may not know."""
         if type_.form == "card":
             return o.Not(o.Call(self._sees_card(), (o.Load(at), o.Get(SEAT))))
-        return o.Call(self._of_type("hides", type_, self._hiding), (at, o.Get(SEAT)))
+        return o.Call(self.module.values.of_type("hides", type_, self._hiding), (at, o.Get(SEAT)))
 
     def _hiding(self, name: str, type_: Type) -> o.Function:
         shapes, at = self.shapes, o.Get(AT)

@@ -191,15 +191,13 @@ class Steps:
         passes = b.var("i64", "passes")
         limit = b.kept(self.x.value(step.bound)) if step.bound is not None else None
         b.set(passes, o.Constant(0, "i64"))
-        label = b.label("while")
-        with b.block() as inner:
+        with b.repeated("while", ONE) as label:
             b.add(o.If(o.Not(self.x.value(step.test)), (o.Break(label),), span=step.span))
             b.set(passes, b.plus(o.Get(passes), 1))
             b.add(o.Charge(o.Constant(2), span=step.span))
             if limit is not None:
                 b.fail_if(o.Compare("gt", o.Get(passes), limit), "more passes than allowed")
             self.block(step.body)
-        b.add(o.While(label, ONE, tuple(inner), span=step.span))
 
     # --- effects
 

@@ -154,10 +154,9 @@ class Stretches:
         assert isinstance(kept, Slot)
         assert b.frame is not None
         address = b.kept(b.plus(o.Get(b.frame), kept.offset))
-        label = b.label("items")
         at = b.var("i64", "at")
         b.set(at, b.read_local(position, INT))
-        with b.block() as inner:
+        with b.repeated("items", ONE) as label:
             done = o.Compare("ge", o.Get(at), o.ToNumber(o.Load(address)))
             b.add(o.If(done, (o.Break(label),)))
             step = b.times(o.ToIndex(o.Get(at)), self.shapes.words(item) * WORD)
@@ -176,7 +175,6 @@ class Stretches:
                 b.body.extend(taken)
             else:
                 b.add(o.If(x.value(loop.test), tuple(taken), span=loop.test.span))
-        b.add(o.While(label, ONE, tuple(inner), span=loop.span))
         b.add(o.Store(address, 0, ZERO))
         self._goes(b, after)
 

@@ -24,28 +24,26 @@ class Values:
         self.module, self.shapes, self.memory = module, module.shapes, module.memory
         self._types: dict[tuple[str, Type], str] = {}
 
-    def _of_type(self, kind: str, type_: Type, make: Callable[[str, Type], o.Function]) -> str:
-        key = (kind, type_)
-        if key not in self._types:
-            self._types[key] = self.module.name(kind, str(type_))
-        name = self._types[key]
+    def of_type(self, kind: str, type_: Type, make: Callable[[str, Type], o.Function]) -> str:
+        """A function of a type, which is made once."""
+        name = self._types.setdefault((kind, type_), self.module.name(kind, str(type_)))
         return self.module.wanted(name, lambda: make(name, type_))
 
     def equality(self, type_: Type) -> str:
         """Whether two lists of composite values, or records with such fields, are equal."""
-        return self._of_type("same", type_.sure, self._equality)
+        return self.of_type("same", type_.sure, self._equality)
 
     def unpack(self, type_: Type) -> str:
         """The value in the arena whose kept form lies at an address."""
-        return self._of_type("unpack", type_, self._unpack)
+        return self.of_type("unpack", type_, self._unpack)
 
     def pack(self, type_: Type) -> str:
         """Writes the kept form of a value."""
-        return self._of_type("pack", type_, self._pack)
+        return self.of_type("pack", type_, self._pack)
 
     def own(self, type_: Type) -> str:
         """A copy of a value, with all that is in it."""
-        return self._of_type("own", type_, self._own)
+        return self.of_type("own", type_, self._own)
 
     def _equality(self, name: str, type_: Type) -> o.Function:
         one, other = o.Var("one", "i32"), o.Var("other", "i32")

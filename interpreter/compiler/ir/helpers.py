@@ -1,7 +1,8 @@
 """The registry of helpers: functions written by hand in WebAssembly text that functions of the IR call.
 
-``runtime.wat``, ``effects.wat`` and ``whole.wat`` in :mod:`interpreter.compiler.wasm` have them; a test compares their
-signatures with these rows. A built-in that is one of them (``runtime``) has its row in the registry of built-ins.
+The files ``runtime.wat``, ``effects.wat``, ``driver.wat`` and ``whole.wat`` in :mod:`interpreter.compiler.wasm` have
+them; a test compares their signatures with these rows. A built-in that is one of them (``runtime``) has its row in the
+registry of built-ins.
 """
 
 from __future__ import annotations

@@ -123,8 +123,6 @@ class _Writer:
                 yield f"{pad}fail{f' {chr(34)}{why}{chr(34)}' if why else ''}"
             case o.Charge(steps):
                 yield f"{pad}charge {v(steps)}"
-            case o.Touch(group, owner):
-                yield f"{pad}touch {group}{f'[{v(owner)}]' if owner is not None else ''}"
             case o.TailCall(name, arguments):
                 yield f"{pad}return {name}({', '.join(map(v, arguments))})  # in place of this frame"
             case _:
