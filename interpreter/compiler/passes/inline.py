@@ -17,7 +17,7 @@ from interpreter.compiler.passes.context import Context, Functions
 
 __all__ = ["inline"]
 
-SMALL = 80
+SMALL = 160
 """So many ops are a small function."""
 ONCE = 800
 """So many ops may a function have that is called in one place."""
