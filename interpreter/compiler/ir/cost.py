@@ -10,7 +10,7 @@ from interpreter.compiler.ir.rewrite import parts
 
 __all__ = ["RECURSIVE", "cost_of", "cost_of_runtime"]
 
-PASSES_OF_A_LOOP = 8
+PASSES_OF_A_LOOP = 16
 CALL = 6
 RUNTIME = {
     "distance": 120,
@@ -22,7 +22,7 @@ RUNTIME = {
     "sort": 150,
     "nearest": 900,
     "capacities": 300,
-    "flags": 100,
+    "flags": 200,
 }
 LIST = 20
 """A function of the runtime that is not named: it goes through a short list."""
@@ -31,7 +31,7 @@ RECURSIVE = 10_000
 
 def cost_of_runtime(name: str) -> int:
     """The cost of a function of the runtime."""
-    return RUNTIME.get(name, LIST)
+    return CALL + RUNTIME.get(name, LIST)
 
 
 def cost_of(op: Any, of_function: Callable[[str], int]) -> int:
@@ -47,7 +47,7 @@ def cost_of(op: Any, of_function: Callable[[str], int]) -> int:
         case o.While():
             return PASSES_OF_A_LOOP * (2 + sum(inside))
         case o.Call(function):
-            return CALL + sum(inside) + of_function(function)
+            return sum(inside) + of_function(function)
         case o.Allocate():
             return CALL + sum(inside)
         case _:
