@@ -394,12 +394,18 @@ class Expressions:
         return o.Get(found_var)
 
     def _flags(self, items: c.Expression, of: Type, asked: Type) -> o.Value | None:
-        """A row that says of each thing whether it stands in a list, which a function gives and keeps."""
+        """A row that says of each thing whether it stands in a list, which a function gives and keeps, or a value of
+        the whole game."""
         size = self.shapes.domain(of)
-        if not isinstance(items, c.CallRule) or not size or of.optional or asked.optional:
+        if not size or of.optional or asked.optional:
             return None
-        if not self.module.is_remembered(self.module.program.target(items)):
-            return None
+        match items:
+            case c.CallRule() if self.module.is_remembered(self.module.program.target(items)):
+                pass
+            case c.Read(c.Cell(_, None) as cell) if size > FEW_MEMBERS and cell.type.form == "list":
+                pass
+            case _:
+                return None
 
         def build(x: Expressions) -> o.Value:
             return x.b.call("flags", x.value(items), o.Constant(size))

@@ -11,14 +11,14 @@ from interpreter.compiler.ir.rewrite import parts
 
 __all__ = ["RECURSIVE", "cost_of", "cost_of_runtime"]
 
-PASSES_OF_A_LOOP = 8
+PASSES_OF_A_LOOP = 16
 CALL = 6
 RECURSIVE = 10_000
 
 
 def cost_of_runtime(name: str) -> int:
-    """The cost of a helper, as its row says."""
-    return HELPERS[name].cost
+    """The cost of a call of a helper, as its row says."""
+    return CALL + HELPERS[name].cost
 
 
 def cost_of(op: Any, of_function: Callable[[str], int]) -> int:
@@ -34,7 +34,7 @@ def cost_of(op: Any, of_function: Callable[[str], int]) -> int:
         case o.While():
             return PASSES_OF_A_LOOP * (2 + sum(inside))
         case o.Call(function):
-            return CALL + sum(inside) + of_function(function)
+            return sum(inside) + of_function(function)
         case o.Allocate():
             return CALL + sum(inside)
         case _:

@@ -17,7 +17,7 @@ from interpreter.language.walk import descendants
 if TYPE_CHECKING:
     from interpreter.compiler.build.memory import CellGroup
 
-__all__ = ["ANYONE", "Cells", "Reads", "may_fail", "reads"]
+__all__ = ["ANY", "ANYONE", "Cells", "Reads", "changed_by", "changes", "may_fail", "reads"]
 
 
 def may_fail(program: Program, tree: Any, _open: frozenset[str] = frozenset()) -> bool:
@@ -98,6 +98,55 @@ def _handed(given: tuple[int | None, ...], number: int) -> int | None:
     """What a parameter of a called function, or its complement, is to the caller."""
     own = given[number if number >= 0 else ~number]
     return own if own is None or number >= 0 else ~own
+
+
+# --- what ops change
+
+ANY = "?"
+"""Cells of any group."""
+ANYTHING = frozenset((ANY,))
+CHANGING = frozenset(("pick",))
+"""Functions of the runtime that have a value and change cells."""
+
+
+def changes(functions: Mapping[str, o.Function]) -> dict[str, frozenset[str]]:
+    """The groups of cells that each function changes, with all that it calls."""
+    found = {
+        name: frozenset() if function.memo is not None else changed_by(function.body, {})
+        for name, function in functions.items()
+    }
+    callers: dict[str, set[str]] = {}
+    for name, function in functions.items():
+        for op in inner(function.body):
+            if isinstance(op, o.Call | o.TailCall) and function.memo is None:
+                callers.setdefault(op.function, set()).add(name)
+    waiting = set(functions)
+    while waiting:
+        name = waiting.pop()
+        for caller in callers.get(name, ()):
+            if not found[name] <= found[caller]:
+                found[caller] |= found[name]
+                waiting.add(caller)
+    return found
+
+
+def changed_by(ops: Any, known: Mapping[str, frozenset[str]]) -> frozenset[str]:
+    """The groups of cells that ops change, given what is known of functions that they call for a value. A call for its
+    effects may change any."""
+    found: set[str] = set()
+    for op in inner(ops):
+        match op:
+            case o.Store(group=group) | o.CopyWords(group=group) if group:
+                found.update(group.split("|"))
+            case o.Touch(group):
+                found.add(group)
+            case o.Do():
+                return ANYTHING
+            case o.Call(function):
+                found |= ANYTHING if function in CHANGING else known.get(function, frozenset())
+            case _:
+                pass
+    return frozenset(found)
 
 
 class _Reader:

@@ -56,7 +56,7 @@ HELPERS = {name: _of_builtin(row) for name, row in BUILTINS.items() if row.runti
     "distinct": _row("i -> i"),
     "equal_lists": _row("ii -> i"),
     "equal_words": _row("iii -> i"),
-    "flags": _row("ii -> i", 100),
+    "flags": _row("ii -> i", 200),
     "position": _row("ii -> l"),
     "set_of": _row("i -> i"),
     "sort": _row("iii -> i", 150),

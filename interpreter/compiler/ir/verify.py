@@ -79,34 +79,32 @@ class _Checker:
         match statement:
             case o.Set(var, value):
                 self._rep(statement, var)
-                self._want(statement, "the value", value, var.rep, known)
-                return known | {var.name}
+                return self._want(statement, "the value", value, var.rep, known) | {var.name}
             case o.SetGlobal(name, value):
-                self._want(statement, f"${name}", value, "i32", known)
+                return self._want(statement, f"${name}", value, "i32", known)
             case o.Store(address, offset, value):
-                self._memory(statement, address, offset, known)
-                self._want(statement, "the word", value, "i32", known)
+                known = self._memory(statement, address, offset, known)
+                return self._want(statement, "the word", value, "i32", known)
             case o.StoreLong(address, offset, value):
-                self._memory(statement, address, offset, known)
-                self._want(statement, "the number", value, "i64", known)
+                known = self._memory(statement, address, offset, known)
+                return self._want(statement, "the number", value, "i64", known)
             case o.CopyWords(target, source, words):
                 for what, value in (("the target", target), ("the source", source), ("the words", words)):
-                    self._want(statement, what, value, "i32", known)
+                    known = self._want(statement, what, value, "i32", known)
             case o.Do(call, gives):
                 if isinstance(call, o.Call):
-                    self._call(call, known, gives)
-                else:
-                    self._value(call, known)
-                    if not gives:
-                        self._wrong(statement, "a value that nobody drops")
+                    return self._call(call, known, gives)
+                if not gives:
+                    self._wrong(statement, "a value that nobody drops")
+                return self._value(call, known)
             case o.If(test, then, otherwise):
-                self._want(statement, "the test", test, "i32", known)
+                known = self._want(statement, "the test", test, "i32", known)
                 return _both(self._block(then, known), self._block(otherwise, known))
             case o.Block(label, body):
                 with_label = self._inside(statement, label, False, body, (), known)
                 return _all((with_label, *self._leaves.pop(label, ())))
             case o.While(label, test, body, step):
-                self._want(statement, "the test", test, "i32", known)
+                known = self._want(statement, "the test", test, "i32", known)
                 self._inside(statement, label, True, body, step, known)
                 forever = isinstance(test, o.Constant) and test.value != 0
                 return _all((None if forever else known, *self._leaves.pop(label, ())))
@@ -125,10 +123,10 @@ class _Checker:
             case o.Fail():
                 return None
             case o.Charge(steps):
-                self._want(statement, "the steps", steps, "i32", known)
+                return self._want(statement, "the steps", steps, "i32", known)
             case o.Touch(_, owner):
                 if owner is not None:
-                    self._want(statement, "the owner", owner, "i32", known)
+                    return self._want(statement, "the owner", owner, "i32", known)
             case o.TailCall(function, arguments):
                 rep = self._function.result
                 self._call(o.Call(function, arguments, rep or "i32", span=statement.span), known, rep is not None)
@@ -168,10 +166,10 @@ class _Checker:
         else:
             self._want(op, "the result", value, result, known)
 
-    def _memory(self, op: o.Op, address: o.Value, offset: int, known: frozenset[str]) -> None:
-        self._want(op, "the address", address, "i32", known)
+    def _memory(self, op: o.Op, address: o.Value, offset: int, known: frozenset[str]) -> frozenset[str]:
         if not 0 <= offset < 2**32:
             self._wrong(op, f"the offset {offset} is outside memory")
+        return self._want(op, "the address", address, "i32", known)
 
     # --- values
 
@@ -181,12 +179,13 @@ class _Checker:
         if rep != var.rep:
             self._wrong(op, f"`{var.name}` is {var.rep} here, and {rep} before")
 
-    def _want(self, op: o.Op, what: str, value: o.Value, rep: o.Rep, known: frozenset[str]) -> None:
-        self._value(value, known)
+    def _want(self, op: o.Op, what: str, value: o.Value, rep: o.Rep, known: frozenset[str]) -> frozenset[str]:
         if value.rep != rep:
             self._wrong(op, f"{what} is {value.rep}, want {rep}")
+        return self._value(value, known)
 
-    def _value(self, value: o.Value, known: frozenset[str]) -> None:
+    def _value(self, value: o.Value, known: frozenset[str]) -> frozenset[str]:
+        """What is known where a value has been worked out."""
         match value:
             case o.Constant(number, rep):
                 low, high = RANGES[rep]
@@ -199,43 +198,51 @@ class _Checker:
                 if var.name not in known:
                     self._wrong(value, f"`{var.name}` is read and may not be set")
             case o.Load(address, offset) | o.LoadLong(address, offset):
-                self._memory(value, address, offset, known)
+                return self._memory(value, address, offset, known)
             case o.Binary(operator, left, right) | o.Compare(operator, left, right):
                 operators = BINARY if isinstance(value, o.Binary) else COMPARE
                 if operator not in operators:
                     self._wrong(value, f"unknown operator `{operator}`")
-                self._value(left, known)
-                self._want(value, f"the right side of `{operator}`", right, left.rep, known)
+                known = self._value(left, known)
+                return self._want(value, f"the right side of `{operator}`", right, left.rep, known)
             case o.Cell(address):
-                self._want(value, "the address", address, "i32", known)
+                return self._want(value, "the address", address, "i32", known)
             case o.Within(body, inner):
                 after = self._block(body, known)
-                self._value(inner, self._everything() if after is None else after)
+                return self._value(inner, self._everything() if after is None else after)
             case o.Not(inner) | o.ToNumber(inner) | o.Allocate(inner):
-                self._want(value, f"the operand of {type(value).__name__}", inner, "i32", known)
+                return self._want(value, f"the operand of {type(value).__name__}", inner, "i32", known)
             case o.ToIndex(inner) | o.ToWord(inner):
-                self._want(value, f"the operand of {type(value).__name__}", inner, "i64", known)
+                return self._want(value, f"the operand of {type(value).__name__}", inner, "i64", known)
             case o.Select(test, then, otherwise):
-                self._want(value, "the test", test, "i32", known)
+                known = self._want(value, "the test", test, "i32", known)
                 self._value(then, known)
                 self._want(value, "the other value", otherwise, then.rep, known)
             case o.Call():
-                self._call(value, known, True)
+                return self._call(value, known, True)
+            case o.LoadLong(address, offset):
+                return self._memory(value, address, offset, known)
+            case o.Cell(address):
+                return self._want(value, "the address", address, "i32", known)
+            case o.Within(body, found):
+                inside = self._block(body, known)
+                return self._value(found, inside if inside is not None else self._everything())
             case _:
                 assert_never(value)
+        return known
 
-    def _call(self, call: o.Call, known: frozenset[str], gives: bool) -> None:
+    def _call(self, call: o.Call, known: frozenset[str], gives: bool) -> frozenset[str]:
         signature = self._signatures.get(call.function)
         if signature is None:
             self._wrong(call, f"unknown function `{call.function}`")
-            return
+            return known
         if isinstance(signature, Helper) and signature.writes and self._function.memo is not None:
             self._wrong(call, f"`{call.function}` changes cells in a function whose answers are kept")
         wanted = signature.parameters
         if len(call.arguments) != len(wanted):
             self._wrong(call, f"`{call.function}` takes {len(wanted)} arguments, got {len(call.arguments)}")
         for number, (argument, rep) in enumerate(zip(call.arguments, wanted, strict=False), 1):
-            self._want(call, f"argument {number} of `{call.function}`", argument, rep, known)
+            known = self._want(call, f"argument {number} of `{call.function}`", argument, rep, known)
         if gives != (signature.result is not None):
             self._wrong(
                 call,
@@ -243,6 +250,7 @@ class _Checker:
             )
         elif gives and call.rep != signature.result:
             self._wrong(call, f"`{call.function}` gives {signature.result}, want {call.rep}")
+        return known
 
 
 def _both(one: Known, other: Known) -> Known:

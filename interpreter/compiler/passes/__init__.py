@@ -9,8 +9,11 @@ from collections.abc import Callable, Iterator
 
 from interpreter.compiler.passes.context import Context, Functions
 from interpreter.compiler.passes.fuel import fuel
-from interpreter.compiler.passes.inline import inline
+from interpreter.compiler.passes.hoist import loop_invariants
+from interpreter.compiler.passes.inline import inline, inline_looks
 from interpreter.compiler.passes.memoise import memoise
+from interpreter.compiler.passes.predicates import inline_predicates
+from interpreter.compiler.passes.reuse import common_subexpressions
 from interpreter.compiler.passes.threading import jump_threading
 
 __all__ = ["BUILT", "PASSES", "optimised", "stages"]
@@ -22,6 +25,10 @@ PASSES: tuple[Callable[[Functions, Context], Functions], ...] = (
     memoise,
     fuel,
     inline,
+    inline_predicates,
+    common_subexpressions,
+    loop_invariants,
+    inline_looks,
     jump_threading,
 )
 

@@ -29,7 +29,7 @@ from interpreter.compiler.passes.context import Context, Functions, Touched
 
 __all__ = ["memoise"]
 
-LEAST_COST = 90
+LEAST_COST = 150
 """A look into a table costs about a third of this."""
 KEPT_COST = 12
 MOST_ENTRIES = 4096
@@ -279,7 +279,7 @@ class _Builder:
 
     def functions(self) -> Iterator[o.Function]:
         function = self.function
-        yield replace(function, body=tuple(self._look()), memo=None, about=f"{function.about}, kept")
+        yield replace(function, body=tuple(self._look()), kept=True, about=f"{function.about}, kept")
         name, about = f"{function.name}.fill", f"fills an entry: {function.about}"
         yield o.Function(name, (*function.parameters, AT), function.result, tuple(self._fill()), about, rare=True)
         yield replace(function, name=f"{function.name}.work", memo=None)

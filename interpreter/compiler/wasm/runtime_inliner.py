@@ -16,7 +16,7 @@ __all__ = ["Inliner", "inliner"]
 
 Tree = str | list["Tree"]
 
-SHORT = 60
+SHORT = 250
 """A function of so many words and parentheses, after its own calls were inlined, is short."""
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|\(;.*?;\)|;;[^\n]*|[()]|[^\s()";]+', re.DOTALL)
 
