@@ -390,18 +390,6 @@ def test_a_loop_looks_once_for_what_stays_the_same(tmp_path: Path) -> None:
             if within2:
                 count1.1 = count1.1 + 1L
     """)
-    assert it.loop("inline_predicates", "f.middling_0.fill") == shown("""
-        at4.1: i32 = list2.1
-        end5.1: i32 = list2.1 + (n3.1 << 2)
-        while at4.1 != end5.1 as each6.1:
-            x7.1: i32 = load [at4.1 + 4]
-            block end.1.1.gone1:
-                if not (number(load [(x7.1 << 2) + end+104]) > f.wealth_0(p0)):
-                    break end.1.1.gone1
-                if not (number(load [(x7.1 << 2) + end+104]) < (f.wealth_0(p0) + 3L)):
-                    break end.1.1.gone1
-                count1.1 = count1.1 + 1L
-    """)
     assert it.loop("common_subexpressions", "f.middling_0.fill") == shown("""
         at4.1: i32 = list2.1
         end5.1: i32 = list2.1 + (common.1 << 2)
@@ -410,14 +398,21 @@ def test_a_loop_looks_once_for_what_stays_the_same(tmp_path: Path) -> None:
                 common.2: i32 = load [at4.1 + 4]
                 give common.2
             x7.1: i32 = within3
-            block end.1.1.gone1:
-                let within4:
-                    common.3: i64 = f.wealth_0(p0)
-                    give common.3
-                if not (number(load [(common.2 << 2) + end+104]) > within4):
-                    break end.1.1.gone1
-                if not (number(load [(common.2 << 2) + end+104]) < (common.3 + 3L)):
-                    break end.1.1.gone1
+            let within4:
+                block end.1.1:
+                    let within5:
+                        common.3: i64 = f.wealth_0(p0)
+                        give common.3
+                    if not (number(load [(common.2 << 2) + end+104]) > within5):
+                        answer.1.1: i32 = 0
+                        break end.1.1
+                    if not (number(load [(common.2 << 2) + end+104]) < (common.3 + 3L)):
+                        answer.1.1 = 0
+                        break end.1.1
+                    answer.1.1 = 1
+                    break end.1.1
+                give answer.1.1
+            if within4:
                 count1.1 = count1.1 + 1L
     """)
     assert it.loop("loop_invariants", "f.middling_0.fill") == shown("""
@@ -430,14 +425,21 @@ def test_a_loop_looks_once_for_what_stays_the_same(tmp_path: Path) -> None:
                     common.2: i32 = load [at4.1 + 4]
                     give common.2
                 x7.1: i32 = within3
-                block end.1.1.gone1:
-                    let within4:
-                        common.3: i64 = invariant.1
-                        give common.3
-                    if not (number(load [(common.2 << 2) + end+104]) > within4):
-                        break end.1.1.gone1
-                    if not (number(load [(common.2 << 2) + end+104]) < (common.3 + 3L)):
-                        break end.1.1.gone1
+                let within4:
+                    block end.1.1:
+                        let within5:
+                            common.3: i64 = invariant.1
+                            give common.3
+                        if not (number(load [(common.2 << 2) + end+104]) > within5):
+                            answer.1.1: i32 = 0
+                            break end.1.1
+                        if not (number(load [(common.2 << 2) + end+104]) < (common.3 + 3L)):
+                            answer.1.1 = 0
+                            break end.1.1
+                        answer.1.1 = 1
+                        break end.1.1
+                    give answer.1.1
+                if within4:
                     count1.1 = count1.1 + 1L
     """)
     assert it.loop("inline_looks", "f.middling_0.fill") == shown("""
@@ -453,14 +455,21 @@ def test_a_loop_looks_once_for_what_stays_the_same(tmp_path: Path) -> None:
                     common.2: i32 = load [at4.1 + 4]
                     give common.2
                 x7.1: i32 = within4
-                block end.1.1.gone1:
-                    let within5:
-                        common.3: i64 = invariant.1
-                        give common.3
-                    if not (number(load [(common.2 << 2) + end+104]) > within5):
-                        break end.1.1.gone1
-                    if not (number(load [(common.2 << 2) + end+104]) < (common.3 + 3L)):
-                        break end.1.1.gone1
+                let within5:
+                    block end.1.1:
+                        let within6:
+                            common.3: i64 = invariant.1
+                            give common.3
+                        if not (number(load [(common.2 << 2) + end+104]) > within6):
+                            answer.1.1: i32 = 0
+                            break end.1.1
+                        if not (number(load [(common.2 << 2) + end+104]) < (common.3 + 3L)):
+                            answer.1.1 = 0
+                            break end.1.1
+                        answer.1.1 = 1
+                        break end.1.1
+                    give answer.1.1
+                if within5:
                     count1.1 = count1.1 + 1L
     """)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from interpreter.compiler.ir import ops as o
 
-__all__ = ["inner", "named_parts", "parts", "rewritten", "sequences"]
+__all__ = ["inner", "named_parts", "parts", "rewritten"]
 
 _PLAIN = frozenset(("rep", "span", "offset", "group", "operator", "name", "function", "label", "why", "of", "gives"))
 """Fields that hold no op."""
@@ -33,14 +33,6 @@ def named_parts(op: Any) -> list[tuple[str, Any]]:
     """The same with the names of the fields where they stand."""
     found = ((name, getattr(op, name)) for name in _parts(type(op)))
     return [(name, part) for name, part in found if isinstance(part, o.Op | tuple)]
-
-
-def sequences(op: Any) -> Iterator[tuple[Any, ...]]:
-    """The lists of statements, and other tuples of ops, in an op; the op itself, if it is one."""
-    if isinstance(op, tuple):
-        yield op
-    for part in op if isinstance(op, tuple) else parts(op):
-        yield from sequences(part)
 
 
 def inner(op: Any) -> Iterator[Any]:

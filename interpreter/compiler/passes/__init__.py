@@ -12,7 +12,6 @@ from interpreter.compiler.passes.fuel import fuel
 from interpreter.compiler.passes.hoist import loop_invariants
 from interpreter.compiler.passes.inline import inline, inline_looks
 from interpreter.compiler.passes.memoise import memoise
-from interpreter.compiler.passes.predicates import inline_predicates
 from interpreter.compiler.passes.reuse import common_subexpressions
 from interpreter.compiler.passes.threading import jump_threading
 
@@ -25,7 +24,6 @@ PASSES: tuple[Callable[[Functions, Context], Functions], ...] = (
     memoise,
     fuel,
     inline,
-    inline_predicates,
     common_subexpressions,
     loop_invariants,
     inline_looks,
