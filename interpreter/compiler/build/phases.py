@@ -50,7 +50,7 @@ class Phases:
         self.keepable = tuple(sorted({node.procedure for node in nodes if isinstance(node, c.Keeps)}))
         """The procedures of blocks that can wait; a block names its own by the number here."""
 
-    def functions(self) -> Iterator[o.Function]:
+    def stretches(self) -> Iterator[o.Function]:
         """One function for each special stretch, in order. Each is charged as those of the rules are: rounds may go on
         without any of these."""
         for name in SPECIALS:
@@ -60,6 +60,9 @@ class Phases:
                 getattr(self, f"_{name}")(b)
 
             yield self.module.made(f"g.{name}", (FRAME,), "i32", build, f"special stretch: {name}")
+
+    def helpers(self) -> Iterator[o.Function]:
+        """What they have in common."""
         yield self.module.made("back", (FRAME,), "i32", self._back)
         yield self.module.made("take_kept", (o.Var("edge", "i32"), o.Var("of", "i32")), "i32", self._take_kept)
         yield self.module.made("fall_due", (o.Var("of", "i32"),), None, self._fall_due)

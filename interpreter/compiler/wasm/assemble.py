@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 
 from interpreter.compiler.build.memory import STATE
 from interpreter.compiler.build.module import ModuleBuilder
@@ -69,15 +70,12 @@ Bots = Sequence[Mapping[int, str]]
 
 def build(builder: ModuleBuilder) -> tuple[list[str], dict[str, dict[int, str]]]:
     """Builds all functions: the names of the stretches in order, and of the functions of each decision."""
+    of_rules = map(builder.stretches.function, range(len(builder.program.stretches)))
     stretches = []
-    for index in range(len(builder.program.stretches)):
-        function = builder.stretches.function(index)
+    for function in chain(of_rules, builder.phases.stretches()):
         builder.functions[function.name] = function
         stretches.append(function.name)
-    for function in builder.phases.functions():
-        builder.functions[function.name] = function
-        if function.name.startswith("g."):
-            stretches.append(function.name)
+    builder.functions.update((function.name, function) for function in builder.phases.helpers())
     asked = {
         kind: {index: getattr(builder.decisions, kind)(index) for index in builder.decisions.asks}
         for kind in ("options", "take", "actor", "free")
