@@ -5,12 +5,16 @@ from __future__ import annotations
 
 import random
 from functools import cache, partial
+from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from interpreter.compiler.wasm import instance
+from interpreter.compiler.wasm.instance import knows_unchecked
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.kernel.chance import Scripted, Seeded
@@ -242,6 +246,33 @@ def test_a_game_goes_on_at_another_table() -> None:
     assert moved.state.home is not None
     assert moved.state.home.built is machine.module  # type: ignore[attr-defined]
     assert fast.digest() != moved.digest()
+
+
+def test_the_call_without_checks_is_that_of_the_wasmtime_that_is_tested() -> None:
+    """Where another version has another one, games are slower, and this fails: look at `knows_unchecked` then."""
+    constraints = (Path(__file__).parents[2] / "constraints.txt").read_text(encoding="utf-8")
+    assert f"wasmtime=={version('wasmtime')}" in constraints.split()
+    assert knows_unchecked()
+
+
+def test_ordinary_calls_play_the_same_games(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(instance, "knows_unchecked", lambda: False)
+    pair.cache_clear()
+    fast, plain = begun("goofspiel", 3, 4)
+    chance = random.Random(5)
+    bot = PolicyBot(policies_for(fast.ruleset)["sensible"])
+    streams = [Stream(4, "seat 0") for _ in range(2)]
+    while plain.decision is not None:
+        if chance.randrange(3):
+            chosen = [bot.choose(game, game.decision, own) for game, own in zip((fast, plain), streams, strict=True)]  # type: ignore[arg-type]
+            assert chosen[0] == chosen[1]
+            made((fast, plain), chosen[0].code)
+        else:
+            made((fast, plain), chance.choice(plain.decision.codes))
+        assert lives_there(fast)
+    assert told(fast) == told(plain)
+    assert fast.machine.bailouts == 0
+    pair.cache_clear()
 
 
 def test_a_further_policy_makes_another_module_and_games_go_on() -> None:

@@ -2,20 +2,22 @@
 
 An ordinary call through wasmtime's Python package takes some 20 µs, since it looks at all types anew. Here arguments
 are written into one array that is made once, and the C function is called that does not check them: they are known.
+Where that C function is not as it is known here (:func:`knows_unchecked`), ordinary calls are made.
 """
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from interpreter.compiler.wasm.assemble import PAGE
 
-__all__ = ["Instance", "Invalid", "Trap", "compiled", "is_available", "serialised", "text_to_binary"]
+__all__ = ["Instance", "Invalid", "Trap", "compiled", "is_available", "knows_unchecked", "serialised", "text_to_binary"]
 
 
 class Trap(Exception):
@@ -40,6 +42,7 @@ def _valid() -> Iterator[None]:
 def _engine() -> Any:
     from wasmtime import Config, Engine
 
+    atexit.register(_engine.cache_clear)  # once Python takes modules apart, it cannot be given back without a complaint
     config = Config()
     config.cranelift_opt_level = "speed"
     return Engine(config)
@@ -105,9 +108,11 @@ class Instance:
 
         Other threads wait for it, unless it is ``long``: letting them go on costs as much as a short call.
         """
+        function = self._exports[name]
+        if not knows_unchecked():
+            return partial(_ordinary, name, function, self._store)
         from wasmtime import _bindings as c
 
-        function = self._exports[name]
         kind = function.type(self._store)
         parameters, results = [str(each) for each in kind.params], [str(each) for each in kind.results]
         size = max(1, len(parameters), len(results))
@@ -161,6 +166,31 @@ class Instance:
         if "i64" in (*parameters, *results) or len(parameters) > 1:
             return many
         return one if parameters else none
+
+
+def _ordinary(name: str, function: Any, store: Any, *arguments: int) -> int:
+    from wasmtime import Trap as Stopped
+    from wasmtime import WasmtimeError
+
+    try:
+        return function(store, *arguments) or 0
+    except (Stopped, WasmtimeError):
+        raise Trap(name) from None
+
+
+@cache
+def knows_unchecked() -> bool:
+    """Whether wasmtime's C function that calls without checks has the parameters that are known here. They are not part
+    of what its Python package promises."""
+    try:
+        from wasmtime import _bindings as c
+
+        called: Any = c._wasmtime_func_call_unchecked
+        known = [c.wasmtime_context_t, c.wasmtime_func_t, c.wasmtime_val_raw_t, None, ctypes.POINTER(c.wasm_trap_t)]
+        wanted = [ctypes.c_size_t if each is None else ctypes.POINTER(each) for each in known]
+        return list(called.argtypes) == wanted and called.restype == ctypes.POINTER(c.wasmtime_error_t)
+    except (ImportError, AttributeError, TypeError):
+        return False
 
 
 @cache
