@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from interpreter.base.frozen import dataclass as frozen
 from interpreter.compiler.build.measures import MEASURE, OF_BITS, ROUND, ROUND_BITS, KeyPart, key_parts
-from interpreter.compiler.build.memory import STATE
 from interpreter.compiler.build.shapes import NO_NUMBER, WORD, Unsupported, halves, signed
 from interpreter.kernel.chance import Draws, name_hash
 from interpreter.kernel.state import Value
@@ -21,6 +20,7 @@ from interpreter.language.model import Measure
 
 if TYPE_CHECKING:
     from interpreter.compiler.build.module import ModuleBuilder
+    from interpreter.compiler.wasm.machine import Code
     from interpreter.compiler.wasm.module import Compiled
 
 __all__ = [
@@ -54,7 +54,6 @@ VALUE_BITS, THING_BITS, FACT_ROUND_BITS = 22, 22, 10
 KIND = 62
 BIAS = 1 << VALUE_BITS - 1
 NO_VALUE = (1 << VALUE_BITS) - 1
-NEVER = 2**31 - 1
 BOT_STREAM = "bot seat {}"
 """The name of a seat's stream: see :func:`interpreter.play.match.streams_for`."""
 
@@ -158,8 +157,6 @@ def whole_text(builder: ModuleBuilder, areas: Areas, numbers: dict[str, int]) ->
         kind_1=FINAL << KIND,
         kind_2=TABLE << KIND,
         kind_3=MET << KIND,
-        round_cell=builder.memory.groups["round"].address,
-        outlook=builder.stretches.special("start"),
     )
 
 
@@ -213,11 +210,9 @@ class Facts:
 
 @frozen(frozen=True, slots=True)
 class Playout:
-    """What a playout came to: what ranks the seats, or how well each stands where it was not played to the end. It has
-    neither where it took too long."""
+    """What a playout came to: what ranks the seats; none where it took too long."""
 
     keys: tuple[tuple[Value, ...], ...] | None
-    stands: list[int | None] | None
 
 
 @dataclass(slots=True)
@@ -239,11 +234,10 @@ class Whole:
         self.built = built
         instance, self.areas = built.instance, Areas(*built.addresses["whole"])
         self._game, self._rest = instance.function("game", long=True), instance.function("rest", long=True)
-        self._playout, self._outlook = instance.function("playout", long=True), instance.function("outlook")
+        self._playout = instance.function("playout", long=True)
         self._calm, self._seat = instance.function("calm"), instance.function("seat")
         self._words, self._bytes = instance.words, instance.bytes
         self._out = self.areas.players // WORD
-        self._asked = STATE // WORD + 1
         self._round = built.builder.memory.groups["round"].address // WORD
         model = built.builder.constants.model
         forms = [key.type for key in model.ranking]
@@ -309,23 +303,18 @@ class Whole:
             flat = [_rank(value, self._ranks[at % width].form) for at, value in enumerate(flat)]
         return tuple(zip(*[iter(flat)] * width, strict=True))
 
-    def playout(
-        self, data: bytes, stream: Draws, bots: Sequence[int], limit: int, until: int | None, counts: Sequence[bool]
-    ) -> Playout | None:
-        """Bots that draw from one stream play on from a state: to the end of the game or, where it is said, until a
-        round is behind. None where the module gives up."""
+    def playout(self, data: bytes, first: Code, stream: Draws, bots: Sequence[int], limit: int) -> Playout | None:
+        """A choice is made in a state, and bots that draw from one stream play on to the end of the game. None where
+        the module gives up."""
         from interpreter.compiler.wasm.instance import Trap
 
         self._lay(data, bots)
         try:
-            decisions = self._playout(stream.signed_origin, stream.used, limit, NEVER if until is None else until)
-            if decisions >= limit:
-                return Playout(None, None)
-            if self._words[self._asked] < 0:
-                return Playout(self.keys(), None)
-            return Playout(None, [self._outlook(bots[0], seat) if each else None for seat, each in enumerate(counts)])
-        except Trap:
+            self.built.take(*first)
+            decisions = self._playout(stream.signed_origin, stream.used, limit)
+        except (Trap, Unsupported):
             return None
+        return Playout(self.keys() if decisions < limit else None)
 
     def parts(self, measure: Measure) -> tuple[KeyPart, ...]:
         """What stands in the keys of a measure; nothing where none can be taken here."""
