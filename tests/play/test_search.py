@@ -75,11 +75,14 @@ def test_it_finds_what_wins(pebbles: Ruleset) -> None:
     """Who looks ahead to the end of the heap takes more of it than who looks at nothing."""
     wins = 0.0
     for seed in range(8):
-        match = Match(pebbles, bots_of("search:100:random,random", pebbles, 2), seed)
-        result = match.play()
+        result = Match(pebbles, bots_of("search:100:random,random", pebbles, 2), seed).play()
         assert result is not None
         wins += (result.places[0] == 1) / result.places.count(1)
     assert wins >= 7
+
+
+def test_a_search_by_time_makes_legal_choices(pebbles: Ruleset) -> None:
+    assert Match(pebbles, bots_of("search:0.01s:random,random", pebbles, 2), 1).play() is not None
 
 
 def test_few_of_many_options_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:

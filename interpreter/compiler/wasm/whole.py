@@ -7,12 +7,15 @@ The functions are written by hand in ``whole.wat``. A *record* is a number that 
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from interpreter.base.frozen import dataclass as frozen
+from interpreter.compiler import lower as l
 from interpreter.compiler.build.measures import MEASURE, OF_BITS, ROUND, ROUND_BITS, KeyPart, key_parts
+from interpreter.compiler.build.memory import STATE
 from interpreter.compiler.build.shapes import NO_NUMBER, WORD, Unsupported, halves, signed
 from interpreter.kernel.chance import Draws, name_hash
 from interpreter.kernel.state import Value
@@ -239,6 +242,8 @@ class Whole:
         self._words, self._bytes = instance.words, instance.bytes
         self._out = self.areas.players // WORD
         self._round = built.builder.memory.groups["round"].address // WORD
+        self._asked = STATE // WORD + 1
+        self._options: int = built.addresses["options"]
         model = built.builder.constants.model
         forms = [key.type for key in model.ranking]
         self._plain_ranks = all(type_.form == "int" and not type_.optional for type_ in forms)
@@ -310,11 +315,22 @@ class Whole:
 
         self._lay(data, bots)
         try:
-            self.built.take(*first)
-            decisions = self._playout(stream.signed_origin, stream.used, limit)
+            option = self._option(first)
+            self._bytes[self._options : self._options + len(option)] = option
+            decisions = self._playout(self._options, stream.signed_origin, stream.used, limit)
         except (Trap, Unsupported):
             return None
         return Playout(self.keys() if decisions < limit else None)
+
+    def _option(self, code: Code) -> bytes:
+        """An option of the decision at hand as memory holds it."""
+        number, values = code
+        _, end = self.built.builder.decisions.asks[self._words[self._asked]]
+        assert isinstance(end, l.Asks)
+        words = [number]
+        for value, choice in zip(values, end.ask.options[number].choices, strict=True):
+            words += self.built.codec.words(value, choice.type)
+        return array("i", words).tobytes()
 
     def parts(self, measure: Measure) -> tuple[KeyPart, ...]:
         """What stands in the keys of a measure; nothing where none can be taken here."""

@@ -178,10 +178,11 @@
   (call $measured)
   (local.get $count))
 
-;; A playout to the end of the game. All bots draw from one stream, which they hand on.
-(func (export "playout") (param $start i64) (param $used i64) (param $limit i32) (result i32)
+;; A playout: an option is chosen, and bots play on to the end of the game. All draw from one stream, which they hand on.
+(func (export "playout") (param $first i32) (param $start i64) (param $used i64) (param $limit i32) (result i32)
   (local $count i32) (local $asked i32) (local $seat i32) (local $at i32)
   (global.set $measuring (i32.const 0))
+  (call $choose (local.get $first))
   (block $over
     (loop $next
       (local.set $asked (i32.load (i32.const {asked})))

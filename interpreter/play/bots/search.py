@@ -116,6 +116,13 @@ class _Search:
         assert self.bot.seconds is not None
         return (monotonic() - self.start) / self.bot.seconds
 
+    def _fitting(self) -> int:
+        """About how many playouts fit into the time: one is had to know."""
+        assert self.bot.seconds is not None
+        start = monotonic()
+        self._playout(self.usual, 0)
+        return int(self.bot.seconds / max(1e-6, monotonic() - start))
+
     def _is_all_the_same(self, left: Sequence[Code]) -> bool:
         usual = self.ends[self.usual]
         return len(usual) >= EQUAL and all(self.ends[code] == usual for code in left)
@@ -139,7 +146,8 @@ class _Search:
 
     def _tried(self) -> list[Code]:
         """The usual choice, and others: first those with low ranks (:meth:`_ranked`), by lot among equals."""
-        most = TRIED if self.bot.playouts is None else max(2, min(TRIED, self.bot.playouts // WORLDS))
+        budget = self.bot.playouts if self.bot.playouts is not None else self._fitting()
+        most = max(2, min(TRIED, budget // WORLDS))
         others = [(rank, self.random.below(1 << 31), code) for rank, code in self._ranked() if code != self.usual]
         return [self.usual, *(code for _, _, code in sorted(others)[: most - 1])]
 
