@@ -82,7 +82,8 @@ def test_it_finds_what_wins(pebbles: Ruleset) -> None:
 
 
 def test_a_search_by_time_makes_legal_choices(pebbles: Ruleset) -> None:
-    assert Match(pebbles, bots_of("search:0.01s:random,random", pebbles, 2), 1).play() is not None
+    for seconds in ("0.01", "0.000001"):
+        assert Match(pebbles, bots_of(f"search:{seconds}s:random,random", pebbles, 2), 1).play() is not None
 
 
 def test_few_of_many_options_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -100,7 +100,7 @@ class _Search:
         self.ends = {code: [] for code in left}
         levels = ceil(log2(len(left)))
         for level in range(1, levels + 1):
-            while self._spent() * levels < level:
+            while not self.ends[self.usual] or self._spent() * levels < level:
                 for code in left:
                     self.ends[code].append(self._playout(code, len(self.ends[code])))
             if self._is_all_the_same(left):
