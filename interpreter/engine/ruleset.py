@@ -102,6 +102,13 @@ class Ruleset:
         return Secrecy(self.program)
 
     @cached_property
+    def counted(self) -> frozenset[str]:
+        """The hidden pools that everybody can count along."""
+        from interpreter.compiler.counted import counted
+
+        return counted(self.program)
+
+    @cached_property
     def names(self) -> Names:
         low, high = self.players.low, self.players.high
         return Names(self.model, low if low == high else None)

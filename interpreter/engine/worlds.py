@@ -2,7 +2,9 @@
 
 What a seat has seen of a hidden card is told by the log: where a card went from an open zone to a hidden one, it is
 known there until the zone is shuffled or a card goes on from it unseen. All other hidden cards are dealt anew, among
-the zones between which cards went unseen. Where the log does not reach back to the beginning, nothing is known.
+the zones between which cards went unseen. Hidden tokens are known where all that moved was told
+(:mod:`interpreter.compiler.counted`), and shared out anew elsewhere. Where the log does not reach back to the
+beginning, nothing is known.
 
 A procedure under way can have a local that the seat may not know (:mod:`interpreter.compiler.secrecy`): a sealed choice
 of another seat, a number read from hidden cards, a draw that was not told. Then a world is dealt as of the last
@@ -102,6 +104,8 @@ class Memory:
         constants = game.machine.constants
         self.zones = constants.effects.zones
         self.hidden = {cell for cell, seats in constants.seen_by.items() if seat not in seats and cell in self.zones}
+        self.pools = list(_cells(game, sorted(game.ruleset.counted)))
+        """Pools whose tokens were counted, where the log reaches back to the beginning."""
         self.known: set[int] = set()
         self._parts: dict[int, int] | None = None
         self._left: dict[int, int] = {}
@@ -110,6 +114,11 @@ class Memory:
         """The last record of the log that was read, and their number."""
         self._until = 0
         self.learn(game)
+
+    @property
+    def counted(self) -> Collection[int]:
+        """Hidden pools of which the seat knows what they hold."""
+        return self.pools if self._parts is not None else ()
 
     def part(self, cell: int) -> int:
         """To which part of what is hidden a zone belongs: cards went unseen between the zones of one."""
@@ -124,12 +133,13 @@ class Memory:
         log, first = game.state.log, game.table.first.cells
         if self._until > len(log) or (self._read and log[self._until - 1] is not self._read[0]):
             self._until = 0  # choices were taken back
-        cells = {cell: game.state.cells[cell] for cell in self.zones}
+        cells = {cell: game.state.cells[cell] for cell in (*self.zones, *self.pools)}
         found = []
         for record in islice(reversed(log), len(log) - self._until):
             for cell, old in changes(record):
                 if cell in self.zones:
                     found.append((cell, _flat(cells[cell])))
+                if cell in cells:
                     cells[cell] = old
         if self._until == 0:
             self._parts = {cell: cell for cell in self.hidden}
@@ -188,8 +198,9 @@ class Worlds:
         self.cards = game.ruleset.model.cards
         seen = machine.constants.seen_by
         self.hidden = [cell for cell, seats in seen.items() if seat not in seats]
-        self._places = list(self._unknown(memory or Memory(self.game, seat)))
-        self._pools = self._hidden_pools()
+        memory = memory or Memory(self.game, seat)
+        self._places = list(self._unknown(memory))
+        self._pools = self._hidden_pools(memory)
         self._values = [cell for cell in self.hidden if not self._group(cell).type.is_holder]
         self._laid_out: Game | None = None
         """The game without its log, in lists of cells: what worlds are copied from."""
@@ -307,12 +318,12 @@ class Worlds:
         back = self.game.machine.expressions.compile(shows)
         return lambda card: back(self.game.state, [card])
 
-    def _hidden_pools(self) -> list[list[int]]:
-        """Pools whose tokens are hidden, those of a token together."""
+    def _hidden_pools(self, memory: Memory) -> list[list[int]]:
+        """Pools whose tokens are not known, those of a token together."""
         found: dict[str, list[int]] = {}
         for cell in self.hidden:
             group = self._group(cell)
-            if group.type.form == "pool":
+            if group.type.form == "pool" and cell not in memory.counted:
                 found.setdefault(group.type.name, []).append(cell)
         return [cells for cells in found.values() if len(cells) > 1]
 
@@ -510,6 +521,13 @@ def otherwise(
         elif group.type.form == "int" and group.range is None and cells[cell] is not None:
             cells[cell] = game.state.cells[cell] + draw(9) + 1
     return other
+
+
+def _cells(game: Game, groups: Collection[str]) -> Iterator[int]:
+    """The cells of such groups."""
+    layout = game.machine.constants.layout
+    for name in groups:
+        yield from range(layout.base[name], layout.base[name] + layout.count(name))
 
 
 def _fits(option: Option, made: _Made) -> bool:

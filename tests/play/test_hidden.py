@@ -171,6 +171,44 @@ def test_what_tells_nothing_hidden_is_no_leak(tmp_path: Path, told: str) -> None
     assert leaks(tmp_path, SOUND[told]) == set()
 
 
+PAID = {
+    "told": ("move number from who.money to bank\n  note paid(who, number)", True),
+    "told, with more": ("move number from who.money to bank\n  amount = 2\n  note paid(who, number)", True),
+    "not told at all": ("move number from who.money to bank\n  note said(1)", False),
+    "not of whom": ("move number from who.money to bank\n  note said(number)", False),
+    "not told when somebody is asked": (
+        "move number from who.money to bank\n  choose say by seats[0]:\n    tell:\n      note paid(who, number)",
+        False,
+    ),
+    "told elsewhere alone": (
+        "move number from who.money to bank\n  note paid(who, number)\nmove 1 from seats[1].money to bank",
+        False,
+    ),
+}
+
+
+@pytest.mark.parametrize("paid", PAID)
+def test_hidden_tokens_are_known_where_all_that_moves_is_told(tmp_path: Path, paid: str) -> None:
+    text, known = PAID[paid]
+    family = SECRET.replace("events:\n", "events:\n  paid: {with: {who: seat, number: int}, says: '{who} {number}'}\n")
+    act = f"""
+for each who in seats:
+  let number = count(who.huts)
+  {text}
+choose say by seats[0]:
+  tell:
+    end game
+"""
+    ruleset = loaded(write(tmp_path, act, family=family))
+    game = ruleset.new_game(2, seed=1)
+    worlds, random = Worlds(game, 0), Stream(1, "test")
+    held = {worlds.deal(number, random.below).view()["seats"][1]["money"] for number in range(20)}
+    assert (held == {game.view()["seats"][1]["money"]}) == known
+    game.state.log.clear()  # who has not heard what was told knows nothing
+    worlds = Worlds(game, 0)
+    assert len({worlds.deal(number, random.below).view()["seats"][1]["money"] for number in range(20)}) > 1
+
+
 AT_ONCE = """
 choose bid by each s in seats, at once:
   tell number in 1 .. 3:

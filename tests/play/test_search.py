@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from typing import Any
 
 import pytest
 
+from interpreter.compiler.wasm.whole import Playout, Whole
 from interpreter.engine.game import Game
 from interpreter.engine.hidden import known_apart, shown
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.engine.worlds import Worlds
-from interpreter.play.bots.base import Stream
+from interpreter.play.bots.base import Code, Stream
 from interpreter.play.bots.named import bots_of
 from interpreter.play.match import Match
 
@@ -71,12 +74,44 @@ def test_the_same_choice_under_the_same_seed(goofspiel: Ruleset) -> None:
 def test_it_finds_what_wins(pebbles: Ruleset) -> None:
     """Who looks ahead to the end of the heap takes more of it than who looks at nothing."""
     wins = 0.0
-    for seed in range(4):
-        match = Match(pebbles, bots_of("search:40:random,random", pebbles, 2), seed)
-        result = match.play()
+    for seed in range(8):
+        result = Match(pebbles, bots_of("search:100:random,random", pebbles, 2), seed).play()
         assert result is not None
         wins += (result.places[0] == 1) / result.places.count(1)
-    assert wins >= 3
+    assert wins >= 7
+
+
+def test_a_search_by_time_makes_legal_choices(pebbles: Ruleset) -> None:
+    for seconds in ("0.01", "0.000001"):
+        assert Match(pebbles, bots_of(f"search:{seconds}s:random,random", pebbles, 2), 1).play() is not None
+
+
+def test_few_of_many_options_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of bids that differ by a number alone the first ones, and others ever farther apart; what gives up always. Only
+    the better half of them meets further worlds, until the budget is spent."""
+    ruleset = load("germany-2018").for_players(3)
+    ruleset.table(3, ruleset.settings({})).machine.patience = 0.0
+    match = Match(ruleset, bots_of("sensible", ruleset, 3), 1)
+    while match.game.decision is not None and match.game.decision.name != "answer":
+        match.step()
+    decision = match.game.decision
+    assert decision is not None
+    assert len(decision.codes) > 40
+    tried: Counter[str] = Counter()
+    playout = Whole.playout
+
+    def noted(self: Whole, data: bytes, first: Code, *others: Any) -> Playout | None:
+        tried[str(decision.option(first))] += 1
+        return playout(self, data, first, *others)
+
+    monkeypatch.setattr(Whole, "playout", noted)
+    chosen(match.game, "search:200")
+    low = min(int(each.partition("=")[2]) for each in tried if "=" in each)
+    spread = [f"raise amount={low + more}" for more in (0, 1, 2, 4, 8, 16, 32)]
+    assert {"pass", *spread} == {*tried}
+    assert 190 < tried.total() <= 210
+    assert sorted(tried.values())[0] >= 4
+    assert sorted(tried.values())[-1] == sorted(tried.values())[-2] > 40
 
 
 @pytest.mark.parametrize("spec", ["search:none", "search:0", "search:2.5", "search:10:search", "search:10:nobody"])

@@ -212,17 +212,6 @@ class Measures:
 
         return self.module.wanted(name, lambda: self.module.made(name, (), None, build))
 
-    def outlook(self, layer: str) -> str:
-        """The function by which a policy tells how well a seat stands."""
-        name = self.module.name("outlook", layer)
-        seat = o.Var("seat", "i32")
-
-        def build(b: FunctionBuilder) -> None:
-            found = o.Call(self.module.function(layer), (o.Get(seat),), "i64")
-            b.add(o.Return(o.ToWord(found)))
-
-        return self.module.wanted(name, lambda: self.module.made(name, (seat,), "i32", build))
-
 
 def _shifted(value: o.Value, bits: int) -> o.Value:
     return o.Binary("shl", value, o.Constant(bits, "i64")) if bits else value

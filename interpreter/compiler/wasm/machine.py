@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # a game in the plain form needs none of it
 
 T = TypeVar("T")
 
-__all__ = ["Code", "CompiledMachine", "Keeper", "Peeks", "kept_as", "outlook_of"]
+__all__ = ["Code", "CompiledMachine", "Keeper", "Peeks", "kept_as"]
 
 Code = tuple[int, tuple[Value, ...]]
 """An option as the machine lists it: the alternative's number at its decision, and its values."""
@@ -69,20 +69,6 @@ class Player:
     policy: Policy | None
     key: str
     peeks: Peeks | None
-
-    @property
-    def outlook(self) -> str | None:
-        """The policy's function that tells how well a seat stands."""
-        return outlook_of(self.policy)
-
-
-def outlook_of(policy: Policy | None) -> str | None:
-    """The function of a policy that tells how well a seat stands, as the machine knows it."""
-    for layer in policy.rules if policy is not None else ():
-        forms = [type_.form for _, type_ in layer.parameters]
-        if layer.rule.partition("!")[0] == "outlook" and forms == ["seat"] and layer.result.form == "int":
-            return layer.id
-    return None
 
 
 @dataclass(eq=False)

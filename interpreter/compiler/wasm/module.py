@@ -284,7 +284,7 @@ class Compiled:
             place = self._told
         else:
             place = self._options
-            record = self._records.get((index, code)) or self._record(index, code)
+            record = self._records.get((index, code)) or self.record(index, code)
             self._bytes[place : place + len(record)] = record
         try:
             self._step(place)
@@ -309,8 +309,8 @@ class Compiled:
         self._turns[self._turn.tobytes()] = turn
         return turn
 
-    def _record(self, index: int, code: Code) -> bytes:
-        """The words of an option, as bytes."""
+    def record(self, index: int, code: Code) -> bytes:
+        """The words of an option, as bytes. Raises :class:`Unsupported` where memory has no room for a value."""
         found = self._records.get((index, code))
         if found is None:
             number, values = code
@@ -349,7 +349,7 @@ class Compiled:
     def accepts(self, number: int, values: tuple[Value, ...]) -> bool:
         """Whether an option stands among those of the decision at hand."""
         try:
-            record = self._record(self._words[ASKED], (number, values))
+            record = self.record(self._words[ASKED], (number, values))
         except (Unsupported, TypeError, IndexError, ValueError):
             return False
         stride = self._decision(self._words[ASKED]).stride * WORD
@@ -408,8 +408,6 @@ def _made(machine: CompiledMachine, builder: ModuleBuilder, players: tuple[Playe
                 else:
                     peeks = player.peeks(end.ask.name) if player.peeks is not None else ()
                     chosen[index] = builder.policies.choosing(player.policy, index, player.key, peeks)
-            if player.outlook is not None:
-                chosen[builder.stretches.special("start")] = builder.measures.outlook(player.outlook)
             bots.append(chosen)
         text, plan = assembled(builder, first, bots)
         code = serialised(compiled(text_to_binary(text)))

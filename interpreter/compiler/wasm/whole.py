@@ -20,6 +20,7 @@ from interpreter.language.model import Measure
 
 if TYPE_CHECKING:
     from interpreter.compiler.build.module import ModuleBuilder
+    from interpreter.compiler.wasm.machine import Code
     from interpreter.compiler.wasm.module import Compiled
 
 __all__ = [
@@ -61,7 +62,6 @@ bit for each), and the thing."""
 
 GAMES_ALONE, MEASURED, SUMMED = range(3)
 """What is asked of games: that they are played, that they are measured too, that what is measured is summed up."""
-NEVER = 2**31 - 1
 BOT_STREAM = "bot seat {}"
 """The name of a seat's stream: see :func:`interpreter.play.match.streams_for`."""
 
@@ -169,8 +169,6 @@ def whole_text(builder: ModuleBuilder, areas: Areas, numbers: dict[str, int]) ->
         kind_1=FINAL << KIND,
         kind_2=TABLE << KIND,
         kind_3=MET << KIND,
-        round_cell=builder.memory.groups["round"].address,
-        outlook=builder.stretches.special("start"),
     )
 
 
@@ -227,11 +225,9 @@ class Facts:
 
 @frozen(frozen=True, slots=True)
 class Playout:
-    """What a playout came to: what ranks the seats, or how well each stands where it was not played to the end. It has
-    neither where it took too long."""
+    """What a playout came to: what ranks the seats; none where it took too long."""
 
     keys: tuple[tuple[int, ...], ...] | None
-    stands: list[int | None] | None
 
 
 @dataclass(slots=True)
@@ -264,11 +260,12 @@ class Whole:
         self.built = built
         instance, self.areas = built.instance, Areas(*built.addresses["whole"])
         self._games, self._rest = instance.function("games", long=True), instance.function("rest", long=True)
-        self._playout, self._outlook = instance.function("playout", long=True), instance.function("outlook")
+        self._playout = instance.function("playout", long=True)
         self._calm, self._seat = instance.function("calm"), instance.function("seat")
         self._words, self._longs, self._bytes = instance.words, instance.longs, instance.bytes
         self._out = self.areas.players // WORD
         self._asked = STATE // WORD + 1
+        self._options: int = built.addresses["options"]
         self._seats = len(built.builder.constants.seats)
         self._ranks, self._width, self._row = (size // LONG for size in _places(built.builder))
         self._seated: tuple[int, ...] = ()
@@ -336,23 +333,19 @@ class Whole:
         flat = self._longs[start : start + self._seats * width].tolist()
         return tuple(tuple(flat[at * width : (at + 1) * width]) for at in range(self._seats))
 
-    def playout(
-        self, data: bytes, stream: Draws, bots: Sequence[int], limit: int, until: int | None, counts: Sequence[bool]
-    ) -> Playout | None:
-        """Bots that draw from one stream play on from a state: to the end of the game or, where it is said, until a
-        round is behind. None where the module gives up."""
+    def playout(self, data: bytes, first: Code, stream: Draws, bots: Sequence[int], limit: int) -> Playout | None:
+        """A choice is made in a state, and bots that draw from one stream play on to the end of the game. None where
+        the module gives up."""
         from interpreter.compiler.wasm.instance import Trap
 
         self._lay(data, bots)
         try:
-            decisions = self._playout(stream.signed_origin, stream.used, limit, NEVER if until is None else until)
-            if decisions >= limit:
-                return Playout(None, None)
-            if self._words[self._asked] < 0:
-                return Playout(self.keys(), None)
-            return Playout(None, [self._outlook(bots[0], seat) if each else None for seat, each in enumerate(counts)])
-        except Trap:
+            option = self.built.record(self._words[self._asked], first)
+            self._bytes[self._options : self._options + len(option)] = option
+            decisions = self._playout(self._options, stream.signed_origin, stream.used, limit)
+        except (Trap, Unsupported):
             return None
+        return Playout(self.keys() if decisions < limit else None)
 
     def parts(self, measure: Measure) -> tuple[KeyPart, ...]:
         """What stands in the keys of a measure; nothing where none can be taken here."""

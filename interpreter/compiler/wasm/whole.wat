@@ -256,16 +256,16 @@
   (i32.store offset=4 (i32.const {players}) (i32.const 1))
   (i32.const 1))
 
-;; A playout: to the end, or until a round is behind. All bots draw from one stream, which they hand on.
-(func (export "playout") (param $start i64) (param $used i64) (param $limit i32) (param $until i32) (result i32)
+;; A playout: an option is chosen, and bots play on to the end of the game. All draw from one stream, which they hand on.
+(func (export "playout") (param $first i32) (param $start i64) (param $used i64) (param $limit i32) (result i32)
   (local $count i32) (local $asked i32) (local $seat i32) (local $at i32)
   (global.set $measuring (i32.const 0))
   (global.set $row (i32.const {rows}))
+  (call $choose (local.get $first))
   (block $over
     (loop $next
       (local.set $asked (i32.load (i32.const {asked})))
       (br_if $over (i32.lt_s (local.get $asked) (i32.const 0)))
-      (br_if $over (i32.gt_s (i32.load (i32.const {round_cell})) (local.get $until)))
       (br_if $over (i32.ge_s (local.get $count) (local.get $limit)))
       (global.set $arena (global.get $arena_start))
       (global.set $fuel (i32.const {fuel}))
@@ -281,10 +281,3 @@
       (local.set $count (i32.add (local.get $count) (i32.const 1)))
       (br $next)))
   (local.get $count))
-
-;; How well a seat stands, for one kind of bot.
-(func (export "outlook") (param $kind i32) (param $seat i32) (result i32)
-  (global.set $arena (global.get $arena_start))
-  (global.set $fuel (i32.const {fuel}))
-  (call_indirect $bots (type $stretch) (local.get $seat)
-    (i32.add (i32.const {outlook}) (i32.mul (local.get $kind) (i32.const {stretches})))))

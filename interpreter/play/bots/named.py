@@ -23,7 +23,7 @@ __all__ = ["RANDOM", "adviser", "bots_of", "default_bots", "policies_for"]
 
 RANDOM = "random"
 SEARCH = "search"
-PLAYOUTS = 200
+PLAYOUTS = 100
 _DIGITS = 7
 """So many a weight has at most."""
 _QUICK = ("sensible", "greedy")
