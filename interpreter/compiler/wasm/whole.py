@@ -169,6 +169,7 @@ def whole_text(builder: ModuleBuilder, areas: Areas, numbers: dict[str, int]) ->
         kind_1=FINAL << KIND,
         kind_2=TABLE << KIND,
         kind_3=MET << KIND,
+        round_cell=builder.memory.groups["round"].address,
     )
 
 
