@@ -88,11 +88,15 @@ class Options(Sequence[Option]):
     def __init__(self, decision: Decision) -> None:
         self._named = named = decision.named
         self._found: list[Option] = []
-        self._more: Iterator[Code] | None
+        self._more: Iterator[Code] | None = None
+        machine = named.machine
         if decision.is_turned:
-            self._more = named.machine.options(decision.state, decision.env, named.site)
+            self._more = machine.options(decision.state, decision.env, named.site)
+        elif isinstance(listed := machine.listed(decision.state), list):
+            known = named.options
+            self._found = [known.get(code) or named.option(code) for code in listed]
         else:
-            self._more = named.machine.listed(decision.state)
+            self._more = listed
 
     def _all(self) -> list[Option]:
         if self._more is not None:
@@ -150,7 +154,7 @@ class Decision:
     ``actor`` is the seat (from 0), ``context`` the values shown with the decision, ``options`` all legal choices.
     """
 
-    __slots__ = ("_context", "_frame", "_options", "actor", "is_turned", "named", "offered", "state")
+    __slots__ = ("_context", "_frame", "actor", "is_turned", "listed", "named", "offered", "state")
 
     actor: int
     is_turned: bool
@@ -162,7 +166,8 @@ class Decision:
     state: State
     """That of the game. No game stands here: with it every game would be part of a cycle."""
     _context: dict[str, Any]
-    _options: Options
+    listed: Options | None
+    """Nothing before somebody has asked for them."""
 
     @property
     def site(self) -> AskSite:
@@ -213,11 +218,10 @@ class Decision:
 
     @property
     def options(self) -> Options:
-        try:
-            return self._options
-        except AttributeError:
+        found = self.listed
+        if found is None:
             self.named.machine.meter.refill()
-            self._options = found = Options(self)
+            self.listed = found = Options(self)
         return found
 
     def option(self, code: Code) -> Option:
@@ -232,7 +236,7 @@ class Decision:
 
     def gave(self, option: Option) -> bool:
         """Whether this very object was read among the options."""
-        return option is self.offered or (hasattr(self, "_options") and self._options.gave(option))
+        return option is self.offered or (self.listed is not None and self.listed.gave(option))
 
     def __repr__(self) -> str:
         return f"<decision {self.name} of seat {self.actor}>"

@@ -201,7 +201,7 @@ class Game:
         index, actor = asked
         self.decision = decision = Decision()
         decision.actor = actor
-        decision.is_turned, decision.offered = False, None
+        decision.is_turned, decision.offered, decision.listed = False, None, None
         decision.named = self._begun.named.get(index) or self._named(index)
         decision.state = self.state
 
@@ -361,7 +361,8 @@ class Game:
             copy.decision = None
         else:
             copy.decision = decision = Decision()
-            decision.actor, decision.is_turned, decision.offered = asked.actor, asked.is_turned, None
+            decision.actor, decision.is_turned = asked.actor, asked.is_turned
+            decision.offered = decision.listed = None
             if asked.is_turned:
                 decision.frame = asked.frame
             decision.named = asked.named
@@ -498,7 +499,7 @@ def _turned(decision: Decision, seat: int) -> Decision:
     place = decision.named.seat
     assert place is not None
     other = Decision()
-    other.is_turned, other.offered = True, None
+    other.is_turned, other.offered, other.listed = True, None, None
     other.actor, other.frame = seat, (index, (*env[:place], seat, *env[place + 1 :]), *rest)
     other.named, other.state = decision.named, decision.state
     return other

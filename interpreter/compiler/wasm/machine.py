@@ -268,18 +268,14 @@ class CompiledMachine(Machine):
 
     def codes(self, state: State) -> list[Code]:
         """All options of the decision at hand."""
+        found = self.listed(state)
+        return found if isinstance(found, list) else list(found)
+
+    def listed(self, state: State) -> list[Code] | Iterator[Code]:
+        """The same; in the plain form one after another, no further than somebody looks."""
         home = self._lives(state)
         if home is not None and (found := home.codes(state)) is not None:
             return found
-        frame = state.frame
-        assert frame is not None
-        return list(super().options(state, list(frame[1]), self.asks[frame[0]]))
-
-    def listed(self, state: State) -> Iterator[Code]:
-        """The same, one after another: in the plain form no further than somebody looks."""
-        home = self._lives(state)
-        if home is not None and (found := home.codes(state)) is not None:
-            return iter(found)
         frame = state.frame
         assert frame is not None
         return self.options(state, list(frame[1]), self.asks[frame[0]])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import marshal
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from interpreter.compiler.build.memory import STATE
 from interpreter.compiler.build.module import ModuleBuilder
 from interpreter.compiler.build.shapes import WORD, Unsupported, signed
 from interpreter.compiler.wasm.assemble import TURN_HEAD, assembled
-from interpreter.compiler.wasm.codec import Codec, is_plain
+from interpreter.compiler.wasm.codec import Codec
 from interpreter.compiler.wasm.instance import Trap
 from interpreter.compiler.wasm.machine import kept_as
 from interpreter.compiler.wasm.whole import Whole
@@ -51,13 +51,13 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class _Decision:
-    """How the options of a decision lie in memory: the words between two of them, the bytes of each alternative, the
-    types of each alternative's values and, where these are all plain indexes, how many."""
+    """How the options of a decision lie in memory: the bytes between two of them and of each alternative, and the types
+    of each alternative's values. ``codes`` are the options that were met, by their bytes."""
 
     stride: int
     sizes: tuple[int, ...]
     types: tuple[tuple[Type, ...], ...]
-    plain: tuple[int, ...]
+    codes: dict[bytes, Code] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,10 +257,8 @@ class Compiled:
             _, end = self.builder.decisions.asks[index]
             assert isinstance(end, l.Asks)
             types = tuple(tuple(choice.type for choice in option.choices) for option in end.ask.options)
-            plain = tuple(len(each) if all(map(is_plain, each)) else -1 for each in types)
-            stride = self.builder.decisions.stride(index)
             sizes = tuple(self.builder.decisions.words(option) * WORD for option in end.ask.options)
-            found = self._decisions[index] = _Decision(stride, sizes, types, plain)
+            found = self._decisions[index] = _Decision(self.builder.decisions.stride(index) * WORD, sizes, types)
         return found
 
     def cell(self, number: int, data: bytes | None) -> Value:
@@ -301,8 +299,11 @@ class Compiled:
 
     def _met(self) -> Turn:
         """What was told, for the first time."""
-        index, seat, has, drawn, *words = self._turn.cast("i").tolist()
-        code = self._code(words, 0, self._decision(index)) if has else None
+        index, seat, has, drawn, number, *_ = self._turn.cast("i")
+        code = None
+        if has:
+            decision = self._decision(index)
+            code = self._code(self._turn[TURN_HEAD : TURN_HEAD + decision.sizes[number]].tobytes(), decision)
         turn = Turn(index, seat, code, drawn, (index, seat) if index >= 0 else None)
         if len(self._turns) >= MOST_RECORDS:
             self._turns.clear()
@@ -326,22 +327,26 @@ class Compiled:
     def codes(self) -> list[Code]:
         """The options of the decision at hand."""
         decision = self._decision(self._words[ASKED])
-        end = self._list()
-        first = self._options // WORD
-        words = self._words[first : end // WORD].tolist()
-        return [self._code(words, at, decision) for at in range(0, len(words), decision.stride)]
+        data = self._bytes[self._options : self._list()].tobytes()
+        stride, sizes, known = decision.stride, decision.sizes, decision.codes
+        numbers = memoryview(data).cast("i")[:: stride // WORD].tolist()
+        records = [data[at : at + sizes[n]] for n, at in zip(numbers, range(0, len(data), stride), strict=True)]
+        return [known.get(record) or self._code(record, decision) for record in records]
 
-    def _code(self, words: list[int], at: int, decision: _Decision) -> Code:
-        number = words[at]
-        plain = decision.plain[number]
-        if plain >= 0:
-            return number, tuple(words[at + 1 : at + 1 + plain])
-        values = []
-        place = at + 1
-        for type_ in decision.types[number]:
-            values.append(self.codec.value(words, place, type_))
-            place += self.builder.shapes.words(type_)
-        return number, tuple(values)
+    def _code(self, record: bytes, decision: _Decision) -> Code:
+        """The option of some bytes. Equal ones are one object, as long as few are known."""
+        known = decision.codes
+        found = known.get(record)
+        if found is None:
+            number, *words = memoryview(record).cast("i").tolist()
+            values, place = [], 0
+            for type_ in decision.types[number]:
+                values.append(self.codec.value(words, place, type_))
+                place += self.builder.shapes.words(type_)
+            if len(known) >= MOST_RECORDS:
+                known.clear()
+            found = known[record] = number, tuple(values)
+        return found
 
     def is_free(self) -> bool:
         return bool(self._free())
@@ -352,7 +357,7 @@ class Compiled:
             record = self.record(self._words[ASKED], (number, values))
         except (Unsupported, TypeError, IndexError, ValueError):
             return False
-        stride = self._decision(self._words[ASKED]).stride * WORD
+        stride = self._decision(self._words[ASKED]).stride
         found = self._bytes[self._options : self._list()].tobytes()
         return any(found.startswith(record, at) for at in range(0, len(found), stride))
 
@@ -371,15 +376,15 @@ class Compiled:
         used = random.used
         longs[at] = random.signed_origin
         longs[at + 1] = used
-        place = self._decide(player) // WORD
+        place = self._decide(player)
         if longs[at + 1] != used:
             random.go_to(longs[at + 1])
         index = self._words[ASKED]
         decision = self._decision(index)
-        words = self._words[place : place + decision.stride].tolist()
+        record = self._bytes[place : place + decision.sizes[self._words[place // WORD]]].tobytes()
         self.ahead[seat] = Ahead(player, random, random.used)
         self._ask_ahead(seat, player)
-        return self._code(words, 0, decision)
+        return self._code(record, decision)
 
 
 def _kept(machine: CompiledMachine, what: str) -> Made | None:
