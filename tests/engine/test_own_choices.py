@@ -99,7 +99,7 @@ def test_what_is_abandoned_after_a_failure_is_done_once(tmp_path: Path) -> None:
         played.game.apply(played.choose("q"))
     option = played.choose()
     before = played.game.machine.bailouts
-    with gives_up(played.game, "take"):
+    with gives_up(played.game, "step"):
         played.game.apply(option)
     assert played.game.machine.bailouts == before + 1
     assert played["score_all"] == len(played.game.choices) == 4

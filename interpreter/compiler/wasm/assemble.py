@@ -47,9 +47,8 @@ class Plan:
         self.whole = whole
         self.stream = (builder.memory.end + 7) // 8 * 8
         self.turn = self.stream + 16
-        asks = builder.decisions.asks
-        self.turn_size = min(MOST_TOLD, TURN_HEAD + max((builder.decisions.stride(i) for i in asks), default=0) * WORD)
-        self.turn_size = (self.turn_size + 7) // 8 * 8
+        strides = (builder.decisions.stride(index) * WORD for index in builder.decisions.asks)
+        self.turn_size = (min(MOST_TOLD, TURN_HEAD + max(strides, default=WORD)) + 7) // 8 * 8
         self.ahead = self.turn + self.turn_size
         self.undone = self.ahead + (len(builder.constants.seats) * WORD + 7) // 8 * 8
         self.undo = self.undone + 2 * WORD
