@@ -22,6 +22,7 @@ from interpreter.engine.twins import has_rules, twins
 from interpreter.engine.unproved import shown, uncited
 from interpreter.reading.compose import word
 from interpreter.reading.files import Document, Shelf, resolved
+from interpreter.reading.yaml import Mapping
 
 __all__ = ["CHECKS", "Compositions", "compositions", "lint"]
 
@@ -96,10 +97,17 @@ class _Form:
     def family(self) -> str:
         return word(self.ruleset.root.get("family"))
 
+    @property
+    def telling(self) -> frozenset[tuple[str, str]]:
+        """The files that may hold rules: not that of a ruleset which only names others."""
+        is_named_alone = not any(isinstance(entry.value, Mapping) for entry in self.ruleset.root.entries)
+        return self.files - {(self.ruleset.kind, self.ruleset.id)} if is_named_alone else self.files
+
 
 def compositions(shelf: Shelf, named: Collection[Document] = ()) -> Compositions:
     """Every ruleset, then each with every overlay that fits it; where files are named, those that contain one. Where
-    rules in these files may say what others say, also as few as together contain every other file of their families.
+    rules in these files may say what others say, also as few as together contain every other file of their families
+    that may hold rules.
 
     What has errors and contains none of the files, or only with an overlay that is not among them, is skipped. Other
     errors are raised.
@@ -135,19 +143,20 @@ def _load(form: _Form, shelf: Shelf) -> Ruleset:
 
 
 def _beside(forms: Sequence[_Form], asked: Sequence[_Form]) -> list[_Form]:
-    """Others that have, with those that are asked for, every file of their families. What an overlay covers is seen
-    without it."""
+    """Others that have, with those that are asked for, every file of their families that may hold rules. What an
+    overlay covers is seen without it."""
     families = {form.family for form in asked}
     others = [form for form in forms if form not in asked and form.family in families]
     below = {form.ruleset.id for form in asked}
     beside = [form for form in others if form.overlay is None and form.ruleset.id in below]
     known = set[tuple[str, str]]().union(*(form.files for form in asked))
-    while others:
-        most = max(others, key=lambda form: len(form.files - known))
-        if most.files <= known:
+    telling = {form: form.telling for form in others}
+    while telling:
+        most = max(telling, key=lambda form: len(telling[form] - known))
+        if telling[most] <= known:
             break
         beside.append(most)
-        known |= most.files
+        known |= telling[most]
     return beside
 
 
