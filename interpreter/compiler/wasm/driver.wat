@@ -78,7 +78,7 @@
     (then (i32.store (i32.const {undone}) (i32.add (i32.load (i32.const {undone})) (i32.const 1))))))
 
 ;; Goes back to the state that was kept last; 0: there is none.
-(func $take_back (export "take_back") (result i32)
+(func $take_back (result i32)
   (local $slot i32) (local $next i32)
   (if (i32.eqz (i32.load (i32.const {undone}))) (then (return (i32.const 0))))
   (i32.store (i32.const {undone}) (i32.sub (i32.load (i32.const {undone})) (i32.const 1)))
@@ -89,6 +89,12 @@
   (memory.copy (i32.const {state}) (local.get $slot)
     (i32.sub (i32.load offset=8 (local.get $slot)) (i32.const {state})))
   (call $forget)
+  (i32.const 1))
+
+;; The same, and tells of the decision there.
+(func (export "take_back") (result i32)
+  (if (i32.eqz (call $take_back)) (then (return (i32.const 0))))
+  (call $tell)
   (i32.const 1))
 
 ;; Keeps the state, goes on with the option at an address to the next decision, and tells of that.

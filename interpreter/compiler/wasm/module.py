@@ -274,6 +274,10 @@ class Compiled:
     def tell(self) -> Turn:
         """Where the game stands."""
         self._tell()
+        return self.told()
+
+    def told(self) -> Turn:
+        """Where the game stands, as the module has just told."""
         return self._turns.get(self._turn.tobytes()) or self._met()
 
     def step(self, index: int, code: Code, told: Code | None) -> Turn:
@@ -290,10 +294,10 @@ class Compiled:
             if not self.ahead or not self.take_back():
                 raise
             return self.step(index, code, None)  # maybe it was a bot that gave up, asked ahead for the next choice
-        return self._turns.get(self._turn.tobytes()) or self._met()
+        return self.told()
 
     def take_back(self) -> bool:
-        """Back to the state before the last choice, if it is kept in memory."""
+        """Back to the state before the last choice, if it is kept in memory. The module tells where that stands."""
         self._silence_all()
         return bool(self._take_back())
 

@@ -186,13 +186,13 @@ class Resident:
         if len(since) > self.loaded:
             if not built.take_back():
                 return False
+            self.turn = built.told()
         elif self.past:
             built.restore(self.past.pop())
-            self.loaded -= 1
+            self.turn, self.loaded = None, self.loaded - 1
         else:
             return False
         since.pop()
-        self.turn = None
         if state.memo:
             state.memo.clear()
         return True
