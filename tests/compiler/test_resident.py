@@ -159,6 +159,25 @@ def test_bots_that_are_asked_ahead_choose_as_ever(name: str, players: int, seed:
     assert machine.bailouts == 0
 
 
+def test_undo_goes_back_beyond_what_the_module_keeps() -> None:
+    """More choices than states have room there, after and before another game was played on."""
+    games, others = begun("germany-2018", 3, 4), begun("germany-2018", 3, 5)
+    chance, digests = random.Random(2), list[str]()
+    for number in (20, 100):
+        for _ in range(number):
+            assert games[1].decision is not None
+            digests.append(games[1].digest())
+            made(games, chance.choice(games[1].decision.codes[:30]))
+        assert others[1].decision is not None
+        made(others, others[1].decision.codes[0])
+    home: Any = games[0].state.home
+    assert len(home.past) < 100
+    for digest in reversed(digests):
+        assert games[0].undo()
+        assert games[0].digest() == digest
+    assert not games[0].undo()
+
+
 def test_a_state_that_is_changed_from_outside_comes_out_and_goes_back() -> None:
     fast, plain = begun("germany-2018", 3, 4)
     cell = fast.machine.constants.layout.base["round"]

@@ -16,14 +16,13 @@ import pytest
 from interpreter.compiler.build.memory import STATE
 from interpreter.compiler.build.module import ModuleBuilder
 from interpreter.compiler.build.shapes import WORD
-from interpreter.compiler.wasm.assemble import assembled
+from interpreter.compiler.wasm.assemble import TURN_HEAD, assembled
 from interpreter.compiler.wasm.codec import Codec
 from interpreter.engine.ruleset import Ruleset, load
-from interpreter.kernel.chance import name_hash
 from interpreter.kernel.state import State
 from interpreter.play.bots.named import bots_of, policies_for
 from interpreter.play.bots.peeks import peeks_of
-from interpreter.play.match import Match
+from interpreter.play.match import Match, streams_for
 
 wasmtime: Any = pytest.importorskip("wasmtime")
 
@@ -100,6 +99,23 @@ class Pair:
     def frames(self) -> int:
         return self.builder.memory.frames
 
+    @property
+    def is_going_on(self) -> bool:
+        return self.words(STATE, 2)[1] >= 0
+
+    def begin(self, kind: int, seed: int, of_bots: int) -> None:
+        """A game with a kind of bot on all seats, which are asked ahead and draw from the streams of a seed."""
+        self.exports["start"](self.store, seed)
+        for seat, stream in enumerate(streams_for(of_bots, len(self.machine.constants.seats))):
+            self.exports["seat"](self.store, seat, kind, stream.signed_origin)
+            self.exports["ask_ahead"](self.store, seat, kind)
+        self.exports["tell"](self.store)
+
+    def step(self) -> None:
+        """Makes the choice that was told ahead."""
+        assert self.words(self.plan.turn, 3)[2] == 1
+        self.exports["step"](self.store, self.plan.turn + TURN_HEAD)
+
     def options(self, stretch: int, ask: Any) -> list[tuple[int, tuple[Any, ...]]]:
         """The options that the module lists, as the plain form gives them."""
         stride = self.builder.decisions.stride(stretch)
@@ -143,33 +159,24 @@ def test_a_game_of_random_choices_has_the_same_options_and_states(name: str) -> 
 @pytest.mark.parametrize(("name", "policy"), POLICIES)
 def test_a_policy_chooses_the_same(name: str, policy: str) -> None:
     it = pair(name)
-    seats = len(it.machine.constants.seats)
     for seed in (11, 12):
         match = Match(it.ruleset, bots_of(policy, it.ruleset, it.players), seed, it.given)
-        it.exports["start"](it.store, seed)
-        for seat in range(seats):
-            hash_ = name_hash(f"bot seat {seat}")
-            number = it.policies.index(policy)
-            it.exports["seat_bot"](it.store, seat, number, seed, hash_ - 2**64 if hash_ >= 2**63 else hash_)
+        it.begin(it.policies.index(policy), seed, seed)
         while match.step():
-            it.exports["play"](it.store, 1)
+            it.step()
             assert it.state().digest() == match.game.digest(), match.game.last_choice
 
 
 def test_a_game_is_the_same_whatever_was_played_before() -> None:
     it = pair("germany-2018, 4")
-    for seat in range(it.players):
-        it.exports["seat_bot"](it.store, seat, 0, 7, seat)
 
-    def played() -> str:
-        it.exports["start"](it.store, 5)
-        for seat in range(it.players):
-            it.exports["seat_bot"](it.store, seat, 0, 7, seat)
-        it.exports["play"](it.store, 100_000)
+    def played(seed: int) -> str:
+        it.begin(0, seed, 7)
+        while it.is_going_on:
+            it.step()
         return it.state().digest()
 
-    first = played()
+    first = played(5)
     for seed in range(40, 60):
-        it.exports["start"](it.store, seed)
-        it.exports["play"](it.store, 100_000)
-    assert played() == first
+        played(seed)
+    assert played(5) == first

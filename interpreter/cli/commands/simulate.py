@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from interpreter.play.jobs import Crew, Plan
     from interpreter.play.journal import Journal
     from interpreter.play.simulate import Row
+    from interpreter.play.totals import Totals
 
 __all__ = ["command"]
 
@@ -96,13 +97,10 @@ def command(
       regelwerk simulate usa-2018 -n 2000 --bots bench --charts usa.html
       regelwerk simulate germany-2018 -n 100000 --cluster tcp://10.0.0.5:8786 --rows games.duckdb
     """
-    from interpreter.cli.progress import counting, interruptible
     from interpreter.play.bots.named import default_bots
-    from interpreter.play.cluster import ClusterUnavailable
-    from interpreter.play.jobs import Plan, WorkersLost, simulated, summed
+    from interpreter.play.jobs import Plan
     from interpreter.play.rows import RowsUnavailable
     from interpreter.play.summary import summed_up
-    from interpreter.play.totals import Totals
 
     crew = _crew(jobs, cluster, games)
     found, number = players_for(loaded(ruleset, overlays), players)
@@ -119,22 +117,8 @@ def command(
     done = [row for row in done if start <= row.seed < start + games]
     every, known = range(start, start + games), {row.seed for row in done}
     left = [seed for seed in every if seed not in known] if known else every
-    lost, began, totals = None, monotonic(), Totals()
-    with interruptible() as stopped, counting("games", games, len(done)) as tell:
-        try:
-            how = left, crew, alone_for(jobs) if cluster is None else 0.0, stopped
-            if journal is None:
-                for parts in summed(plan, found, *how):
-                    for part in parts:
-                        totals += part
-                        tell(part.games)
-            else:
-                for more in simulated(plan, found, *how):
-                    done.extend(more)
-                    journal.add(more)
-                    tell(len(more))
-        except (WorkersLost, ClusterUnavailable) as error:
-            lost = str(error)
+    began = monotonic()
+    totals, lost = _play(plan, found, (left, crew, alone_for(jobs) if cluster is None else 0.0), journal, done)
     took = monotonic() - began
     done.sort(key=lambda row: row.seed)
     for row in done:
@@ -224,6 +208,38 @@ def _crew(jobs: int | None, address: str | None, games: int) -> AbstractContextM
     from interpreter.play.jobs import cores
 
     return cluster(address, min(jobs or cores(), max(1, games)))
+
+
+def _play(
+    plan: Plan,
+    ruleset: Ruleset,
+    how: tuple[Sequence[int], AbstractContextManager[Crew] | None, float],
+    journal: Journal | None,
+    done: list[Row],
+) -> tuple[Totals, str | None]:
+    """Plays what is left: what these games come to, and why some were lost. With a journal their rows are added to
+    those that are ``done``, and nothing is summed up; without one nobody wants rows."""
+    from interpreter.cli.progress import counting, interruptible
+    from interpreter.play.cluster import ClusterUnavailable
+    from interpreter.play.jobs import WorkersLost, simulated, summed
+    from interpreter.play.totals import Totals
+
+    totals, lost = Totals(), None
+    with interruptible() as stopped, counting("games", len(how[0]) + len(done), len(done)) as tell:
+        try:
+            if journal is None:
+                for parts in summed(plan, ruleset, *how, stopped):
+                    for part in parts:
+                        totals += part
+                        tell(part.games)
+            else:
+                for more in simulated(plan, ruleset, *how, stopped):
+                    done.extend(more)
+                    journal.add(more)
+                    tell(len(more))
+        except (WorkersLost, ClusterUnavailable) as error:
+            lost = str(error)
+    return totals, lost
 
 
 def _write(ruleset: Ruleset, bots: Sequence[str], done: list[Row], rows: Path | None, seats: Path | None) -> None:

@@ -105,8 +105,6 @@ def _handed(given: tuple[int | None, ...], number: int) -> int | None:
 ANY = "?"
 """Cells of any group."""
 ANYTHING = frozenset((ANY,))
-CHANGING = frozenset(("pick",))
-"""Functions of the runtime that have a value and change cells."""
 
 
 def changes(functions: Mapping[str, o.Function]) -> dict[str, frozenset[str]]:
@@ -143,7 +141,8 @@ def changed_by(ops: Any, known: Mapping[str, frozenset[str]]) -> frozenset[str]:
             case o.Do():
                 return ANYTHING
             case o.Call(function):
-                found |= ANYTHING if function in CHANGING else known.get(function, frozenset())
+                helper = HELPERS.get(function)
+                found |= ANYTHING if helper is not None and helper.writes else known.get(function, frozenset())
             case _:
                 pass
     return frozenset(found)
@@ -191,7 +190,7 @@ class _Reader:
                     self._read(group, self._aligned(address, 0, group))
                 case o.Call(function) if function in HELPERS:
                     if HELPERS[function].writes:
-                        self._read("?", ANYONE)
+                        self._read(ANY, ANYONE)
                 case o.Call(function, arguments):
                     self.calls.append((function, tuple(self._param(each) for each in arguments)))
                 case _:

@@ -45,6 +45,8 @@ class Plan:
 
     def __init__(self, builder: ModuleBuilder, first: bytes, whole: Areas, undo_bytes: int) -> None:
         self.whole = whole
+        self.numbers: dict[str, int] = {}
+        """What stands in hand-written text for the words in braces."""
         self.stream = (builder.memory.end + 7) // 8 * 8
         self.turn = self.stream + 16
         strides = (builder.decisions.stride(index) * WORD for index in builder.decisions.asks)
@@ -118,7 +120,7 @@ def assembled(
     for number, bot in enumerate(bots):
         for index, name in bot.items():
             lines.append(f"(elem (table $bots) (i32.const {number * len(stretches) + index}) func ${name})")
-    numbers = {
+    plan.numbers = {
         "first": plan.first,
         "size": plan.first_size,
         "state": STATE,
@@ -145,12 +147,11 @@ def assembled(
         "top": STATE + 2 * WORD,
         "seed": STATE + 4 * WORD,
     }
-    seated = ONLY_BOT if len(bots) == 1 else SEATED_BOT.format(kinds=kinds, state=STATE)
     clear = "\n".join(
         f"  (i64.store (i32.const {at}) (i64.const 0))" for at in range(plan.turn, plan.turn + plan.turn_size, 8)
     )
-    driver = written("driver.wat").format(bot=seated, clear=clear, **numbers)
-    lines.extend((driver, whole_text(builder, plan.whole, numbers)))
+    driver = written("driver.wat").format(clear=clear, **plan.numbers)
+    lines.extend((driver, whole_text(builder, plan.whole, plan.numbers)))
     data = dict(builder.memory.data)
     data[plan.first] = first
     lines.extend(_data(data))
@@ -300,10 +301,3 @@ def _data(data: dict[int, bytes]) -> Iterator[str]:
 
 def _segment(address: int, content: bytes) -> str:
     return f'(data (i32.const {address}) "{"".join(f"{chr(92)}{byte:02x}" for byte in content)}")'
-
-
-ONLY_BOT = "(local.get $asked)"
-SEATED_BOT = """(i32.add (local.get $asked)
-          (i32.load (i32.add (i32.const {kinds}) (i32.shl (call_indirect $actor_of (type $stretch)
-            (i32.load (i32.const {state})) (local.get $asked)) (i32.const 2)))))"""
-"""The number of the function by which the bot on the seat that is asked chooses."""

@@ -135,10 +135,6 @@
   (i64.store (local.get $at) (local.get $start))
   (i64.store offset=8 (local.get $at) (i64.const 0)))
 
-;; The same with the stream of a seed and the hash of a name.
-(func $seat_bot (export "seat_bot") (param $seat i32) (param $kind i32) (param $seed i64) (param $hash i64)
-  (call $seat (local.get $seat) (local.get $kind) (call $start (local.get $seed) (local.get $hash))))
-
 ;; Whether the decision at hand has more than one option.
 (func (export "free") (result i32)
   (global.set $arena (global.get $arena_start))
@@ -158,18 +154,3 @@
     (i32.add (i32.load (i32.const {asked})) (i32.mul (local.get $kind) (i32.const {stretches})))))
   (memory.copy (i32.const {stream}) (local.get $at) (i32.const 16))
   (local.get $option))
-
-;; Lets the bots play so many decisions, or to the end of the game; gives how many there were.
-(func $play (export "play") (param $limit i32) (result i32)
-  (local $asked i32) (local $count i32)
-  (block $over
-    (loop $next
-      (br_if $over (i32.ge_s (local.get $count) (local.get $limit)))
-      (local.set $asked (i32.load (i32.const {asked})))
-      (br_if $over (i32.lt_s (local.get $asked) (i32.const 0)))
-      (global.set $arena (global.get $arena_start))
-      (global.set $fuel (i32.const {fuel}))
-      (call $choose (call_indirect $bots (type $stretch) (i32.load (i32.const {state})) {bot}))
-      (local.set $count (i32.add (local.get $count) (i32.const 1)))
-      (br $next)))
-  (local.get $count))

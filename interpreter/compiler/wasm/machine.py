@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from interpreter.compiler import constants
 from interpreter.compiler.constants import RuleFailure, check_records
 from interpreter.compiler.plain.machine import Machine
 from interpreter.kernel.chance import ChanceSource, Draws, Seeded
@@ -193,14 +194,14 @@ class CompiledMachine(Machine):
         if home is None or home.fetched or home.chance is not chance or home.built is not self.compiled or self.plain:
             home = self._enters(state, chance)
         if home is not None:
-            if len(home.since) > home.room:
-                self._check_records(state, home.records)
+            if len(home.since) + home.known > constants.MAXIMUM_RECORDS:
+                self._refuse(state, home.records)
             turn = home.take(state, code)
             if turn is not None:
                 return turn.asked  # type: ignore[no-any-return]
             self.bailouts += 1
-        else:
-            self._check_records(state, len(state.log))
+        elif len(state.log) > constants.MAXIMUM_RECORDS:
+            self._refuse(state, len(state.log))
         self._plainly(state, lambda: super(CompiledMachine, self).take(state, chance, *code))
         try:
             return self.asked(state)
@@ -208,9 +209,10 @@ class CompiledMachine(Machine):
             self.undo(state)
             raise
 
-    def _check_records(self, state: State, records: int) -> None:
-        if (asked := self.asked(state)) is not None:
-            check_records(records, self.asks[asked[0]].ask.span)
+    def _refuse(self, state: State, records: int) -> None:
+        """The log has too many records for a further choice."""
+        asked = self.asked(state)
+        check_records(records, self.asks[asked[0]].ask.span if asked is not None else None)
 
     def perform(self, state: State, chance: ChanceSource, procedure: str, then: str = "", number: int = 1) -> None:
         self._plainly(state, lambda: super(CompiledMachine, self).perform(state, chance, procedure, then, number))

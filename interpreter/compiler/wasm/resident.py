@@ -5,7 +5,6 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from interpreter.compiler import constants
 from interpreter.compiler.build.shapes import Unsupported
 from interpreter.compiler.wasm.instance import Trap
 from interpreter.kernel.chance import Draws, Seeded
@@ -32,23 +31,24 @@ class Resident:
     """
 
     __slots__ = (
-        "_known",
         "_seen",
         "built",
         "chance",
         "data",
         "fetched",
         "heeded",
+        "known",
         "loaded",
         "origin",
         "past",
-        "room",
         "since",
         "turn",
     )
 
     def __init__(self, built: Compiled, origin: State | bytes, data: bytes | None, chance: Seeded) -> None:
         self.built, self.origin, self.data = built, origin, data
+        self.known = len(origin.log) if isinstance(origin, State) else 0
+        """So many records had the log of the origin."""
         self.chance = chance
         self.turn: Turn | None = None
         self.heeded = False
@@ -57,17 +57,11 @@ class Resident:
         self.loaded = 0
         self.fetched = False
         self._seen: tuple[list[Value], object, int] = ([], None, -1)
-        self._told_of_log()
-
-    def _told_of_log(self) -> None:
-        self._known = len(self.origin.log) if isinstance(self.origin, State) else 0
-        self.room = constants.MAXIMUM_RECORDS - self._known
-        """So many choices may there be since: each has a record in the log at least."""
 
     @property
     def records(self) -> int:
         """So many records the log holds at least: those that are known, and one for each choice since."""
-        return len(self.since) + self._known
+        return len(self.since) + self.known
 
     # --- looked at from outside
 
@@ -84,8 +78,7 @@ class Resident:
         """The choices are made again in the plain form. What was fetched before stays the same object."""
         origin = self.origin if isinstance(self.origin, State) else self.built.codec.decode(self.origin)
         self.built.machine.play_again(origin, self.chance, self.since)
-        self.origin, self.since = origin, []
-        self._told_of_log()
+        self.origin, self.known, self.since = origin, len(origin.log), []
         self.past.clear()
         self.loaded = 0
         self.built.forget_past(self)

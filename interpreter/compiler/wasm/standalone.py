@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from interpreter.base.frozen import dataclass
@@ -10,7 +9,7 @@ from interpreter.compiler.build.memory import STATE
 from interpreter.compiler.build.module import ModuleBuilder
 from interpreter.compiler.build.shapes import WORD
 from interpreter.compiler.build.standalone import Standalone
-from interpreter.compiler.wasm.assemble import FUEL, Bots, Plan, assembled
+from interpreter.compiler.wasm.assemble import Bots, Plan, assembled
 from interpreter.compiler.wasm.runtime import written
 
 __all__ = ["EXPORTS", "StandaloneModule", "standalone_module"]
@@ -56,7 +55,7 @@ def standalone_module(builder: ModuleBuilder, first: bytes, bots: Bots, streams:
     strides = [0] * len(builder.program.stretches)
     for index in builder.decisions.asks:
         strides[index] = builder.decisions.stride(index) * WORD
-    sizes = memory.words(strides)
+    rows = memory.words(strides)
     text, plan = assembled(builder, first, bots, own, undo_bytes=UNDO_BYTES)
     head, _, _ = text.rpartition(")")
     seated = "\n".join(
@@ -64,16 +63,8 @@ def standalone_module(builder: ModuleBuilder, first: bytes, bots: Bots, streams:
         for seat, stream in enumerate(streams)
     )
     face = written("standalone.wat").format(
-        **{"state": STATE, "asked": STATE + WORD, "top": STATE + 2 * WORD, "undone": plan.undone},
+        **plan.numbers,
         **{"buffer": faces.buffer, "mask": faces.mask, "cells": memory.frames - STATE, "seated": seated},
-        **{"masks": builder.constants.layout.size * WORD, "sizes": sizes, "fuel": FUEL},
-        stretches=_number_of_stretches(text),
+        **{"masks": builder.constants.layout.size * WORD, "strides": rows},
     )
     return StandaloneModule(f"{head}{face})", plan, faces.buffer, faces.mask, plan.slots)
-
-
-def _number_of_stretches(text: str) -> int:
-    """The size of the table of stretches: the functions of one bot take as many places in the table of bots."""
-    found = re.search(r"\(table \$stretches (\d+) ", text)
-    assert found is not None
-    return int(found[1])

@@ -4,6 +4,10 @@
 {seated}
   (call $begin (local.get $seed)))
 
+;; Puts a kind of bot on a seat, with the stream of a seed and the hash of a name.
+(func $seat_bot (export "seat_bot") (param $seat i32) (param $kind i32) (param $seed i64) (param $hash i64)
+  (call $seat (local.get $seat) (local.get $kind) (call $start (local.get $seed) (local.get $hash))))
+
 ;; The decision at hand; -1: none, the game is over.
 (func (export "decision") (result i32)
   (i32.load (i32.const {asked})))
@@ -18,7 +22,7 @@
 (func (export "count") (result i32)
   (if (i32.lt_s (i32.load (i32.const {asked})) (i32.const 0)) (then (return (i32.const 0))))
   (i32.div_u (i32.sub (call $list) (global.get $options))
-    (i32.load (i32.add (i32.const {sizes}) (i32.shl (i32.load (i32.const {asked})) (i32.const 2))))))
+    (i32.load (i32.add (i32.const {strides}) (i32.shl (i32.load (i32.const {asked})) (i32.const 2))))))
 
 ;; Keeps the state and goes on with an option.
 (func (export "choose") (param $option i32)
@@ -37,6 +41,24 @@
   (global.set $fuel (i32.const {fuel}))
   (call_indirect $bots (type $stretch) (i32.load (i32.const {state}))
     (i32.add (i32.load (i32.const {asked})) (i32.mul (local.get $policy) (i32.const {stretches})))))
+
+;; Lets the bots play so many decisions, or to the end of the game; gives how many there were.
+(func (export "play") (param $limit i32) (result i32)
+  (local $asked i32) (local $count i32)
+  (block $over
+    (loop $next
+      (br_if $over (i32.ge_s (local.get $count) (local.get $limit)))
+      (local.set $asked (i32.load (i32.const {asked})))
+      (br_if $over (i32.lt_s (local.get $asked) (i32.const 0)))
+      (global.set $arena (global.get $arena_start))
+      (global.set $fuel (i32.const {fuel}))
+      (call $choose (call_indirect $bots (type $stretch) (i32.load (i32.const {state}))
+        (i32.add (local.get $asked)
+          (i32.load (i32.add (i32.const {kinds}) (i32.shl (call_indirect $actor_of (type $stretch)
+            (i32.load (i32.const {state})) (local.get $asked)) (i32.const 2)))))))
+      (local.set $count (i32.add (local.get $count) (i32.const 1)))
+      (br $next)))
+  (local.get $count))
 
 ;; The cells as a seat may see them.
 (func (export "view") (param $seat i32) (result i32)

@@ -15,6 +15,7 @@ from interpreter.base.frozen import dataclass as frozen
 from interpreter.compiler.build.measures import MEASURE, OF_BITS, ROUND, ROUND_BITS, KeyPart, key_parts
 from interpreter.compiler.build.memory import STATE
 from interpreter.compiler.build.shapes import NO_NUMBER, WORD, Unsupported, halves, signed
+from interpreter.compiler.wasm.runtime import written
 from interpreter.kernel.chance import Draws, name_hash
 from interpreter.language.model import Measure
 
@@ -38,7 +39,6 @@ __all__ = [
     "Head",
     "Whole",
     "reserve",
-    "template",
     "whole_text",
 ]
 
@@ -124,18 +124,11 @@ def reserve(builder: ModuleBuilder) -> Areas:
     )
 
 
-def template() -> str:
-    """The functions with names for what each module has elsewhere."""
-    from importlib.resources import files
-
-    return (files(__package__) / "whole.wat").read_text(encoding="utf-8")
-
-
 def whole_text(builder: ModuleBuilder, areas: Areas, numbers: dict[str, int]) -> str:
     """The functions as WebAssembly text. ``numbers`` are those of the driver."""
     seats, counts = len(builder.constants.seats), builder.constants.statics["seat.counts"]
     ranks, rank_bytes, row_bytes = _places(builder)
-    return template().format(
+    return written("whole.wat").format(
         **numbers,
         records=areas.records,
         records_limit=areas.records + RECORDS * RECORD,
