@@ -50,7 +50,7 @@ def command(targets: tuple[str, ...], every: bool, off: tuple[str, ...], error: 
     from interpreter.base.diagnostics import render, to_json
     from interpreter.cli.commands.validate import annotate, own_files
     from interpreter.engine.cache import kept_trees
-    from interpreter.engine.lint import compositions, lint
+    from interpreter.lint.checks import compositions, lint
     from interpreter.reading.files import resolved, shelf_for
 
     _check_codes((*off, *error))
@@ -96,9 +96,9 @@ def _check_codes(codes: tuple[str, ...]) -> None:
 def _named(target: str) -> list[Document]:
     """The file of a path, the files of a ruleset in its folder of rulesets, or all files of a folder."""
     from interpreter.base.diagnostics import RulesetError
-    from interpreter.engine.contents import files_of
     from interpreter.engine.ruleset import find
     from interpreter.reading.files import resolved, shelf_for
+    from interpreter.reading.ruleset_files import files_of
 
     if not Path(target).is_dir():
         shelf, document, found = find(target)
