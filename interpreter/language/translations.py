@@ -27,10 +27,11 @@ _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
 def asked(model: Model) -> Iterator[c.Ask]:
-    """Every decision of a ruleset, wherever it is asked for."""
-    procedures = [layer for rule in model.rules.values() for layer in rule.layers]
-    for layer in (*procedures, *model.blocks.values()):
-        yield from (node for node in descendants(layer.body) if isinstance(node, c.Ask))
+    """Every decision of a ruleset, wherever it is asked for: in procedures, not in functions."""
+    layers = [layer for rule in model.rules.values() for layer in rule.layers]
+    for layer in (*layers, *model.blocks.values()):
+        if layer.form == "does":
+            yield from (node for node in descendants(layer.body) if isinstance(node, c.Ask))
 
 
 def sayable(model: Model, boards: Mapping[str, Iterable[str]]) -> dict[str, list[tuple[str, Type]]]:

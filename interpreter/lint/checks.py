@@ -81,7 +81,7 @@ def _is_comment(line: str) -> bool:
     return line.lstrip().startswith("#")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # a key of dicts: by itself, not by the text of its files
 class _Form:
     """A ruleset, alone or with an overlay that fits it, and kind and id of the files that it is made of."""
 
