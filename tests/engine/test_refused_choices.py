@@ -11,7 +11,7 @@ import interpreter
 from interpreter.engine.decision import Option
 from interpreter.engine.game import Game
 from interpreter.engine.refusal import IllegalMove
-from interpreter.language.types import Type
+from interpreter.language.types import NODE
 from interpreter.play.bots.named import bots_of
 from interpreter.play.match import streams_for
 
@@ -117,7 +117,7 @@ def test_what_a_policy_chose_is_legal_for_that_decision_alone() -> None:
 def test_what_is_wrong_with_a_value_is_said_in_the_words_of_the_family() -> None:
     names = interpreter.load("germany-2018").names
     with pytest.raises(ValueError, match="got 'Esen', want a city; did you mean `Essen`"):
-        names.value("Esen", Type("node"))
+        names.value("Esen", NODE)
 
 
 @pytest.mark.parametrize("choice", ["offer", None, 7, ["offer"]])

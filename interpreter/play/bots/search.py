@@ -20,6 +20,7 @@ from interpreter.engine.game import Game, places_of
 from interpreter.engine.worlds import Undealt, Worlds
 from interpreter.kernel.state import Value
 from interpreter.language.policies import Policy
+from interpreter.language.types import IntType
 from interpreter.play.bots.base import Bot, Code, Stream
 from interpreter.play.bots.inside import whole_for
 from interpreter.play.bots.policy import PolicyBot
@@ -159,7 +160,7 @@ class _Search:
         for code in self.codes:
             choices = options[code[0]].core.choices
             place = 0
-            if choices and choices[-1].type.form == "int":
+            if choices and isinstance(choices[-1].type, IntType):
                 group = code[0], code[1][:-1]
                 place = alike[group] = alike.get(group, -1) + 1
             if place & (place - 1) == 0:
