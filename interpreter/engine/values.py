@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from interpreter.base.frames import frame
+from interpreter.base.messages import frame
 from interpreter.kernel.state import Value
+from interpreter.language.directed_links import ways_of
 from interpreter.language.model import Model
 from interpreter.language.types import (
     NODE,
@@ -28,7 +29,6 @@ from interpreter.language.types import (
     SetType,
     Type,
 )
-from interpreter.language.ways import ways_of
 
 __all__ = ["Names", "type_text"]
 

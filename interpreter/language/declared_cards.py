@@ -14,7 +14,7 @@ from interpreter.language.model import CardKind, CardRow
 from interpreter.language.texts import printed
 from interpreter.language.types import IntType, TextType
 from interpreter.reading.compose import Entry, word
-from interpreter.reading.printed import Cell, PrintedTable
+from interpreter.reading.printed_tables import Cell, PrintedTable
 from interpreter.reading.yaml import Entry as YamlEntry
 from interpreter.reading.yaml import Mapping, Scalar
 
