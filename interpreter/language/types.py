@@ -110,7 +110,7 @@ def read_type(holder: Type, *, unit: bool) -> Type:
 
 
 def accepts(wanted: Type, got: Type) -> bool:
-    """Whether a value of type ``got`` may stand where ``wanted`` is wanted."""
+    """Return whether a value of type ``got`` may stand where ``wanted`` is wanted."""
     if got.form == "never":
         return True
     if got.form == "none":
@@ -163,7 +163,7 @@ Records = Mapping[str, Mapping[str, Type]]
 
 
 def has_cards(type_: Type, records: Records) -> bool:
-    """Whether a value of the type can hold cards."""
+    """Return whether a value of the type can hold cards."""
     if type_.form == "record":
         return any(has_cards(each, records) for each in records[type_.name].values())
     if type_.form in ("list", "set") and type_.of is not None:

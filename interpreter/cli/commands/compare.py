@@ -43,7 +43,7 @@ _Found = TypeVar("_Found")
 
 @dataclass(frozen=True, slots=True)
 class _Sides:
-    """What is compared, and as what it is played."""
+    """Both sides of a comparison, and how each is played."""
 
     names: tuple[str, str]
     overlays: tuple[str, ...]
@@ -53,7 +53,7 @@ class _Sides:
 
 @dataclass(frozen=True, slots=True)
 class _Games:
-    """Which games of both sides are played; ``each``: every difference by itself as well."""
+    """Games to play on both sides; ``each``: also for every difference by itself."""
 
     count: int
     bots: str | None
@@ -435,7 +435,7 @@ def _text_of(played: Played, names: Sequence[str]) -> None:
 
 
 def _singly(singly: Sequence[Alone], names: Sequence[str]) -> None:
-    """What each difference does by itself."""
+    """Measure the effect of each difference by itself."""
     say()
     say(styled("Each by itself", bold=True))
     say(f"  {names[0]} with one thing of {names[1]}, beside {names[0]} as it is: games that part")

@@ -166,7 +166,7 @@ def _books(rulebook: str | None, ruleset: str | None) -> dict[str, list[Ruleset]
 
 
 def _counts(coverage: Coverage) -> dict[str, int | None]:
-    """How many of the counted statements are cited, waived, both of it, shown and proved."""
+    """Count the statements that are cited, waived, both, shown and proved."""
     ids = {statement.id for statement in coverage.counted}
     return {
         "counted": len(ids),

@@ -85,7 +85,7 @@ def command(where: str, name: str, overlays: tuple[str, ...], language: str, out
 
 
 def _line(where: str, number: str, output: str, language: str) -> None:
-    """Why a line of a log is there."""
+    """Explain the origin of a line of a log."""
     from interpreter.cli.failures import refused
     from interpreter.explain.provenance import account_of
     from interpreter.play.game_records import ruleset_of
@@ -117,7 +117,7 @@ def _line(where: str, number: str, output: str, language: str) -> None:
 
 
 def _is_move(game: Game, text: str) -> bool:
-    """Whether a text begins with what somebody could do at the game's decision."""
+    """Return whether a text begins with what somebody could do at the game's decision."""
     decision = game.decision
     words = text.split()
     return decision is not None and bool(words) and any(option.name == words[0] for option in decision.site.options)
@@ -132,7 +132,7 @@ def _out_of_turn(game: Game | None, text: str) -> str:
 
 
 def _moves(game: Game | None) -> str:
-    """What could be done instead, where a game is asked about."""
+    """List the legal moves at a decision of a saved game."""
     if game is None:
         return ""
     if game.decision is None:

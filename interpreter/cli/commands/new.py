@@ -222,7 +222,7 @@ def _write(path: Path, text: str, written: list[Path]) -> None:
 
 
 def _check_runs(kind: str, files: list[NewFile], root: Path, base: Ruleset | None) -> None:
-    """What was written can be loaded; else it is told why, and what would have to be written by hand."""
+    """Check that the new files load; otherwise say why, and what to write by hand."""
     from interpreter.authoring.scaffold import left_out
     from interpreter.base.diagnostics import RulesetError, render
     from interpreter.cli.failures import refused
@@ -263,7 +263,7 @@ def _commands(kind: str, files: list[NewFile], places: dict[str, str], root: Pat
 
 
 def _is_known(root: Path) -> bool:
-    """Whether what lies in a folder of rulesets is found by its id alone."""
+    """Return whether what lies in a folder of rulesets is found by its id alone."""
     from interpreter.base.paths import ruleset_roots
 
     return root.resolve() in {path.resolve() for path in ruleset_roots()}

@@ -147,7 +147,7 @@ def command(
 
 
 def _check_files(rows: Path | None, seats: Path | None, charts: Path | None) -> None:
-    """What is asked for can be written, as far as that can be known before games are played."""
+    """Check that the output files can be written, as far as possible before games are played."""
     from interpreter.drawing.game_charts import ChartsUnavailable, check_charts
     from interpreter.simulate.flat_tables import RowsUnavailable, check_file
 
@@ -180,7 +180,7 @@ def _seed_of(seed: int | None, path: Path | None, resume: bool) -> int:
 
 
 def _kept(path: Path | None, plan: Plan, seed: int, resume: bool) -> tuple[Journal | None, list[Row]]:
-    """Where games are kept while they are played, and those that are there already."""
+    """Return the checkpoint file and the games that it already holds."""
     from interpreter.simulate.checkpoint import Journal, OtherSimulation
 
     if path is None:
@@ -197,8 +197,8 @@ def _kept(path: Path | None, plan: Plan, seed: int, resume: bool) -> tuple[Journ
 
 
 def _crew(jobs: int | None, address: str | None, games: int) -> AbstractContextManager[Crew] | None:
-    """Who plays; nobody but this process where one is enough. Processes that were asked for begin at once, while the
-    ruleset is loaded."""
+    """Start the worker processes; none if this process is enough. Processes that were asked for begin at once, while
+    the ruleset is loaded."""
     if address is None:
         found = crew_for(jobs, games)
         if jobs is None or found is None:
@@ -266,7 +266,7 @@ def _draw(title: str, data: dict[str, Any], path: Path) -> None:
 
 
 def _end(done: int, games: int, journal: Journal | None, lost: str | None) -> None:
-    """How it ended, where that is not as it should be."""
+    """Report an interrupted or incomplete run."""
     if done == games:
         return
     kept = f"; --resume plays the others, from {journal.path}" if journal is not None and done else ""

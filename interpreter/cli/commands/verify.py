@@ -113,7 +113,7 @@ def command(
 
 
 def _skipped(played: Played, games: int | None, asked_for: int | None, seconds: float | None) -> list[str]:
-    """What was left out, beside what is only checked now and then."""
+    """Report the checks that were left out, beside those that are sampled."""
     found = []
     if games is not None and seconds is not None and played.games < games:
         remedy = "" if asked_for is not None else f"; `--games {games}` plays them all"

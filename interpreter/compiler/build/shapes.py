@@ -59,7 +59,7 @@ class Shapes:
         return "i64" if type_.form == "int" else "i32"
 
     def is_scalar(self, type_: Type) -> bool:
-        """Whether a value is one word."""
+        """Return whether a value is one word."""
         return type_.form not in ("list", "set", "bag", "record", "room", "pile")
 
     def is_listed(self, type_: Type) -> bool:
@@ -85,7 +85,7 @@ class Shapes:
         return tuple(self.model.records[type_.name].values())
 
     def width(self, type_: Type) -> int:
-        """How many kinds a bag has."""
+        """Return the number of kinds in a bag."""
         return len(self.model.kinds[type_.name].members)
 
     def held(self, holder: Type) -> Type:
@@ -104,7 +104,7 @@ class Shapes:
                 return holder
 
     def domain(self, type_: Type) -> int:
-        """How many values a scalar type has, as far as it is known; 0 where it is not."""
+        """Return the number of values of a scalar type; 0 if unknown."""
         match type_.form:
             case "card":
                 return self._cards.get(type_.name, self._cards[""])
@@ -115,7 +115,7 @@ class Shapes:
                 return self.domains.get(type_.form, 0)
 
     def capacity(self, type_: Type) -> int:
-        """How many items a kept list has room for."""
+        """Return the maximum number of items of a stored list."""
         item = self.item(type_)
         if not self.is_scalar(item):
             many = self._cards[""] if item.form == "pile" else MANY_ITEMS
@@ -144,7 +144,7 @@ class Shapes:
             start += self.words(type_) * WORD
 
     def is_flat(self, type_: Type) -> bool:
-        """Whether the kept form holds no list, bag or record inside: it is the form in registers, too."""
+        """Return whether the kept form holds no list, bag or record inside: it is the form in registers, too."""
         if self.is_scalar(type_) or type_.form == "bag":
             return True
         if self.is_listed(type_):
@@ -152,7 +152,7 @@ class Shapes:
         return all(map(self.is_scalar, self.fields(type_)))
 
     def none(self, type_: Type) -> int:
-        """What stands for none in a register."""
+        """Return the register value for none."""
         if not self.is_scalar(type_):
             return 0
         return NO_NUMBER if type_.form == "int" else NO_INDEX
