@@ -243,7 +243,8 @@ class Desk:
     # --- checking
 
     def check(self, path: Path) -> Iterator[dict[Path, list[Diagnostic]]]:
-        """Check all files, in short steps, and yield the diagnostics after each. Whoever has a newer text stops here."""
+        """Check all files, in short steps, and yield the diagnostics after each. Whoever has a newer text stops
+        here."""
         document, found = self._document(path, self.texts)
         if document is None and not self._is_ours(path):
             found = []

@@ -43,7 +43,8 @@ class Request:
         self.store, self.key = kept_in, key
 
     def kept(self) -> tuple[Any, Late, bytes] | None:
-        """Return what a game needs from the cache, a loader for the rest, and a digest; nothing if no entry is valid."""
+        """Return what a game needs from the cache, a loader for the rest, and a digest; nothing if no entry is
+        valid."""
         data = self.store.get(self.key)
         if data is None:
             return None

@@ -423,7 +423,8 @@ class Game:
         return view_of(self, player)
 
     def log(self, player: int | None = None, language: str = "en") -> list[Line]:
-        """Return the events as lines that the player may read, since this object was made. ``ValueError`` as of a view."""
+        """Return the events as lines that the player may read, since this object was made. ``ValueError`` as of a
+        view."""
         from interpreter.engine.views import lines_of
 
         self._check_seat(player)

@@ -287,7 +287,8 @@ def board_of(
 
 
 def is_shown(game: Game, board: Board, player: int | None = None, seen: State | None = None) -> bool:
-    """Return whether a board is shown now: its condition holds, as far as the player may see what it reads (``seen``)."""
+    """Return whether a board is shown now: its condition holds, as far as the player may see what it reads
+    (``seen``)."""
     if board.test is None:
         return True
     state = (seen or seen_by(game, player)) if board.when != "end of game" else game.state

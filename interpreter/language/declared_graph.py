@@ -128,7 +128,8 @@ class Graphs(Reader):
             node.place.update({head.removeprefix("place."): node.values.pop(head) for head in printed_here})
 
     def _links(self, graph: GraphDecl, *, both: bool) -> bool:
-        """Return whether the links could be read, so that ways are known. ``both``: two nodes may have a link each way."""
+        """Return whether the links could be read, so that ways are known. ``both``: two nodes may have a link each
+        way."""
         entry = self.composition.single("links")
         table = printed(entry.value, self.report) if entry else None
         if table is None:

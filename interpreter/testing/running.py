@@ -246,7 +246,8 @@ def _refused(game: Game, checked: Checked, refusal: Refusal) -> Iterator[Failure
 
 
 def _rightly(error: IllegalMove, refusal: Refusal, ruleset: Ruleset, waits: tuple[str, ...] = ()) -> Iterator[Failure]:
-    """Return whether a choice was refused by a rule, the one that is named, with the statements named of its own books."""
+    """Return whether a choice was refused by a rule, the one that is named, with the statements named of its own
+    books."""
     if not error.reasons:
         yield Failure(f"this is refused by no rule: {error}", refusal.move.span, waits)
         return

@@ -68,7 +68,8 @@ class Known:
         self.changes = changes(functions)
 
     def is_worth(self, op: Any) -> bool:
-        """Return whether an op is worth being worked out only once, and :meth:`depends` tells all that it follows from."""
+        """Return whether an op is worth being worked out only once, and :meth:`depends` tells all that it follows
+        from."""
         match op:
             case o.Call(function, arguments) if function in self.looks:
                 return all(isinstance(each, PLAIN) for each in inner(arguments))

@@ -180,8 +180,8 @@ def _ordinary(name: str, function: Any, store: Any, *arguments: int) -> int:
 
 @cache
 def knows_unchecked() -> bool:
-    """Return whether wasmtime's C function that calls without checks has the parameters that are known here. They are not part
-    of what its Python package promises."""
+    """Return whether wasmtime's C function that calls without checks has the parameters that are known here. They
+    are not part of what its Python package promises."""
     try:
         from wasmtime import _bindings as c
 
