@@ -50,20 +50,23 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @ruleset_argument
 @overlays_option
 @click.option(
-    "-n", "--games", type=click.IntRange(1, MOST_GAMES), default=100, show_default=True, help="How many games."
+    "-n", "--games", type=click.IntRange(1, MOST_GAMES), default=100, show_default=True, help="Number of games."
 )
 @players_option
 @seed_option
 @settings_option
 @bots_option()
 @jobs_option
-@click.option("--cluster", metavar="ADDRESS", help="Play on a Dask cluster; `local` for one of this machine.")
-@click.option("--rows", type=_FILE, metavar="FILE", help="A row for each game (.csv, .parquet, .duckdb, .jsonl).")
-@click.option("--seats", type=_FILE, metavar="FILE", help="A row for each seat and round, in the same formats.")
+@click.option("--cluster", metavar="ADDRESS", help="Play on a Dask cluster; `local` starts one on this machine.")
+@click.option("--rows", type=_FILE, metavar="FILE", help="Write a row for each game (.csv, .parquet, .duckdb, .jsonl).")
+@click.option("--seats", type=_FILE, metavar="FILE", help="Write a row for each seat and round, in the same formats.")
 @click.option(
-    "--charts", type=_FILE, metavar="FILE", help="The summary as a page with charts (.html), or charts (.png)."
+    "--charts",
+    type=_FILE,
+    metavar="FILE",
+    help="Write the summary as a page with charts (.html), or the charts (.png).",
 )
-@click.option("--resume", is_flag=True, help="Go on with what an earlier call for the same files has left.")
+@click.option("--resume", is_flag=True, help="Resume an interrupted run with the same files.")
 @output_option("text", "json")
 def command(
     ruleset: str,
@@ -81,12 +84,12 @@ def command(
     resume: bool,
     output: str,
 ) -> None:
-    """Plays many games by bots. Game i (from 0) has the seed N + i: `run` with it plays the same game.
+    """Let bots play many games. Game i (from 0) has the seed N + i: `run` with that seed plays the same game.
 
-    The rows are the same for the same seed, however many play. Ctrl-C ends early and keeps what is done: the summary
-    and the files are those of the games so far, and --resume plays the others.
+    Results depend on the seed only, not on the number of processes. After Ctrl-C, the summary and the files contain the
+    games so far; --resume plays the others.
 
-    What stands in rows and summary are the `measures` of the ruleset. A .duckdb file takes both tables.
+    The `measures` of the ruleset define the summary and the columns. A .duckdb file takes both tables.
 
     \b
     Examples:
