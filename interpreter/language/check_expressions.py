@@ -95,7 +95,7 @@ class Expressions:
         return self.fit(found, wanted, node.span, what)
 
     def knows(self, node: n.Name) -> bool:
-        """Whether a name means anything here; nothing is said where it does not."""
+        """Return whether a name means anything here; nothing is said where it does not."""
         found: list[Diagnostic] = []
         report, self.report = self.report, found.append
         try:
@@ -892,7 +892,7 @@ class Expressions:
         return c.Comparison(operator, first, second, type=BOOL, span=span)  # type: ignore[arg-type]
 
     def _stands_alone(self, node: n.Expr) -> bool:
-        """Whether the type of an expression is known without knowing what is wanted."""
+        """Return whether the type of an expression is known without knowing what is wanted."""
         if isinstance(node, n.Name):
             if self.frame.find(node.name) or node.name in ("players", "seats", "phase"):
                 return True

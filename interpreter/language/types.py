@@ -388,7 +388,7 @@ def item_type(type_: Type) -> Type | None:
 
 
 def accepts(wanted: Type, got: Type) -> bool:
-    """Whether a value of type ``got`` may stand where ``wanted`` is wanted."""
+    """Return whether a value of type ``got`` may stand where ``wanted`` is wanted."""
     if isinstance(got, NeverType):
         return True
     if isinstance(got, NoneType):
@@ -441,7 +441,7 @@ Records = Mapping[str, Mapping[str, Type]]
 
 
 def has_cards(type_: Type, records: Records) -> bool:
-    """Whether a value of the type can hold cards."""
+    """Return whether a value of the type can hold cards."""
     match type_:
         case RecordType(name=name):
             return any(has_cards(each, records) for each in records[name].values())
