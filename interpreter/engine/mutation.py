@@ -101,6 +101,8 @@ def _mutants(model: Model, citation: Citation) -> Iterator[Mutant]:
         case "tables":
             yield Mutant("larger cells", lambda model: _with(model, "tables", name, _shifted_table(model, name, 1)))
             yield Mutant("smaller cells", lambda model: _with(model, "tables", name, _shifted_table(model, name, -1)))
+            # Both can be too much for a game to begin: where one holder starts with all tokens, another one with none.
+            yield Mutant("fewer, not below nothing", lambda model: _with(model, "tables", name, _fewer(model, name)))
         case "triggers":
             yield from _of_trigger(model, name, range(len(model.triggers[name].cases)))
         case "cases":
@@ -317,6 +319,17 @@ def _shifted_table(model: Model, name: str, by: int) -> Table:
     kind = model.kinds.get(table.gives.name) if table.gives.form == "kind" else None
     members = len(kind.members) if kind is not None else 0
     return replace(table, cells={key: _other_cell(value, by, members) for key, value in table.cells.items()})
+
+
+def _fewer(model: Model, name: str) -> Table:
+    table = model.tables[name]
+    return replace(
+        table,
+        cells={
+            key: max(0, _other_cell(value, -1, 0)) if isinstance(value, int) else value
+            for key, value in table.cells.items()
+        },
+    )
 
 
 def _other_cell(value: Any, by: int, members: int) -> Any:

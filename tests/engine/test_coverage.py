@@ -143,3 +143,10 @@ def test_a_statement_is_proved_only_by_a_scenario_that_cites_it() -> None:
     suite.scenarios = [scenario for scenario in suite.scenarios if "GU-171" in scenario.statements]
     found = prove(germany(), suite, {"GU-154", "GU-171", "GU-172"})
     assert found == {"GU-154", "GU-171"}
+
+
+def test_numbers_between_a_full_and_an_empty_holder_are_proved() -> None:
+    """Neither one token more of each kind nor one less can be laid out: one market is full of oil, and has no garbage."""
+    suite = suite_of()
+    suite.scenarios = [scenario for scenario in suite.scenarios if "RU-1" in scenario.statements]
+    assert prove(load("russia-2018"), suite, {"RU-1"}) == {"RU-1"}
