@@ -58,6 +58,8 @@ from interpreter.language.types import (
 
 __all__ = ["Expressions"]
 
+Sign = Literal["+", "-", "*", "div", "mod"]
+Relation = Literal["==", "!=", "<", "<=", ">", ">="]
 ROLE = KindType("role")
 PHASE = KindType("phase", optional=True)
 OTHER_WORDS = {"true": "write `yes`", "false": "write `no`", "null": "write `none`", "player": "a player is a `seat`"}
@@ -210,12 +212,9 @@ class Expressions:
                 return self._map(value, variable, items, test, span)
             case n.RangeOf(first, last):
                 return c.RangeFrom(self.need(first, INT), self.need(last, INT), type=ListType(INT), span=span)
-            case n.Binary("and" | "or" as operator, left, right):
-                start = self.condition(left)
-                with self.frame.given(self.facts(left, holds=operator == "and")):
-                    then = self.condition(right)
-                return c.Logic(operator, start, then, type=BOOL, span=span)
             case n.Binary(operator, left, right):
+                if operator == "and" or operator == "or":
+                    return self._logic(operator, left, right, span)
                 return self._arithmetic(operator, left, right, wanted, span)
             case n.Compare(operator, left, right):
                 return self._compare(operator, left, right, span)
@@ -835,7 +834,13 @@ class Expressions:
             return ListType(NEVER)
         return ListType(of)
 
-    def _arithmetic(self, operator: str, left: n.Expr, right: n.Expr, wanted: Type | None, span: Span) -> c.Expression:
+    def _logic(self, operator: Literal["and", "or"], left: n.Expr, right: n.Expr, span: Span) -> c.Expression:
+        start = self.condition(left)
+        with self.frame.given(self.facts(left, holds=operator == "and")):
+            then = self.condition(right)
+        return c.Logic(operator, start, then, type=BOOL, span=span)
+
+    def _arithmetic(self, operator: Sign, left: n.Expr, right: n.Expr, wanted: Type | None, span: Span) -> c.Expression:
         first = self.value(left, wanted)
         second = self.value(right, first.type)
         forms = {type(side.type) for side in (first, second)} - {NeverType}
@@ -861,9 +866,9 @@ class Expressions:
             message = f"cannot say {first.type} `{operator}` {second.type}"
             self.report(Diagnostic("E401", message, span, (), remedy))
             type_ = NEVER
-        return c.Arithmetic(operator, first, second, type=type_, span=span)  # type: ignore[arg-type]
+        return c.Arithmetic(operator, first, second, type=type_, span=span)
 
-    def _compare(self, operator: str, left: n.Expr, right: n.Expr, span: Span) -> c.Expression:
+    def _compare(self, operator: Relation, left: n.Expr, right: n.Expr, span: Span) -> c.Expression:
         maybe = any(isinstance(side, n.NoneLiteral) for side in (left, right))  # asks whether there is anything to find
         if self._stands_alone(left) or not self._stands_alone(right):
             first = self.value(left, maybe=maybe)
@@ -887,7 +892,7 @@ class Expressions:
                     self._maybe_none(node, side.type)
                 elif not isinstance(side.type, IntType | NeverType):
                     self.error("E401", f"got {side.type}, want int: only numbers have an order", node.span)
-        return c.Comparison(operator, first, second, type=BOOL, span=span)  # type: ignore[arg-type]
+        return c.Comparison(operator, first, second, type=BOOL, span=span)
 
     def _stands_alone(self, node: n.Expr) -> bool:
         """Whether the type of an expression is known without knowing what is wanted."""

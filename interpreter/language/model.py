@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import field
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from interpreter.base.frozen import dataclass
 from interpreter.base.source import Span
@@ -312,6 +312,16 @@ class RuleLayer:
     covers: str = ""
     part: str = ""
     local_types: tuple[Type, ...] = ()
+
+    @property
+    def steps(self) -> tuple[core.Step, ...]:
+        """The body, where it is steps."""
+        return cast("tuple[core.Step, ...]", self.body)
+
+    @property
+    def requirements(self) -> tuple[core.Requirement, ...]:
+        """The body, where it is requirements."""
+        return cast("tuple[core.Requirement, ...]", self.body)
 
     @property
     def id(self) -> str:
