@@ -26,18 +26,18 @@ Mine = frozenset[int]
 
 @dataclass(frozen=True, slots=True)
 class Peeks:
-    """What a policy reads for a decision: something ``always`` hidden, or groups of cells that are hidden where the
-    cards that they name, or that carry them, lie hidden."""
+    """Hidden information that a policy reads for a decision: something ``always`` hidden, or groups of cells that are
+    hidden where the cards that they name, or that carry them, lie hidden."""
 
     always: bool
     groups: tuple[str, ...]
 
     def __bool__(self) -> bool:
-        """Whether anything of it can be hidden."""
+        """Return whether anything of it can be hidden."""
         return self.always or bool(self.groups)
 
     def at(self, game: Game, seat: int) -> bool:
-        """Whether the policy reads what the seat may not see, as the game stands."""
+        """Return whether the policy reads what the seat may not see, as the game stands."""
         return self.always or any(self._hidden(game, seat))
 
     def _hidden(self, game: Game, seat: int) -> Iterator[bool]:
@@ -56,7 +56,8 @@ class Peeks:
 
 
 def peeks_of(model: Model, policy: Policy, decision: str) -> Peeks:
-    """What a policy reads to make a decision. In its texts the first local is the seat that decides."""
+    """Return the hidden information that a policy reads to make a decision. In its texts the first local is the seat
+    that decides."""
     found = _Peeks(model, policy)
     for preferences in policy.decisions.get(decision, ()):
         found.read((preferences.when, preferences.lines), frozenset({0}))

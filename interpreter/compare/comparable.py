@@ -45,7 +45,7 @@ CHAPTERS = {
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """What one ruleset has at a path: in short, and for texts each layer that takes part, the lowest first."""
+    """Value of one ruleset at a path: in short form, and for texts each active layer, lowest first."""
 
     value: str
     parts: tuple[Part, ...] = ()
@@ -89,7 +89,7 @@ class Compared:
         }
 
     def view(self, settings: Dict[str, Value], open_: frozenset[str]) -> View:
-        """What applies of it, where settings are known and some names are not taken for constants."""
+        """Return the part that applies under the known settings; some names are not treated as constants."""
         key = (tuple(sorted(settings.items())), open_)
         if key not in self._views:
             self._views[key] = View(self.ruleset, applied(self.ruleset.model, settings, open_))
@@ -245,7 +245,7 @@ def _plain(layer: RuleLayer) -> Any:
 
 
 def _lines(value: Any) -> Iterator[str]:
-    """What a trigger or standing rule says, line by line, without what is said about it."""
+    """Return the content of a trigger or standing rule line by line, without its description."""
     for entry in value.entries if isinstance(value, Mapping) else ():
         key, text = entry.key.text, entry.value
         if isinstance(text, Scalar) and key in ("on", "for", "whenever"):

@@ -1,4 +1,4 @@
-"""What differs between two rulesets: typed, by path, and by the phase of the round in which it first matters.
+"""Differences between two rulesets: typed, by path, and by the phase in which they first matter.
 
 In go two rulesets; out come differences, each with what either side has there. Only what can ever apply is compared
 (:mod:`interpreter.compare.partial_evaluation`), and that by what it does (:mod:`interpreter.compare.comparable`). What
@@ -117,7 +117,7 @@ class _Pair:
                 yield name
 
     def _known(self, own: Ruleset, other: Ruleset, settings: Mapping[str, Value]) -> dict[str, Value]:
-        """What is set: what was given, and what the other ruleset does not have in the same form."""
+        """Return the effective settings: the given ones, and those that the other ruleset lacks in this form."""
         defaults, found = default_settings(own.model), {}
         for name, value in defaults.items():
             mine, its = own.model.interpretations.get(name), other.model.interpretations.get(name)
@@ -258,7 +258,7 @@ class _Pair:
         yield from _each("graph.places", "place", "board", places(self.a), places(self.b))
 
     def _group(self, view: View, name: str) -> Facts:
-        """What is said of a holder or value, each with what is compared and what is shown of it."""
+        """Compare the declarations of a holder or value."""
         group = view.model.groups[name]
         plain = {
             "holds": type_in_words(view.ruleset, group.type),
@@ -349,7 +349,7 @@ class _Pair:
             yield from _facts(path, thing.kind, thing.name, "told", one, other)
 
     def _telling(self, view: View) -> dict[str, Told]:
-        """What a side tells and shows by its paths, without files of policies that both have."""
+        """Return the spoken and shown texts of a side by path, without policies that both sides share."""
         of, other = (policy_files(each.ruleset) for each in (view, self.b if view is self.a else self.a))
         files = (policy_of(view.ruleset, id) for id, path in of.items() if other.get(id) != path)
         found = told(view.model, view.text, partial(type_text, view.ruleset))
@@ -438,7 +438,7 @@ def _last(texts: list[Text]) -> list[int]:
 
 
 def _constants(a: list[Text], b: list[Text]) -> tuple[tuple[str, str], ...]:
-    """What stands in the place of each other, where texts differ in nothing else."""
+    """Pair the constants of two texts that differ in nothing else."""
     if not a or [text.shape for text in a] != [text.shape for text in b]:
         return ()
     one, other = (chain.from_iterable(text.constants for text in texts) for texts in (a, b))
@@ -476,7 +476,7 @@ def _is_told(key: str, value: str) -> bool:
 
 
 def _many(role: Role) -> str:
-    """How many seats have a role."""
+    """Return the number of seats of a role."""
     if role.setting is not None:
         return f"as many seats as `{role.setting}` has items"
     return f"{role.seats} seats" if role.seats else "the people"

@@ -1,4 +1,4 @@
-"""How much it matters: games of two rulesets in pairs with the same seed, and what differs in their measures.
+"""Effect sizes: pairs of games with the same seed in two rulesets, and the differences of their measures.
 
 Of a measure of several seats or things the mean of a game is taken, as it ends. A pair gives one difference for each
 measure; from these come a mean difference with the interval in which it lies with 95 % confidence (by Student's
@@ -28,8 +28,8 @@ _PREFERRED = "sensible"
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What one measure comes to on both sides. ``values`` are the values of all games, for pictures. The ``size`` has
-    no end where all pairs differ by the same."""
+    """Effect on one measure: values of all games on both sides and the size of the difference. ``values`` are the
+    values of all games, for pictures. The ``size`` has no end where all pairs differ by the same."""
 
     name: str
     a: float
@@ -44,7 +44,7 @@ class Effect:
 
     @property
     def is_sure(self) -> bool:
-        """Whether no difference at all lies outside of the interval."""
+        """Return whether no difference at all lies outside of the interval."""
         return not self.low <= 0 <= self.high
 
 

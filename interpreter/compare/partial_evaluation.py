@@ -1,4 +1,4 @@
-"""What of a ruleset can ever apply: the model without all that its readings, its map and its parts rule out.
+"""Partial evaluation: the model without everything that its settings, map and parts rule out.
 
 In goes a model with the settings that are known; out comes one in which these are constants. So is what then is yes, no
 or none at every moment: a rule that gives nothing else, a value of the state that nothing changes. Conditions over
@@ -89,7 +89,7 @@ def _idle_cells(model: Model) -> dict[tuple[str, str], Value]:
 
 
 def _is_switch(value: Value) -> bool:
-    """Whether a constant decides conditions; a number is a parameter, which is better told by its name."""
+    """Return whether a constant decides conditions; a number is a parameter, which is better told by its name."""
     return value is None or isinstance(value, bool)
 
 

@@ -41,7 +41,7 @@ def varied(ruleset: Ruleset, cells: list[Cell]) -> Ruleset:
 
 
 def _public(text: str, type_: Type) -> Any:
-    """What is written in a cell of a table, as names know it."""
+    """Return the public text of a value in a cell of a table."""
     if text == "-":
         return None
     if isinstance(type_, SetType):

@@ -49,7 +49,7 @@ def _blocks(body: Any) -> Iterator[tuple[Any, ...]]:
 
 
 def _is_told(program: Program, step: c.MoveTokens | c.MoveAll, later: Sequence[Any]) -> bool:
-    """Whether an event tells what moves, and between which seats' pools."""
+    """Return whether an event tells what moves, and between which seats' pools."""
     if isinstance(step, c.MoveAll) or not all(isinstance(cell, c.Cell) for cell in (step.source, step.target)):
         return False
     said = [step.amount, *(cell.owner for cell in (step.source, step.target) if isinstance(cell, c.Cell))]

@@ -154,7 +154,7 @@ class Program:
         return target_of(self.model, call)
 
     def answer(self, call: c.CallRule | c.CallBase) -> c.Expression | None:
-        """What a function gives, where that is one expression in all cases."""
+        """Return the single expression of a function, if it consists of one."""
         layer = self.reach.procedures[self.target(call)]
         if layer.form != "is" or isinstance(layer.body, tuple) or layer.when is not None:
             return None
@@ -354,7 +354,7 @@ class Lowering:
         return self._add(steps, Jumps(after), steps[0].span) if steps else after
 
     def _suspends(self, step: c.Step) -> bool:
-        """Whether a step can stop, return or leave: then it ends a stretch."""
+        """Return whether a step can stop, return or leave: then it ends a stretch."""
         match step:
             case c.Ask() | c.Settles() | c.Ends() | c.Returns():
                 return True

@@ -1,4 +1,4 @@
-"""What a procedure can reach: whom it calls, what it reads and changes, which events it notes, whether it can suspend.
+"""Reachability of procedures: calls, reads, changes, noted events, and suspension.
 
 Suspending is what only the lowered form can do: ask, settle, take turns, end the game, or call what does. From the same
 facts the checker knows in which phases an event can occur, and which standing rules a change wakes.
@@ -30,7 +30,7 @@ def procedures_of(model: Model) -> dict[str, RuleLayer]:
 
 
 def reach_of(model: Model) -> Reach:
-    """What every procedure of a model does, by itself and with all that it calls."""
+    """Return the facts of every procedure of a model, direct and transitive."""
     procedures = procedures_of(model)
     own = {name: _own_facts(model, layer) for name, layer in procedures.items()}
     for name, layer in procedures.items():
@@ -149,7 +149,7 @@ def _standing_reads(model: Model, rule: StandingRule, own: dict[str, Facts]) -> 
 
 
 def _phase_facts(model: Model, closed: dict[str, Facts], standing_reads: dict[str, frozenset[str]]) -> dict[str, Facts]:
-    """What each phase can reach, through kept blocks and the standing rules that its changes wake."""
+    """Return what each phase can reach through delayed blocks and standing rules."""
     phases = [phase for phase in model.phases if phase in model.rules]
     entered = {phase: {model.rules[phase].top.id} for phase in phases}
     setup = model.rules.get(model.setup)
@@ -307,7 +307,7 @@ def _below(layer: RuleLayer) -> str:
 
 
 def _asks(model: Model, body: object, asking: Set[str]) -> bool:
-    """Whether something in a text asks, by itself or in what it calls."""
+    """Return whether something in a text asks, by itself or in what it calls."""
     led = _leads_to(model, body)
     return led is None or not asking.isdisjoint(led)
 
@@ -398,7 +398,7 @@ def _check_templates(model: Model, reach: Reach) -> Iterable[Diagnostic]:
 
 
 def _check_starts(model: Model, reach: Reach) -> Iterable[Diagnostic]:
-    """What a thing begins as cannot depend on what others begin as: nothing says who comes first."""
+    """Check that initial values do not depend on each other."""
     for group in model.groups.values():
         facts = Facts()
         for node in descendants(group.start) if group.start is not None else ():

@@ -42,7 +42,7 @@ _ENTRY = -1
 
 
 def is_visible(label: Label, env: Sequence[object], player: int | None) -> bool:
-    """Whether a seat may know a value, in a frame with these locals."""
+    """Return whether a seat may know a value, in a frame with these locals."""
     return player is None or all(owner >= 0 and env[owner] == player for _, owner in label)
 
 
@@ -84,7 +84,7 @@ def _merged(one: Env | None, other: Env) -> Env:
 
 @dataclass
 class _Procedure:
-    """What is known of one procedure so far, in terms of its parameters."""
+    """Facts about one procedure so far, in terms of its parameters."""
 
     name: str
     result: Label = PUBLIC
@@ -132,7 +132,7 @@ class Secrecy:
         return {local: self._resolved(label, name) for local, label in entry.items()}
 
     def course_at(self, stretch: int) -> Label:
-        """What was decided by secrets on the way to a stretch and is not known to all by what was asked since."""
+        """Return the secrets that decided the path to a stretch and were not revealed since."""
         name = self.program.stretches[stretch].procedure
         return self._resolved(self._course(self._done[name], stretch), name)
 
@@ -523,7 +523,7 @@ class _Flow(_Steps):
             procedure.entries[index] = local if isinstance(stretches[index].end, l.Asks) else found
 
     def _end(self, index: int, env: Env) -> Iterator[tuple[int, Env, frozenset[int]]]:
-        """Where it goes on: the stretch, the locals, and the forks that led there."""
+        """Return the continuation: stretch, locals, and the forks that led there."""
         forks, tests = self.procedure.forks[index], self.procedure.tests
         course = self.secrecy._course(self.procedure, index)
         match self.secrecy.program.stretches[index].end:

@@ -86,7 +86,7 @@ class _AtOnce:
         ]
 
     def _carried_out(self) -> tuple[c.Step, ...]:
-        """What one seat's choice does: its variables hold what that seat chose, and its alternative's body follows."""
+        """Carry out one seat's choice: bind its variables and run the body of its alternative."""
         at = c.Builtin("position", (self.who, self._seats(self.listed)), type=INT, span=self.span)
         done: tuple[c.Step, ...] = ()
         for number, option in reversed(list(enumerate(self.ask.options))):

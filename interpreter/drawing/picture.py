@@ -1,4 +1,4 @@
-"""What a picture of a graph shows: words, colours and pieces, as the ruleset's `picture` says; nothing of where."""
+"""Content of a picture: words, colours and pieces, as the ruleset's `picture` says; without positions."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ class _Looks:
         return self._looks[name].trees[0].type
 
     def text(self, name: str, of: int) -> str | None:
-        """What the look says in words; nothing where it says none, or nobody wrote one."""
+        """Return the text of a look; nothing if it has none."""
         if name not in self._looks:
             return None
         names, look = self._game.ruleset.names, self._looks[name]

@@ -1,4 +1,4 @@
-"""What may stand at a place: keys and words of YAML by the schemas, ids, and names of rule text by type and scope.
+"""Completion: keys and words of YAML by the schemas, ids, and names of rule text by type and scope.
 
 The file is mostly broken where somebody types, so nothing here needs a tree of it: lines tell where in the YAML one is,
 the tokens before the cursor tell which locals are in scope, and the last model that could be checked knows the rest.
@@ -68,7 +68,7 @@ _FILES = {
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """What may stand here. ``kind`` is a word for its sort; ``rank`` puts what fits best first."""
+    """Completion proposal. ``kind`` is a word for its sort; ``rank`` puts what fits best first."""
 
     text: str
     kind: str
@@ -89,7 +89,7 @@ class _Where:
 
 
 def complete(desk: Desk, path: Path, offset: int) -> tuple[list[Proposal], Span]:
-    """What may stand at a place, and the piece that it stands for."""
+    """Return the proposals at a position, and the piece of text that they replace."""
     file = desk.file(path)
     where = _where(file, offset)
     match = _PIECE.search(where.before)
@@ -107,7 +107,7 @@ def complete(desk: Desk, path: Path, offset: int) -> tuple[list[Proposal], Span]
 
 
 def _where(file: SourceFile, offset: int) -> _Where:
-    """Where a place is, by the lines above it."""
+    """Return the path of keys at a position, from the lines above it."""
     number, column = file.position(offset)
     line = file.line(number)
     where = _Where(line[: column - 1], line[column - 1 :])
@@ -202,7 +202,7 @@ class _Completer:
         return path, piece if open_ else text
 
     def _in_list(self) -> bool:
-        """Whether a list in brackets that was opened on a line above goes on here."""
+        """Return whether a list in brackets that was opened on a line above goes on here."""
         return bool(self.where.path) and self.where.path[-1] in ("cites", "answers", *_FILES)
 
     # --- YAML
@@ -249,7 +249,7 @@ class _Completer:
         return [examined.policies, *read]
 
     def _policy_text(self, line: str) -> Iterator[Proposal]:
-        """What stands in lines of a policy alone: alternatives, and the rules and weights of its file."""
+        """Return proposals for lines of a policy: alternatives, and the rules and weights of its file."""
         path = self._in_policies([step for step in self.where.path if not step.isdigit()])
         if path is None or len(path) < 3:
             return
@@ -481,7 +481,8 @@ class _Completer:
                     frame.add(match["item"], of)
 
     def _around(self, frame: Frame, quiet: Expressions) -> None:
-        """What a declaration gives to its texts: values of an event, what is looked for, a lower layer's parameters."""
+        """Return the variables that a declaration gives to its texts: values of an event, binders, a lower layer's
+        parameters."""
         path = [step for step in self.where.path if not step.isdigit()]
         if path[-1:] == ["start"] or path[:1] == ["result"] or "picture" in path:
             frame.add("who", SEAT)

@@ -115,7 +115,7 @@ class _Place:
 
 
 class Memory:
-    """What a seat has seen of cards that lie hidden now, by the log of a game.
+    """Knowledge of a seat about hidden cards, from the log of a game.
 
     ``known`` are hidden cards that the seat knows all the same. It goes on with the game: see :meth:`learn`.
     """
@@ -271,7 +271,7 @@ class Worlds:
                 self.fixed.update(cards_in(value, choice.type, records))
 
     def _noticed(self, game: Game, start: int) -> tuple[Any, ...]:
-        """What the seat is told since a record of the log, and asked now."""
+        """Return what the seat was told since a record of the log, and is asked now."""
         told = [(line.kind, line.name, line.text, line.values) for line in lines_since(game, start, self.seat)]
         asked, mine = game.decision, game.decision_of(self.seat)
         options = None
@@ -280,7 +280,7 @@ class Worlds:
         return told, None if asked is None else (asked.actor, asked.name, asked.frame[0]), options
 
     def _without_open_choices(self) -> None:
-        """What others chose at once with somebody who still chooses is in locals alone: they choose again."""
+        """Undo open simultaneous choices of other seats: they are in locals only, so they choose again."""
         asked = self.game.decision
         if asked is None or not asked.site.ask.kept:
             return
@@ -450,7 +450,7 @@ class Worlds:
                 return start if many is None else draw(many)
 
     def _many(self, type_: Type | None) -> int | None:
-        """How many values a kind has, or how many nodes and places there are."""
+        """Return the number of values of a kind, or of nodes and places."""
         model = self.game.ruleset.model
         match type_:
             case KindType() if type_.name in model.kinds:
@@ -463,7 +463,7 @@ class Worlds:
                 return None
 
     def _rename(self, cells: list[Value], swapped: dict[int, int]) -> None:
-        """Where another card lies in place of one that is not known, values name the other, and it carries the same."""
+        """Exchange two hidden cards: values name the other one, and it carries the same tokens."""
         model, held = self.game.ruleset.model, self.game.state.cells
         for name, group in model.groups.items() if swapped else ():
             first = self.layout.base[name]
@@ -551,12 +551,12 @@ def _cells(game: Game, groups: Collection[str]) -> Iterator[int]:
 
 
 def _fits(option: Option, made: _Made) -> bool:
-    """Whether an option is the choice that was made, for all that is known of it."""
+    """Return whether an option is the choice that was made, for all that is known of it."""
     return made.alternative is None or (option.do == made.alternative and set(made.values) <= set(option.values))
 
 
 def _place(game: Game) -> tuple[int, str, int] | None:
-    """Who is asked what, and where in the rules."""
+    """Return the seat that is asked, its decision and position."""
     asked = game.decision
     return None if asked is None else (asked.actor, asked.name, asked.frame[0])
 

@@ -1,4 +1,4 @@
-"""Why a condition does not hold: the values in it that make it so."""
+"""Failing values: the values that make a condition false."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Because", "text_of"]
 
 
 def text_of(node: c.Core) -> str:
-    """What stands in the rule, in one line."""
+    """Return the source of a condition on one line."""
     return " ".join(node.span.text.split())
 
 

@@ -1,4 +1,4 @@
-"""Why a choice is not legal: each condition that fails, with the rule and the statements that say so."""
+"""Refusals: each condition that makes a choice illegal, with its rule and statements."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def _first_failing(
 
 
 def domain_text(names: Names, found: Any, choice: c.Choice) -> str:
-    """What may be chosen, in words; of many things the first."""
+    """Describe the allowed values; of many, the first ones."""
     if isinstance(found, range):
         ends = {"low": found.start, "high": found.stop - 1}
         return names.frame("refused.range", **ends) if len(found) else names.frame("refused.no_number")
@@ -229,7 +229,7 @@ def refuse(names: Spoken, verdict: str, values: tuple[Value, ...], because: Beca
 
 
 def _below(names: Spoken, node: c.Expression, env: list[Value]) -> list[Reason]:
-    """What another verdict says, where a condition is nothing but a call of it."""
+    """Return the reasons of another verdict if a condition only calls it."""
     if not isinstance(node, c.CallBase | c.CallRule):
         return []
     game = names.game

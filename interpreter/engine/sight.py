@@ -1,4 +1,4 @@
-"""What a player may not see of a game: in its place stands a veil, and whoever looks behind one learns nothing."""
+"""Masking of hidden information: a veil replaces what a player may not see."""
 
 from __future__ import annotations
 
@@ -73,13 +73,13 @@ COUNTED = CardHolderType | CollectionType
 
 
 def may_see(seats: tuple[int, ...] | None, player: int | None) -> bool:
-    """Whether a player is among the seats that may see something; nobody in particular sees all."""
+    """Return whether a player is among the seats that may see something; nobody in particular sees all."""
     return seats is None or player is None or player in seats
 
 
 @dataclass(frozen=True, slots=True)
 class _Sight:
-    """What is the same in every game of a table, of what a player may not see."""
+    """Visibility data shared by all games of a table."""
 
     hidden: tuple[tuple[int, bool], ...]
     """Cells that are hidden always, and whether it is told how many they hold."""
@@ -164,8 +164,8 @@ def _open_backs(game: Game) -> list[list[Value]]:
 
 
 def look_alike(game: Game, other: Game, player: int) -> bool:
-    """Whether two games at one table differ only where the player may not look, so that no expression which is worked
-    out over what the player sees can differ."""
+    """Return whether two games at one table differ only where the player may not look, so that no expression which is
+    worked out over what the player sees can differ."""
     differing = game.state.difference(other.state)
     if not differing:
         return True
@@ -204,7 +204,7 @@ def compiled(game: Game, tree: c.Expression, player: int | None) -> Evaluate:
 
 
 def _asks_for_backs(model: Model, tree: c.Expression) -> bool:
-    """Whether the rule of an open back is asked about a card."""
+    """Return whether the rule of an open back is asked about a card."""
     backs = {group.top_shows.rule for group in model.groups.values() if isinstance(group.top_shows, c.CallRule)}
     return bool(backs) and any(isinstance(node, c.CallRule) and node.rule in backs for node in descendants(tree))
 
@@ -259,8 +259,8 @@ def under_way(game: Game, player: int | None) -> list[tuple[str, list[Held]]]:
 
 
 def reads_secrets(game: Game, player: int) -> bool:
-    """Whether a procedure under way has a local that it can still read and that the player may not know. Choices that
-    wait until all have chosen are left out."""
+    """Return whether a procedure under way has a local that it can still read and that the player may not know. Choices
+    that wait until all have chosen are left out."""
     secrecy, asked = game.ruleset.secrecy, game.decision
     waiting = frozenset(asked.site.ask.kept) if asked is not None else frozenset()
     for number, (index, env, into) in enumerate(_frames(game)):

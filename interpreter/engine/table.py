@@ -118,7 +118,7 @@ def set_table(program: Program, people: int, settings: dict[str, Value]) -> Tabl
 
 
 def _census(model: Model, effects: Effects, first: State) -> Census:
-    """What there is, as the first state has it; of tokens, as many as are declared."""
+    """Count the things in the first state; tokens as declared."""
     cells = _cells(model, effects.layout)
 
     def holders(name: str, form: type[HolderType]) -> tuple[int, ...]:

@@ -156,7 +156,7 @@ class Names:
         return frame(self.language, name, **values)
 
     def word(self, name: str, *values: Value) -> str:
-        """What the ruleset says of something by its name; nothing where it says nothing of it."""
+        """Return the ruleset's word for a name; nothing if it has none."""
         phrase = self.model.says.get(name, {}).get("en")
         return "".join(map(str, phrase.parts)) if phrase and all(isinstance(p, str) for p in phrase.parts) else ""
 

@@ -1,4 +1,4 @@
-"""What a game shows: lines of the log, boards, and what a player may see. All words come from the ruleset."""
+"""Views of a game: lines of the log, boards, and the state as a player sees it. All words come from the ruleset."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Spoken(Names):
 
 
 def title_of(ruleset: Ruleset, language: str) -> str:
-    """What a ruleset is called, in a language if it is told."""
+    """Return the title of a ruleset, in a language if it has one."""
     phrase = ruleset.model.says.get(f"title.{ruleset.id}", {}).get(language)
     return "".join(map(str, phrase.parts)) if phrase is not None else ruleset.title
 
@@ -287,7 +287,8 @@ def board_of(
 
 
 def is_shown(game: Game, board: Board, player: int | None = None, seen: State | None = None) -> bool:
-    """Whether a board is shown now: its condition holds, as far as the player may see what it reads (``seen``)."""
+    """Return whether a board is shown now: its condition holds, as far as the player may see what it reads
+    (``seen``)."""
     if board.test is None:
         return True
     state = (seen or seen_by(game, player)) if board.when != "end of game" else game.state
@@ -343,7 +344,7 @@ def view_of(game: Game, player: int | None) -> dict[str, Any]:
 
 
 def asked(game: Game, player: int | None) -> dict[str, Any]:
-    """What a view tells of the decision that the game waits for, and of the procedures that lead to it."""
+    """Return the pending decision and the procedures that lead to it, as a view shows them."""
     decision = game.decision
     return {
         "decision": decision.name if decision else None,
@@ -355,7 +356,8 @@ def asked(game: Game, player: int | None) -> dict[str, Any]:
 
 
 def _context(game: Game, player: int | None) -> dict[str, Any]:
-    """What is asked about, without cards that the player may not see. What is left is told with the choice, too."""
+    """Return the context of a decision, without cards that the player may not see. What is left is told with the
+    choice, too."""
     decision = game.decision
     if decision is None:
         return {}
@@ -384,7 +386,7 @@ def _as_bag(value: Value) -> tuple[int, ...]:
 
 
 def _group_view(game: Game, name: str, cell: int, veil: Veil | None) -> Any:
-    """What a cell holds; a zone that the player may not see shows its number of cards, and its top's back if open."""
+    """Return the view of a cell; a hidden zone shows its number of cards, and its open top."""
     group = game.ruleset.model.groups[name]
     value = game.state.cells[cell]
     names = game.ruleset.names

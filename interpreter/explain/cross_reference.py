@@ -113,7 +113,8 @@ class Use:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """What a name means. ``facts`` are single facts about it, ``parts`` its layers, the uppermost first."""
+    """Explanation of a name: single ``facts``, and its layers as ``parts``, uppermost first. ``facts`` are single facts
+    about it, ``parts`` its layers, the uppermost first."""
 
     name: str
     kind: str
@@ -295,7 +296,7 @@ def _uses(ruleset: Ruleset, section: str, name: str) -> Iterator[Use]:
 
 
 def _places(ruleset: Ruleset, fits: Callable[[Any], bool]) -> list[Use]:
-    """Where something that fits stands in a text of the ruleset, each line once."""
+    """Yield the positions of matching nodes in the texts of the ruleset, each line once."""
     found = [
         Use(what, _line(node.span))
         for what, tree in _trees(ruleset)
@@ -361,7 +362,7 @@ def cell_place(ruleset: Ruleset, name: str, keys: list[str]) -> tuple[Table, tup
 
 
 def _cell_of(entry: Entry, keys: list[str]) -> str:
-    """What one file prints in a cell; nothing where it leaves it as it is."""
+    """Return the value that one file prints in a cell; nothing if it leaves the cell alone."""
     changes, text = entry.get("cells"), entry.get("is")
     if isinstance(changes, Mapping):
         for change in changes.entries:

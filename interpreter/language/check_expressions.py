@@ -97,7 +97,7 @@ class Expressions:
         return self.fit(found, wanted, node.span, what)
 
     def knows(self, node: n.Name) -> bool:
-        """Whether a name means anything here; nothing is said where it does not."""
+        """Return whether a name means anything here; nothing is said where it does not."""
         found: list[Diagnostic] = []
         report, self.report = self.report, found.append
         try:
@@ -895,7 +895,7 @@ class Expressions:
         return c.Comparison(operator, first, second, type=BOOL, span=span)
 
     def _stands_alone(self, node: n.Expr) -> bool:
-        """Whether the type of an expression is known without knowing what is wanted."""
+        """Return whether the type of an expression is known without knowing what is wanted."""
         if isinstance(node, n.Name):
             if self.frame.find(node.name) or node.name in ("players", "seats", "phase"):
                 return True
@@ -1046,7 +1046,7 @@ class Expressions:
 
 
 def owner_word(type_: Type) -> str:
-    """What comes before the dot in the names of attributes of a type: the kind of a card, else the form."""
+    """Return the word before the dot in names of attributes of a type: the kind of a card, else the form."""
     return type_.name if isinstance(type_, CardType) else type_.word
 
 

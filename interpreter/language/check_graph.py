@@ -85,7 +85,7 @@ class Boards(Checker):
                 return
 
     def _ways(self, graph: GraphDecl, length: Scalar) -> bool:
-        """Whether there are ways. Each link can be passed, on no way twice, and no length is below 0."""
+        """Return whether there are ways. Each link can be passed, on no way twice, and no length is below 0."""
         try:
             ways = ways_of(graph)
         except NotPrinted as error:

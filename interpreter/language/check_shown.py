@@ -1,4 +1,4 @@
-"""What is told of a game and shown of it: phrases, boards, measures and the picture."""
+"""Checks of texts and displays: phrases, boards, measures and the picture."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ class Shown(Checker):
         return ""
 
     def _picture(self, entry: Entry) -> None:
-        """How nodes, links and places look: expressions over the one that is drawn."""
+        """Check how nodes, links and places look: expressions over the one that is drawn."""
         if self.model.graph is None:
             self.error("E301", "the family declares no graph that could be drawn", entry.span)
             return

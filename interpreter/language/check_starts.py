@@ -1,4 +1,4 @@
-"""How holders and values begin, in which order a zone lies and what its top shows."""
+"""Checks of initial values, orders of zones and visible tops."""
 
 from __future__ import annotations
 

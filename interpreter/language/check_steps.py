@@ -229,7 +229,7 @@ class Steps:
         return self.expressions.need(node, wanted) if wanted else self.expressions.value(node)
 
     def _drawn(self, node: n.Drawn) -> c.Expression:
-        """What chance brings, worked out before the statement: one item, or item by item all of them."""
+        """Check a random draw before its statement: one item, or all of them in random order."""
         whole, of = self.expressions.items(node.items)
         span, item = node.span, self.frame.hidden()
         one = c.Local(item, "", type=of, span=span)
@@ -292,7 +292,7 @@ class Steps:
         return NEVER
 
     def _target(self, node: n.Expr) -> tuple[Variable | None, c.Expression | None, Type]:
-        """What an assignment changes: a local, or a value of the state."""
+        """Check the target of an assignment: a local, or a value of the state."""
         if isinstance(node, n.Name):
             variable = self.frame.find(node.name)
             if variable is not None:
@@ -350,7 +350,7 @@ class Steps:
                 del facts[path]
 
     def _forget_changes(self, *nodes: n.Node) -> None:
-        """What these change is not known any more. Before a loop they are its whole body, which runs again."""
+        """Forget the facts that these steps may change. Before a loop they are its whole body, which runs again."""
         acts = False
         for node in descendants(nodes):
             match node:
@@ -463,7 +463,7 @@ class Steps:
                 return c.MoveTokens(self.expressions.value(node.what), source, target, span=node.span)
 
     def _same_token(self, source: Holder, target: Type, node: n.Move) -> None:
-        """Whether what goes from one holder to another is what both hold; of other types nothing is said here."""
+        """Report two holders of tokens or pieces that hold different ones; other types pass."""
         if isinstance(target, TokenHolderType | StockType) and source.name != target.name:
             what = "pieces" if isinstance(source, StockType) else "tokens"
             self._error("E410", f"{source} holds other {what} than {target}", node.span)

@@ -206,7 +206,7 @@ class _Things(Reader):
                 self.model.records[name].clear()
 
     def _extent(self, type_: Type, known: dict[str, tuple[int, int]]) -> tuple[int, int]:
-        """How deep the values of a type are nested, and how many values each holds, lists counted once."""
+        """Return how deep the values of a type are nested, and how many values each holds."""
         if isinstance(type_, MadeType):
             depth, fields = self._extent(type_.of, known)
             return depth + 1, fields

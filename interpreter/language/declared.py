@@ -1,4 +1,4 @@
-"""What declarations are read into, and what reading any of them needs: types, printed cells, and words for mistakes."""
+"""Reading of declarations: types, printed cells and diagnostics."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ class Reader:
         return values
 
     def cell_value(self, cell: Cell, type_: Type) -> Any:
-        """What a printed cell means for a type."""
+        """Return the value of a printed cell for a type."""
         text = cell.text
         match type_:
             case IntType() if _NUMBER.fullmatch(text):

@@ -171,7 +171,7 @@ class Cards(Reader):
             self.model.cards.extend([CardRow(kind.name, key, values, row[0].span, copies)] * copies)
 
     def _copies(self, cell: Cell) -> int:
-        """How many cards a row stands for."""
+        """Return the number of cards of a row."""
         number = int(cell.text) if cell.text.isdecimal() and len(cell.text) <= 12 else 0
         if number < 1:
             self.error("E401", f"got `{cell.text}`, want how many such cards there are, from 1", cell.span)

@@ -60,7 +60,7 @@ def ways_of(graph: GraphDecl) -> list[Way]:
 
 
 def printed_value(graph: GraphDecl, node: c.Expression, locals_: Sequence[Any]) -> Any:
-    """What an expression comes to by what is printed; ``NotPrinted`` where that does not tell."""
+    """Evaluate an expression over printed values; ``NotPrinted`` if it needs more."""
 
     def value(part: c.Expression) -> Any:
         return printed_value(graph, part, locals_)

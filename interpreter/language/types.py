@@ -323,14 +323,14 @@ class NoneType(AnyType):
 
 @dataclass(frozen=True, slots=True)
 class NothingType(AnyType):
-    """What a procedure gives that gives no value."""
+    """The result of a procedure without a value."""
 
     word = "nothing"
 
 
 @dataclass(frozen=True, slots=True)
 class NeverType(AnyType):
-    """What is wrong: it fits everywhere, so that one mistake gives one message."""
+    """The type of a mistake: it fits everywhere, so that one mistake gives one message."""
 
     word = "never"
 
@@ -351,7 +351,7 @@ NONE = NoneType()
 NOTHING = NothingType()
 NEVER = NeverType()
 OWNERS: dict[str, Type] = {"seat": SEAT, "card": CardType(), "node": NODE, "link": LINK, "place": PLACE}
-"""What cells can belong to, by its word in declarations."""
+"""Owners of cells, by their words in declarations."""
 
 
 def read_type(holder: Type, *, unit: bool) -> Type:
@@ -388,7 +388,7 @@ def item_type(type_: Type) -> Type | None:
 
 
 def accepts(wanted: Type, got: Type) -> bool:
-    """Whether a value of type ``got`` may stand where ``wanted`` is wanted."""
+    """Return whether a value of type ``got`` may stand where ``wanted`` is wanted."""
     if isinstance(got, NeverType):
         return True
     if isinstance(got, NoneType):
@@ -441,7 +441,7 @@ Records = Mapping[str, Mapping[str, Type]]
 
 
 def has_cards(type_: Type, records: Records) -> bool:
-    """Whether a value of the type can hold cards."""
+    """Return whether a value of the type can hold cards."""
     match type_:
         case RecordType(name=name):
             return any(has_cards(each, records) for each in records[name].values())

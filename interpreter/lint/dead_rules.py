@@ -1,4 +1,4 @@
-"""What has no effect: layers that nothing reaches, conditions that are always the same, readings that none tells apart.
+"""Checks for code without effect: dead layers, constant conditions, indistinguishable readings.
 
 In go all compositions of a family; a layer that one of them reaches is in use.
 """

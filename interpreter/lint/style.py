@@ -1,4 +1,4 @@
-"""How things are said: numbers in procedures, locals with a name that means something else, lines that are too long."""
+"""Style checks: magic numbers, shadowed names, long lines."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def _texts(document: Document) -> Iterator[Span]:
 
 
 def _lines(span: Span) -> Iterator[Span]:
-    """What stands in each line of a piece of a file, without the indentation of the line."""
+    """Return the text of each line of a piece of a file, without indentation."""
     start = span.start
     for line in span.text.split("\n"):
         yield Span(span.file, start + len(line) - len(line.lstrip()), start + len(line.rstrip()))

@@ -34,7 +34,7 @@ def game_cell(game: Game, player: int | None = None) -> str:
 
 
 def ruleset_cell(ruleset: Ruleset) -> str:
-    """What a ruleset is, and its graph."""
+    """Render a ruleset and its graph for a notebook."""
     facts = [("id", f"`{ruleset.id}`"), ("players", str(ruleset.players)), ("overlays", ", ".join(ruleset.overlays))]
     pairs = tuple(((name,), (value,)) for name, value in facts if value)
     return _cell([Paragraph((Strong(ruleset.title),)), Facts(pairs), *_graph(unplayed(ruleset))])

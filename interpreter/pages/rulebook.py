@@ -311,7 +311,7 @@ class _Book:
         return Grid(columns, tuple(rows), len(rows_by), here, frozenset(marked))
 
     def _gives(self, table: Table) -> str:
-        """What a table with one key gives, as its second line is headed."""
+        """Return the heading of the values of a table with one key."""
         for entry in self.composition.layers("tables", table.name):
             lines = word(entry.get("is")).splitlines()
             if len(lines) > 1:
@@ -320,7 +320,7 @@ class _Book:
 
     @cached_property
     def _counting(self) -> int | None:
-        """How many seats count, where it is known how many play."""
+        """Return the number of seats that count, if the number of players is known."""
         return self._unplayed.machine.constants.counting if self.players is not None else None
 
     # --- before the first round
@@ -429,7 +429,7 @@ class _Book:
         return self._said(phase) or titled(phase)
 
     def _said(self, name: str) -> str:
-        """What the log says where a phase begins, without ornaments around it."""
+        """Return the log text of the start of a phase, without ornaments."""
         phrases: dict[str, Phrase] = self.model.says.get(name, {})
         phrase = phrases.get("en") or next(iter(phrases.values()), None)
         if phrase is None or not all(isinstance(part, str) for part in phrase.parts):

@@ -62,7 +62,7 @@ def numbered(game: Game, decision: Decision, codes: Sequence[Code], language: st
 
 
 def _is_told_later(game: Game, decision: Decision, option: OptionSite) -> bool:
-    """Whether the ruleset has no words for a choice of this alternative, since events follow that tell of it."""
+    """Return whether the ruleset has no words for a choice of this alternative, since events follow that tell of it."""
     phrases = game.ruleset.model.says.get(f"{decision.name}.{option.name}")
     return phrases is not None and not any(phrase.parts for phrase in phrases.values())
 

@@ -116,7 +116,7 @@ class _Manifest:
         return self.names.public(value, self.model.settings[name].type)
 
     def _names(self) -> dict[str, Any]:
-        """What the numbers of each form stand for."""
+        """Return the meanings of the numbers of each form."""
         model = self.model
         graph = model.graph
         links = range(2 * len(graph.links)) if graph else range(0)

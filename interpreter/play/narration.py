@@ -50,12 +50,12 @@ class Narrator:
             self.forget(game)
 
     def forget(self, game: Game) -> None:
-        """What happened up to now is not told: it was, or has been taken back."""
+        """Skip the events so far: they were told, or have been taken back."""
         self._start, self._told = len(game.state.log), 0
 
 
 def _sealed(log: list[tuple[Any, ...]]) -> bool:
-    """Whether choices wait to be revealed."""
+    """Return whether choices wait to be revealed."""
     waiting = False
     for record in log:
         if record[0] == CHOICE and record[1].ask.sealed:

@@ -1,4 +1,4 @@
-"""What is measured in a game: the numbers that the `measures` of its ruleset take.
+"""Measurements of a game: the numbers of its ruleset's `measures`.
 
 A game that a module plays whole is measured there (:mod:`interpreter.compiler.build.measure_functions`), and what comes
 back is unpacked when somebody looks at it: :class:`Packed`. Of any other game the log is read, which knows what each
@@ -69,7 +69,7 @@ class Packed(Mapping[str, list[Taken]]):
 
 
 def reading(whole: Whole, model: Model, names: Names) -> Facts:
-    """How to read what a module took."""
+    """Return the decoder of a module's measurements."""
     parts = []
     for measure in model.measures:
         found = []
@@ -118,7 +118,7 @@ _gauges: WeakKeyDictionary[CompiledMachine, Gauges] = WeakKeyDictionary()
 
 
 def _gauges_of(machine: CompiledMachine, model: Model) -> Gauges:
-    """What is to be taken at a moment, and what when an event happens; the same for all games of a table."""
+    """Return the gauges of each moment and event; the same for all games of a table."""
     known = _gauges.get(machine)
     if known is not None:
         return known

@@ -93,7 +93,7 @@ def _noticed(ruleset: Ruleset, mutant: Mutant, scenarios: list[Checked], wanted:
 
 
 def _can_be_set(ruleset: Ruleset) -> bool:
-    """Whether there is a game at all: a mutant that fits no table would be noticed by every scenario."""
+    """Return whether there is a game at all: a mutant that fits no table would be noticed by every scenario."""
     program = replace(ruleset.program, model=ruleset.model)
     try:
         set_table(program, ruleset.players.usual, default_settings(ruleset.model))
@@ -173,8 +173,8 @@ def _of_phase(model: Model, name: str) -> Iterator[Mutant]:
 
 
 def _of_part(extent: Span) -> Iterator[Mutant]:
-    """What a file says of a decision that a rule of another file asks: its alternatives, conditions and statements are
-    not there, or have other numbers."""
+    """Return mutants of a file's additions to a decision of another file: without its alternatives, conditions and
+    statements, or with other numbers."""
 
     def is_part(node: Any) -> bool:
         span = getattr(node, "span", None)

@@ -41,7 +41,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """How a game is set up and who plays it."""
+    """Set-up and bots of a game."""
 
     players: int
     seed: int
@@ -80,7 +80,7 @@ class Finding:
 
 @dataclass
 class Played:
-    """What was played so far. ``watch`` is called with each decision."""
+    """Games played so far. ``watch`` is called with each decision. ``watch`` is called with each decision."""
 
     games: int = 0
     decisions: int = 0

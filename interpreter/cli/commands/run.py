@@ -48,9 +48,9 @@ __all__ = ["as_data", "command", "print_entry", "print_result"]
 @settings_option
 @bots_option()
 @click.option(
-    "--log", type=click.Path(path_type=Path, dir_okay=False, allow_dash=True), help="Keep the game in a file."
+    "--log", type=click.Path(path_type=Path, dir_okay=False, allow_dash=True), help="Save the game to a file."
 )
-@click.option("-v", "--verbose", is_flag=True, help="With each line the rule and the statements that it cites.")
+@click.option("-v", "--verbose", is_flag=True, help="Add the rule and its citations to each line.")
 @language_option
 @output_option("text", "json")
 def command(
@@ -65,7 +65,7 @@ def command(
     language: str,
     output: str,
 ) -> None:
-    """A whole game by bots, printed line by line; with -o json one object a line.
+    """Let bots play a whole game and print it line by line; with -o json, one object a line.
 
     \b
     Examples:

@@ -155,7 +155,7 @@ class Builtins:
         return self.b.kept(table, "track")
 
     def _held(self, track: c.Expression) -> tuple[o.Value, str]:
-        """Where the tokens of a track lie, and the group of that cell."""
+        """Return the address of the tokens of a track, and the group of that cell."""
         address, offset, group = self.x.holder(track)
         name = group.name if group is not None else self.x.groups_of(track.type)
         return self.b.kept(o.Cell(self.b.plus(address, offset), name), "held"), name
@@ -196,8 +196,8 @@ class Builtins:
         return o.Load(b.times(self.x.value(node.arguments[0]), WORD), table, span=b.span)
 
     def _fitting(self, node: c.Builtin) -> o.Value:
-        """What fits into rooms, or does not: by the capacities for sets of kinds, which follow from the rooms alone.
-        The quick way gives -1 where a count is below 0."""
+        """Build the part of a bag that fits into rooms, or the rest, from the capacities of sets of kinds. The quick
+        way gives -1 where a count is below 0."""
         b, x = self.b, self.x
         tokens, rooms, *kind = node.arguments
         width = o.Constant(self.shapes.width(tokens.type))

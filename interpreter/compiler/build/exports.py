@@ -180,12 +180,12 @@ class Standalone:
         return self.memory.words(seen)
 
     def _may_see(self, b: FunctionBuilder, cell: o.Value) -> o.Value:
-        """Whether the seat is among those that may see what a cell holds."""
+        """Return whether the seat is among those that may see what a cell holds."""
         seats = o.Load(b.times(cell, WORD), self._seen)
         return o.Binary("and", o.Binary("shr", seats, o.Get(WHO)), ONE)
 
     def _sees_card(self) -> str:
-        """Whether a seat may know a card where it lies now."""
+        """Return whether a seat may know a card where it lies now."""
         location = self.memory.groups["location"]
 
         def build(b: FunctionBuilder) -> None:
@@ -199,7 +199,7 @@ class Standalone:
         )
 
     def _hides(self, b: FunctionBuilder, at: o.Value, type_: Type) -> o.Value:
-        """Whether a kept value names a card that the seat may not know."""
+        """Return whether a kept value names a card that the seat may not know."""
         if isinstance(type_, CardType):
             return o.Not(o.Call(self._sees_card(), (o.Load(at), o.Get(WHO))))
         return o.Call(self.module.values.of_type("hides", type_, self._hiding), (at, o.Get(WHO)))

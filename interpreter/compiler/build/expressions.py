@@ -174,7 +174,7 @@ class Expressions:
     # --- cells
 
     def holder(self, node: c.Expression) -> tuple[o.Value, int, CellGroup | None]:
-        """Where a holder lies: an address and an offset; the group, where it is known."""
+        """Return the address and offset of a holder, and its group if known."""
         b = self.b
         if isinstance(node, c.Cell):
             group = self.memory.groups[node.group]
@@ -188,7 +188,7 @@ class Expressions:
         return o.Load(b.times(number, WORD), self.module.addresses, span=b.span), 0, None
 
     def read(self, cell: c.Expression, type_: Type) -> o.Value:
-        """What a cell holds."""
+        """Build the value of a cell."""
         address, offset, group = self.holder(cell)
         kept = group.type if group is not None else type_
         if self.shapes.is_scalar(kept):
@@ -347,7 +347,7 @@ class Expressions:
         return test if operator == "eq" else o.Not(test)
 
     def same(self, one: o.Value, other: o.Value, type_: Type, other_type: Type) -> o.Value:
-        """Whether two values in registers are equal."""
+        """Return whether two values in registers are equal."""
         b, shapes = self.b, self.shapes
         if shapes.is_scalar(type_):
             return o.Compare("eq", one, other)
@@ -380,7 +380,7 @@ class Expressions:
         return self.is_item(self.b.kept(self.value(node.item, type_)), type_, items)
 
     def is_item(self, item: o.Value, item_type: Type, items: c.Expression) -> o.Value:
-        """Whether a value stands in a list."""
+        """Return whether a value stands in a list."""
         b = self.b
         type_ = self.shapes.item(items.type)
         if isinstance(items, c.RangeFrom):

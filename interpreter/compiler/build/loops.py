@@ -41,7 +41,7 @@ class Loops:
     # --- sources
 
     def source(self, node: c.Expression, *, stops: bool = False) -> Source:
-        """What a loop goes through. Where it ``stops`` early, what can fail is worked out for all items first."""
+        """Build the source of a loop. Where it ``stops`` early, what can fail is worked out for all items first."""
         b = self.b
         match node:
             case c.RangeFrom(first, last):
@@ -419,7 +419,7 @@ class Loops:
 
 
 def precedes(keys: Sequence[o.Value], best: Sequence[o.Var], operator: str) -> o.Value:
-    """Whether keys stand before (``lt``) or behind (``gt``) those that were kept."""
+    """Return whether keys stand before (``lt``) or behind (``gt``) those that were kept."""
     found: o.Value = ZERO
     for key, kept in reversed(list(zip(keys, best, strict=True))):
         equal = o.Select(o.Compare("eq", key, o.Get(kept)), found, ZERO) if found != ZERO else ZERO

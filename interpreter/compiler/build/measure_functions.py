@@ -1,4 +1,4 @@
-"""What is measured in a game while it is played whole: a function for each moment and event at which a number is taken.
+"""Measure functions of a module: one for each moment and event at which a number is taken.
 
 A number goes into the module's records by ``$record``: a key of 64 bits and the value. The key has the number of the
 measure, the round, and what tells several values apart, each in so many bits (:class:`KeyPart`).

@@ -58,7 +58,7 @@ class Memory:
         self._tables: dict[str, int] = {}
 
     def _held(self, name: str) -> Type:
-        """What the cells of a group hold."""
+        """Return the form of the values in the cells of a group."""
         group = self.constants.model.groups.get(name)
         if group is not None:
             return self.shapes.held(group.type)

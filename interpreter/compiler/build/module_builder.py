@@ -44,7 +44,8 @@ __all__ = ["ModuleBuilder"]
 
 
 class ModuleBuilder:
-    """What all functions of a module share. ``functions`` are done, by name; ``left_out`` says why some only fail."""
+    """Shared state of all functions of a module: ``functions`` that are done, and why others were ``left_out``.
+    ``functions`` are done, by name; ``left_out`` says why some only fail."""
 
     def __init__(
         self, program: Program, constants: Constants, resets: Mapping[str, Sequence[tuple[int, Value]]]
@@ -79,7 +80,7 @@ class ModuleBuilder:
 
     @property
     def purposes(self) -> dict[str, str]:
-        """What the functions are for, by their names: ``f price@0`` is the first layer of the rule ``price``."""
+        """Return the purposes of the functions by name: ``f price@0`` is the first layer of the rule ``price``."""
         return {name: key for key, name in self._names.items()}
 
     def wanted(self, name: str, make: Callable[[], o.Function]) -> str:
@@ -120,7 +121,7 @@ class ModuleBuilder:
         return self.wanted(name, lambda: self._function(name, self.program.reach.procedures[target]))
 
     def memo(self, layer: RuleLayer) -> o.Memo | None:
-        """What a table of a function's answers would be like; none where there can be none."""
+        """Return the layout of a memo table for a function; none if it cannot have one."""
         shapes, result = self.shapes, layer.result
         types = [type_ for _, type_ in layer.parameters]
         keys = self.keys(types)
@@ -131,7 +132,7 @@ class ModuleBuilder:
         return o.Memo(keys, shapes.words(result.sure), shapes.is_listed(result))
 
     def keys(self, types: Sequence[Type]) -> tuple[o.Key, ...] | None:
-        """What parameters of these types can be; none where one is no word."""
+        """Return the key ranges of parameters of these types; none if one is not a word."""
         return tuple(map(self._key, types)) if all(map(self.shapes.is_scalar, types)) else None
 
     def _key(self, type_: Type) -> o.Key:
@@ -143,8 +144,8 @@ class ModuleBuilder:
         return o.Key(0, extent, isinstance(type_, SeatType))
 
     def is_remembered(self, target: str) -> bool:
-        """Whether a list that a function gives is better kept than gone through where it is made: for each item there
-        is a loop, or the list is put in order."""
+        """Return whether a list that a function gives is better kept than gone through where it is made: for each item
+        there is a loop, or the list is put in order."""
         layer = self.program.reach.procedures[target]
         memo = self.memo(layer)
         if memo is None or not memo.listed or not all(key.extent for key in memo.keys):

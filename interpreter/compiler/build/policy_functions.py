@@ -147,7 +147,7 @@ class Policies:
     def _line(
         self, b: FunctionBuilder, x: Expressions, index: int, ask: c.Ask, line: Line, around: list[o.Var]
     ) -> None:
-        """What a line leaves; it returns with an option if there is one."""
+        """Build a line of a policy; it returns if an option remains."""
         stride = self.module.decisions.stride(index)
         numbers = {option.name: number for number, option in enumerate(ask.options)}
         patterns = [each for each in line.patterns if each.alternative in ("", *numbers)]
@@ -307,5 +307,5 @@ class Policies:
 
 
 def _is_filter(items: c.Expression) -> bool:
-    """Whether items are some of those of a list in which each stands once."""
+    """Return whether items are some of those of a list in which each stands once."""
     return isinstance(items, c.Select) and items.value is None and isinstance(items.items, DISTINCT)

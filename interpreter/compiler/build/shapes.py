@@ -83,7 +83,7 @@ class Shapes:
         return "i64" if isinstance(type_, IntType) else "i32"
 
     def is_scalar(self, type_: Type) -> bool:
-        """Whether a value is one word."""
+        """Return whether a value is one word."""
         return not isinstance(type_, CompositeType)
 
     def is_listed(self, type_: Type) -> bool:
@@ -107,7 +107,7 @@ class Shapes:
                 raise Unsupported(f"fields of {type_}")
 
     def width(self, type_: Type) -> int:
-        """How many kinds a bag has, or a holder of tokens."""
+        """Return the number of kinds in a bag."""
         if not isinstance(type_, BagType | TokenHolderType):
             raise Unsupported(f"kinds of {type_}")
         return len(self.model.kinds[type_.name].members)
@@ -117,7 +117,7 @@ class Shapes:
         return read_type(holder, unit=isinstance(holder, HolderType) and self.model.is_unit(holder.name))
 
     def domain(self, type_: Type) -> int:
-        """How many values a scalar type has, as far as it is known; 0 where it is not."""
+        """Return the number of values of a scalar type; 0 if unknown."""
         match type_:
             case CardType():
                 return self._cards.get(type_.name, self._cards[""])
@@ -128,7 +128,7 @@ class Shapes:
                 return self.domains.get(type_.word, 0)
 
     def capacity(self, type_: Type) -> int:
-        """How many items a kept list has room for."""
+        """Return the maximum number of items of a stored list."""
         item = self.item(type_)
         if not self.is_scalar(item):
             many = self._cards[""] if isinstance(item, PileType) else MANY_ITEMS
@@ -157,7 +157,7 @@ class Shapes:
             start += self.words(type_) * WORD
 
     def is_flat(self, type_: Type) -> bool:
-        """Whether the kept form holds no list, bag or record inside: it is the form in registers, too."""
+        """Return whether the kept form holds no list, bag or record inside: it is the form in registers, too."""
         if self.is_scalar(type_) or isinstance(type_, BagType):
             return True
         if self.is_listed(type_):
@@ -165,7 +165,7 @@ class Shapes:
         return all(map(self.is_scalar, self.fields(type_)))
 
     def none(self, type_: Type) -> int:
-        """What stands for none in a register."""
+        """Return the register value for none."""
         if not self.is_scalar(type_):
             return 0
         return NO_NUMBER if isinstance(type_, IntType) else NO_INDEX

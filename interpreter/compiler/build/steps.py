@@ -163,7 +163,7 @@ class Steps:
         return self.called(value, self.result)
 
     def test(self, test: c.Test) -> o.Value:
-        """Whether a branch is taken; a value that is bound is kept first."""
+        """Return whether a branch is taken; a value that is bound is kept first."""
         b = self.b
         if test.bind is None:
             return self.x.value(test.value)
@@ -175,7 +175,7 @@ class Steps:
     # --- loops
 
     def items(self, node: c.Expression) -> Callable[[Callable[[o.Var], None]], None]:
-        """What a `for each` goes through: the items as they are now."""
+        """Build the items of a `for each`: a snapshot of the list."""
         loops = self.x.loops
         if self.pure or isinstance(node, c.RangeFrom | c.AllSeats):
             return loops.source(node).each

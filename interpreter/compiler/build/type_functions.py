@@ -30,7 +30,7 @@ class Values:
         return self.module.wanted(name, lambda: make(name, type_))
 
     def equality(self, type_: Type) -> str:
-        """Whether two lists of composite values, or records with such fields, are equal."""
+        """Return whether two lists of composite values, or records with such fields, are equal."""
         return self.of_type("same", type_.sure, self._equality)
 
     def unpack(self, type_: Type) -> str:

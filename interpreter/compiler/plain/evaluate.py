@@ -45,7 +45,7 @@ COMPARISONS = {"==": eq, "!=": ne, "<": lt, "<=": le, ">": gt, ">=": ge}
 
 
 def measure_of(type_: Type) -> Callable[[Value, Span], int]:
-    """What it costs in steps to compare a value of a type, or to look it up: it may be long."""
+    """Return the cost in steps of comparing or looking up a value of a type."""
     if isinstance(type_, CollectionType) and not isinstance(type_.of, CompositeType):
         return lambda value, span: len(value) >> 5 if value is not None else 0
     return lambda value, span: weight(value, span) >> 5 if value is not None else 0
@@ -420,7 +420,7 @@ class Loops:
                 assert_never(node)
 
     def _charged(self, node: c.Loop) -> Evaluate:
-        """What the loop looks through; each item costs as much as its test, value and keys are long."""
+        """Evaluate the source of a loop; each item costs steps by its size."""
         items, meter, span = self.expressions.items(node.items), self.expressions.meter, node.span
         value = node.value if isinstance(node, c.Select) else None
         each = effort(node.test, value, node.keys if isinstance(node, c.Order) else ())

@@ -228,7 +228,7 @@ class Codec:
 
 
 def is_plain(type_: Type) -> bool:
-    """Whether a value is its own word."""
+    """Return whether a value is its own word."""
     return not type_.optional and not isinstance(type_, CompositeType | BoolType | TextType)
 
 
