@@ -52,7 +52,8 @@ def _define(plain: type) -> type:
         if named:
             cls._made_of = staticmethod(_maker(cls, names))
         _parts[cls] = cls._made_of if named else cls, values_of(names)
-    return cls  # type: ignore[no-any-return]
+    made: type = cls
+    return made
 
 
 def _is_given(field: dataclasses.Field[Any]) -> bool:

@@ -295,12 +295,12 @@ def _combinations(
             yield (value, *rest)
 
 
-def _domain(state: State, items: Any, pin: Evaluate | None, own: Env) -> Iterable[Value]:
+def _domain(state: State, items: tuple[Value, ...], pin: Evaluate | None, own: Env) -> Iterable[Value]:
     """The values of a choice: one at most where it is pinned to a value that can be known now."""
     if pin is None:
-        return items  # type: ignore[no-any-return]
+        return items
     try:
         value = pin(state, own)
     except RuleFailure:  # the choices so far are not tested yet: where they are legal, the test itself fails again
-        return items  # type: ignore[no-any-return]
+        return items
     return (value,) if value in items else ()

@@ -253,13 +253,12 @@ class Lowering:
 
     def _guarded(self, layer: RuleLayer) -> tuple[c.Step, ...]:
         """The body; where `when` is false, the layer below answers."""
-        body: tuple[c.Step, ...] = layer.body  # type: ignore[assignment]
         if layer.when is None or layer.layer == 0:
-            return body
+            return layer.steps
         given = tuple(c.Local(i, name, type=type_) for i, (name, type_) in enumerate(layer.parameters))
         below = c.CallBase(layer.rule, layer.layer - 1, given, type=layer.result, span=layer.span)
         other: c.Step = c.Performs(below) if layer.result == NOTHING else c.Returns(below)
-        return (c.Branch(c.Test(layer.when, span=layer.when.span), body, (other,), span=layer.span),)
+        return (c.Branch(c.Test(layer.when, span=layer.when.span), layer.steps, (other,), span=layer.span),)
 
     # --- notes with their triggers
 
@@ -405,19 +404,23 @@ class Lowering:
                 if value is not None and self._call_suspends(value):
                     index = self._hidden()
                     leave = self._add((), Leaves(c.Local(index, "", type=value.type)), span)
-                    return self._add((), Calls(value, index, leave), span)  # type: ignore[arg-type]
+                    return self._calls(value, index, leave, span)
                 return self._add((), Leaves(value), span)
             case c.SetLocal(index, value):
-                return self._add((), Calls(value, index, after), span)  # type: ignore[arg-type]
+                return self._calls(value, index, after, span)
             case c.SetCell(cell, value):
                 index = self._hidden()
                 stored = c.SetCell(cell, c.Local(index, "", type=value.type), span=span)
                 following = self._add((stored,), Jumps(after), span)
-                return self._add((), Calls(value, index, following), span)  # type: ignore[arg-type]
+                return self._calls(value, index, following, span)
             case c.Performs(value):
-                return self._add((), Calls(value, -1, after), span)  # type: ignore[arg-type]
+                return self._calls(value, -1, after, span)
             case _:
                 raise AssertionError(step)
+
+    def _calls(self, call: c.Expression, into: int, then: int, span: Span) -> int:
+        assert isinstance(call, c.CallRule | c.CallBase)
+        return self._add((), Calls(call, into, then), span)
 
     def _return_from_turn(self, value: c.Expression | None, span: Span) -> int:
         """The turns that are going on end first."""
@@ -428,7 +431,7 @@ class Lowering:
         if value is None:
             return after
         if self._call_suspends(value):
-            return self._add((), Calls(value, index, after), span)  # type: ignore[arg-type]
+            return self._calls(value, index, after, span)
         return self._add((c.SetLocal(index, value, span=span),), Jumps(after), span)
 
     def _iterate(self, step: c.Iterate, after: int) -> int:
@@ -472,4 +475,5 @@ def renumbered(tree: c.Expression, locals_: list[int]) -> c.Expression:
         changes = {f.name: change(getattr(node, f.name)) for f in fields(node) if f.name not in ("span", "type")}
         return replace(node, **changes)
 
-    return change(tree)  # type: ignore[no-any-return]
+    changed: c.Expression = change(tree)
+    return changed

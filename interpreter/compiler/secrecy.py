@@ -12,7 +12,7 @@ Calls are not told apart by their callers: a parameter is secret if it is secret
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -225,7 +225,7 @@ class Secrecy:
         lowered = self.program.procedures.get(name)
         env: Env = {number: frozenset({("given", number)}) for number in range(len(layer.parameters))}
         if lowered is not None and lowered.steps is None:
-            _Flow(self, found).run(lowered.entry, env)
+            _Flow(self, found).follow(lowered.entry, env)
             return found
         course = CALLED
         if layer.when is not None and layer.layer > 0:
@@ -454,11 +454,11 @@ class _Steps:
     def _pass_of(self, step: c.Repeat, env: Env, course: Label) -> None:
         self.steps(step.body, env, course | _ownerless(self.secrecy.label(step.test, env)))
 
-    def _again(self, env: Env, once: object) -> None:
+    def _again(self, env: Env, once: Callable[[Env], object]) -> None:
         """A body that runs any number of times."""
         while True:
             inside = dict(env)
-            once(inside)  # type: ignore[operator]
+            once(inside)
             joined = _merged(env, {**env, **{local: inside[local] for local in env if local in inside}})
             if joined == env:
                 return
@@ -495,7 +495,7 @@ class _Steps:
 class _Flow(_Steps):
     """Follows the stretches of a procedure until nothing in them is more secret than before."""
 
-    def run(self, entry: int, env: Env, course: Label = CALLED) -> None:  # type: ignore[override]
+    def follow(self, entry: int, env: Env, course: Label = CALLED) -> None:
         procedure, stretches = self.procedure, self.secrecy.program.stretches
         meets = _meeting(stretches, entry)
         arrived: dict[int, Env] = {entry: env}

@@ -70,7 +70,7 @@ class _AtOnce:
         other = c.Comparison(
             "!=", c.Local(self.item, "", type=SEAT, span=self.span), self.who, type=BOOL, span=self.span
         )
-        others = c.Loop("filter", self.item, self._seats(self.left), other, (), None, type=ListType(SEAT))
+        others = c.Select(self.item, self._seats(self.left), other, type=ListType(SEAT))
         return replace(option, body=(*body, self._set(self.left, others)))
 
     def _put_in_order(self) -> list[c.Step]:
@@ -80,7 +80,7 @@ class _AtOnce:
         return [
             self._set(
                 each,
-                c.Loop("map", self.item, everyone, None, (), self._element(each, type_, found), type=ListType(type_)),
+                c.Select(self.item, everyone, None, self._element(each, type_, found), type=ListType(type_)),
             )
             for each, type_ in self.lists.items()
         ]

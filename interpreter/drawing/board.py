@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from math import atan2, cos, hypot, pi, sin, sqrt
 
 from interpreter.drawing.colours import darker, ink_on, lighter
@@ -140,7 +141,7 @@ def _enclosed(plan: Plan) -> list[list[int]]:
     for tie in plan.picture.ties:
         near[tie.a].add(tie.b)
         near[tie.b].add(tie.a)
-    around = [sorted(others, key=lambda other, node=node: _turn(plan, node, other)) for node, others in enumerate(near)]  # type: ignore[misc]
+    around = [sorted(others, key=partial(_turn, plan, node)) for node, others in enumerate(near)]
     left = {(node, other) for node, others in enumerate(near) for other in others}
     found = []
     for start in sorted(left):

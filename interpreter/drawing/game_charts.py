@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import partial
 from io import BytesIO, StringIO
 from math import ceil
 from pathlib import Path
@@ -71,18 +72,18 @@ def charts_of(data: dict[str, Any]) -> Iterator[Chart]:
         if curve:
             title = f"{_words(name)} by round"
             about = "Means; as far as half of the games come."
-            yield Chart(title, about, lambda axes, curve=curve: _curves(axes, curve))  # type: ignore[misc]
+            yield Chart(title, about, partial(_curves, curve=curve))
     for name, things in data["tables"].items():
         if things and things[0]["of"]:
             about = f"Means by {', '.join(things[0]['of'])}, with the least and the most."
-            yield Chart(_words(name), about, lambda axes, things=things: _means(axes, things))  # type: ignore[misc]
+            yield Chart(_words(name), about, partial(_means, things=things))
     seats = len(data["seats"])
     for names in together(data["tables"]):
         things = data["tables"][names[0]]
         if things[0]["of"] and any(thing["share"] is not None for thing in things):
             title = f"Wins by {', '.join(things[0]['of'])}"
             about = "The share of the win of those who had it, with 95 % intervals; the dashed line is an equal share."
-            yield Chart(title, about, lambda axes, things=things: _wins(axes, things, seats))  # type: ignore[misc]
+            yield Chart(title, about, partial(_wins, things=things, seats=seats))
 
 
 def _words(name: str) -> str:

@@ -102,7 +102,7 @@ def complete(desk: Desk, path: Path, offset: int) -> tuple[list[Proposal], Span]
     for proposal in sorted(found, key=lambda each: each.rank):
         best.setdefault(proposal.text, proposal)
     if best and all("/" in text for text in best):  # an id is one piece
-        start = offset - len(re.search(r"[\w/.-]*$", where.before)[0])  # type: ignore[index]
+        start = offset - len(re.sub(r".*[^\w/.-]", "", where.before, flags=re.DOTALL))
     return list(best.values()), Span(file, start, offset)
 
 

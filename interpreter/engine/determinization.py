@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate, islice
 from typing import Any, NamedTuple
 
@@ -410,8 +411,7 @@ class Worlds:
         for cell in self.hidden:
             shape = self.zones.get(cell)
             if shape is not None and shape.rank is not None and not shape.piles:
-                rank = shape.rank
-                cells[cell] = tuple(sorted(cells[cell], key=lambda card, rank=rank: rank(world.state, card)))  # type: ignore[misc]
+                cells[cell] = tuple(sorted(cells[cell], key=partial(shape.rank, world.state)))
         for pools in self._pools:
             self._share(cells, pools, draw)
         self._rename(cells, swapped)

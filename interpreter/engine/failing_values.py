@@ -58,7 +58,7 @@ class Because:
                 yield from self.why_not(right, env)
             case c.Negation(value):
                 yield self.names.frame("because.holds", text=text_of(value))
-            case c.Loop("all", variable, items, test) if test is not None:
+            case c.Fold(variable, items, test, "all") if test is not None:
                 yield from self._first_that_fails(variable, items, test, env)
             case c.CallRule() | c.CallBase():
                 yield from self.said(node, env)

@@ -67,13 +67,13 @@ class _Asker:
         for test in option.core.tests:
             yield from self._asked(test, env, layer.spoken, cites)
 
-    def _offered(self, choice: c.Choice, found: object, value: Value, rule: str, cites: tuple[str, ...]) -> Asked:
+    def _offered(self, choice: c.Choice, found: Value, value: Value, rule: str, cites: tuple[str, ...]) -> Asked:
         text = f"{choice.name} in {text_of(choice.items)}"
         shown = (
             (choice.name, self._names.text(value, choice.type)),
             (text_of(choice.items), domain_text(self._names, found, choice)),
         )
-        return Asked(text, value in found, shown, rule, str(choice.span), self._quotes(cites))  # type: ignore[operator]
+        return Asked(text, value in found, shown, rule, str(choice.span), self._quotes(cites))
 
     def _asked(self, node: c.Expression, env: list[Value], rule: str, cites: tuple[str, ...]) -> Iterator[Asked]:
         """The condition itself or, where it is nothing but a call of a verdict, the lines of that."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import assert_never
+from typing import Literal, assert_never
 
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.plurals import counted
@@ -58,6 +58,8 @@ from interpreter.language.types import (
 
 __all__ = ["Expressions"]
 
+Sign = Literal["+", "-", "*", "div", "mod"]
+Relation = Literal["==", "!=", "<", "<=", ">", ">="]
 ROLE = KindType("role")
 PHASE = KindType("phase", optional=True)
 OTHER_WORDS = {"true": "write `yes`", "false": "write `no`", "null": "write `none`", "player": "a player is a `seat`"}
@@ -207,15 +209,12 @@ class Expressions:
             case n.ListFilter(variable, items, test):
                 return self._filter(variable, items, test, span)
             case n.ListComprehension(value, variable, items, test):
-                return self._map("map", value, variable, items, test, span)
+                return self._map(value, variable, items, test, span)
             case n.RangeOf(first, last):
                 return c.RangeFrom(self.need(first, INT), self.need(last, INT), type=ListType(INT), span=span)
-            case n.Binary("and" | "or" as operator, left, right):
-                start = self.condition(left)
-                with self.frame.given(self.facts(left, holds=operator == "and")):
-                    then = self.condition(right)
-                return c.Logic(operator, start, then, type=BOOL, span=span)
             case n.Binary(operator, left, right):
+                if operator == "and" or operator == "or":
+                    return self._logic(operator, left, right, span)
                 return self._arithmetic(operator, left, right, wanted, span)
             case n.Compare(operator, left, right):
                 return self._compare(operator, left, right, span)
@@ -570,7 +569,7 @@ class Expressions:
         every = self.domain(kind.name, node.span)
         assert every is not None
         type_ = card.maybe if maybe else card
-        return c.Loop("first", local, every, same, (), None, maybe, type=type_, span=node.span)
+        return c.Search(local, every, same, "first", maybe, type=type_, span=node.span)
 
     def _call_base(self, node: n.Call) -> c.Expression:
         if self.base is None:
@@ -656,7 +655,7 @@ class Expressions:
         keys = tuple(self.need(key, type_) for key, type_ in zip(others, table.key_types, strict=False))
         local = c.Local(self.frame.hidden(), table.keys[last], type=table.key_types[last], span=node.span)
         cell = c.TableCell(table.name, (*keys, local), type=table.gives, span=node.span)
-        return c.Loop("map", local.index, every, None, (), cell, type=ListType(table.gives), span=node.span)
+        return c.Select(local.index, every, None, cell, type=ListType(table.gives), span=node.span)
 
     def _sum_of_bags(self, bags: c.Expression, kind: str, span: Span) -> c.Expression:
         return c.Builtin("sum of bags", (bags, self._empty_bag(kind, span)), type=BagType(kind), span=span)
@@ -678,37 +677,37 @@ class Expressions:
                 keys = tuple(self._key(key) for key in node.keys)
             of = facts.get(node.variable, of)
         self._check_keys(node, of)
-        or_none = False
-        type_: Type
+        local, span, found = variable.index, node.span, of.maybe if maybe else of
         match node.name:
             case "count":
-                type_ = INT
+                return c.Fold(local, whole, test, "count", type=INT, span=span)
             case "any":
-                type_ = BOOL
                 if test is None:
                     self.error("E407", "`any` needs `where`", node.span)
+                return c.Fold(local, whole, test, "any", type=BOOL, span=span)
             case "all":
-                type_ = BOOL
                 self._claimless(node)
+                return c.Fold(local, whole, test, "all", type=BOOL, span=span)
             case "sorted":
-                type_ = ListType(of)
-            case "first" | "last" | "min" | "max":
-                or_none = maybe
-                type_ = of.maybe if maybe else of
-                if node.name in ("min", "max") and not keys and not isinstance(of, IntType):
+                return c.Order(local, whole, test, "sorted", keys, type=ListType(of), span=span)
+            case "first" | "last" as end:
+                return c.Search(local, whole, test, end, maybe, type=found, span=span)
+            case "min" | "max" as end:
+                if not keys and not isinstance(of, IntType):
                     self.error("E407", f"`{node.name}` of {of} needs `by`", node.span)
+                return c.Order(local, whole, test, end, keys, maybe, type=found, span=span)
             case _:
                 self.error(
                     "E407", f"`{node.name}` needs a value: `{node.name}(value for {node.variable} in …)`", node.span
                 )
-                type_ = NEVER
-        return c.Loop(node.name, variable.index, whole, test, keys, None, or_none, type=type_, span=node.span)
+                return self._never(span)
 
     def _aggregate_of_values(self, node: n.Aggregate, maybe: bool) -> c.Expression:
         assert node.value is not None
-        if node.name in ("any", "all"):
-            return self._claim(node, node.value)
-        mapped = self._map("map", node.value, node.variable, node.items, node.test, node.span)
+        match node.name:
+            case "any" | "all" as operation:
+                return self._claim(node, operation, node.value)
+        mapped = self._map(node.value, node.variable, node.items, node.test, node.span)
         of = item_type(mapped.type)
         if node.name == "sum" and isinstance(of, BagType):
             return self._sum_of_bags(mapped, of.name, node.span)
@@ -729,7 +728,7 @@ class Expressions:
         help = "`where` chooses the items that are looked at"
         self.report(Diagnostic("E407", message, node.span, help=help))
 
-    def _claim(self, node: n.Aggregate, claim: n.Expr) -> c.Expression:
+    def _claim(self, node: n.Aggregate, operation: Literal["any", "all"], claim: n.Expr) -> c.Expression:
         """``all(claim for x in items where test)``, and ``any``: of the items that pass the test."""
         whole, of = self.items(node.items)
         with self.frame.block():
@@ -741,7 +740,7 @@ class Expressions:
             holds = c.Logic("and", test, holds, type=BOOL, span=claim.span)
         elif test is not None:
             holds = c.Logic("or", c.Negation(test, type=BOOL, span=test.span), holds, type=BOOL, span=claim.span)
-        return c.Loop(node.name, variable.index, whole, holds, (), None, type=BOOL, span=node.span)
+        return c.Fold(variable.index, whole, holds, operation, type=BOOL, span=node.span)
 
     def _key(self, node: n.Expr) -> c.Expression:
         found = self.value(node)
@@ -790,11 +789,9 @@ class Expressions:
             checked = self.condition(test) if test is not None else None
             if test is not None:
                 of = self.facts(test, holds=True).get(variable, of)
-        return c.Loop("filter", local.index, whole, checked, (), None, type=ListType(of), span=span)
+        return c.Select(local.index, whole, checked, type=ListType(of), span=span)
 
-    def _map(
-        self, operation: str, value: n.Expr, variable: str, items: n.Expr, test: n.Expr | None, span: Span
-    ) -> c.Expression:
+    def _map(self, value: n.Expr, variable: str, items: n.Expr, test: n.Expr | None, span: Span) -> c.Expression:
         whole, of = self.items(items)
         with self.frame.block():
             local = self.frame.add(variable, of)
@@ -802,7 +799,7 @@ class Expressions:
             with self.frame.given(self.facts(test, holds=True) if test is not None else {}):
                 taken = self.value(value)
         type_ = self._listed(taken.type, span)
-        return c.Loop(operation, local.index, whole, checked, (), taken, type=type_, span=span)
+        return c.Select(local.index, whole, checked, taken, type=type_, span=span)
 
     # --- the rest
 
@@ -837,7 +834,13 @@ class Expressions:
             return ListType(NEVER)
         return ListType(of)
 
-    def _arithmetic(self, operator: str, left: n.Expr, right: n.Expr, wanted: Type | None, span: Span) -> c.Expression:
+    def _logic(self, operator: Literal["and", "or"], left: n.Expr, right: n.Expr, span: Span) -> c.Expression:
+        start = self.condition(left)
+        with self.frame.given(self.facts(left, holds=operator == "and")):
+            then = self.condition(right)
+        return c.Logic(operator, start, then, type=BOOL, span=span)
+
+    def _arithmetic(self, operator: Sign, left: n.Expr, right: n.Expr, wanted: Type | None, span: Span) -> c.Expression:
         first = self.value(left, wanted)
         second = self.value(right, first.type)
         forms = {type(side.type) for side in (first, second)} - {NeverType}
@@ -863,9 +866,9 @@ class Expressions:
             message = f"cannot say {first.type} `{operator}` {second.type}"
             self.report(Diagnostic("E401", message, span, (), remedy))
             type_ = NEVER
-        return c.Arithmetic(operator, first, second, type=type_, span=span)  # type: ignore[arg-type]
+        return c.Arithmetic(operator, first, second, type=type_, span=span)
 
-    def _compare(self, operator: str, left: n.Expr, right: n.Expr, span: Span) -> c.Expression:
+    def _compare(self, operator: Relation, left: n.Expr, right: n.Expr, span: Span) -> c.Expression:
         maybe = any(isinstance(side, n.NoneLiteral) for side in (left, right))  # asks whether there is anything to find
         if self._stands_alone(left) or not self._stands_alone(right):
             first = self.value(left, maybe=maybe)
@@ -889,7 +892,7 @@ class Expressions:
                     self._maybe_none(node, side.type)
                 elif not isinstance(side.type, IntType | NeverType):
                     self.error("E401", f"got {side.type}, want int: only numbers have an order", node.span)
-        return c.Comparison(operator, first, second, type=BOOL, span=span)  # type: ignore[arg-type]
+        return c.Comparison(operator, first, second, type=BOOL, span=span)
 
     def _stands_alone(self, node: n.Expr) -> bool:
         """Return whether the type of an expression is known without knowing what is wanted."""
@@ -1043,7 +1046,7 @@ class Expressions:
 
 
 def owner_word(type_: Type) -> str:
-    """What comes before the dot in the names of attributes of a type: the kind of a card, else the form."""
+    """Return the word before the dot in names of attributes of a type: the kind of a card, else the form."""
     return type_.name if isinstance(type_, CardType) else type_.word
 
 

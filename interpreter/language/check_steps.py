@@ -463,7 +463,7 @@ class Steps:
                 return c.MoveTokens(self.expressions.value(node.what), source, target, span=node.span)
 
     def _same_token(self, source: Holder, target: Type, node: n.Move) -> None:
-        """Whether what goes from one holder to another is what both hold; of other types nothing is said here."""
+        """Report two holders of tokens or pieces that hold different ones; other types pass."""
         if isinstance(target, TokenHolderType | StockType) and source.name != target.name:
             what = "pieces" if isinstance(source, StockType) else "tokens"
             self._error("E410", f"{source} holds other {what} than {target}", node.span)

@@ -34,6 +34,7 @@ __all__ = [
     "Ends",
     "Expression",
     "FieldOf",
+    "Fold",
     "Iterate",
     "Keeps",
     "KindTest",
@@ -52,6 +53,7 @@ __all__ = [
     "Noted",
     "Notes",
     "Option",
+    "Order",
     "Performs",
     "Picks",
     "PlayerCount",
@@ -62,6 +64,8 @@ __all__ = [
     "Returns",
     "Reveals",
     "RoleSeat",
+    "Search",
+    "Select",
     "SetCell",
     "SetLocal",
     "SettingValue",
@@ -320,18 +324,42 @@ class KindTest(Typed):
 
 @dataclass(frozen=True, slots=True)
 class Loop(Typed):
-    """A look through a list: count, any, all, first, last, min, max, sorted, sum, filter or map.
+    """The base of looks through a list: a local takes each item, and those that pass the test count."""
 
-    ``keys`` order min, max and sorted, the earlier item first where they are equal; ``value`` is what sum and map take
-    of each item. ``or_none``: nothing to find gives none instead of a failure.
-    """
-
-    operation: str
     variable: int
     items: Expression
     test: Expression | None
+
+
+@dataclass(frozen=True, slots=True)
+class Select(Loop):
+    """``[x in items where test]``, or with a value ``[value for x in items where test]``: a list."""
+
+    value: Expression | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fold(Loop):
+    """``count(x in items where test)``, ``any(…)`` and ``all(test for x in items)``: a number or a truth of all."""
+
+    operation: Literal["count", "any", "all"]
+
+
+@dataclass(frozen=True, slots=True)
+class Search(Loop):
+    """``first(x in items where test)`` and ``last(…)``. ``or_none``: nothing to find gives none, not a failure."""
+
+    operation: Literal["first", "last"]
+    or_none: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Order(Loop):
+    """``sorted(x in items where test by keys)``, and its first item or last: ``min`` and ``max``. Where keys are equal,
+    the earlier item is first; without keys, items are in their own order. ``or_none`` as in :class:`Search`."""
+
+    operation: Literal["sorted", "min", "max"]
     keys: tuple[Expression, ...]
-    value: Expression | None
     or_none: bool = False
 
 
@@ -375,7 +403,10 @@ Expression = (
     | Default
     | MemberOf
     | KindTest
-    | Loop
+    | Select
+    | Fold
+    | Search
+    | Order
     | Noted
 )
 

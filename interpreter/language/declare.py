@@ -230,8 +230,9 @@ class _Things(Reader):
                 number = 1
             counts, is_open = word(keys.get("counts"), "yes") == "yes", word(keys.get("open")) == "yes"
             setting = seats.text if isinstance(seats, Scalar) and not isinstance(seats.value, int) else None
-            if setting is not None and setting not in (known := self.composition.sections.get("settings", {})):
-                self.error("E301", f"`{setting}` is no setting{did_you_mean(setting, known)}", seats.span)  # type: ignore
+            known = self.composition.sections.get("settings", {})
+            if seats is not None and setting is not None and setting not in known:
+                self.error("E301", f"`{setting}` is no setting{did_you_mean(setting, known)}", seats.span)
             role = Role(name, counts, layers[-1].span, number, setting, is_open, layers[0].file)
             self.model.roles[name] = role
 

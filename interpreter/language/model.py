@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import field
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from interpreter.base.frozen import dataclass
 from interpreter.base.source import Span
@@ -314,6 +314,16 @@ class RuleLayer:
     local_types: tuple[Type, ...] = ()
 
     @property
+    def steps(self) -> tuple[core.Step, ...]:
+        """The body, where it is steps."""
+        return cast("tuple[core.Step, ...]", self.body)
+
+    @property
+    def requirements(self) -> tuple[core.Requirement, ...]:
+        """The body, where it is requirements."""
+        return cast("tuple[core.Requirement, ...]", self.body)
+
+    @property
     def id(self) -> str:
         """The procedure's name in the lowered form and in saves."""
         return f"{self.rule}@{self.layer}"
@@ -540,7 +550,7 @@ class Model:
     """By the name of a file, rules that an unrelated file calls by the same name, and what they are called here."""
 
     def is_unit(self, kind: str) -> bool:
-        """Whether the tokens with that name are all alike: an amount of them is a number, not a bag."""
+        """Return whether the tokens with that name are all alike: an amount of them is a number, not a bag."""
         return kind in self.kinds and self.kinds[kind].unit
 
     @property

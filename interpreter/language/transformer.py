@@ -59,8 +59,8 @@ class Builder(Transformer[Token, Any]):
     def bare_verdict(self, meta: Any, c: list[Any]) -> n.Verdict:
         return n.Verdict(None, tuple(c), span=self._span(meta))
 
-    def condition(self, meta: Any, c: list[Any]) -> n.Expr:
-        return c[0]  # type: ignore[no-any-return]
+    def condition(self, meta: Any, c: list[n.Expr]) -> n.Expr:
+        return c[0]
 
     expression = condition
     a_type = condition
@@ -91,8 +91,8 @@ class Builder(Transformer[Token, Any]):
 
     # --- types
 
-    def plain_type(self, meta: Any, c: list[Any]) -> n.Type:
-        return c[0]  # type: ignore[no-any-return]
+    def plain_type(self, meta: Any, c: list[n.Type]) -> n.Type:
+        return c[0]
 
     def optional_type(self, meta: Any, c: list[Any]) -> n.Type:
         return n.OptionalType(c[0], span=self._span(meta))
@@ -113,8 +113,8 @@ class Builder(Transformer[Token, Any]):
 
     body = block
 
-    def indented(self, meta: Any, c: list[Any]) -> n.Expr:
-        return c[0]  # type: ignore[no-any-return]
+    def indented(self, meta: Any, c: list[n.Expr]) -> n.Expr:
+        return c[0]
 
     def requirements(self, meta: Any, c: list[Any]) -> tuple[Any, ...]:
         return tuple(c)
@@ -212,8 +212,8 @@ class Builder(Transformer[Token, Any]):
         inner = n.If(c[0], c[1], c[2] if len(c) > 2 else None, span=self._span(meta))
         return n.Block((inner,), span=self._span(meta))
 
-    def else_block(self, meta: Any, c: list[Any]) -> n.Block:
-        return c[0]  # type: ignore[no-any-return]
+    def else_block(self, meta: Any, c: list[n.Block]) -> n.Block:
+        return c[0]
 
     def for_each(self, meta: Any, c: list[Any]) -> n.ForEach:
         return n.ForEach(self._new(c[0]), c[1], c[2], c[3], span=self._span(meta))
@@ -397,8 +397,8 @@ class Builder(Transformer[Token, Any]):
     def name(self, meta: Any, c: list[Any]) -> n.Expr:
         return n.Name(str(c[0]), span=self._span(meta))
 
-    def group(self, meta: Any, c: list[Any]) -> n.Expr:
-        return c[0]  # type: ignore[no-any-return]
+    def group(self, meta: Any, c: list[n.Expr]) -> n.Expr:
+        return c[0]
 
     def list_(self, meta: Any, c: list[Any]) -> n.Expr:
         items: tuple[n.Expr, ...] = c[0] or ()

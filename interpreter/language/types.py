@@ -323,14 +323,14 @@ class NoneType(AnyType):
 
 @dataclass(frozen=True, slots=True)
 class NothingType(AnyType):
-    """What a procedure gives that gives no value."""
+    """The result of a procedure without a value."""
 
     word = "nothing"
 
 
 @dataclass(frozen=True, slots=True)
 class NeverType(AnyType):
-    """What is wrong: it fits everywhere, so that one mistake gives one message."""
+    """The type of a mistake: it fits everywhere, so that one mistake gives one message."""
 
     word = "never"
 
@@ -351,7 +351,7 @@ NONE = NoneType()
 NOTHING = NothingType()
 NEVER = NeverType()
 OWNERS: dict[str, Type] = {"seat": SEAT, "card": CardType(), "node": NODE, "link": LINK, "place": PLACE}
-"""What cells can belong to, by its word in declarations."""
+"""Owners of cells, by their words in declarations."""
 
 
 def read_type(holder: Type, *, unit: bool) -> Type:

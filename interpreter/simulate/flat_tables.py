@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -63,13 +64,17 @@ def games_table(ruleset: Ruleset, bots: Sequence[str], rows: Sequence[Row]) -> T
         "rounds": lambda row: row.rounds,
     }
     for seat in seats:
-        columns[f"place_{seat + 1}"] = lambda row, seat=seat: row.places[seat] if row.places else None  # type: ignore[misc]
+        columns[f"place_{seat + 1}"] = partial(_place, seat)
     for measure in ruleset.model.measures:
         if "end of game" not in measure.when and measure.recurs:
             continue
         for of in _met(measure, rows, seats):
-            columns[_column(measure, of)] = lambda row, m=measure, of=of: _once(m, row, of)  # type: ignore[misc]
+            columns[_column(measure, of)] = partial(_once, measure, of)
     return list(columns), ([value(row) for value in columns.values()] for row in rows)
+
+
+def _place(seat: int, row: Row) -> int | None:
+    return row.places[seat] if row.places else None
 
 
 def _met(measure: Measure, rows: Sequence[Row], seats: range) -> list[Of]:
@@ -82,7 +87,7 @@ def _met(measure: Measure, rows: Sequence[Row], seats: range) -> list[Of]:
     return in_order(met)
 
 
-def _once(measure: Measure, row: Row, of: Of) -> int | None:
+def _once(measure: Measure, of: Of, row: Row) -> int | None:
     """Return the value of a subject in a game: the last at moments, the first at events, or the sum."""
     if measure.event is not None and not measure.sums:
         return next((taken.value for taken in row.taken.get(measure.name, ()) if taken.of == of), None)
@@ -120,10 +125,9 @@ def _by_seat(measure: Measure, of: Of, row: Row) -> Callable[[int, int], int | N
         found = by_round(measure, taken)
         return lambda seat, number: found.get((of, number))
     together: dict[tuple[int, int], int] = {}
-    if measure.event is None:
-        numbers = by_round(measure, taken).items()
-    else:
-        numbers = [((each.of, each.round), each.value) for each in taken]  # type: ignore[assignment]
+    numbers: Iterable[tuple[tuple[Of, int], int | None]] = by_round(measure, taken).items()
+    if measure.event is not None:
+        numbers = [((each.of, each.round), each.value) for each in taken]
     for (things, number), value in numbers:
         if value is not None:
             key = things[place], number

@@ -150,7 +150,8 @@ def _mutants(model: Model, citation: Citation) -> Iterator[Mutant]:
 
 def _with(model: Model, section: str, name: str, value: Any) -> Model:
     """A model with one declaration of a section changed."""
-    return replace(model, **{section: {**getattr(model, section), name: value}})  # type: ignore[arg-type]
+    sections: dict[str, Any] = {section: {**getattr(model, section), name: value}}
+    return replace(model, **sections)
 
 
 # --- rules ------------------------------------------------------------------------------------------------------------
@@ -158,7 +159,7 @@ def _with(model: Model, section: str, name: str, value: Any) -> Model:
 
 def _of_layer(layer: RuleLayer, model: Model) -> Iterator[Mutant]:
     for about, body in _bodies(layer, model):
-        yield Mutant(about, lambda model, body=body: _with_layer(model, replace(layer, body=body)))  # type: ignore[misc]
+        yield Mutant(about, partial(_with_layer, layer=replace(layer, body=body)))
     if layer.layer > 0:
         never = c.Const(False, type=BOOL, span=layer.span)
         yield Mutant("the layer below answers", lambda model: _with_layer(model, replace(layer, when=never)))
@@ -235,7 +236,7 @@ def _of_line(layer: RuleLayer, index: int) -> Iterator[Mutant]:
     other = c.Const(not permits, type=BOOL, span=line.span)
     for changed in (replace(line, test=other), *_others(line)):
         body: Any = (*layer.body[:index], changed, *layer.body[index + 1 :])
-        yield Mutant("asks otherwise", lambda model, body=body: _with_layer(model, replace(layer, body=body)))  # type: ignore[misc]
+        yield Mutant("asks otherwise", partial(_with_layer, layer=replace(layer, body=body)))
 
 
 def _of_option(layer: RuleLayer, index: int) -> Iterator[Mutant]:
@@ -246,7 +247,7 @@ def _of_option(layer: RuleLayer, index: int) -> Iterator[Mutant]:
         changes["is always offered"] = replace(option, tests=(), guard=None)
     for about, changed in changes.items():
         body: Any = rewritten(layer.body, partial(_exchanged, option, changed))
-        yield Mutant(about, lambda model, body=body: _with_layer(model, replace(layer, body=body)))  # type: ignore[misc]
+        yield Mutant(about, partial(_with_layer, layer=replace(layer, body=body)))
 
 
 def _exchanged(old: c.Option, new: c.Option, node: Any) -> Any:
@@ -309,7 +310,7 @@ def _of_trigger(model: Model, name: str, cases: Any) -> Iterator[Mutant]:
         yield Mutant("hears all", lambda model: _with(model, "triggers", name, heard))
     for test in _others(trigger.test) if len(cases) == len(trigger.cases) else ():
         changed = replace(trigger, test=test)
-        yield Mutant("other numbers", lambda model, changed=changed: _with(model, "triggers", name, changed))  # type: ignore[misc]
+        yield Mutant("other numbers", partial(_with, section="triggers", name=name, value=changed))
     for index in cases:
         procedure = trigger.cases[index].procedure
         if procedure is not None:
@@ -328,7 +329,7 @@ def _of_block(model: Model, name: str) -> Iterator[Mutant]:
     block = model.blocks[name]
     for body in _others(block.body):
         changed = replace(block, body=body)
-        yield Mutant("other numbers", lambda model, changed=changed: _with(model, "blocks", name, changed))  # type: ignore[misc]
+        yield Mutant("other numbers", partial(_with, section="blocks", name=name, value=changed))
 
 
 # --- tables and what a game is made of --------------------------------------------------------------------------------
@@ -427,8 +428,8 @@ def _of_cards(model: Model, kind: str) -> Iterator[Mutant]:
 def _more_cards(model: Model, kind: str) -> Model:
     """One more card of a kind, with another key, behind all others: what they are called by stays true."""
     row = next(row for row in reversed(model.cards) if row.kind == kind)
-    keys = [each.key for each in model.cards if each.kind == kind]
-    key = row.key if row.key is None else max(keys) + 1 if isinstance(row.key, int) else f"{row.key} again"  # type: ignore[type-var,operator]
+    numbers = [each.key for each in model.cards if each.kind == kind and isinstance(each.key, int)]
+    key = row.key if row.key is None else max(numbers) + 1 if isinstance(row.key, int) else f"{row.key} again"
     attribute = model.card_kinds[kind].key
     values = {**row.values, **({attribute: key} if attribute is not None else {})}
     return replace(model, cards=[*model.cards, replace(row, key=key, values=values, copies=1)])
@@ -453,17 +454,21 @@ def _other_cards(model: Model, name: str, form: type[Type]) -> Model:
     return replace(model, cards=cards)
 
 
+def _with_graph(model: Model, graph: GraphDecl) -> Model:
+    return replace(model, graph=graph)
+
+
 def _of_graph(graph: GraphDecl) -> Iterator[Mutant]:
     for attribute, type_ in graph.place.items():
         if type_ == INT:
             places = [replace(row, values=_one_more(row.values, attribute)) for row in graph.places]
             changed = replace(graph, places=places)
-            yield Mutant("other places", lambda model, changed=changed: replace(model, graph=changed))  # type: ignore[misc]
+            yield Mutant("other places", partial(_with_graph, graph=changed))
     for attribute, type_ in graph.link.items():
         if type_ == INT:
             links = [replace(row, values=_one_more(row.values, attribute)) for row in graph.links]
             changed = replace(graph, links=links)
-            yield Mutant("other links", lambda model, changed=changed: replace(model, graph=changed))  # type: ignore[misc]
+            yield Mutant("other links", partial(_with_graph, graph=changed))
 
 
 def _one_more(values: dict[str, Any], attribute: str) -> dict[str, Any]:

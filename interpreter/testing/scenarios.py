@@ -315,7 +315,7 @@ class _Texts:
             layer, diagnostics = check_text(model, self.signatures, tree, GIVEN)
             for diagnostic in diagnostics:
                 self.report(diagnostic)
-        body = (c.Performs(start, span=span), *layer.body)  # type: ignore[misc]
+        body = (c.Performs(start, span=span), *layer.steps)
         return {**model.blocks, GIVEN: replace(layer, body=body)}
 
     def bound(self, tree: n.Expr | None, wanted: Type | None = None, *, is_condition: bool = False) -> Bound:

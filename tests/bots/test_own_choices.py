@@ -203,7 +203,7 @@ def test_a_game_in_the_module_ends_too(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(constants, "MAXIMUM_RECORDS", 50)
     act = "choose act by seats[0]:\n  go:\n    amount += 1\n"
     played = Played(loaded(write(tmp_path, act, sections=GO)), plain=False)
-    while played.game.state.home.records <= 50:  # type: ignore[union-attr]
+    while (home := played.game.state.home) is not None and home.records <= 50:
         played.game.apply(played.choose())
     with pytest.raises(RuleFailure, match="things happened"):
         played.game.apply(played.choose())

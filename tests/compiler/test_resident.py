@@ -18,6 +18,7 @@ from interpreter.bots.policy import PolicyBot
 from interpreter.bots.registry import policies_for
 from interpreter.compiler.wasm import instance
 from interpreter.compiler.wasm.instance import knows_unchecked
+from interpreter.engine.decision import Decision
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.kernel.chance import Scripted, Seeded
@@ -49,6 +50,12 @@ def made(games: tuple[Game, ...], code: Any) -> None:
     for game in games:
         assert game.decision is not None
         game.apply(game.decision.option(code))
+
+
+def decided(game: Game) -> Decision:
+    """The decision of a game that is not over."""
+    assert game.decision is not None
+    return game.decision
 
 
 def told(game: Game) -> list[Any]:
@@ -149,7 +156,7 @@ def test_bots_that_are_asked_ahead_choose_as_ever(name: str, players: int, seed:
             case again:
                 for _ in range(1 + (again == 7)):
                     chosen = [
-                        row[seat].choose(game, game.decision, own[seats[seat][1]])  # type: ignore[arg-type]
+                        row[seat].choose(game, decided(game), own[seats[seat][1]])
                         for game, row, own in zip(games, bots, streams, strict=True)
                     ]
                     assert chosen[0] == chosen[1]
@@ -283,7 +290,7 @@ def test_ordinary_calls_play_the_same_games(monkeypatch: pytest.MonkeyPatch) -> 
     streams = [Stream(4, "seat 0") for _ in range(2)]
     while plain.decision is not None:
         if chance.randrange(3):
-            chosen = [bot.choose(game, game.decision, own) for game, own in zip((fast, plain), streams, strict=True)]  # type: ignore[arg-type]
+            chosen = [bot.choose(game, decided(game), own) for game, own in zip((fast, plain), streams, strict=True)]
             assert chosen[0] == chosen[1]
             made((fast, plain), chosen[0].code)
         else:

@@ -375,12 +375,14 @@ def test_a_game_of_another_ruleset_is_told_as_such() -> None:
 def test_copies_are_clones_and_nothing_is_pickled() -> None:
     ruleset = load("goofspiel")
     game = ruleset.new_game(2, seed=1)
-    game.apply(game.decision.options[0])  # type: ignore[union-attr]
+    assert game.decision is not None
+    game.apply(game.decision.options[0])
     before = game.digest()
     for made in (copy.copy(game), copy.deepcopy(game)):
         assert made.digest() == before
         assert (made.ruleset, len(made.log())) == (ruleset, len(game.log()))
-        made.apply(made.decision.options[0])  # type: ignore[union-attr]
+        assert made.decision is not None
+        made.apply(made.decision.options[0])
         assert game.digest() == before
     assert copy.deepcopy(ruleset) is copy.copy(ruleset) is ruleset
     for what, way in ((game, "to_json"), (ruleset, "load it there")):

@@ -16,22 +16,25 @@ class Alone:
     """A module with its memory. ``shape`` and ``address`` below are those of the manifest."""
 
     def __init__(self, built: Standalone) -> None:
-        from wasmtime import Engine, Instance, Module, Store
+        from wasmtime import Engine, Instance, Memory, Module, Store
 
         self.manifest = manifest = json.loads(json.dumps(built.manifest))
         self.store = Store(Engine())
         exports = Instance(self.store, Module(self.store.engine, text_to_binary(built.text)), []).exports(self.store)
-        self._memory, self._exports = exports["memory"], exports
+        memory = exports["memory"]
+        assert isinstance(memory, Memory)
+        self._memory, self._exports = memory, exports
         self.decisions = {decision["number"]: decision for decision in manifest["decisions"]}
 
     def call(self, name: str, *arguments: int) -> Any:
-        return self._exports[name](self.store, *arguments)  # type: ignore[operator]
+        function: Any = self._exports[name]
+        return function(self.store, *arguments)
 
     def read(self, address: int, size: int) -> bytes:
-        return bytes(self._memory.read(self.store, address, address + size))  # type: ignore[union-attr]
+        return bytes(self._memory.read(self.store, address, address + size))
 
     def write(self, address: int, content: bytes) -> None:
-        self._memory.write(self.store, content, address)  # type: ignore[union-attr]
+        self._memory.write(self.store, content, address)
 
     def words(self, address: int, count: int) -> tuple[int, ...]:
         return struct.unpack(f"<{count}i", self.read(address, 4 * count))

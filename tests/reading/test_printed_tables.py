@@ -9,14 +9,16 @@ from interpreter.base.codes import CODES
 from interpreter.base.diagnostics import Diagnostic
 from interpreter.base.source import SourceFile
 from interpreter.reading.printed_tables import Cell, PrintedTable, read_printed
-from interpreter.reading.yaml import Excerpt, Scalar, excerpt, read_yaml
+from interpreter.reading.yaml import Excerpt, Mapping, Scalar, excerpt, read_yaml
 
 
 def printed(*lines: str, end: str = "\n") -> tuple[PrintedTable, list[Diagnostic]]:
     text = end.join(["tables:", "  t: |", *("    " + line if line else "" for line in lines), ""])
     root, found = read_yaml(SourceFile("x.yaml", text))
     assert root is not None, found
-    block = root["tables"].entries[0].value  # type: ignore[union-attr]
+    tables = root["tables"]
+    assert isinstance(tables, Mapping)
+    block = tables.entries[0].value
     assert isinstance(block, Scalar)
     taken = excerpt(block)
     assert isinstance(taken, Excerpt)

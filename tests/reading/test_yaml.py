@@ -94,12 +94,12 @@ def test_mapping_behaves_as_a_dict() -> None:
 
 def test_spans_are_what_stands_in_the_file() -> None:
     root = read("über: straße  # x\nlist:\n  - 'ä b'\n  - {c: d}\nflow: [1, 2]\n\n\nlast:\n")
-    assert root.get("über").span.text == "straße"  # type: ignore[union-attr]
+    assert root["über"].span.text == "straße"
     items = root.get("list")
     assert isinstance(items, Sequence)
     assert [item.span.text for item in items.items] == ["'ä b'", "{c: d}"]
     assert items.span.text == "- 'ä b'\n  - {c: d}"
-    assert root.get("flow").span.text == "[1, 2]"  # type: ignore[union-attr]
+    assert root["flow"].span.text == "[1, 2]"
     assert str(items.items[1].span) == "x.yaml:4:5"
 
 

@@ -57,7 +57,7 @@ class Builtins:
 
     def _count(self, node: c.Builtin) -> o.Value:
         (of,) = node.arguments
-        if isinstance(of, c.Loop) and of.operation in ("filter", "map"):
+        if isinstance(of, c.Select):
             return self.x.loops.length(self.x.loops.source(of))
         return o.ToNumber(o.Load(self.x.value(of)), span=self.b.span)
 

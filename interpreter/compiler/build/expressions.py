@@ -158,7 +158,7 @@ class Expressions:
                 return self._member(node)
             case c.KindTest():
                 return self._kind_test(node)
-            case c.Loop():
+            case c.Select() | c.Fold() | c.Search() | c.Order():
                 return self.loops.loop(node)
             case c.Noted():
                 raise Unsupported("a watched rule")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 from interpreter.compiler.build.function import ONE, ZERO, FunctionBuilder, Slot
 from interpreter.compiler.build.shapes import WORD, Unsupported
@@ -50,9 +50,9 @@ class Loops:
                 return self._range(low, high)
             case c.AllSeats():
                 return self._indexes(SEAT, ZERO, o.Constant(self.shapes.domains["seat"]))
-            case c.Loop(operation, variable, items, test, _, value) if operation in ("filter", "map"):
+            case c.Select(test=test, value=value):
                 if not (stops and may_fail(b.module.program, (test, value))):
-                    return self._passing(node, variable, items, test, value, stops)
+                    return self._passing(node, stops)
             case c.Builtin("clockwise", (seat,)):
                 return self._clockwise(seat)
             case c.Builtin("cards of piles", (piles,)):
@@ -149,29 +149,21 @@ class Loops:
 
         return Source(card, o.Constant(len(b.module.constants.model.cards)), each)
 
-    def _passing(
-        self,
-        node: c.Loop,
-        variable: int,
-        items: c.Expression,
-        test: c.Expression | None,
-        value: c.Expression | None,
-        stops: bool,
-    ) -> Source:
-        b, source = self.b, self.source(items, stops=stops)
+    def _passing(self, node: c.Select, stops: bool) -> Source:
+        b, source = self.b, self.source(node.items, stops=stops)
         locals_ = b.locals
 
         def each(body: Each) -> None:
             def one(item: o.Var) -> None:
                 outer = b.locals
                 with b.scoped(locals_):
-                    locals_[variable] = item
-                    with self.when(test):
-                        if value is None:
+                    locals_[node.variable] = item
+                    with self.when(node.test):
+                        if node.value is None:
                             with b.scoped(outer):
                                 body(item)
                         else:
-                            found = self.x.value(value, self.item_of(node.type))
+                            found = self.x.value(node.value, self.item_of(node.type))
                             with b.scoped(outer):
                                 self._item(found, body)
 
@@ -183,9 +175,7 @@ class Loops:
         """A call of a function that only filters or maps is looked through in place."""
         b, program = self.b, self.b.module.program
         answer = program.answer(node)
-        if not isinstance(answer, c.Loop | c.RangeFrom) or b.module.is_remembered(program.target(node)):
-            return None
-        if isinstance(answer, c.Loop) and answer.operation not in ("filter", "map"):
+        if not isinstance(answer, c.Select | c.RangeFrom) or b.module.is_remembered(program.target(node)):
             return None
         layer = program.reach.procedures[program.target(node)]
         inner: dict[int, o.Var | Slot] = {}
@@ -244,24 +234,22 @@ class Loops:
 
         further(0)
 
-    def loop(self, node: c.Loop) -> o.Value:
-        match node.operation:
-            case "filter" | "map":
+    def loop(self, node: c.Select | c.Fold | c.Search | c.Order) -> o.Value:
+        match node:
+            case c.Select():
                 return self.made(self.source(node))
-            case "count":
+            case c.Fold(operation="count"):
                 return self._counted(node)
-            case "any":
-                return self._any(node, wanted=True)
-            case "all":
-                return self._any(node, wanted=False)
-            case "first" | "last":
+            case c.Fold():
+                return self._any(node, wanted=node.operation == "any")
+            case c.Search():
                 return self._found(node)
-            case "min" | "max":
-                return self._best(node)
-            case "sorted":
+            case c.Order(operation="sorted"):
                 return self._sorted(node)
+            case c.Order():
+                return self._best(node)
             case _:
-                raise Unsupported(f"a loop that gives {node.operation}")
+                assert_never(node)
 
     def each(self, node: c.Loop, body: Each, *, stops: bool = False) -> None:
         """The body for each item that passes the loop's own test."""
@@ -318,13 +306,13 @@ class Loops:
         source.each(lambda item: b.set(found, b.plus(o.Get(found), 1)))
         return o.Get(found)
 
-    def _counted(self, node: c.Loop) -> o.Value:
+    def _counted(self, node: c.Fold) -> o.Value:
         b, found = self.b, self.b.var("i64", "count")
         b.set(found, o.Constant(0, "i64"))
         self.each(node, lambda item: b.set(found, b.plus(o.Get(found), 1)))
         return o.Get(found)
 
-    def _any(self, node: c.Loop, *, wanted: bool) -> o.Value:
+    def _any(self, node: c.Fold, *, wanted: bool) -> o.Value:
         b, found, label = self.b, self.b.var("i32", "any"), self.b.label("any")
         b.set(found, o.Constant(int(not wanted)))
         with b.block() as inner:
@@ -340,7 +328,7 @@ class Loops:
         b.add(o.Block(label, tuple(inner), span=b.span))
         return o.Get(found)
 
-    def _found(self, node: c.Loop) -> o.Value:
+    def _found(self, node: c.Search) -> o.Value:
         b, label = self.b, self.b.label("first")
         first = node.operation == "first"
         found = b.var(self.shapes.rep(node.type), "found")
@@ -356,12 +344,12 @@ class Loops:
         b.add(o.Block(label, tuple(inner), span=b.span))
         return self._must(node, found)
 
-    def _must(self, node: c.Loop, found: o.Var) -> o.Value:
+    def _must(self, node: c.Search | c.Order, found: o.Var) -> o.Value:
         if not node.or_none:
             self.b.fail_if(self.b.is_none(o.Get(found), node.type), f"`{node.operation}` finds nothing here")
         return o.Get(found)
 
-    def _keys(self, node: c.Loop, item: o.Var) -> list[o.Value]:
+    def _keys(self, node: c.Order, item: o.Var) -> list[o.Value]:
         if not node.keys:
             if not self.shapes.is_scalar(self.item_of(node.items.type)):
                 raise Unsupported("items that are ordered by themselves")
@@ -373,7 +361,7 @@ class Loops:
             found.append(self.x.value(key))
         return found
 
-    def _best(self, node: c.Loop) -> o.Value:
+    def _best(self, node: c.Order) -> o.Value:
         """The first item with the least or greatest keys."""
         b = self.b
         found = b.var(self.shapes.rep(node.type), "best")
@@ -399,7 +387,7 @@ class Loops:
         b.locals[node.variable] = found
         return self._must(node, found)
 
-    def _sorted(self, node: c.Loop) -> o.Value:
+    def _sorted(self, node: c.Order) -> o.Value:
         """The items and, beside them, their keys as numbers of 64 bits; then both are put in order."""
         b = self.b
         source = self.source(node.items)

@@ -15,6 +15,7 @@ from interpreter.compiler.build.expressions import Expressions
 from interpreter.compiler.build.function import ZERO, FunctionBuilder
 from interpreter.compiler.build.shapes import NO_NUMBER, Shapes, Unsupported
 from interpreter.compiler.ir import ops as o
+from interpreter.language import core as c
 from interpreter.language.model import Measure
 from interpreter.language.types import SEAT, IntType, NeverType, NoneType, TextType, Type
 
@@ -109,13 +110,13 @@ class Measures:
                 with b.when(o.Compare("eq", phase, o.Constant(number))):
                     self.at(b, moment)
 
-    def happens(self, b: FunctionBuilder, x: Expressions, event: str, arguments: Sequence[object]) -> None:
+    def happens(self, b: FunctionBuilder, x: Expressions, event: str, arguments: Sequence[c.Expression]) -> None:
         """An event happens, with these values."""
         if event not in self.by_event:
             return
         types = self.model.events[event].fields.values()
         with b.when(o.Global("measuring")):
-            values = tuple(b.kept(x.value(each, type_)) for each, type_ in zip(arguments, types, strict=True))  # type: ignore[arg-type]
+            values = tuple(b.kept(x.value(each, type_)) for each, type_ in zip(arguments, types, strict=True))
             b.add(o.Do(o.Call(self._event(event), values), span=b.span))
 
     # --- functions

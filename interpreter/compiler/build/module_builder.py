@@ -175,9 +175,7 @@ class ModuleBuilder:
     def _body(self, b: FunctionBuilder, x: Expressions, layer: RuleLayer) -> None:
         body = layer.body
         if layer.form == "permits":
-            assert isinstance(body, tuple)
-            for line in body:
-                assert isinstance(line, c.Requirement)
+            for line in layer.requirements:
                 b.span = line.span
                 if line.bind is not None:
                     b.write_local(line.bind, x.value(line.test), line.test.type)
@@ -185,7 +183,7 @@ class ModuleBuilder:
                     b.add(o.If(o.Not(x.value(line.test)), (o.Return(ZERO),), span=line.span))
             b.add(o.Return(ONE))
         elif isinstance(body, tuple):
-            Steps(x, layer.result, layer.local_types, pure=True).block(body)  # type: ignore[arg-type]
+            Steps(x, layer.result, layer.local_types, pure=True).block(layer.steps)
         else:
             b.add(o.Return(x.value(body, layer.result), span=layer.span))
 

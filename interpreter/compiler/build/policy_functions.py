@@ -308,4 +308,4 @@ class Policies:
 
 def _is_filter(items: c.Expression) -> bool:
     """Return whether items are some of those of a list in which each stands once."""
-    return isinstance(items, c.Loop) and items.operation == "filter" and isinstance(items.items, DISTINCT)
+    return isinstance(items, c.Select) and items.value is None and isinstance(items.items, DISTINCT)

@@ -118,9 +118,8 @@ class Steps:
 
     def _is_fresh(self, value: c.Expression) -> bool:
         if isinstance(value, c.Loop):
-            value_type = item_type(value.type)
-            made = value.operation in ("filter", "map", "sorted")
-            return made and value_type is not None and self.shapes.is_scalar(value_type)
+            of = item_type(value.type)
+            return isinstance(value, c.Select | c.Order) and of is not None and self.shapes.is_scalar(of)
         if isinstance(value, FRESH):
             if isinstance(value.type, RecordType | RoomType):
                 return all(map(self.shapes.is_scalar, self.shapes.fields(value.type)))

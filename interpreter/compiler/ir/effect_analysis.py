@@ -36,7 +36,7 @@ def may_fail(program: Program, tree: Any, _open: frozenset[str] = frozenset()) -
                     return True
             case c.Builtin(name) if BUILTINS[name].strict or (BUILTINS[name].partial and not node.or_none):
                 return True
-            case c.Loop(operation) if operation in ("first", "last", "min", "max") and not node.or_none:
+            case c.Search(or_none=False) | c.Order(operation="min" | "max", or_none=False):
                 return True
             case c.CallRule() | c.CallBase():
                 target = program.target(node)

@@ -137,7 +137,8 @@ class _Reuser:
                 case _:
                     return op
 
-        return rewritten(found, change)  # type: ignore[no-any-return]
+        done: tuple[o.Statement, ...] = rewritten(found, change)
+        return done
 
     def _of(self, op: Any) -> Any:
         match op:

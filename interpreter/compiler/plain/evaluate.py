@@ -164,7 +164,7 @@ class Evaluator:
                 return self._member(node, self.compile(item), self.items(items), negated)
             case c.KindTest():
                 return self._kind_test(node)
-            case c.Loop():
+            case c.Select() | c.Fold() | c.Search() | c.Order():
                 return Loops(self).compile(node)
             case c.Noted(value, what, found):
                 return self._noted(self.compile(value), what, found)
@@ -389,7 +389,7 @@ class Loops:
     def __init__(self, expressions: Evaluator) -> None:
         self.expressions = expressions
 
-    def compile(self, node: c.Loop) -> Evaluate:
+    def compile(self, node: c.Select | c.Fold | c.Search | c.Order) -> Evaluate:
         compile_ = self.expressions.compile
         items = self._charged(node)
         test = compile_(node.test) if node.test is not None else None
@@ -401,34 +401,29 @@ class Loops:
                 if test is None or test(state, env):
                     yield item
 
-        match node.operation:
-            case "count":
+        match node:
+            case c.Fold(operation="count"):
                 return lambda state, env: sum(1 for _ in passing(state, env))
-            case "any":
+            case c.Fold(operation="any"):
                 return lambda state, env: any(True for _ in passing(state, env))
-            case "all":
+            case c.Fold():
                 return self._all(items, test, variable)
-            case "filter":
-                return lambda state, env: tuple(passing(state, env))
-            case "map":
-                assert node.value is not None
-                value = compile_(node.value)
-                if grows(node.value) and isinstance(node.value.type, IntType):
-                    span = node.value.span
-                    return lambda state, env: tuple([bounded(value(state, env), span) for _ in passing(state, env)])
-                made: Evaluate = lambda state, env: tuple([value(state, env) for _ in passing(state, env)])  # noqa: E731
-                return self.expressions._weighed(node, made) if isinstance(node.value.type, CompositeType) else made
-            case "first":
+            case c.Select():
+                return self._selected(node, passing)
+            case c.Search(operation="first"):
                 return self._found(node, lambda state, env: next(passing(state, env), None))
-            case "last":
+            case c.Search():
                 return self._found(node, lambda state, env: (list(passing(state, env)) or [None])[-1])
-            case _:
+            case c.Order():
                 return self._ordered(node, passing)
+            case _:
+                assert_never(node)
 
     def _charged(self, node: c.Loop) -> Evaluate:
         """Evaluate the source of a loop; each item costs steps by its size."""
         items, meter, span = self.expressions.items(node.items), self.expressions.meter, node.span
-        each = effort(node.test, node.value, node.keys)
+        value = node.value if isinstance(node, c.Select) else None
+        each = effort(node.test, value, node.keys if isinstance(node, c.Order) else ())
 
         def charged(state: State, env: Env) -> Value:
             found = items(state, env)
@@ -436,6 +431,15 @@ class Loops:
             return found
 
         return charged
+
+    def _selected(self, node: c.Select, passing: Callable[[State, Env], Iterator[Value]]) -> Evaluate:
+        if node.value is None:
+            return lambda state, env: tuple(passing(state, env))
+        value, span = self.expressions.compile(node.value), node.value.span
+        if grows(node.value) and isinstance(node.value.type, IntType):
+            return lambda state, env: tuple([bounded(value(state, env), span) for _ in passing(state, env)])
+        made: Evaluate = lambda state, env: tuple([value(state, env) for _ in passing(state, env)])  # noqa: E731
+        return self.expressions._weighed(node, made) if isinstance(node.value.type, CompositeType) else made
 
     def _all(self, items: Evaluate, test: Evaluate | None, variable: int) -> Evaluate:
         def every(state: State, env: Env) -> Value:
@@ -447,7 +451,7 @@ class Loops:
 
         return every
 
-    def _found(self, node: c.Loop, find: Evaluate) -> Evaluate:
+    def _found(self, node: c.Search | c.Order, find: Evaluate) -> Evaluate:
         if node.or_none:
             return find
 
@@ -459,7 +463,7 @@ class Loops:
 
         return must
 
-    def _ordered(self, node: c.Loop, passing: Callable[[State, Env], Iterator[Value]]) -> Evaluate:
+    def _ordered(self, node: c.Order, passing: Callable[[State, Env], Iterator[Value]]) -> Evaluate:
         keys = tuple(self.expressions.compile(key) for key in node.keys)
         variable = node.variable
 

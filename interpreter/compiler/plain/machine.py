@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, Any, assert_never, cast
+from typing import TYPE_CHECKING, Any, assert_never
 
 from interpreter.base.source import NOWHERE, Span
 from interpreter.compiler import lower as l
@@ -504,7 +504,7 @@ class Machine:
 
     def _function_body(self, layer: RuleLayer) -> Evaluate:
         if layer.form == "permits":
-            requirements = list(cast("tuple[c.Requirement, ...]", layer.body))
+            requirements = layer.requirements
             lines = [(self.expressions.compile(line.test), line.bind) for line in requirements]
 
             def permits(state: State, env: Env) -> Value:
@@ -517,7 +517,7 @@ class Machine:
 
             return permits
         if isinstance(layer.body, tuple):
-            run = self.steps.block(layer.body)  # type: ignore[arg-type]
+            run = self.steps.block(layer.steps)
             return lambda state, env: run(state, env)
         return self.expressions.compile(layer.body)
 

@@ -145,7 +145,8 @@ class CompiledMachine(Machine):
             return None
         if home.built is not self.compiled and self.compiled is not None:
             home.built, home.turn = self.compiled, None  # it was made anew, with further policies; states are the same
-        return home  # type: ignore[no-any-return]
+        found: Resident = home
+        return found
 
     def _enters(self, state: State, chance: ChanceSource) -> Resident | None:
         """The same; a state that lives in lists enters the module, where there is one and it fits."""
@@ -198,7 +199,8 @@ class CompiledMachine(Machine):
                 self._refuse(state, home.records)
             turn = home.take(state, code)
             if turn is not None:
-                return turn.asked  # type: ignore[no-any-return]
+                asked: tuple[int, int] | None = turn.asked
+                return asked
             self.bailouts += 1
         elif len(state.log) > constants.MAXIMUM_RECORDS:
             self._refuse(state, len(state.log))
