@@ -244,7 +244,7 @@ class Ruleset:
             return list(doubt.readings).index(public)
         if setting is None:
             known_names = [*self.model.settings, *self.model.interpretations]
-            raise ValueError(f"`{self.id}` has no setting `{name}`{did_you_mean(name, known_names)}")
+            raise ValueError(f"unknown setting `{name}`{did_you_mean(name, known_names)}")
         if isinstance(public, str | int) and setting.type.of is not None:
             public = _items(str(public), setting.type.of)
         if isinstance(public, str) and setting.type.form == "int" and public.lstrip("-").isdigit():

@@ -132,7 +132,7 @@ class _Things(Reader):
         seen: dict[str, Scalar] = {}
         for scalar in scalars:
             if scalar.text in seen:
-                self.error("E501", f"`{scalar.text}` stands here twice", scalar.span)
+                self.error("E501", f"`{scalar.text}` is given twice", scalar.span)
             if scalar.text in RESERVED_WORDS:
                 self.taken(scalar.text, scalar.span)
             seen[scalar.text] = scalar
@@ -172,7 +172,7 @@ class _Things(Reader):
         default = word(keys.get("default"))
         if default not in readings:
             span = value.span if isinstance(value := keys.get("default"), Scalar) else layers[-1].span
-            self.error("E302", f"`{default}` is none of the readings{did_you_mean(default, readings)}", span)
+            self.error("E302", f"unknown reading `{default}`{did_you_mean(default, readings)}", span)
         self.model.interpretations[name] = Interpretation(
             name, cites_of(keys.get("answers")), readings, default, layers[-1].span
         )
@@ -217,7 +217,7 @@ class _Things(Reader):
             counts, is_open = word(keys.get("counts"), "yes") == "yes", word(keys.get("open")) == "yes"
             setting = seats.text if isinstance(seats, Scalar) and not isinstance(seats.value, int) else None
             if setting is not None and setting not in (known := self.composition.sections.get("settings", {})):
-                self.error("E301", f"`{setting}` is no setting{did_you_mean(setting, known)}", seats.span)  # type: ignore
+                self.error("E301", f"unknown setting `{setting}`{did_you_mean(setting, known)}", seats.span)  # type: ignore
             role = Role(name, counts, layers[-1].span, number, setting, is_open, layers[0].file)
             self.model.roles[name] = role
 

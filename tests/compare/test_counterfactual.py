@@ -58,7 +58,7 @@ def test_another_choice(pebbles: Ruleset) -> None:
         (["mots=1"], "has no setting `mots`"),
         (["most=0"], "does not hold"),
         (["heap[white]=3"], "has no table `heap`"),
-        (["hop"], "`hop` is none of"),
+        (["hop"], "`hop` is not one of"),
         (["most"], "`most` is a setting: say what it shall be, `most=VALUE`"),
         (["most="], "`most` is a setting: say what it shall be, `most=VALUE`"),
         (["pull white 1", "wait"], "only one choice"),
