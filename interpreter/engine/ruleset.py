@@ -393,7 +393,7 @@ def _nowhere(id: str, shelf: Shelf, diagnostic: Diagnostic) -> Diagnostic:
     from interpreter.base.suggest import did_you_mean_id
     from interpreter.reading.files import nearby_ids
 
-    message = f"no ruleset `{id}`{did_you_mean_id(id, [*shelf.ids('ruleset'), *nearby_ids()])}"
+    message = f"unknown ruleset `{id}`{did_you_mean_id(id, [*shelf.ids('ruleset'), *nearby_ids()])}"
     folders = ", ".join(root.origin for root in sources())
     notes = [
         replace(note, message=f"{note.message} ({folders}) and in the current folder") for note in diagnostic.notes

@@ -396,7 +396,7 @@ def test_players_that_are_refused(run: Run) -> None:
     [
         ("most=0", "`most`: `number > 0` does not hold"),
         ("most=many", "got 'many', want a whole number"),
-        ("mots=3", "has no setting `mots`; did you mean `most`?"),
+        ("mots=3", "unknown setting `mots`; did you mean `most`?"),
         ("last_pebble=stay", "want one of `stays`, `goes`"),
         ("most", "want KEY=VALUE"),
     ],

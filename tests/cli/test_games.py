@@ -217,7 +217,7 @@ def test_whatif(run: Run, tmp_path: Path) -> None:
     assert "changed: pull black 1 instead of pull kind=" in text
     assert "mean of" in text
     assert run("whatif", str(log), "--at", "999", "--change", "most=1").exit_code == 2
-    assert "no setting `mots`" in run("whatif", str(log), "--at", "2", "--change", "mots=1").stderr
+    assert "unknown setting `mots`" in run("whatif", str(log), "--at", "2", "--change", "mots=1").stderr
 
 
 @pytest.mark.parametrize("ruleset", ["germany-2018", "goofspiel"])

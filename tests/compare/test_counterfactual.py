@@ -55,9 +55,9 @@ def test_another_choice(pebbles: Ruleset) -> None:
 @pytest.mark.parametrize(
     ("texts", "message"),
     [
-        (["mots=1"], "has no setting `mots`"),
+        (["mots=1"], "unknown setting `mots`"),
         (["most=0"], "does not hold"),
-        (["heap[white]=3"], "has no table `heap`"),
+        (["heap[white]=3"], "unknown table `heap`"),
         (["hop"], "`hop` is not one of"),
         (["most"], "`most` is a setting: say what it shall be, `most=VALUE`"),
         (["most="], "`most` is a setting: say what it shall be, `most=VALUE`"),
