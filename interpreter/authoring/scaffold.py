@@ -19,6 +19,7 @@ from string import ascii_uppercase
 from interpreter.base.paths import schema_folder
 from interpreter.base.source import SourceFile
 from interpreter.engine.ruleset import Ruleset
+from interpreter.language.types import KindType
 from interpreter.reading.compose import word
 from interpreter.reading.files import Document, place_of, read_document
 from interpreter.reading.printed_tables import PrintedTable, read_printed
@@ -87,9 +88,9 @@ def new_map(name: str, title: str, root: Path, base: Ruleset) -> list[NewFile]:
     members = dict(_open_kinds(base, document))
     kinds = [f"  {kind}: [{', '.join(names)}]" for kind, names in members.items()]
     columns = {
-        cell.text: members[graph.attributes[cell.text].name]
+        cell.text: members[type_.name]
         for cell in nodes.header
-        if cell.text in graph.attributes and graph.attributes[cell.text].name in members
+        if isinstance(type_ := graph.attributes.get(cell.text), KindType) and type_.name in members
     }
     names = [_node_name(graph.node, number, len(nodes.rows)) for number in range(len(nodes.rows))]
     parts = {**_parts(base), "map": f"{family}/{name}"}

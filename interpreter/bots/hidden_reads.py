@@ -15,7 +15,7 @@ from interpreter.engine.game import Game
 from interpreter.language import core as c
 from interpreter.language.model import Model, RuleLayer
 from interpreter.language.policies import Policy
-from interpreter.language.types import has_cards
+from interpreter.language.types import HolderType, has_cards
 from interpreter.language.walk import descendants
 
 __all__ = ["Peeks", "peeks_of"]
@@ -102,5 +102,7 @@ class _Peeks:
         is_mine = isinstance(cell.owner, c.Local) and cell.owner.index in mine
         if group.seen == "no one" or (group.seen == "owner" and not is_mine):
             self.always = True
-        elif group.owner == "card" or (not group.type.is_holder and has_cards(group.type, self.model.records)):
+        elif group.owner == "card" or (
+            not isinstance(group.type, HolderType) and has_cards(group.type, self.model.records)
+        ):
             self.groups.add(cell.group)

@@ -23,6 +23,7 @@ from interpreter.engine.determinization import Undealt, Worlds
 from interpreter.engine.game import Game, places_of
 from interpreter.kernel.state import Value
 from interpreter.language.policies import Policy
+from interpreter.language.types import IntType
 
 __all__ = ["SearchBot"]
 
@@ -159,7 +160,7 @@ class _Search:
         for code in self.codes:
             choices = options[code[0]].core.choices
             place = 0
-            if choices and choices[-1].type.form == "int":
+            if choices and isinstance(choices[-1].type, IntType):
                 group = code[0], code[1][:-1]
                 place = alike[group] = alike.get(group, -1) + 1
             if place & (place - 1) == 0:

@@ -16,7 +16,7 @@ from interpreter.engine.decision import Decision, Option
 from interpreter.engine.game import Game
 from interpreter.engine.refusal import IllegalMove, legal_choice
 from interpreter.engine.views import Spoken, board_of, is_shown
-from interpreter.language.types import Type
+from interpreter.language.types import SEAT
 from interpreter.play.game_records import keep
 from interpreter.play.keyboard import numbered, understood
 
@@ -54,7 +54,7 @@ class Person:
 
     def among(self, game: Game, decision: Decision, codes: Sequence[Code], random: Stream) -> Code:
         """Another seat leaves the end of a tie to this person, who takes a number."""
-        who = Spoken(game, self.language).text(decision.actor, Type("seat"))
+        who = Spoken(game, self.language).text(decision.actor, SEAT)
         say(styled(self._frame("decide_for", who=who), bold=True))
         for line in numbered(game, decision, codes, self.language):
             say(line)
@@ -75,7 +75,7 @@ class Person:
             for name, value in site.context
         ]
         about = f" ({', '.join(around)})" if around else ""
-        who = names.text(decision.actor, Type("seat"))
+        who = names.text(decision.actor, SEAT)
         what = names.word(f"decision.{decision.name}") or decision.name.replace("_", " ")
         say(styled(f"{who}: {what}{about}", bold=True))
         for line in numbered(game, decision, codes, self.language):

@@ -20,7 +20,7 @@ from interpreter.explain.cross_reference import Part, for_readers, part_of, type
 from interpreter.kernel.state import Value
 from interpreter.language import core as c
 from interpreter.language.model import Model, RuleLayer
-from interpreter.language.types import Type
+from interpreter.language.types import CardType, KindType, MadeType, NodeType, Type
 from interpreter.language.walk import descendants
 from interpreter.reading.compose import Entry, word, words
 from interpreter.reading.ruleset_files import can_have
@@ -111,18 +111,18 @@ class View:
 
     def _constant(self, value: Any, type_: Type) -> str:
         """A constant as it is compared: all things of a sort are that, whatever they are called."""
-        of = type_.of
+        of = type_.of if isinstance(type_, MadeType) else None
         if of is not None and isinstance(value, tuple) and len(value) > 1 and value == self._all(of):
             return f"every {type_text(self.ruleset, of)}"
         return self.shown(value, type_)
 
     def _all(self, of: Type) -> tuple[int, ...] | None:
-        match of.form:
-            case "node" if self.model.graph is not None:
+        match of:
+            case NodeType() if self.model.graph is not None:
                 return tuple(range(len(self.model.graph.nodes)))
-            case "kind" if of.name in self.model.kinds:
+            case KindType() if of.name in self.model.kinds:
                 return tuple(range(len(self.model.kinds[of.name].members)))
-            case "card":
+            case CardType():
                 return tuple(n for n, row in enumerate(self.model.cards) if of.name in ("", row.kind))
             case _:
                 return None

@@ -24,6 +24,7 @@ from interpreter.engine.table import default_settings
 from interpreter.explain.cross_reference import type_in_words, type_text
 from interpreter.kernel.state import Value
 from interpreter.language.model import CardRow, Group, Role, Table
+from interpreter.language.types import CardHolderType, IntType, TokenHolderType
 
 __all__ = ["Comparison", "Difference", "differences"]
 
@@ -261,7 +262,7 @@ class _Pair:
         group = view.model.groups[name]
         plain = {
             "holds": type_in_words(view.ruleset, group.type),
-            "order": group.order if group.type.form in ("zone", "piles") else "",
+            "order": group.order if isinstance(group.type, CardHolderType) else "",
             "seen by": group.seen,
             "lasts": group.lasts,
             "spaces": group.spaces or "",
@@ -397,7 +398,7 @@ class _Pair:
     def _key_words(self, view: View, table: Table) -> dict[str, str]:
         """The keys of every cell in words: a number says what it is the number of."""
         of = [
-            f"{name.replace('_', ' ')} " if type_.form == "int" else ""
+            f"{name.replace('_', ' ')} " if isinstance(type_, IntType) else ""
             for name, type_ in zip(table.keys, table.key_types, strict=True)
         ]
         found = (self._key(view, table, keys) for keys in table.cells)
@@ -447,7 +448,13 @@ def _constants(a: list[Text], b: list[Text]) -> tuple[tuple[str, str], ...]:
 def _path_of(group: Group) -> str:
     if group.owner == "seat":
         return f"seats.has.{group.name}"
-    section = {"zone": "zones", "piles": "zones", "pool": "pools", "track": "tracks"}.get(group.type.form, "state")
+    match group.type:
+        case CardHolderType():
+            section = "zones"
+        case TokenHolderType():
+            section = f"{group.type.word}s"
+        case _:
+            section = "state"
     return f"{section}.{group.name}"
 
 

@@ -16,6 +16,7 @@ from interpreter.base.frozen import dataclass
 from interpreter.bots.registry import default_bots, policies_for
 from interpreter.engine.ruleset import Ruleset
 from interpreter.language.model import Measure
+from interpreter.language.types import IntType
 from interpreter.simulate.confidence import NORMAL_95, mean_interval
 from interpreter.simulate.simulation import Row
 from interpreter.simulate.totals import final
@@ -76,7 +77,7 @@ def _numbers(row: Row, measures: Sequence[Measure]) -> dict[str, float]:
     its own."""
     found: dict[str, float] = {"rounds": row.rounds}
     for measure in measures:
-        numbers = [place for place, key in enumerate(measure.keys) if key.type.form == "int"]
+        numbers = [place for place, key in enumerate(measure.keys) if isinstance(key.type, IntType)]
         values: dict[str, list[int]] = {}
         for of, value in final(measure, row).items():
             if value is not None and (measure.seat is None or row.counts(of[measure.seat])):

@@ -17,7 +17,7 @@ from interpreter.compare.play_order import Topic, in_force, nodes_of
 from interpreter.kernel.state import Value
 from interpreter.language import core as c
 from interpreter.language.model import CheckedRule, Model, RuleLayer
-from interpreter.language.types import BOOL
+from interpreter.language.types import BOOL, HolderType
 from interpreter.language.walk import descendants, rewritten
 
 __all__ = ["applied", "settings_read"]
@@ -83,7 +83,7 @@ def _idle_cells(model: Model) -> dict[tuple[str, str], Value]:
     return {
         ("cell", group.name): group.start.value
         for group in model.groups.values()
-        if group.file and not group.type.is_holder and group.name not in written
+        if group.file and not isinstance(group.type, HolderType) and group.name not in written
         if isinstance(group.start, c.Const) and _is_switch(group.start.value)
     }
 

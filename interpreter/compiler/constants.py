@@ -13,6 +13,7 @@ from interpreter.kernel.state import Layout, State, Value
 from interpreter.kernel.tracks import Track
 from interpreter.language import core as c
 from interpreter.language.model import Model
+from interpreter.language.types import BagType, IntType
 from interpreter.language.walk import size
 
 if TYPE_CHECKING:
@@ -130,7 +131,7 @@ def effort(*trees: object) -> int:
 
 def grows(node: c.Expression) -> bool:
     """Return whether a number is worked out here, not taken from where it is kept already."""
-    return node.type.form in ("int", "bag") and not isinstance(
+    return isinstance(node.type, IntType | BagType) and not isinstance(
         node, c.Const | c.Local | c.Read | c.Static | c.TableCell | c.Element | c.FieldOf | c.SettingValue
     )
 

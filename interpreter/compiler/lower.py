@@ -18,7 +18,7 @@ from interpreter.compiler.facts import Reach, target_of
 from interpreter.compiler.simultaneous import at_once
 from interpreter.language import core as c
 from interpreter.language.model import Model, RuleLayer
-from interpreter.language.types import BOOL, INT, NOTHING, list_of
+from interpreter.language.types import BOOL, INT, NOTHING, ListType
 from interpreter.language.walk import descendants
 
 __all__ = [
@@ -315,7 +315,7 @@ class Lowering:
                 branch = calls
                 continue
             numbers = tuple(self.model.phases.index(p) for p in case.phases if p in self.model.phases)
-            here = c.MemberOf(phase, c.Const(numbers, type=list_of(INT)), False, type=BOOL, span=case.span)
+            here = c.MemberOf(phase, c.Const(numbers, type=ListType(INT)), False, type=BOOL, span=case.span)
             branch = (c.Branch(c.Test(here, span=case.span), calls, branch, span=case.span),)
         if trigger.test is None:
             return c.Branch(c.Test(c.Const(True, type=BOOL)), branch, (), span=span)

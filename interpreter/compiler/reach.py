@@ -13,6 +13,7 @@ from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.compiler.facts import Facts, Reach, target_of
 from interpreter.language import core as c
 from interpreter.language.model import CheckedTrigger, Model, RuleLayer, StandingRule
+from interpreter.language.types import CardHolderType, HolderType, PlaceType
 from interpreter.language.walk import descendants
 
 __all__ = ["check_reach", "procedures_of", "reach_of"]
@@ -59,13 +60,13 @@ def _note_facts(model: Model, node: object, facts: Facts) -> None:
             facts.calls.add(target_of(model, node))
         case c.Cell(group, _):
             facts.reads.add(group)
-            if node.type.is_holder:
+            if isinstance(node.type, HolderType):
                 facts.holders.add(group)
         case c.SetCell(cell, _):
             _write(cell, facts)
         case c.MoveCards(_, target, _):
             _write(target, facts)
-            facts.writes.update(name for name, group in model.groups.items() if group.type.form in ("zone", "piles"))
+            facts.writes.update(name for name, group in model.groups.items() if isinstance(group.type, CardHolderType))
         case c.MoveTokens(_, source, target) | c.MovePiece(_, source, target) | c.MoveAll(source, target, _):
             _write(source, facts)
             _write(target, facts)
@@ -87,7 +88,7 @@ def _note_facts(model: Model, node: object, facts: Facts) -> None:
 
 
 def _write(target: c.Expression, facts: Facts) -> None:
-    if target.type.form == "place":
+    if isinstance(target.type, PlaceType):
         facts.writes.add("piece")
         return
     for node in descendants(target):

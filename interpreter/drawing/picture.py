@@ -9,7 +9,7 @@ from interpreter.drawing.colours import SEATS, colours_for
 from interpreter.kernel.state import Value
 from interpreter.language.directed_links import Way, ways_of
 from interpreter.language.model import Look
-from interpreter.language.types import Type
+from interpreter.language.types import SEAT, Type
 
 if TYPE_CHECKING:
     from interpreter.engine.game import Game
@@ -208,7 +208,7 @@ class _Looks:
         model, names = self._game.ruleset.model, self._game.ruleset.names
         owner, shape = divmod(value, len(model.pieces))
         piece = Piece(SEATS[owner % len(SEATS)], str(owner + 1), shape)
-        words = names.text(owner, Type("seat"))
+        words = names.text(owner, SEAT)
         if len(model.pieces) > 1:
             words = f"{words}: {model.pieces[shape].replace('_', ' ')}"
         self._owners[value] = (piece, words)

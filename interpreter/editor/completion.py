@@ -25,7 +25,20 @@ from interpreter.language.policies import Checked, policies_files, policies_in
 from interpreter.language.scope import Frame
 from interpreter.language.syntax_errors import STATEMENTS
 from interpreter.language.texts import Typed
-from interpreter.language.types import NODE, SEAT, Type, accepts
+from interpreter.language.types import (
+    NEVER,
+    NODE,
+    OWNERS,
+    SEAT,
+    KindType,
+    NeverType,
+    NothingType,
+    PileType,
+    RecordType,
+    Type,
+    accepts,
+    item_type,
+)
 from interpreter.reading.files import KINDS
 from interpreter.reading.schema import keys_at, values_at
 
@@ -338,7 +351,7 @@ class _Completer:
         for block in frame.visible:
             for variable in block.values():
                 yield Proposal(variable.name, "local", type_text(model, variable.type), rank=rank(variable.type, 2))
-        if wanted is not None and wanted.form == "kind":
+        if isinstance(wanted, KindType):
             kind = model.kinds.get(wanted.name)
             yield from (Proposal(name, "member", wanted.name, rank=1) for name in (kind.members if kind else ()))
         for group in model.groups.values():
@@ -402,15 +415,15 @@ class _Completer:
 
     def _attributes(self, type_: Type, frame: Expressions) -> Iterator[Proposal]:
         model = self.model
-        if type_.form == "record":
+        if isinstance(type_, RecordType):
             for name, found in model.records.get(type_.name, {}).items():
                 yield Proposal(name, "attribute", type_text(model, found))
         for name, found in frame.attributes(type_.sure).items():
             yield Proposal(name, "attribute", type_text(model, found))
         for key, group in model.groups.items():
-            if group.owner == type_.form and frame.group_key(type_, key.split(".")[-1]) == key:
+            if group.owner == type_.word and frame.group_key(type_, key.split(".")[-1]) == key:
                 yield Proposal(key.split(".")[-1], "attribute", type_text(model, group.type))
-        if type_.form == "pile":
+        if isinstance(type_, PileType):
             yield Proposal("top", "attribute", "card")
 
     def _signature(self, name: str) -> str:
@@ -418,7 +431,9 @@ class _Completer:
         if signature is None:
             return ""
         parameters = ", ".join(f"{each}: {type_text(self.model, type_)}" for each, type_ in signature.parameters)
-        gives = f" -> {type_text(self.model, signature.result)}" if signature.result.form != "nothing" else ""
+        gives = (
+            f" -> {type_text(self.model, signature.result)}" if not isinstance(signature.result, NothingType) else ""
+        )
         return f"({parameters}){gives}"
 
     # --- scope, by tokens
@@ -455,10 +470,10 @@ class _Completer:
                 value = _ROLLED.sub("", match["value"]).split(" as ")[0] if match["value"] else ""
                 type_ = self._named_type(match["type"]) if match["type"] else self._type_of(value, frame)
                 if type_ is not None and match["value"].startswith("pick from "):
-                    type_ = type_.of
+                    type_ = item_type(type_)
                 frame.add(
                     match["let"],
-                    (type_ or Type("never")).sure if line.strip()[:2] in ("if", "el") else type_ or Type("never"),
+                    (type_ or NEVER).sure if line.strip()[:2] in ("if", "el") else type_ or NEVER,
                 )
             elif match["item"] not in ("not", "where", "and", "or") and (items := _items(match["items"])):
                 of = self._items_of(items, frame)
@@ -475,7 +490,7 @@ class _Completer:
             {"length": ("from", "to", "link"), "takes": ("node",)}.get(path[-1], ()) if path[:1] == ["graph"] else ()
         )
         for name in ("node", "link", "place") if path[:1] == ["picture"] else known:
-            frame.add(name, Type(name) if name in ("link", "place") else NODE)
+            frame.add(name, OWNERS.get(name, NODE))
         if len(path) >= 2 and "rules" in path[:-1]:
             signature = self.model.signatures.get(path[path.index("rules") + 1])
             for name, type_ in signature.parameters if signature else ():
@@ -512,7 +527,7 @@ class _Completer:
 
     def _named_type(self, text: str) -> Type:
         tree, _ = parse_type(Typed(SourceFile("", text)))
-        return resolve_type(self.model, tree, lambda diagnostic: None) if tree is not None else Type("never")
+        return resolve_type(self.model, tree, lambda diagnostic: None) if tree is not None else NEVER
 
     def _type_of(self, text: str, frame: Frame) -> Type | None:
         """The type of an expression, with the locals that are known."""
@@ -521,14 +536,14 @@ class _Completer:
             return None
         expressions = Expressions(self.model, self.model.signatures, frame, lambda diagnostic: None)
         type_ = expressions.value(tree, maybe=True).type
-        return None if type_.form == "never" else type_
+        return None if isinstance(type_, NeverType) else type_
 
     def _items_of(self, text: str, frame: Frame) -> Type | None:
         tree, _ = parse_expression(Typed(SourceFile("", text)))
         if tree is None:
             return None
         of = Expressions(self.model, self.model.signatures, frame, lambda diagnostic: None).items(tree)[1]
-        return None if of.form == "never" else of
+        return None if isinstance(of, NeverType) else of
 
 
 def _shortly(span: Span) -> str:

@@ -23,7 +23,7 @@ from interpreter.language.file_layout import parser_of
 from interpreter.language.model import Model
 from interpreter.language.policies import policies_in
 from interpreter.language.texts import template_parts
-from interpreter.language.types import Type
+from interpreter.language.types import SEAT, CardType, KindType, LinkType, NodeType, PlaceType, RecordType, Type
 from interpreter.language.walk import descendants
 from interpreter.reading.compose import NAMED_SECTIONS, VERBS, words
 from interpreter.reading.files import Document
@@ -327,7 +327,7 @@ class _Reader:
 
     def _member(self, span: Span, name: str, type_: Type | None) -> None:
         """A member of the kind that the checker saw, or of the only one that has such a member."""
-        if type_ is not None and type_.form == "kind":
+        if isinstance(type_, KindType):
             section = "roles" if type_.name == "role" else "members"
             self.mention(span, section, name, "" if section == "roles" else type_.name)
             return
@@ -478,7 +478,7 @@ class _Reader:
             self.mention(span, "graph", "graph")
             return
         type_ = self.types.get((span.start, span.end))
-        if type_ is not None and type_.form == "kind":
+        if isinstance(type_, KindType):
             self._member(span, name, type_)
             return
         for section in ("tables", "rules", "pieces"):
@@ -513,7 +513,7 @@ class _Reader:
 
     def _card(self, span: Span, value: int) -> None:
         type_ = self.types.get((span.start, span.end))
-        if type_ is not None and type_.form == "card":
+        if isinstance(type_, CardType):
             for row in self.model.cards:
                 if row.key == value and type_.name in ("", row.kind):
                     self.found.append(Mention(span, Meaning("card", str(value), row.kind, row.span)))
@@ -522,8 +522,13 @@ class _Reader:
         of = self.types.get((node.of.span.start, node.of.span.end))
         candidates = set(self._with_attribute(name))
         if of is not None:
-            owners = {"card": of.name, "record": of.name, "seat": "seat"}
-            owner = owners.get(of.form, "graph" if of.form in ("node", "link", "place") else "")
+            match of:
+                case CardType(name=owner) | RecordType(name=owner):
+                    pass
+                case NodeType() | LinkType() | PlaceType():
+                    owner = "graph"
+                case _:
+                    owner = "seat" if of == SEAT else ""
             candidates = {each for each in candidates if _owner(each) == owner} or candidates
         if len(candidates) == 1:
             self.found.append(Mention(node.name_span, candidates.pop()))

@@ -12,7 +12,7 @@ from interpreter.compiler.wasm.compiled_machine import Code, CompiledMachine
 from interpreter.engine.values import Names
 from interpreter.kernel.state import State, Value
 from interpreter.language import core as c
-from interpreter.language.types import Type, has_cards
+from interpreter.language.types import CardType, Type, has_cards
 
 __all__ = ["Code", "Decision", "Named", "Option", "Options"]
 
@@ -75,7 +75,7 @@ class Named:
     def _is_named(self, value: Value, type_: Type) -> bool:
         """Return whether a value has a public name of its own: cards without a key, and copies, share theirs."""
         model = self.names.model
-        if type_.form == "card":
+        if isinstance(type_, CardType):
             return value is None or model.cards[value].is_named
         return not has_cards(type_, model.records)
 

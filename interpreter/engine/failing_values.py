@@ -10,6 +10,7 @@ from interpreter.compiler.constants import Env
 from interpreter.engine.values import Names
 from interpreter.kernel.state import State, Value
 from interpreter.language import core as c
+from interpreter.language.types import item_type
 
 __all__ = ["Because", "text_of"]
 
@@ -65,7 +66,7 @@ class Because:
                 return
 
     def _first_that_fails(self, variable: int, items: c.Expression, test: c.Expression, env: Env) -> Iterator[str]:
-        of = items.type.of
+        of = item_type(items.type)
         for item in self.value(items, env):
             env[variable] = item
             if of is not None and not self.value(test, env):

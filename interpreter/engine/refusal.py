@@ -16,6 +16,7 @@ from interpreter.engine.values import Names
 from interpreter.engine.views import Spoken
 from interpreter.kernel.state import Value
 from interpreter.language import core as c
+from interpreter.language.types import CardType, IntType
 
 if TYPE_CHECKING:
     from interpreter.engine.decision import Option
@@ -93,7 +94,7 @@ def _offered_cards(game: Game, option: OptionSite, env: list[Value], values: tup
     """Cards without a key are all called by their kind, and copies by one key: the first that are offered are meant."""
     cards, choices = game.ruleset.model.cards, option.core.choices
     pairs = zip(choices, values, strict=True)
-    keyless = [c.type.form == "card" and v is not None and not cards[v].is_named for c, v in pairs]
+    keyless = [isinstance(c.type, CardType) and v is not None and not cards[v].is_named for c, v in pairs]
     if not any(keyless):
         return values
 
@@ -169,7 +170,7 @@ def domain_text(names: Names, found: Any, choice: c.Choice) -> str:
         return names.frame("refused.range", **ends) if len(found) else names.frame("refused.no_number")
     listed = list(found)
     shown = [names.text(item, choice.type) for item in listed[:_MOST]]
-    if len(listed) > _MOST and choice.type.form == "int" and listed == list(range(listed[0], listed[-1] + 1)):
+    if len(listed) > _MOST and isinstance(choice.type, IntType) and listed == list(range(listed[0], listed[-1] + 1)):
         return names.frame("refused.range", low=listed[0], high=listed[-1])
     more = ", …" if len(listed) > _MOST else ""
     if not shown:

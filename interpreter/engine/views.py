@@ -14,7 +14,7 @@ from interpreter.kernel.effects import CHOICE, MARK, NOTE, put_back
 from interpreter.kernel.state import State, Value
 from interpreter.language import core as c
 from interpreter.language.model import Board, CheckedRule, Phrase
-from interpreter.language.types import Type
+from interpreter.language.types import PLACE, SEAT, BagType, PieceType, PilesType, TokenHolderType, Type, ZoneType
 from interpreter.language.walk import descendants
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ def _choice(
     phrase = game.ruleset.model.says.get(key)
     if hidden:
         spoken = Spoken(game, language)
-        text = spoken.word("chooses", actor) or spoken.frame("chooses", who=spoken.text(actor, Type("seat")))
+        text = spoken.word("chooses", actor) or spoken.frame("chooses", who=spoken.text(actor, SEAT))
     else:
         said = _say(game, phrase, given, types, may, language)
         text = said if phrase else _plain_choice(game, actor, option, public, names, context, language)
@@ -168,7 +168,7 @@ def _plain_choice(
     game: Game, actor: int, option: str, public: dict[str, Any], names: list[str], context: Any, language: str
 ) -> str:
     chosen = names[1 + len(context) :]
-    who = Spoken(game, language).text(actor, Type("seat"))
+    who = Spoken(game, language).text(actor, SEAT)
     return " ".join([f"{who}:", option.replace("_", " "), *(f"{name} {public[name]}" for name in chosen)])
 
 
@@ -335,7 +335,7 @@ def view_of(game: Game, player: int | None) -> dict[str, Any]:
             ]
         else:
             view["places"] = [
-                {**names.public(place, Type("place")), **names.public(piece, Type("piece"))}
+                {**names.public(place, PLACE), **names.public(piece, PieceType())}
                 for place in range(layout.count(name))
                 if (piece := cells[first + place]) is not None
             ]
@@ -396,10 +396,10 @@ def _group_view(game: Game, name: str, cell: int, veil: Veil | None) -> Any:
         shown: dict[str, Any] = {"count": veil.many}
         if group.top_shows is not None and value:
             tops = [names.public(back, group.top_shows.type) for back in backs_of(game, group, value)]
-            shown.update({"tops": tops} if group.type.form == "piles" else {"top": tops[0]})
+            shown.update({"tops": tops} if isinstance(group.type, PilesType) else {"top": tops[0]})
         return shown
-    if group.type.form == "zone":
+    if isinstance(group.type, ZoneType):
         return [names.card(card) for card in value]
-    if group.type.form in ("pool", "track") and isinstance(value, tuple):
-        return names.public(value, Type("bag", group.type.name))
+    if isinstance(group.type, TokenHolderType) and isinstance(value, tuple):
+        return names.public(value, BagType(group.type.name))
     return names.public(value, group.type)

@@ -20,7 +20,7 @@ from interpreter.engine.citations import Citation, citations_of, options_of
 from interpreter.engine.ruleset import Ruleset
 from interpreter.language import core as c
 from interpreter.language.model import RuleLayer, Table, spoken_name
-from interpreter.language.types import NOTHING, Type
+from interpreter.language.types import NOTHING, IntType, KindType, Type
 from interpreter.language.walk import descendants
 from interpreter.reading.compose import Entry, cites_below, word
 from interpreter.reading.printed_tables import read_printed
@@ -385,7 +385,7 @@ def _cell_of(entry: Entry, keys: list[str]) -> str:
 
 def _key(ruleset: Ruleset, table: Table, index: int, text: str) -> int:
     type_ = table.key_types[index]
-    if type_.form == "kind":
+    if isinstance(type_, KindType):
         members = ruleset.names.members(type_.name)
         if text in members:
             return members.index(text)
@@ -396,7 +396,7 @@ def _key(ruleset: Ruleset, table: Table, index: int, text: str) -> int:
 
 
 def _number_word(type_: Type) -> str:
-    return "whole number" if type_.form == "int" else str(type_)
+    return "whole number" if isinstance(type_, IntType) else str(type_)
 
 
 def _statement(ruleset: Ruleset, id: str) -> Explanation:

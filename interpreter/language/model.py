@@ -9,7 +9,7 @@ from typing import Any, Literal
 from interpreter.base.frozen import dataclass
 from interpreter.base.source import Span
 from interpreter.language import core
-from interpreter.language.types import Type
+from interpreter.language.types import SeatType, TextType, Type
 
 __all__ = [
     "Board",
@@ -228,7 +228,7 @@ class Phrase:
 def plural(part: core.Expression) -> str:
     """The word for several of a part of a template that is the word behind a number; of any other part nothing."""
     word = part.otherwise if isinstance(part, core.Condition) else None
-    return str(word.value) if isinstance(word, core.Const) and word.type.form == "text" else ""
+    return str(word.value) if isinstance(word, core.Const) and isinstance(word.type, TextType) else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -489,7 +489,7 @@ class Measure:
     @property
     def seat(self) -> int | None:
         """Return the key that is a seat, if there is one."""
-        return next((place for place, key in enumerate(self.keys) if key.type.form == "seat"), None)
+        return next((place for place, key in enumerate(self.keys) if isinstance(key.type, SeatType)), None)
 
     @property
     def recurs(self) -> bool:
@@ -538,6 +538,10 @@ class Model:
     signatures: Signatures = field(default_factory=dict)
     own_rules: dict[str, dict[str, str]] = field(default_factory=dict)
     """By the name of a file, rules that an unrelated file calls by the same name, and what they are called here."""
+
+    def is_unit(self, kind: str) -> bool:
+        """Whether the tokens with that name are all alike: an amount of them is a number, not a bag."""
+        return kind in self.kinds and self.kinds[kind].unit
 
     @property
     def key_names(self) -> list[str]:

@@ -25,7 +25,18 @@ from interpreter.language.parse import parse_preferences
 from interpreter.language.preferences import Base, Line, Named, Pattern, Preferences, Written, laid_over
 from interpreter.language.scope import Frame
 from interpreter.language.texts import condition_of, parsed
-from interpreter.language.types import BOOL, SEAT, Type
+from interpreter.language.types import (
+    BOOL,
+    SEAT,
+    BoolType,
+    CardType,
+    IntType,
+    KindType,
+    NeverType,
+    NodeType,
+    SeatType,
+    Type,
+)
 from interpreter.language.walk import descendants
 from interpreter.reading.compose import Composition, words
 from interpreter.reading.files import Document, Shelf
@@ -319,7 +330,9 @@ class _Reader:
 
     def _key(self, expressions: Expressions, key: n.Expr) -> c.Expression:
         found = expressions.value(key)
-        if found.type.optional or found.type.form not in ("int", "bool", "kind", "seat", "node", "card", "never"):
+        if found.type.optional or not isinstance(
+            found.type, IntType | BoolType | KindType | SeatType | NodeType | CardType | NeverType
+        ):
             self.error("E408", f"got {found.type}, want something that can be put in order", key.span)
         return found
 

@@ -12,6 +12,7 @@ from interpreter.compiler.unused import reached
 from interpreter.engine.ruleset import Ruleset
 from interpreter.language import core as c
 from interpreter.language.model import Model, RuleLayer
+from interpreter.language.types import KindType
 from interpreter.language.walk import descendants
 
 __all__ = ["constant_tests", "dead_layers", "readings"]
@@ -110,5 +111,5 @@ def _named(model: Model, doubt: str, layers: Iterable[RuleLayer]) -> Iterator[in
     trees.extend(trigger.test for trigger in model.triggers.values() if trigger.test is not None)
     for tree in trees:
         for node in descendants(tree):
-            if isinstance(node, c.Const) and node.type.form == "kind" and node.type.name == doubt:
+            if isinstance(node, c.Const) and isinstance(node.type, KindType) and node.type.name == doubt:
                 yield node.value

@@ -9,6 +9,7 @@ from interpreter.base.source import Span
 from interpreter.engine.ruleset import Ruleset
 from interpreter.language import core as c
 from interpreter.language.model import Model
+from interpreter.language.types import IntType
 from interpreter.language.walk import descendants
 from interpreter.reading.files import Document
 from interpreter.reading.yaml_layout import WIDTH
@@ -53,7 +54,7 @@ def _amounts(body: object) -> Iterator[c.Const]:
     return (
         node
         for node in nodes
-        if isinstance(node, c.Const) and node.type.form == "int" and _large(node.value) and id(node) not in apart
+        if isinstance(node, c.Const) and isinstance(node.type, IntType) and _large(node.value) and id(node) not in apart
     )
 
 

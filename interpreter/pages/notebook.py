@@ -11,7 +11,7 @@ from interpreter.drawing.picture import picture_of, unplayed
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.views import BoardTable, board_of, is_shown
-from interpreter.language.types import Type
+from interpreter.language.types import SEAT
 from interpreter.pages.html import element, fragment
 from interpreter.pages.page import Block, Drawing, Facts, Folded, Grid, Paragraph, Source, Strong
 from interpreter.play.keyboard import numbered
@@ -70,7 +70,7 @@ def _asked(game: Game, player: int | None) -> Iterator[Block]:
     decision = game.decision
     if decision is None:
         return
-    who = game.ruleset.names.text(decision.actor, Type("seat"))
+    who = game.ruleset.names.text(decision.actor, SEAT)
     asked = f"{who}: {decision.name.replace('_', ' ')}"
     if player not in (None, decision.actor):
         yield Paragraph((asked,))

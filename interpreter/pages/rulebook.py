@@ -19,7 +19,7 @@ from interpreter.engine.table import default_settings
 from interpreter.kernel.state import Value
 from interpreter.language import core as c
 from interpreter.language.model import Group, Guard, Phrase, Table
-from interpreter.language.types import Type
+from interpreter.language.types import HolderType, Type, name_of
 from interpreter.pages.page import (
     Block,
     Code,
@@ -316,7 +316,7 @@ class _Book:
             lines = word(entry.get("is")).splitlines()
             if len(lines) > 1:
                 return titled(lines[1].partition("|")[0])
-        return titled(table.gives.name or table.name)
+        return titled(name_of(table.gives) or table.name)
 
     @cached_property
     def _counting(self) -> int | None:
@@ -328,8 +328,8 @@ class _Book:
     def _start(self) -> Iterator[Section]:
         groups = [group for group in self.model.groups.values() if group.file]
         seats = [group for group in groups if group.owner == "seat"]
-        common = [group for group in groups if group.owner == "" and group.type.is_holder]
-        values = [group for group in groups if group.owner == "" and not group.type.is_holder]
+        common = [group for group in groups if group.owner == "" and isinstance(group.type, HolderType)]
+        values = [group for group in groups if group.owner == "" and not isinstance(group.type, HolderType)]
         blocks: list[Block] = []
         for title, chosen in (("Each player has", seats), ("On the table", common), ("What is kept track of", values)):
             if chosen:
@@ -361,7 +361,7 @@ class _Book:
             (titled(group.name),),
             (self.teller.type_text(group.type),),
             self._first(group),
-            (group.seen if group.type.is_holder or group.seen != "everyone" else "",),
+            (group.seen if isinstance(group.type, HolderType) or group.seen != "everyone" else "",),
             (remark,),
         )
 

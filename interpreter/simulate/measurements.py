@@ -21,6 +21,7 @@ from interpreter.engine.values import Names
 from interpreter.kernel.effects import MARK, MOVE, NOTE, PUT, has_ended, put_back
 from interpreter.kernel.state import State, Value
 from interpreter.language.model import Measure, Model
+from interpreter.language.types import BoolType, IntType
 
 __all__ = ["Packed", "Taken", "reading", "taken"]
 
@@ -74,8 +75,8 @@ def reading(whole: Whole, model: Model, names: Names) -> Facts:
         found = []
         for part in whole.parts(measure):
             known = None
-            if part.type.form != "int":
-                values = (bool(n) if part.type.form == "bool" else n for n in range(whole.domain(part)))
+            if not isinstance(part.type, IntType):
+                values = (bool(n) if isinstance(part.type, BoolType) else n for n in range(whole.domain(part)))
                 known = (None, *(names.public(value, part.type) for value in values))
             found.append((part.shift, part.mask, part.low, known))
         parts.append(tuple(found))

@@ -10,7 +10,7 @@ from typing import Any
 from interpreter.compiler.wasm.whole_games import CURVE, FINAL, MET, TABLE, wanted
 from interpreter.engine.ruleset import Ruleset
 from interpreter.language.model import Measure, MeasureKey
-from interpreter.language.types import Type
+from interpreter.language.types import SEAT, SeatType
 from interpreter.simulate.confidence import share_interval
 from interpreter.simulate.simulation import Row
 from interpreter.simulate.totals import Of, Spread, Totals
@@ -162,9 +162,9 @@ def together(tables: dict[str, Any]) -> list[list[str]]:
 
 def _about(ruleset: Ruleset, keys: Sequence[MeasureKey], of: Of) -> dict[str, Any]:
     """Return the subject of a line, for programs and in words."""
-    seat = Type("seat")
+    seat = SEAT
     words = (
-        ruleset.names.text(part, seat) if key.type.form == "seat" else str(part).replace("_", " ")
+        ruleset.names.text(part, seat) if isinstance(key.type, SeatType) else str(part).replace("_", " ")
         for key, part in zip(keys, of, strict=True)
     )
     return {"of": dict(zip((key.name for key in keys), of, strict=True)), "name": ", ".join(words)}

@@ -19,6 +19,7 @@ from interpreter.cli.options import (
     read_log,
 )
 from interpreter.cli.output import aligned, as_json, say, styled
+from interpreter.language.types import SEAT
 
 if TYPE_CHECKING:
     from interpreter.engine.game import Game
@@ -147,7 +148,6 @@ def _move(game: Game, text: str, output: str, language: str) -> None:
     from interpreter.engine.refusal import IllegalMove
     from interpreter.engine.views import Spoken
     from interpreter.explain.legality import conditions_of
-    from interpreter.language.types import Type
     from interpreter.play.keyboard import understood
 
     decision = game.decision
@@ -162,7 +162,7 @@ def _move(game: Game, text: str, output: str, language: str) -> None:
         asked = [asdict(condition) for condition in conditions]
         as_json({"decision": decision.name, "by": decision.actor, "move": choice, "legal": may, "conditions": asked})
         return
-    who = Spoken(game, language).text(decision.actor, Type("seat"))
+    who = Spoken(game, language).text(decision.actor, SEAT)
     verdict = styled(frame(language, "explain.legal" if may else "explain.refused", move=text), bold=True)
     say(frame(language, "explain.asked", verdict=verdict, who=who, decision=decision.name))
     for condition in conditions:

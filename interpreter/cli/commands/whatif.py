@@ -11,6 +11,7 @@ from interpreter.base.plurals import counted
 from interpreter.cli.failures import refused
 from interpreter.cli.options import MOST_GAMES, bots_option, output_option, read_log, seed_for, seed_option
 from interpreter.cli.output import aligned, as_json, notice, say, styled
+from interpreter.language.types import SEAT
 
 if TYPE_CHECKING:
     from interpreter.bots.player import Bot
@@ -152,10 +153,9 @@ def _table(ruleset: Ruleset, names: str, kept: Kept) -> list[Bot]:
 
 
 def _text(game: Game, data: dict[str, Any]) -> None:
-    from interpreter.language.types import Type
 
     def who(seat: int) -> str:
-        return game.ruleset.names.text(seat, Type("seat"))
+        return game.ruleset.names.text(seat, SEAT)
 
     say(
         styled(

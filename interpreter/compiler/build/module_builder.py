@@ -27,7 +27,17 @@ from interpreter.compiler.lower import Program
 from interpreter.kernel.state import Value
 from interpreter.language import core as c
 from interpreter.language.model import RuleLayer
-from interpreter.language.types import INT, NOTHING, Type
+from interpreter.language.types import (
+    INT,
+    NOTHING,
+    CardHolderType,
+    CardType,
+    IntType,
+    PilesType,
+    SeatType,
+    TokenHolderType,
+    Type,
+)
 from interpreter.language.walk import descendants
 
 __all__ = ["ModuleBuilder"]
@@ -126,12 +136,12 @@ class ModuleBuilder:
         return tuple(map(self._key, types)) if all(map(self.shapes.is_scalar, types)) else None
 
     def _key(self, type_: Type) -> o.Key:
-        extent = self.shapes.domain(Type("card") if type_.form == "card" else type_)
-        if type_.form == "int" or not extent:
+        extent = self.shapes.domain(CardType() if isinstance(type_, CardType) else type_)
+        if isinstance(type_, IntType) or not extent:
             return o.Key()
         if type_.optional:
             return o.Key(-1, extent + 1)
-        return o.Key(0, extent, type_.form == "seat")
+        return o.Key(0, extent, isinstance(type_, SeatType))
 
     def is_remembered(self, target: str) -> bool:
         """Return whether a list that a function gives is better kept than gone through where it is made: for each item
@@ -238,22 +248,31 @@ class ModuleBuilder:
         words: list[int] = []
         for name, cells in self.memory.groups.items():
             group = self.constants.model.groups.get(name)
-            form = group.type.form if group is not None else ""
             for number in range(cells.count):
                 cell = cells.base + number
-                order = 0
-                capacity = special = track = 0
-                if group is not None and form in ("zone", "piles"):
+                order = piled = capacity = special = track = 0
+                if group is not None and isinstance(group.type, CardHolderType):
                     order = 2 if group.rank is not None else 0 if group.order == "kept" else 1
                     capacity = shapes.capacity(cells.type)
-                    special = shapes.words(shapes.item(cells.type)) if form == "piles" else 0
-                elif form in ("pool", "track"):
+                    piled = int(isinstance(group.type, PilesType))
+                    special = piled and shapes.words(shapes.item(cells.type))
+                elif group is not None and isinstance(group.type, TokenHolderType):
                     special = int(cell in effects.unlimited)
                     if cell in effects.tracks:
                         track = self.memory.words(list(effects.tracks[cell].capacities()))
                 wakes = effects.wakes[cell]
                 address = cells.address + number * cells.stride
-                words.extend([address, order, int(form == "piles"), capacity, *halves(wakes), special, track])
+                words.extend(
+                    [
+                        address,
+                        order,
+                        piled,
+                        capacity,
+                        *halves(wakes),
+                        special,
+                        track,
+                    ]
+                )
         return self.memory.words(words)
 
     @cached_property

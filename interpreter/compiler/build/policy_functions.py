@@ -19,6 +19,7 @@ from interpreter.compiler.build.stretches import FRAME
 from interpreter.compiler.ir import ops as o
 from interpreter.language import core as c
 from interpreter.language.preferences import pinned_by
+from interpreter.language.types import CardType, ListType
 
 if TYPE_CHECKING:
     from interpreter.compiler.build.module_builder import ModuleBuilder
@@ -109,12 +110,12 @@ class Policies:
         with b.counted(o.Constant(cells.count)) as at:
             address = b.plus(b.times(at, cells.stride), cells.address)
             if group.owner == "card":
-                words = self.shapes.words(cells.type) if cells.type.form != "list" else 1
+                words = self.shapes.words(cells.type) if not isinstance(cells.type, ListType) else 1
                 holds: o.Value = o.Load(address, 0, "i32", name)
                 for word in range(1, words):
                     holds = o.Binary("or", holds, o.Load(address, word * WORD, "i32", name))
                 check(at, holds)
-            elif cells.type.form == "card":
+            elif isinstance(cells.type, CardType):
                 card = b.kept(o.Load(address, 0, "i32", name), "card")
                 check(card, o.Compare("ne", card, o.Constant(-1)))
             else:

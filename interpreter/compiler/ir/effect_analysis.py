@@ -12,6 +12,7 @@ from interpreter.compiler.ir.rewrite import inner, parts
 from interpreter.compiler.lower import Program
 from interpreter.language import core as c
 from interpreter.language.builtins import BUILTINS
+from interpreter.language.types import CollectionType
 from interpreter.language.walk import descendants
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def may_fail(program: Program, tree: Any, _open: frozenset[str] = frozenset()) -
                 return True
             case c.Arithmetic(operator) if operator in ("*", "div", "mod"):
                 return True
-            case c.Arithmetic("+") if node.type.form in ("list", "set"):
+            case c.Arithmetic("+") if isinstance(node.type, CollectionType):
                 return True
             case c.RangeFrom(first, last):
                 if not (isinstance(first, c.Const) and isinstance(last, c.Const)):

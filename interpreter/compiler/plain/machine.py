@@ -482,7 +482,7 @@ class Machine:
         body = self._function_body(layer)
         size = layer.local_count
         meter, span, each = self.meter, layer.span, 4 + effort(layer.when, layer.body)
-        long = [(i, measure_of(type_)) for i, (_, type_) in enumerate(layer.parameters) if type_.form in LONG]
+        long = [(i, measure_of(type_)) for i, (_, type_) in enumerate(layer.parameters) if isinstance(type_, LONG)]
 
         def call(state: State, values: Any) -> Value:
             for place, measure in long:
