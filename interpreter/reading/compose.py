@@ -409,7 +409,7 @@ def _check_fit(overlays: Iterable[Document], below: list[Document], ruleset: Map
             continue
         fits = " or ".join(f"`{name.text}`" for name in over)
         is_far = all(name.text.partition("/")[0] != family for name in over)
-        why = f"another family than `{family}`" if is_far else "which this ruleset does not hold"
+        why = f"another family than `{family}`" if is_far else "which is not part of this ruleset"
         reasons = tuple(Note(reason, key.span) for key, reason in _undefined(overlay, ids))
         yield Diagnostic("E505", f"`{overlay.id}` fits {fits}, {why}", over[0].span, reasons)
 
