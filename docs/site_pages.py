@@ -21,8 +21,8 @@ ROOT = DOCS.parent
 GENERATED = DOCS / "generated"
 EXTRA = GENERATED / "extra"
 PACKAGE = ROOT / "interpreter"
-IN_SITE = ("germany-2018", "germany-2004", "bsw-germany", "outpost", "goofspiel")
-"""The rulebooks that become pages of the site, and so can be searched: one for each edition."""
+IN_SITE = ("germany-2018", "outpost", "goofspiel")
+"""The rulebooks that become pages of the site, and so can be searched: one for each family."""
 
 
 def setup(app: Any) -> dict[str, Any]:

@@ -308,7 +308,7 @@ def unknown_words(document: Document, models: Sequence[Model | None]) -> Iterato
     known = {name for model in models if model is not None for name in sayable_in(model)}
     for entry in given.entries:
         if entry.key.text not in known:
-            message = f"nothing in the family is called `{entry.key.text}`{did_you_mean(entry.key.text, known)}"
+            message = f"unknown name `{entry.key.text}`{did_you_mean(entry.key.text, known)}"
             yield Diagnostic("E301", message, entry.key.span)
 
 

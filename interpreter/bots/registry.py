@@ -128,7 +128,7 @@ def _maker(spec: str, ruleset: Ruleset, players: int, *, in_world: bool = False)
     if policy is None:
         known = [*policies, *_PLANLESS, SEARCH]
         listed = ", ".join(f"`{each}`" for each in known)
-        raise ValueError(f"no bot is called `{name}`{did_you_mean(name, known) or f'; there are {listed}'}")
+        raise ValueError(f"unknown bot `{name}`{did_you_mean(name, known) or f'; there are {listed}'}")
     if given:
         policy = policies_for(ruleset, _weights(policy, given))[name]
     return lambda table: PolicyBot(policy, table, in_world=in_world)

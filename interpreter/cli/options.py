@@ -232,7 +232,7 @@ def alone_for(jobs: int | None) -> float:
 def can_be_written(path: Path) -> None:
     """``OSError`` where it is plain that no such file can be written: long work is not to be in vain."""
     if not path.parent.is_dir():
-        raise FileNotFoundError(ENOENT, "there is no such folder", str(path.parent))
+        raise FileNotFoundError(ENOENT, "no such folder", str(path.parent))
     if not os.access(path if path.exists() else path.parent, os.W_OK):
         raise PermissionError(EACCES, os.strerror(EACCES), str(path))
 
@@ -258,7 +258,7 @@ def kept_game(where: str, **others: Any) -> Game | None:
         path, number = where, ""
     if path.endswith((".yaml", ".yml")) or not Path(path).is_file():
         if path.endswith((".jsonl", ".json", ".log")):
-            raise click.UsageError(f"{path}: there is no such file")
+            raise click.UsageError(f"{path}: no such file")
         return None
     if at and not number.isdigit():
         raise click.UsageError(f"got `{path}@{number}`, want the number of choices after the `@`")

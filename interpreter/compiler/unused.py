@@ -56,7 +56,7 @@ def _rules(model: Model, reach: Reach, nodes: list[object]) -> Iterator[Unused]:
     for rule in model.rules.values():
         if rule.top.id not in live:
             first = rule.layers[0]
-            message = f"nothing leads to the rule `{rule.name}`"
+            message = f"unused rule `{rule.name}`"
             yield rule.name, first.file, Diagnostic("W701", message, first.span, severity="warning")
 
 

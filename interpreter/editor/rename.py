@@ -62,7 +62,7 @@ def rename(answers: Answers, path: Path, offset: int, name: str) -> list[Place]:
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
         raise RefusedRename(f"`{name}` is no name: want lower-case letters, digits and `_`, a letter first")
     if name in _RESERVED:
-        raise RefusedRename(f"`{name}` has a meaning of its own in the language")
+        raise RefusedRename(f"`{name}` is a reserved name")
     if name == meaning.name:
         return []
     if meaning.section in ("locals", "helpers"):

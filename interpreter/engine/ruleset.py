@@ -244,7 +244,7 @@ class Ruleset:
             return list(doubt.readings).index(public)
         if setting is None:
             known_names = [*self.model.settings, *self.model.interpretations]
-            raise ValueError(f"`{self.id}` has no setting `{name}`{did_you_mean(name, known_names)}")
+            raise ValueError(f"unknown setting `{name}`{did_you_mean(name, known_names)}")
         if isinstance(public, str | int) and isinstance(setting.type, CollectionType):
             public = _items(str(public), setting.type.of)
         if isinstance(public, str) and isinstance(setting.type, IntType) and public.lstrip("-").isdigit():
@@ -393,7 +393,7 @@ def _nowhere(id: str, shelf: Shelf, diagnostic: Diagnostic) -> Diagnostic:
     from interpreter.base.suggest import did_you_mean_id
     from interpreter.reading.files import nearby_ids
 
-    message = f"no ruleset `{id}`{did_you_mean_id(id, [*shelf.ids('ruleset'), *nearby_ids()])}"
+    message = f"unknown ruleset `{id}`{did_you_mean_id(id, [*shelf.ids('ruleset'), *nearby_ids()])}"
     folders = ", ".join(root.origin for root in sources())
     notes = [
         replace(note, message=f"{note.message} ({folders}) and in the current folder") for note in diagnostic.notes

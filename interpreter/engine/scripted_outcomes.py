@@ -26,7 +26,7 @@ def scripted(ruleset: Ruleset, outcomes: Mapping[str, Any], then: ChanceSource |
         if name not in types:
             from interpreter.base.suggest import did_you_mean
 
-            raise ValueError(f"`{ruleset.id}` has no chance called `{name}`{did_you_mean(name, types)}")
+            raise ValueError(f"unknown chance `{name}`{did_you_mean(name, types)}")
         shuffle, type_ = types[name]
         if not isinstance(entries, Sequence) or isinstance(entries, str):
             want = "the first items in their order" if shuffle else "what comes up"

@@ -327,7 +327,7 @@ def _rest(model: Model, layout: Layout, state: State, tracks: dict[int, Track]) 
                     message = f"`{others[0].name}` and `{group.name}` both start with the rest of the {name}"
                     raise _unfit("E311", message, group)
                 if min(left) < 0 and not group.unlimited:
-                    raise _unfit("E311", f"more {name} is laid out than the {sum(kind.totals)} that there are", group)
+                    raise _unfit("E311", f"more {name} is laid out than the {sum(kind.totals)} available", group)
                 state.cells[cell] = left[0] if kind.unit else tuple(left)
                 left = [0] * len(left)
         if any(left) and holders:

@@ -138,7 +138,7 @@ def explain(ruleset: Ruleset, name: str) -> list[Explanation]:
     if not found:
         known = {each for section, entries in sections.items() if section in WORDS for each in entries}
         near = did_you_mean(name, {*known, *ruleset.statements})
-        raise LookupError(f"nothing in `{ruleset.id}` is called `{name}`{near}")
+        raise LookupError(f"unknown name `{name}` in `{ruleset.id}`{near}")
     return found
 
 
@@ -352,7 +352,7 @@ def cell_place(ruleset: Ruleset, name: str, keys: list[str]) -> tuple[Table, tup
     """A table, and where in it a cell stands, by its keys as they are written. Raises ``LookupError``."""
     table = ruleset.model.tables.get(name)
     if table is None:
-        raise LookupError(f"`{ruleset.id}` has no table `{name}`{did_you_mean(name, ruleset.model.tables)}")
+        raise LookupError(f"unknown table `{name}`{did_you_mean(name, ruleset.model.tables)}")
     if len(keys) != len(table.keys):
         raise LookupError(f"`{name}` is read by [{', '.join(table.keys)}], got {counted(len(keys), 'key')}")
     place = tuple(_key(ruleset, table, index, text) for index, text in enumerate(keys))
@@ -389,7 +389,7 @@ def _key(ruleset: Ruleset, table: Table, index: int, text: str) -> int:
         members = ruleset.names.members(type_.name)
         if text in members:
             return members.index(text)
-        raise LookupError(f"`{text}` is no {type_.name}{did_you_mean(text, members)}")
+        raise LookupError(f"unknown {type_.name} `{text}`{did_you_mean(text, members)}")
     if text.isdigit():
         return int(text)
     raise LookupError(f"got `{text}`, want a {_number_word(type_)} for `{table.keys[index]}`")

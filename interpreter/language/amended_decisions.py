@@ -50,7 +50,7 @@ class Decisions:
         for name, entries in self.entries.items():
             if name not in self.asked:
                 near = did_you_mean(name, self.asked)
-                self.report(Diagnostic("E301", f"no rule asks a decision `{name}`{near}", entries[0].span))
+                self.report(Diagnostic("E301", f"unknown decision `{name}`{near}", entries[0].span))
 
     def _node(self, node: Any) -> Any:
         if not isinstance(node, n.Choose):
@@ -73,7 +73,7 @@ class Decisions:
         if below is None:
             known = [each.name for each in node.alternatives]
             note = Note(f"it has {', '.join(f'`{name}`' for name in known)}")
-            message = f"`{node.name}` has no alternative `{upper.name}`{did_you_mean(upper.name, known)}"
+            message = f"unknown alternative `{upper.name}` of `{node.name}`{did_you_mean(upper.name, known)}"
             self._error("E301", message, upper, (note,))
             return node
         if upper.binders:

@@ -139,7 +139,7 @@ def _checked_body(
     block = cast(n.Block, tree.body)
     found = steps.block(block)
     if signature.result not in (NOTHING, NEVER) and (way := _way_out(found, Note("nothing is returned"))) is not None:
-        message = f"not every way through this gives a value ({signature.result})"
+        message = f"not every path returns a value ({signature.result})"
         report(Diagnostic("E702", message, tree.span, (way,)))
     return found
 
@@ -421,7 +421,7 @@ class _Whole(Checker):
                 phases = words(case.get("in"))
                 for phase in phases:
                     if phase.text not in self.model.phases:
-                        message = f"`{phase.text}` is no phase{did_you_mean(phase.text, self.model.phases)}"
+                        message = f"unknown phase `{phase.text}`{did_you_mean(phase.text, self.model.phases)}"
                         self.error("E301", message, phase.span)
                     elif phase.text in seen:
                         self.error("E501", f"`{phase.text}` has a case already", phase.span)
@@ -503,7 +503,7 @@ class _Whole(Checker):
             if signature is None or signature.form != "permits":
                 self.error(
                     "E301",
-                    f"`{setting.check}` is no verdict{did_you_mean(setting.check, self.signatures)}",
+                    f"unknown verdict `{setting.check}`{did_you_mean(setting.check, self.signatures)}",
                     setting.span,
                 )
             elif not signature.unread and [t for _, t in signature.parameters] != [setting.type.sure]:
@@ -523,7 +523,7 @@ class _Whole(Checker):
     def _citations(self) -> None:
         for cite in self._all_cites():
             if cite.text not in self.statements:
-                message = f"no statement is called `{cite.text}`{did_you_mean(cite.text, self.statements)}"
+                message = f"unknown statement `{cite.text}`{did_you_mean(cite.text, self.statements)}"
                 self.error("E601", message, cite.span)
 
     def _all_cites(self) -> Iterator[Scalar]:

@@ -298,7 +298,7 @@ class Expressions:
             return c.Const(names.index(value), type=NODE, span=span)
         members = {member for kind in self.model.kinds.values() for member in kind.members}
         helped = f"a name of a kind stands without quotes: `{value}`" if value in members else None
-        message = f'nothing is called "{value}"{did_you_mean(value, names)}'
+        message = f'unknown name "{value}"{did_you_mean(value, names)}'
         self.report(Diagnostic("E302", message, span, help=helped))
         return self._never(span)
 
@@ -471,7 +471,7 @@ class Expressions:
             kinds = [k for k, kind in self.model.card_kinds.items() if node.name in kind.attributes]
             if kinds:
                 helped = f"test `is {kinds[0]}` first: only a {kinds[0]} has `{node.name}`"
-        message = f"{type_} has no `{node.name}`{did_you_mean(node.name, names)}"
+        message = f"unknown attribute `{node.name}` of {type_}{did_you_mean(node.name, names)}"
         self.report(Diagnostic("E304", message, node.name_span, tuple(notes), helped))
         return self._never(node.span)
 
@@ -595,7 +595,7 @@ class Expressions:
             strange = [name for name in node.names if name not in names or node.names.count(name) > 1]
             if strange:
                 message = f"`{called}` takes no `{strange[0]}`{did_you_mean(strange[0], names)}"
-                twice = f"`{strange[0]}` stands here twice"
+                twice = f"`{strange[0]}` is given twice"
                 self.report(Diagnostic("E404", twice if strange[0] in names else message, node.span, notes))
                 return tuple(self._never(argument.span) for argument in given)
             given = tuple(given[node.names.index(name)] for name in names)
@@ -863,7 +863,7 @@ class Expressions:
             remedy = None
             if forms == {IntType, BagType} and isinstance(right, n.Amount):
                 remedy = "`of` binds tighter: put the number in brackets, `(a - b) of kind`"
-            message = f"cannot say {first.type} `{operator}` {second.type}"
+            message = f"cannot apply `{operator}` to {first.type} and {second.type}"
             self.report(Diagnostic("E401", message, span, (), remedy))
             type_ = NEVER
         return c.Arithmetic(operator, first, second, type=type_, span=span)

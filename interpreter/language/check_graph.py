@@ -97,12 +97,12 @@ class Boards(Checker):
             span, names = graph.links[way.link].span, [graph.nodes[node].name for node in (way.start, way.end)]
             between = f"from {names[0]} to {names[1]}"
             if way.length < 0:
-                self.report(Diagnostic("E413", f"{between} this link is {way.length} long", span, (note,)))
+                self.report(Diagnostic("E413", f"{between} this link has the length {way.length}", span, (note,)))
             if (first := seen.setdefault((way.start, way.end), way)) is not way:
                 notes = Note("the first", graph.links[first.link].span), note
                 self.report(Diagnostic("E501", f"{between} two links lead", span, notes))
         passed = {way.link for way in ways}
         for number, link in enumerate(graph.links):
             if number not in passed:
-                self.report(Diagnostic("E413", "nobody can pass this link, neither way", link.span, (note,)))
+                self.report(Diagnostic("E413", "this link cannot be passed in either direction", link.span, (note,)))
         return True

@@ -82,7 +82,7 @@ class Shown(Checker):
                 key = f"{ask.name}.{option.name}"
                 self.model.alternatives.setdefault(key, bound)
                 if self.model.alternatives[key] != bound:
-                    self.error("E511", f"`{key}` stands elsewhere with other values", option.span)
+                    self.error("E511", f"`{key}` has other variables elsewhere", option.span)
 
     def _columns(self) -> dict[str, list[str]]:
         """The columns of each board."""
@@ -98,7 +98,7 @@ class Shown(Checker):
         if name in self.sayable:
             return self.sayable[name]
         if not told and not ("." in name and self.unread):  # a text that cannot be read may have the decision
-            self.error("E301", f"nothing is called `{name}`{did_you_mean(name, self.sayable)}", entry.span)
+            self.error("E301", f"unknown name `{name}`{did_you_mean(name, self.sayable)}", entry.span)
         return None
 
     def _says(self, value: Value, bound: list[tuple[str, Type]]) -> dict[str, Phrase]:
@@ -128,7 +128,7 @@ class Shown(Checker):
             return text
         if value is not None:
             known = [*MOMENTS, *(f"{edge} of {phase}" for edge in ("start", "end") for phase in self.model.phases)]
-            self.error("E302", f"`{text}` is no moment of the game{did_you_mean(text, known)}", value.span)
+            self.error("E302", f"unknown moment `{text}`{did_you_mean(text, known)}", value.span)
         return ""
 
     def _picture(self, entry: Entry) -> None:

@@ -91,7 +91,7 @@ class Starts(Checker):
                 if entry.key.text not in kind.members:
                     self.error(
                         "E302",
-                        f"`{entry.key.text}` is no {kind.name}{did_you_mean(entry.key.text, kind.members)}",
+                        f"unknown {kind.name} `{entry.key.text}`{did_you_mean(entry.key.text, kind.members)}",
                         entry.key.span,
                     )
             bag = tuple(found if isinstance(found := counts.get(member, 0), int) else 0 for member in kind.members)
@@ -144,7 +144,7 @@ class Starts(Checker):
             known = [*attributes, *(s for s in self.signatures if self.signatures[s].form == "is")]
             self.error(
                 "E301",
-                f"`{name.text}` is no attribute of a card or rule over one{did_you_mean(name.text, known)}",
+                f"unknown attribute or rule `{name.text}`{did_you_mean(name.text, known)}",
                 name.span,
             )
             return None

@@ -106,7 +106,7 @@ class Steps:
             self._forget_changes(statement)
             self._learn_from(statement)
             if isinstance(statement, n.Return | n.EndGame) and position + 1 < len(block.statements):
-                self._error("E704", "nothing after this is ever reached", block.statements[position + 1].span)
+                self._error("E704", "the code after this is unreachable", block.statements[position + 1].span)
                 break
         return tuple(steps)
 
@@ -314,7 +314,7 @@ class Steps:
         found = self.expressions.value(node)
         if found.type != NEVER:
             helped = "cards, tokens and pieces change place by `move`" if isinstance(found, c.Read) else None
-            self.report(Diagnostic("E411", "this cannot be assigned", node.span, help=helped))
+            self.report(Diagnostic("E411", "cannot assign to this", node.span, help=helped))
         return None, None, NEVER
 
     def _new_local(self, node: n.Name) -> None:

@@ -146,7 +146,7 @@ class _Things(Reader):
         seen: dict[str, Scalar] = {}
         for scalar in scalars:
             if scalar.text in seen:
-                self.error("E501", f"`{scalar.text}` stands here twice", scalar.span)
+                self.error("E501", f"`{scalar.text}` is given twice", scalar.span)
             if scalar.text in RESERVED_WORDS:
                 self.taken(scalar.text, scalar.span)
             seen[scalar.text] = scalar
@@ -186,7 +186,7 @@ class _Things(Reader):
         default = word(keys.get("default"))
         if default not in readings:
             span = value.span if isinstance(value := keys.get("default"), Scalar) else layers[-1].span
-            self.error("E302", f"`{default}` is none of the readings{did_you_mean(default, readings)}", span)
+            self.error("E302", f"unknown reading `{default}`{did_you_mean(default, readings)}", span)
         self.model.interpretations[name] = Interpretation(
             name, cites_of(keys.get("answers")), readings, default, layers[-1].span
         )
@@ -232,7 +232,7 @@ class _Things(Reader):
             setting = seats.text if isinstance(seats, Scalar) and not isinstance(seats.value, int) else None
             known = self.composition.sections.get("settings", {})
             if seats is not None and setting is not None and setting not in known:
-                self.error("E301", f"`{setting}` is no setting{did_you_mean(setting, known)}", seats.span)
+                self.error("E301", f"unknown setting `{setting}`{did_you_mean(setting, known)}", seats.span)
             role = Role(name, counts, layers[-1].span, number, setting, is_open, layers[0].file)
             self.model.roles[name] = role
 

@@ -125,7 +125,7 @@ class Reader:
                 known = [*attributes, *extra]
                 declared = f"columns here: {listed(known)}" if known else f"declare it: `has: {{{cell.text}: …}}`"
                 remedy = f"{declared}; `provenance` is a remark on each row"
-                message = f"{what} has no `{cell.text}`{did_you_mean(cell.text, known)}"
+                message = f"unknown column `{cell.text}`: {what} has no such attribute{did_you_mean(cell.text, known)}"
                 self.error("E304", message, cell.span, remedy)
                 columns.append(None)
         names = {cell.text for cell in table.header}
@@ -169,7 +169,7 @@ class Reader:
                 names = [row.name for row in self.model.graph.nodes]
                 if text in names:
                     return names.index(text)
-                message = f"no {self.model.graph.node} is called `{text}`{did_you_mean(text, names)}"
+                message = f"unknown {self.model.graph.node} `{text}`{did_you_mean(text, names)}"
                 self.error("E302", message, cell.span)
                 return None
             case TextType():
@@ -191,7 +191,7 @@ class Reader:
         """A cell that names no member of a kind; nothing is said of a kind without members, as that is told already."""
         if not members:
             return
-        found = f"`{text}` is no {kind}" if text else f"the cell is empty, want a {kind}"
+        found = f"unknown {kind} `{text}`" if text else f"the cell is empty, want a {kind}"
         near = did_you_mean(text, members)
         remedy = None if near or len(members) > MOST_LISTED else f"it is one of {listed(members)}"
         if "#" in text:

@@ -51,7 +51,7 @@ class Cards(Reader):
         for name, layers in self._card_rows():
             kind = self.model.card_kinds.get(name)
             if kind is None:
-                message = f"the family declares no cards called `{name}`{did_you_mean(name, self.model.card_kinds)}"
+                message = f"unknown kind of card `{name}`{did_you_mean(name, self.model.card_kinds)}"
                 self.error("E301", message, layers[-1].span)
                 continue
             entry = layers[-1]
@@ -163,7 +163,7 @@ class Cards(Reader):
             if key is not None and key in seen:
                 self.report(
                     Diagnostic(
-                        "E501", f"{kind.name} {key} stands here twice", row[0].span, (Note("the first", seen[key]),)
+                        "E501", f"{kind.name} {key} is given twice", row[0].span, (Note("the first", seen[key]),)
                     )
                 )
             seen.setdefault(key, row[0].span)
@@ -174,7 +174,7 @@ class Cards(Reader):
         """Return the number of cards of a row."""
         number = int(cell.text) if cell.text.isdecimal() and len(cell.text) <= 12 else 0
         if number < 1:
-            self.error("E401", f"got `{cell.text}`, want how many such cards there are, from 1", cell.span)
+            self.error("E401", f"got `{cell.text}`, want a number of copies, at least 1", cell.span)
         elif number > MAXIMUM_CARDS:
             self.error("E313", f"got {cell.text} cards, want at most {MAXIMUM_CARDS:,}", cell.span)
         return number if 1 <= number <= MAXIMUM_CARDS else 1

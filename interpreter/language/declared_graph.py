@@ -108,7 +108,7 @@ class Graphs(Reader):
             if name.text in seen:
                 self.report(
                     Diagnostic(
-                        "E501", f"`{name.text}` stands here twice", name.span, (Note("the first", seen[name.text]),)
+                        "E501", f"`{name.text}` is given twice", name.span, (Note("the first", seen[name.text]),)
                     )
                 )
                 continue
@@ -116,7 +116,7 @@ class Graphs(Reader):
             places = cells["places"].text if "places" in cells else ""
             if places not in graph.sets and "places" in cells:
                 self.error(
-                    "E302", f"`{places}` is no set of places{did_you_mean(places, graph.sets)}", cells["places"].span
+                    "E302", f"unknown set of places `{places}`{did_you_mean(places, graph.sets)}", cells["places"].span
                 )
             at = None
             if "x" in cells and "y" in cells:
@@ -149,7 +149,7 @@ class Graphs(Reader):
                 cell = cells[head]
                 if cell.text not in numbers:
                     self.error(
-                        "E302", f"no {graph.node} is called `{cell.text}`{did_you_mean(cell.text, numbers)}", cell.span
+                        "E302", f"unknown {graph.node} `{cell.text}`{did_you_mean(cell.text, numbers)}", cell.span
                     )
                 else:
                     ends.append(numbers[cell.text])
@@ -164,7 +164,7 @@ class Graphs(Reader):
                 self.error("E413", "this link joins a node to itself", row[0].span)
             elif pair in seen:
                 self.report(
-                    Diagnostic("E501", "this link stands here twice", row[0].span, (Note("the first", seen[pair]),))
+                    Diagnostic("E501", "this link is given twice", row[0].span, (Note("the first", seen[pair]),))
                 )
             else:
                 seen[pair] = row[0].span

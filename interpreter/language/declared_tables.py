@@ -82,7 +82,7 @@ class Tables(Reader):
                     continue
                 place = cast("tuple[int, ...]", key)
                 if place in cells:
-                    self.error("E501", f"this cell of `{name}` stands here twice", cell.span)
+                    self.error("E501", f"this cell of `{name}` is given twice", cell.span)
                 cells[place] = self.cell_value(cell, gives)
                 places[place] = cell.span
         axes = self._axes(names, types, cells)
@@ -112,7 +112,7 @@ class Tables(Reader):
             names = [row.name for row in self.model.graph.nodes]
             if cell.text in names:
                 return names.index(cell.text)
-            self.error("E302", f"nothing is called `{cell.text}`{did_you_mean(cell.text, names)}", cell.span)
+            self.error("E302", f"unknown name `{cell.text}`{did_you_mean(cell.text, names)}", cell.span)
             return None
         value = self.cell_value(cell, type_)
         return value if isinstance(value, int) else None

@@ -21,7 +21,7 @@ __all__ = ["NotPrinted", "Way", "printed_value", "ways_of"]
 _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "+": add, "-": sub, "*": mul, "div": floordiv, "mod": mod, "==": eq, "!=": ne, "<": lt, "<=": le, ">": gt, ">=": ge,
 }  # fmt: skip
-_ELSEWHERE = "only what is printed on nodes and links, and in tables, tells this"
+_ELSEWHERE = "this may depend on printed values of nodes, links and tables only"
 
 
 class NotPrinted(Exception):

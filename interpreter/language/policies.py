@@ -169,7 +169,7 @@ def unspoken(model: Model, policies: abc.Mapping[str, Policy], live: abc.Set[str
         if silent:
             listed = ", ".join(f"`{name}`" for name in silent)
             who = f"the policy {listed} has" if len(silent) == 1 else f"the policies {listed} have"
-            message = f"{who} no lines for `{decision}`: bots that play so stop there"
+            message = f"{who} no lines for `{decision}`; bots that play it stop there"
             yield Diagnostic("W704", message, span, help=how_to_choose(silent[0], decision), severity="warning")
 
 
@@ -185,7 +185,7 @@ def _check_citations(policies: Mapping, statements: dict[str, Statement]) -> Ite
             for cite in words(decision.value.get("cites")) if isinstance(decision.value, Mapping) else ():
                 if cite.text not in statements:
                     near = did_you_mean(cite.text, statements)
-                    yield Diagnostic("E601", f"no statement is called `{cite.text}`{near}", cite.span)
+                    yield Diagnostic("E601", f"unknown statement `{cite.text}`{near}", cite.span)
 
 
 class _Reader:
@@ -244,7 +244,7 @@ class _Reader:
         self.checked.policies[name] = policy
         for entry in value.entries:
             if entry.key.text not in self.decisions:
-                message = f"no decision is called `{entry.key.text}`{did_you_mean(entry.key.text, self.decisions)}"
+                message = f"unknown decision `{entry.key.text}`{did_you_mean(entry.key.text, self.decisions)}"
                 known = Note(f"decisions here: {', '.join(f'`{name}`' for name in self.decisions)}")
                 self.checked.absent.append(Diagnostic("E301", message, entry.key.span, (known,)))
             elif isinstance(entry.value, Mapping):
@@ -347,7 +347,7 @@ class _Reader:
         if alternative is None:
             near = did_you_mean(pattern.name, [*alternatives, "any"])
             known = Note(f"it has {', '.join(f'`{name}`' for name in alternatives)}")
-            self.error("E301", f"`{decision}` has no alternative `{pattern.name}`{near}", pattern.span, (known,))
+            self.error("E301", f"unknown alternative `{pattern.name}` of `{decision}`{near}", pattern.span, (known,))
             return None
         wanted = [name for name, _ in alternative.choices]
         if pattern.names and list(pattern.names) != wanted:

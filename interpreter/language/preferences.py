@@ -136,7 +136,7 @@ def _check(upper: Written, below: Sequence[Preferences]) -> Iterator[Diagnostic]
         bases = [line for line in part.lines if isinstance(line, Base)]
         is_there = part.name in names if part.name else bool(below)
         if len(bases) > 1:
-            message = "`base` stands here twice: the lines below would be there twice"
+            message = "`base` is given twice: the lines below would be there twice"
             yield Diagnostic("E501", message, bases[1].span, (Note("the first", bases[0].span),))
         elif bases and not is_there:
             what = f"no line `{part.name}`" if part.name else "no line"

@@ -108,7 +108,7 @@ def misread(text: Text, error: UnexpectedCharacters | UnexpectedToken | CrookedE
 
 def reserved(name: str, span: Span) -> Diagnostic:
     """A name that the language has taken."""
-    return Diagnostic("E312", f"`{name}` has a meaning of its own in the language", span, help="take another name")
+    return Diagnostic("E312", f"`{name}` is a reserved name", span, help="take another name")
 
 
 @cache
@@ -207,9 +207,9 @@ def _no_statement(text: Text, token: Token, start: int) -> Diagnostic | None:
         return Diagnostic("E201", f"there is no statement `{before}`", span)
     if before == "require":
         helped = "`require` stands in a verdict: a rule with `permits`, which a condition calls by its name"
-        return Diagnostic("E201", "`require` begins no statement", span, help=helped)
+        return Diagnostic("E201", "`require` does not start a statement", span, help=helped)
     if re.fullmatch(r"\w{3,}", before, re.ASCII) and token.type in ("NAME", "INT", "TEXT", "COLON"):
-        return Diagnostic("E201", f"`{before}` begins no statement{did_you_mean(before, STATEMENTS)}", span)
+        return Diagnostic("E201", f"`{before}` does not start a statement{did_you_mean(before, STATEMENTS)}", span)
     if token.type == "_NL":
         is_name = re.fullmatch(r"\w+", before, re.ASCII)
         helped = f"call a rule with brackets: `{before}()`" if is_name else "`return` gives a value back"

@@ -40,7 +40,7 @@ def dead_layers(family: Sequence[Ruleset], told: Collection[str]) -> Iterator[Di
     for place, layer in dead.items():
         if place[0] in told and place not in alive:
             cover = covered[place].file
-            message = f"nothing leads to this layer of `{layer.rule}`: wherever it is loaded, `{cover}` covers it"
+            message = f"this layer of `{layer.rule}` is dead: wherever it is loaded, `{cover}` covers it"
             yield Diagnostic("L003", message, layer.span, help="leave it out", severity="warning")
 
 
@@ -81,7 +81,7 @@ def _tests(layer: RuleLayer) -> Iterator[c.Expression]:
 
 def _always(test: c.Expression) -> Diagnostic:
     help = "leave the condition out, or what it never lets happen"
-    return Diagnostic("L004", "this is the same in every game", test.span, help=help, severity="warning")
+    return Diagnostic("L004", "this condition always has the same value", test.span, help=help, severity="warning")
 
 
 def readings(family: Sequence[Ruleset], told: Collection[str]) -> Iterator[Diagnostic]:

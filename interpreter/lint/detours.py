@@ -33,7 +33,7 @@ def detours(family: Sequence[Ruleset], told: Collection[str]) -> Iterator[Diagno
             if round_it is not None and way.length >= FAR * round_it and way.length > round_it:
                 seen.add(place)
                 a, b = graph.nodes[way.start].name, graph.nodes[way.end].name
-                message = f"from {a} to {b} this link costs {way.length}, and the way round it {round_it}"
+                message = f"from {a} to {b} this link costs {way.length}, a detour costs {round_it}"
                 yield Diagnostic("L008", message, span, help="compare it with the board", severity="warning")
         seen.update((link.span.file.name, link.span.start) for link in graph.links)
 

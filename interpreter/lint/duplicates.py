@@ -63,9 +63,9 @@ def _told(rule: _Rule, other: _Rule) -> Diagnostic:
     name, twin = f"`{rule[0].spoken}`", f"`{other[0].spoken}` of `{other[0].file}`"
     pairs = dict.fromkeys(zip(rule[1], other[1], strict=True))
     differ = [f"`{here}` for `{there}`" for here, there in pairs if here != there]
-    code, message, help = "L001", f"{name} says the same as {twin}", "say it once, in a file that both share"
+    code, message, help = "L001", f"{name} duplicates {twin}", "say it once, in a file that both share"
     if differ:
-        code, message = "L002", f"{name} is {twin}, but for constants: {', '.join(differ)}"
+        code, message = "L002", f"{name} equals {twin} except for constants: {', '.join(differ)}"
         help = "say it once, and what differs in a parameter, a rule or a table"
     note = Note(f"`{other[0].spoken}` stands here", other[0].span)
     return Diagnostic(code, message, rule[0].span, (note,), help, "warning")

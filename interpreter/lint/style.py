@@ -76,7 +76,7 @@ def shadows(family: Sequence[Ruleset], told: Collection[str]) -> Iterator[Diagno
             seen.add(place)
             for name in dict.fromkeys(layer.local_names):
                 if name in taken and checks.get(layer.rule) != name:  # what is to become of a setting may be called so
-                    message = f"in `{layer.spoken}` the local `{name}` hides the {taken[name]} of that name"
+                    message = f"in `{layer.spoken}` the local `{name}` shadows the {taken[name]} of that name"
                     yield Diagnostic("L009", message, layer.span, help="give it another name", severity="warning")
 
 

@@ -64,7 +64,7 @@ def uncited(family: Sequence[Ruleset], told: Collection[str]) -> Iterator[Diagno
                     found.setdefault(place, layer)
     for place, layer in found.items():
         if place not in backed and place[0] in following and place[0] in told:
-            message = f"`{layer.rule}` cites nothing, nor does what calls it"
+            message = f"`{layer.rule}` cites nothing, and neither do its callers"
             help = "cite the statements that say it, or a gap that it fills"
             yield Diagnostic("L006", message, layer.span, help=help, severity="warning")
 
@@ -88,7 +88,7 @@ def shown(family: Sequence[Ruleset], told: Collection[str]) -> Iterator[Diagnost
     proved = _proved(family[0]) if citing else set()
     for layer, cites in citing.values():
         if proved and proved.isdisjoint(cites):
-            message = f"no scenario shows `{layer.rule}`: none cites {', '.join(cites[:3])}"
+            message = f"no scenario tests `{layer.rule}`: none cites {', '.join(cites[:3])}"
             help = "write one that fails without it"
             yield Diagnostic("L010", message, layer.span, help=help, severity="warning")
 

@@ -409,7 +409,7 @@ def _check_fit(overlays: Iterable[Document], below: list[Document], ruleset: Map
             continue
         fits = " or ".join(f"`{name.text}`" for name in over)
         is_far = all(name.text.partition("/")[0] != family for name in over)
-        why = f"another family than `{family}`" if is_far else "which this ruleset does not hold"
+        why = f"another family than `{family}`" if is_far else "which is not part of this ruleset"
         reasons = tuple(Note(reason, key.span) for key, reason in _undefined(overlay, ids))
         yield Diagnostic("E505", f"`{overlay.id}` fits {fits}, {why}", over[0].span, reasons)
 
@@ -467,7 +467,7 @@ def check_references(shelf: Shelf, stack: list[Document]) -> Iterator[Diagnostic
             if name.text not in here and not any(shelf.find(kind, name.text) for kind in KINDS):
                 ids = {id for kind in KINDS for id in shelf.ids(kind) if id.partition("/")[0] in folders}
                 near = did_you_mean(name.text, ids)
-                yield Diagnostic("W002", f"no file is called `{name.text}`{near}", name.span, severity="warning")
+                yield Diagnostic("W002", f"unknown file `{name.text}`{near}", name.span, severity="warning")
 
 
 def _limits(stack: list[Document]) -> list[tuple[Document, PlayerRange]]:
@@ -704,7 +704,7 @@ def _check_layer(
             first = below[0]
             yield Diagnostic(
                 "E501",
-                f"`{name}` is declared already in `{first.file}`",
+                f"`{name}` is already declared in `{first.file}`",
                 entry.span,
                 (Note("the first declaration", first.span),),
                 _how_to_cover(section, name, first),
@@ -768,7 +768,7 @@ def _check_overlay_order(composition: Composition) -> Iterator[Diagnostic]:
                     continue
                 yield Diagnostic(
                     "E506",
-                    f"`{low.file}` and `{high.file}` both cover `{name}`, and nothing says which lies on top",
+                    f"`{low.file}` and `{high.file}` both cover `{name}`, and nothing says which one comes last",
                     high.span,
                     (Note(f"`{low.file}` covers it here", low.span),),
                     f"say `after: [{low.file}]` or `layer: last` in one of them",

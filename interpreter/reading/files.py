@@ -144,7 +144,7 @@ class Shelf:
         if not candidates:
             hint = did_you_mean_id(id, self.ids(kind))
             note = Note(f"looked for `{place}` in the folders of rulesets")
-            return None, [Diagnostic("E031", f"no {kind} `{id}`{hint}", at, (note,))]
+            return None, [Diagnostic("E031", f"unknown {kind} `{id}`{hint}", at, (note,))]
         root, path = candidates[0]
         name = path.relative_to(root).as_posix()
         if not _is_below(root, path):
@@ -308,7 +308,7 @@ def _check_language(root: Mapping) -> list[Diagnostic]:
     value = root.get("language")
     if value is None:
         span = root.entries[0].key.span if root.entries else root.span
-        return [Diagnostic("E035", "no `language` here, want `language: 1`", span)]
+        return [Diagnostic("E035", "missing key `language`, want `language: 1`", span)]
     if isinstance(value, Scalar) and value.value == 1 and value.value is not True:
         return []
     got = f"`{value.text}`" if isinstance(value, Scalar) else "something else"
@@ -318,7 +318,7 @@ def _check_language(root: Mapping) -> list[Diagnostic]:
 def _check_place(document: Document, id: str) -> list[Diagnostic]:
     if document.id == id:
         return []
-    message = f"the file calls itself `{document.id}` and lies where `{id}` is looked for"
+    message = f"the file has the id `{document.id}`, but its path stands for `{id}`"
     return [Diagnostic("W001", message, _header_span(document), severity="warning")]
 
 

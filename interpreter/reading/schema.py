@@ -222,7 +222,7 @@ def _unknown_keys(error: _Error, place: _Place) -> Iterator[Diagnostic]:
 def _missing_keys(error: _Error, place: _Place) -> Iterator[Diagnostic]:
     wanted: list[str] = error.asked
     missing = [name for name in wanted if name not in error.value]
-    message = f"no {_named(missing, 'and')} here"
+    message = f"missing key {_named(missing, 'and')}" if len(missing) == 1 else f"missing keys {_named(missing, 'and')}"
     if len(missing) < len(wanted):
         message += f", want {_named(wanted, 'and')}"
     yield Diagnostic("E102", message, place.holder, help=_meaning(error.schema, missing[0]))
@@ -271,14 +271,15 @@ def _repeated(error: _Error, place: _Place) -> Iterator[Diagnostic]:
 
 
 def _too_few(error: _Error, place: _Place) -> Iterator[Diagnostic]:
-    yield Diagnostic("E107", f"got {_described(error.value)} with nothing in it, want something", place.span)
+    got = "an empty list" if isinstance(error.value, list) else "no keys"
+    yield Diagnostic("E107", f"got {got}, want at least one item", place.span)
 
 
 def _incomplete(error: _Error, place: _Place) -> Iterator[Diagnostic]:
     for key, needed in error.asked.items():
         missing = [name for name in needed if name not in error.value]
         if key in error.value and missing:
-            message = f"`{key}` stands without {_named(missing, 'and')}, want both or neither"
+            message = f"`{key}` needs {_named(missing, 'and')} too"
             yield Diagnostic("E105", message, place.key(key))
 
 
@@ -301,10 +302,10 @@ def _alternatives(error: _Error, place: _Place) -> Iterator[Diagnostic]:
             yield _together(given, place)
         elif "dependentSchemas" in error.schema_path:
             key = str(error.schema_path[error.schema_path.index("dependentSchemas") + 1])
-            message = f"`{key}` stands without {_named(names, 'or')}"
+            message = f"`{key}` needs {_named(names, 'or')}"
             yield Diagnostic("E105", message, place.key(key), help=error.schema.get("description"))
         else:
-            yield Diagnostic("E105", f"no {_named(names, 'or')} here, want one of them", place.holder)
+            yield Diagnostic("E105", f"missing key: want one of {_named(names, 'or')}", place.holder)
 
 
 def _together(names: list[str], place: _Place) -> Diagnostic:

@@ -72,7 +72,7 @@ class Journal:
         whole.replace(self.path)
 
     def resume(self) -> list[Row]:
-        """The games that it holds; none, where there is no such file yet. Raises :class:`OtherSimulation`."""
+        """The games that it holds; none if there is no such file yet. Raises :class:`OtherSimulation`."""
         if not self.path.exists():
             return []
         lines = self.path.read_text(encoding="utf-8", errors="replace").splitlines()

@@ -101,7 +101,7 @@ def check_waivers(waivers: Iterable[Waiver], statements: dict[str, Statement]) -
     for waiver in waivers:
         statement = statements.get(waiver.id)
         if statement is None:
-            message = f"no statement is called `{waiver.id}`{did_you_mean(waiver.id, statements)}"
+            message = f"unknown statement `{waiver.id}`{did_you_mean(waiver.id, statements)}"
             found.append(Diagnostic("E601", message, waiver.span))
         elif statement.kind not in WAIVABLE and grounds.isdisjoint(_ID.findall(waiver.reason)):
             message = f"`{waiver.id}` is a {statement.kind}: its reason must name a gap, or a component that is waived"

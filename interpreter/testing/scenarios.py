@@ -351,11 +351,11 @@ def _taken(helpers: Iterable[Helper], model: Model) -> Iterator[Diagnostic]:
         name, span = helper.name, helper.key.span
         known: dict[str, Any] = {**members, **read, **called} if helper.is_constant else called
         if name in (*OWN_CALLS, *RESERVED_WORDS, *(OWN_VALUES if helper.is_constant else ())):
-            message = f"`{name}` has a meaning of its own in the language"
+            message = f"`{name}` is a reserved name"
             yield Diagnostic("E312", message, span, help="take another name")
         elif name in known:
             notes = (Note("it stands here", known[name].span),) if known[name] is not None else ()
-            message = f"`{name}` has a meaning in `{model.id}` already"
+            message = f"`{name}` already exists in `{model.id}`"
             yield Diagnostic("E501", message, span, notes, "take another name: this rule is the file's own")
 
 
@@ -364,10 +364,10 @@ def _check_names(scenario: Scenario, ruleset: Ruleset) -> Iterator[Diagnostic]:
     for cite in scenario.cites:
         if cite.text not in ruleset.statements:
             near = did_you_mean(cite.text, ruleset.statements)
-            yield Diagnostic("E601", f"no statement is called `{cite.text}`{near}", cite.span)
+            yield Diagnostic("E601", f"unknown statement `{cite.text}`{near}", cite.span)
     if scenario.phase is not None and scenario.phase.text not in model.phases:
         near = did_you_mean(scenario.phase.text, model.phases)
-        yield Diagnostic("E301", f"`{scenario.phase.text}` is no phase{near}", scenario.phase.span)
+        yield Diagnostic("E301", f"unknown phase `{scenario.phase.text}`{near}", scenario.phase.span)
     if ruleset.id not in scenario.fails_for:  # where it must fail, it may be for lack of what it names
         yield from _check_values(scenario, ruleset)
     for move in scenario.moves:
@@ -392,7 +392,7 @@ def _check_values(scenario: Scenario, ruleset: Ruleset) -> Iterator[Diagnostic]:
             if name not in names:
                 what = "chance" if known is None else "setting"
                 near = did_you_mean(name, names)
-                yield Diagnostic("E301", f"no {what} is called `{name}`{near}", entry.key.span, help=_listed(names))
+                yield Diagnostic("E301", f"unknown {what} `{name}`{near}", entry.key.span, help=_listed(names))
             elif known is not None:
                 try:
                     ruleset.settings({name: scenario.settings[name]})
@@ -412,7 +412,7 @@ def _check_move(move: Move, ruleset: Ruleset) -> Iterator[Diagnostic]:
         taken.setdefault(key.partition(".")[2], set()).update(name for name, _ in bound)
     name = str(move.choice["do"])
     if name not in taken:
-        message = f"no decision has the alternative `{name}`{did_you_mean(name, taken)}"
+        message = f"unknown alternative `{name}`{did_you_mean(name, taken)}"
         yield Diagnostic("E301", message, move.span, help=_listed(taken))
         return
     for key in move.choice:

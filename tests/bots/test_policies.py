@@ -19,7 +19,7 @@ FIRST = "pull kind, number where number == 1 and kind == black"
 @pytest.mark.parametrize(
     ("line", "code", "message"),
     [
-        ("pul kind, number", "E301", "`draw` has no alternative `pul`; did you mean `pull`?"),
+        ("pul kind, number", "E301", "unknown alternative `pul` of `draw`; did you mean `pull`?"),
         ("pull number, kind", "E404", "`pull` has `kind`, `number`; got `number`, `kind`"),
         ("pull kind", "E404", "`pull` has `kind`, `number`; got `kind`"),
         ("any kind", "E404", "`any` is every alternative, and takes no names"),
@@ -69,13 +69,13 @@ def test_a_decision_that_only_other_rulesets_have(pebbles: Ruleset) -> None:
 
 def test_in_the_files_of_the_ruleset_every_decision_must_be_there(tmp_path: Path) -> None:
     root = changed(tmp_path, "family.yaml", "  eager:\n    draw:", "  eager:\n    drew:")
-    with pytest.raises(RulesetError, match="no decision is called `drew`; did you mean `draw`"):
+    with pytest.raises(RulesetError, match="unknown decision `drew`; did you mean `draw`"):
         policies_for(load(root / "pebbles" / "pebbles.yaml"))
 
 
 def test_statements_that_nobody_wrote(tmp_path: Path) -> None:
     root = changed(tmp_path, "others.yaml", "  modest:\n    draw:\n", "  modest:\n    draw:\n      cites: [XX-001]\n")
-    with pytest.raises(RulesetError, match="no statement is called `XX-001`"):
+    with pytest.raises(RulesetError, match="unknown statement `XX-001`"):
         policies_for(load(root / "pebbles" / "pebbles.yaml"))
 
 

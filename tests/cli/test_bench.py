@@ -98,7 +98,7 @@ def test_what_cannot_be_measured(run: Run) -> None:
     result = run("bench", "pebbles", "--players", "5", *SHORT)
     assert (result.exit_code, "is for 2 to 4 players" in result.stderr) == (1, True)
     result = run("bench", "pebbles", "--bots", "egaer", *SHORT)
-    assert (result.exit_code, "no bot is called `egaer`; did you mean `eager`?" in result.stderr) == (2, True)
+    assert (result.exit_code, "unknown bot `egaer`; did you mean `eager`?" in result.stderr) == (2, True)
     result = run("bench", "pebbles", "--bots", "stubborn", *SHORT)
     assert (result.exit_code, "leaves `draw` without a choice" in result.stderr) == (1, True)
     assert run("bench", "pebbles", "--seconds", "0").exit_code == 2
@@ -219,7 +219,7 @@ def test_from_python(toy_subject: Subject) -> None:
     speed = bench(toy_subject.ruleset, 2, "eager", 0.001)
     assert speed.games_a_second * speed.seconds == pytest.approx(speed.games)
     assert all(spent > 0 for spent in moments(toy_subject.ruleset, 2).values())
-    with pytest.raises(ValueError, match="no bot is called"):
+    with pytest.raises(ValueError, match="unknown bot"):
         bench(toy_subject.ruleset, 2, "egaer")
 
 

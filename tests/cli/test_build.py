@@ -65,7 +65,7 @@ def test_build_has_the_overlays_and_settings_that_were_asked_for(run: Run, tmp_p
             "unknown policy `xyz`; there are `bench`, `sensible`, `random`",
         ),
         (["goofspiel", "game.wasm", "--players", "9"], "9"),
-        (["goofspiel", "nowhere/game.wasm"], "nowhere: there is no such folder"),
+        (["goofspiel", "nowhere/game.wasm"], "nowhere: no such folder"),
     ],
 )
 def test_build_says_what_is_wrong(

@@ -162,7 +162,7 @@ def test_simulate_knows_what_it_can_write(run: Run, tmp_path: Path, monkeypatch:
     assert "want a file that ends in .csv, .parquet" in run("simulate", *GAME, "--rows", "rows.xlsx").stderr
     assert "--resume goes with --rows" in run("simulate", *GAME, "--resume").stderr
     nowhere = tmp_path / "no" / "rows.csv"
-    assert f"{nowhere.parent}: there is no such folder" in run("simulate", *GAME, "--rows", str(nowhere)).stderr
+    assert f"{nowhere.parent}: no such folder" in run("simulate", *GAME, "--rows", str(nowhere)).stderr
     for option in ("-n", "--seed"):
         assert "is not in the range" in run("simulate", *GAME, option, "99999999999999999999").stderr
     rows = str(tmp_path / "rows.csv")
@@ -217,7 +217,7 @@ def test_whatif(run: Run, tmp_path: Path) -> None:
     assert "changed: pull black 1 instead of pull kind=" in text
     assert "mean of" in text
     assert run("whatif", str(log), "--at", "999", "--change", "most=1").exit_code == 2
-    assert "no setting `mots`" in run("whatif", str(log), "--at", "2", "--change", "mots=1").stderr
+    assert "unknown setting `mots`" in run("whatif", str(log), "--at", "2", "--change", "mots=1").stderr
 
 
 @pytest.mark.parametrize("ruleset", ["germany-2018", "goofspiel"])
@@ -251,7 +251,7 @@ def test_play_tells_why_not(run: Run) -> None:
     assert "refused: `heap[kind] >= number` does not hold: rule `may_pull`\n" in result.stdout
     assert "refused: `number` must be 1 to 3: rule `pulling`\n" in result.stdout
     assert "refused: `kind`: got 'blue', want a pebble" in result.stdout
-    assert "`hop` is none of `pull`, `wait`" in result.stdout
+    assert "`hop` is not one of `pull`, `wait`" in result.stdout
     assert "there is no option 99, only 1 to 7" in result.stdout
     assert "takes back your last choice" in result.stdout
     assert '"decision": "draw"' in result.stdout
@@ -278,7 +278,7 @@ def test_play_gives_hints_that_change_nothing(run: Run, tmp_path: Path) -> None:
     assert logs[0].read_text(encoding="utf-8") == logs[1].read_text(encoding="utf-8")
     assert "eager would choose 3  pulls 3 white\n" in told[0]
     assert "random would choose " in told[0]
-    assert "no bot is called `eagre`; did you mean `eager`?" in told[0]
+    assert "unknown bot `eagre`; did you mean `eager`?" in told[0]
     advice = [line for line in told[0].splitlines() if line.startswith("search would choose ")]
     assert len(advice) == 2 == len(set(advice)) + 1  # the same each time
 
@@ -316,7 +316,7 @@ def test_a_kept_game_takes_no_options_of_rulesets(run: Run, tmp_path: Path, extr
 def test_a_log_that_is_not_there(run: Run, where: str) -> None:
     result = run("play", where)
     assert result.exit_code == 2
-    assert "there is no such file" in result.stderr
+    assert "no such file" in result.stderr
 
 
 def test_who_goes_on_with_a_game_sees_its_boards(run: Run, tmp_path: Path) -> None:

@@ -64,7 +64,7 @@ def test_without_resvg_a_png_is_refused_with_a_remedy(
         ([ISLES, "--first", "3"], 2, "--first goes with --stats"),
         ([ISLES, "--stats", "--first", "0"], 2, "0 is not in the range 1<=x<=12"),
         ([ISLES, "/no/such/folder/isles.svg"], 1, "Error: /no/such/folder/isles.svg: no such file or directory"),
-        (["nothing.jsonl"], 2, "nothing.jsonl: there is no such file"),
+        (["nothing.jsonl"], 2, "nothing.jsonl: no such file"),
     ],
 )
 def test_what_is_refused(run: Run, arguments: list[str], code: int, message: str) -> None:

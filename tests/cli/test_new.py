@@ -124,7 +124,7 @@ def test_what_is_new_is_known_by_its_id_in_the_same_folder_and_its_games_beside_
         result = run(*arguments)
         assert result.exit_code == 0, (arguments, result.output)
     monkeypatch.chdir(tmp_path)
-    assert "E031 no ruleset `other-lake`" in run("run", "other-lake").stderr  # also where it was kept between runs
+    assert "E031 unknown ruleset `other-lake`" in run("run", "other-lake").stderr  # also where it was kept between runs
     assert "all the same" in run("replay", "mine/game.jsonl").stdout
     (folder / "lakes").mkdir()
     shutil.copy(folder / "pond" / "other-lake.yaml", folder / "lakes")
@@ -134,7 +134,7 @@ def test_what_is_new_is_known_by_its_id_in_the_same_folder_and_its_games_beside_
 
 def test_an_id_that_is_nowhere_is_told_with_what_was_tried(run: Run, folder: Path) -> None:
     said = run("run", "germany").stderr
-    assert "E031 no ruleset `germany`; did you mean `germany-2004`, `germany-2018` or `bsw-germany`?" in said
+    assert "E031 unknown ruleset `germany`; did you mean `germany-2004`, `germany-2018` or `bsw-germany`?" in said
     assert "looked for `*/germany.yaml` in the folders of rulesets (" in said
     assert "shipped) and in the current folder" in said
     assert "`regelwerk list` tells all rulesets; REGELWERK_PATH" in said
@@ -157,8 +157,8 @@ def test_nothing_is_written_over(run: Run, folder: Path) -> None:
         ("game Stones", 2, "got `Stones`, want a word of lower-case letters"),
         ("game a/b", 2, "got `a/b`, want a word"),
         ("map ../x --for pond", 2, "want a word, or `family/word`,"),
-        ("map my-town --for germny-2018", 1, "E031 no ruleset `germny-2018`; did you mean `germany-2018`?"),
-        ("map goofspeil/x --for goofspiel", 1, "there is no family `goofspeil`; did you mean `goofspiel`?"),
+        ("map my-town --for germny-2018", 1, "E031 unknown ruleset `germny-2018`; did you mean `germany-2018`?"),
+        ("map goofspeil/x --for goofspiel", 1, "unknown family `goofspeil`; did you mean `goofspiel`?"),
         ("map pond/x --for goofspiel", 1, "`goofspiel` is of the family `goofspiel`, not `pond`"),
         ("map x --for goofspiel", 1, "`goofspiel` has no map, so it cannot have another one"),
         ("map x --for outpost", 1, "a map for `outpost` must also declare tables (`labour_fields`, "),

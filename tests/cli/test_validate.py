@@ -50,7 +50,7 @@ def test_a_part_that_no_ruleset_contains_is_said_to_be_checked_alone(run: Run, p
     (pond / "overlays").mkdir()
     (pond / "overlays/dry.yaml").write_text("language: 1\noverlay: pond/dry\nover: [pond/clasic]\n")
     result = run("validate", "pond/overlays/dry.yaml")
-    assert "W002 no file is called `pond/clasic`; did you mean `pond/classic`?" in result.stdout
+    assert "W002 unknown file `pond/clasic`; did you mean `pond/classic`?" in result.stdout
     assert "pond/overlays/dry.yaml was checked alone: no ruleset contains it\n" in result.stdout
     assert json.loads(run("validate", "pond/overlays/dry.yaml", "-o", "json").stdout)["alone"] == [
         "pond/overlays/dry.yaml"

@@ -55,10 +55,10 @@ def test_another_choice(pebbles: Ruleset) -> None:
 @pytest.mark.parametrize(
     ("texts", "message"),
     [
-        (["mots=1"], "has no setting `mots`"),
+        (["mots=1"], "unknown setting `mots`"),
         (["most=0"], "does not hold"),
-        (["heap[white]=3"], "has no table `heap`"),
-        (["hop"], "`hop` is none of"),
+        (["heap[white]=3"], "unknown table `heap`"),
+        (["hop"], "`hop` is not one of"),
         (["most"], "`most` is a setting: say what it shall be, `most=VALUE`"),
         (["most="], "`most` is a setting: say what it shall be, `most=VALUE`"),
         (["pull white 1", "wait"], "only one choice"),

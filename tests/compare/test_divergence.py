@@ -274,7 +274,7 @@ def test_the_command_plays_and_writes_the_report(tmp_path: Path) -> None:
     assert CliRunner().invoke(cli, ["compare", *names, *play, "--report", str(report)]).exit_code == 0
     assert "3 pairs of games" in report.read_text(encoding="utf-8")
     nowhere = CliRunner().invoke(cli, ["compare", *names, "--games", "9999999", "--report", str(tmp_path / "no" / "x")])
-    assert (nowhere.exit_code, "there is no such folder" in nowhere.stderr) == (1, True)
+    assert (nowhere.exit_code, "no such folder" in nowhere.stderr) == (1, True)
     wrong = CliRunner().invoke(cli, ["compare", *names, *play, "--set", "mots=1"])
     assert (wrong.exit_code, "neither of the two has a setting `mots`; did you mean `most`?" in wrong.stderr) == (
         2,

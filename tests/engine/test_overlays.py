@@ -207,7 +207,7 @@ def test_a_phase_is_a_name_of_the_game(tmp_path: Path) -> None:
     """A rule that a map names in its own round is not local to it."""
     lake = (POND / "pond/maps/lake.yaml").read_text(encoding="utf-8")
     lake += "round: [wind, hop, wade]\nrules: {wade: {does: water = 1}}\n"
-    with pytest.raises(RulesetError, match="`wade` is declared already"):
+    with pytest.raises(RulesetError, match="`wade` is already declared"):
         laid(tmp_path, "rules: {wade: {does: water = 2}}\nsetup: wade\n", lake=lake)
 
 

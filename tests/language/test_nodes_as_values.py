@@ -76,7 +76,7 @@ def test_rows_of_nodes_links_and_tables_hold_nodes(tmp_path: Path) -> None:
     assert notes(path) == ["2", "1", "1"]
 
 
-@pytest.mark.parametrize(("wrong", "told"), [("| Air", "no town is called `Air`; did you mean `Ayr`?"), ("|  ", "")])
+@pytest.mark.parametrize(("wrong", "told"), [("| Air", "unknown town `Air`; did you mean `Ayr`?"), ("|  ", "")])
 def test_a_cell_that_names_no_node_is_told(tmp_path: Path, wrong: str, told: str) -> None:
     path = write(tmp_path)
     text = PRINTED.replace("  Coll | red | Ayr\n", f"  Coll | red {wrong}\n")

@@ -148,7 +148,7 @@ ERRORS: list[tuple[Parse, str, str]] = [
     ),
     (procedure, "break", "1:1: E201 there is no statement `break`\n^^^^^"),
     (procedure, "while a:\n  pass", "2:3: E201 there is no statement `pass`\n  ^^^^"),
-    (procedure, "print x", "1:1: E201 `print` begins no statement\n^^^^^"),
+    (procedure, "print x", "1:1: E201 `print` does not start a statement\n^^^^^"),
     (
         expression,
         "who.paid(x)",
@@ -276,7 +276,7 @@ ERRORS: list[tuple[Parse, str, str]] = [
         "f() g()",
         "1:5: E201 got `g`, want the end of the line\n    ^\nhelp: each statement stands on a line of its own",
     ),
-    (procedure, "mvoe x to y", "1:1: E201 `mvoe` begins no statement; did you mean `move`?\n^^^^"),
+    (procedure, "mvoe x to y", "1:1: E201 `mvoe` does not start a statement; did you mean `move`?\n^^^^"),
     (procedure, "move x", "1:7: E201 got the end of the line, want `from` or `to`\n      ^"),
     (procedure, "add x", "1:6: E201 got the end of the line, want `to`\n     ^"),
     (procedure, "let x", "1:6: E201 got the end of the line, want `:` or `=`\n     ^"),

@@ -39,7 +39,7 @@ def pair(root: Path, first: str, second: str, form: str = "is") -> list[tuple[st
     return [(finding.code, finding.message) for finding in findings]
 
 
-SAME = [("L001", "`latter` says the same as `former` of `pond/one`")]
+SAME = [("L001", "`latter` duplicates `former` of `pond/one`")]
 
 
 def test_equal_rules_are_told_with_both_places(tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_names_of_locals_and_citations_do_not_matter(tmp_path: Path) -> None:
     ],
 )
 def test_rules_that_differ_in_constants_only(tmp_path: Path, first: str, second: str, differ: str) -> None:
-    message = f"`latter` is `former` of `pond/one`, but for constants: {differ}"
+    message = f"`latter` equals `former` of `pond/one` except for constants: {differ}"
     assert pair(tmp_path, first, second) == [("L002", message)]
 
 
@@ -105,14 +105,14 @@ def test_kept_blocks_are_looked_into(tmp_path: Path) -> None:
             move 1 from bank to who.shells"""
     assert pair(tmp_path, text, text, "does") == SAME
     (other,) = pair(tmp_path, text, text.replace("> 2", "> 1"), "does")
-    assert other == ("L002", "`latter` is `former` of `pond/one`, but for constants: `1` for `2`")
+    assert other == ("L002", "`latter` equals `former` of `pond/one` except for constants: `1` for `2`")
     assert pair(tmp_path, text, text.replace("> 2", "< 2"), "does") == []
 
 
 def test_a_layer_that_repeats_what_it_covers(tmp_path: Path) -> None:
     text = "(who: seat) -> int: count(p in pad where in_play(p) and any(place in p.places where sits(who, place)))"
     (finding,) = found(tmp_path, one=rule("score", text).replace("    is", "    replaces: pond\n    is"))
-    assert finding.message == "`score` says the same as `score` of `pond`"
+    assert finding.message == "`score` duplicates `score` of `pond`"
     guarded = rule("score", text).replace("    is", "    replaces: pond\n    when: water > 1\n    is")
     assert found(tmp_path, one=guarded) == []
 
@@ -127,7 +127,7 @@ def test_triggers_and_standing_rules(tmp_path: Path) -> None:
         move 1 from who.shells to bank
 """
     (finding,) = found(tmp_path, one=text.format("former", "storm", 3), two=text.format("latter", "storm", 4))
-    assert finding.message == "`latter` is `former` of `pond/one`, but for constants: `4` for `3`"
+    assert finding.message == "`latter` equals `former` of `pond/one` except for constants: `4` for `3`"
     assert found(tmp_path, one=text.format("former", "storm", 3), two=text.format("latter", "weather", 3)) == []
     text = """standing:
   {0}:
@@ -136,15 +136,15 @@ def test_triggers_and_standing_rules(tmp_path: Path) -> None:
       move 1 from who.shells to bank
 """
     (finding,) = found(tmp_path, one=text.format("former", 30), two=text.format("latter", 40))
-    assert finding.message == "`latter` is `former` of `pond/one`, but for constants: `40` for `30`"
+    assert finding.message == "`latter` equals `former` of `pond/one` except for constants: `40` for `30`"
 
 
 def test_of_several_twins_the_one_that_is_equal(tmp_path: Path) -> None:
     other = TAXED.replace("2 *", "3 *")
     findings = found(tmp_path, one=rule("former", TAXED), two=rule("latter", other), zero=rule("third", other))
     assert [finding.message for finding in findings] == [
-        "`latter` is `former` of `pond/one`, but for constants: `3` for `2`",
-        "`third` says the same as `latter` of `pond/two`",
+        "`latter` equals `former` of `pond/one` except for constants: `3` for `2`",
+        "`third` duplicates `latter` of `pond/two`",
     ]
 
 
@@ -162,8 +162,8 @@ def test_editions_and_maps_of_other_rulesets(tmp_path: Path) -> None:
     }
     findings = found(tmp_path, files)
     assert [finding.message for finding in findings] == [
-        "`tax` says the same as `tax` of `pond/classic`",
-        "`sheltered` is `sheltered` of `pond/lake`, but for constants: `Fern` for `Reed`",
+        "`tax` duplicates `tax` of `pond/classic`",
+        "`sheltered` equals `sheltered` of `pond/lake` except for constants: `Fern` for `Reed`",
     ]
 
 

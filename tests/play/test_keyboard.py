@@ -61,7 +61,7 @@ def test_typed_choices(game: Game, text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("pulls white 2", "`pulls` is none of `pull`, `wait`; did you mean `pull`?"),
+        ("pulls white 2", "`pulls` is not one of `pull`, `wait`; did you mean `pull`?"),
         ("pull white 2 3", "takes 2 values, and `3` is one more"),
         ("pull colour=white", "`pull` takes no `colour`"),
         ("pull 'white", "not complete"),

@@ -101,7 +101,7 @@ def test_a_missing_id_gets_the_nearest(root: Path) -> None:
     document, (found,) = Shelf([root]).read("edition", "game/frist", AT)
     assert document is None
     assert found.code == "E031"
-    assert found.message == "no edition `game/frist`; did you mean `game/first`?"
+    assert found.message == "unknown edition `game/frist`; did you mean `game/first`?"
     assert found.span == AT
     assert found.notes[0].message == "looked for `game/editions/frist.yaml` in the folders of rulesets"
     assert codes(Shelf([root]).read("ruleset", "family", AT)[1]) == ["E031"]

@@ -118,7 +118,7 @@ def test_short_examples_fit() -> None:
         ("zones: {a: {of: card, order: by}}", "E104", "got the text `by`, want `kept`, `free` or `by RULE`", "by"),
         ("seats: {roles: {p: {counts: true}}}", "E104", "got `true`, want `yes` or `no`", "true"),
         ("rules: {A: {is: b}}", "E106", "got the name `A`, want a name of lower-case words joined by `_`", "A"),
-        ("rules: {a: {cites: [A-1]}}", "E105", "no `is`, `does` or `permits` here, want one of them", "a"),
+        ("rules: {a: {cites: [A-1]}}", "E105", "missing key: want one of `is`, `does` or `permits`", "a"),
         ("rules: {a: {is: b, does: c}}", "E105", "got `is` and `does` together, want one of them", "does"),
         (
             "rules: {a: {wraps: x, is: b, replaces: y}}",
@@ -133,13 +133,13 @@ def test_short_examples_fit() -> None:
             "x",
         ),
         ("rules: {a: {is: b, cites: [A-1, A-1]}}", "E107", "got the text `A-1` twice, want it once", "A-1"),
-        ("round: []", "E107", "got a list with nothing in it, want something", "[]"),
-        ("tables: {t: {keys: [a], is: b}}", "E102", "no `gives` here, want `keys`, `gives` and `is`", "t"),
-        ("tables: {t: {replaces: x}}", "E102", "no `is` here", "t"),
+        ("round: []", "E107", "got an empty list, want at least one item", "[]"),
+        ("tables: {t: {keys: [a], is: b}}", "E102", "missing key `gives`, want `keys`, `gives` and `is`", "t"),
+        ("tables: {t: {replaces: x}}", "E102", "missing key `is`", "t"),
         (
             "tables: {t: {replaces: x, is: a, cells: {a: 1}}}",
             "E105",
-            "`cells` stands without `amends`, want both or neither",
+            "`cells` needs `amends` too",
             "cells",
         ),
         (
@@ -148,11 +148,11 @@ def test_short_examples_fit() -> None:
             "got `pool` and `zone` together, want one of them",
             "zone",
         ),
-        ("seats: {has: {m: {start: 3}}}", "E105", "no `zone`, `pool`, `stock` or `value` here, want one of them", "m"),
+        ("seats: {has: {m: {start: 3}}}", "E105", "missing key: want one of `zone`, `pool`, `stock` or `value`", "m"),
         (
             "seats: {has: {m: {pool: a, order: kept}}}",
             "E105",
-            "`order` stands without `zone`, want both or neither",
+            "`order` needs `zone` too",
             "order",
         ),
         (
@@ -275,4 +275,4 @@ def test_any_document_is_safe_to_check(kind: str, data: dict[str, Any]) -> None:
         assert diagnostic.span is not None
         assert "\n" not in diagnostic.message
         assert "another value" not in diagnostic.message
-        assert "nothing in it, want something" not in diagnostic.message or diagnostic.code == "E107"
+        assert "want at least one item" not in diagnostic.message or diagnostic.code == "E107"

@@ -285,8 +285,8 @@ def test_what_cannot_begin_fails(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("scenario", "message"),
     [
-        ("set: {speed: 3}", "E301 no setting is called `speed`"),
-        ("chance: {ticket: [[5]]}", "E301 no chance is called `ticket`; did you mean `tickets`?"),
+        ("set: {speed: 3}", "E301 unknown setting `speed`"),
+        ("chance: {ticket: [[5]]}", "E301 unknown chance `ticket`; did you mean `tickets`?"),
     ],
 )
 def test_settings_and_chances_are_those_of_the_ruleset(folder: Path, scenario: str, message: str) -> None:
@@ -326,9 +326,9 @@ def test_a_scenario_may_fail_with_other_settings(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("scenario", "message"),
     [
-        ("cites: [AB-9]", "E601 no statement is called `AB-9`"),
-        ("phase: pullin", "E301 `pullin` is no phase; did you mean `pulling`?"),
-        ("when: [{by: 0, do: pul, number: 1}]", "no decision has the alternative `pul`; did you mean `pull`?"),
+        ("cites: [AB-9]", "E601 unknown statement `AB-9`"),
+        ("phase: pullin", "E301 unknown phase `pullin`; did you mean `pulling`?"),
+        ("when: [{by: 0, do: pul, number: 1}]", "unknown alternative `pul`; did you mean `pull`?"),
         ("when: [{by: 0, do: pull, numbr: 1}]", "`pull` takes no `numbr`; did you mean `number`?"),
         ("refused: {by: 0, do: pull, number: 3, rule: may_pul}", "unknown rule `may_pul`; did you mean `may_pull`?"),
         ("then: [paid == heep]", "heap/scenarios/tests.yaml:7:20: E301 unknown name `heep`; did you mean `heap`?"),
@@ -355,7 +355,7 @@ def test_scenarios_of_a_path_a_folder_or_a_ruleset(folder: Path) -> None:
     for named in (str(path), str(path.parent), str(folder), "first"):
         assert [scenario.name for scenario in suite_of([named], shelf).scenarios] == ["it"]
     assert suite_of(["second"], shelf).scenarios == []
-    assert "E031 no ruleset `third`" in "\n".join(suite_of(["third"], shelf).told())
+    assert "E031 unknown ruleset `third`" in "\n".join(suite_of(["third"], shelf).told())
     assert "E036" in "\n".join(suite_of([str(folder / "heap" / "family.yaml")], shelf).told())
 
 
@@ -463,10 +463,10 @@ def test_a_helper_is_no_rule_of_the_game(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("helpers", "scenario", "message"),
     [
-        ("limit:\n  is: |\n    () -> int: 2", "", "E501 `limit` has a meaning in `first` already"),
-        ("count:\n  is: |\n    () -> int: 2", "", "E312 `count` has a meaning of its own in the language"),
-        ("paid: {is: 2}", "", "E501 `paid` has a meaning in `first` already"),
-        ("round: {is: 2}", "", "E312 `round` has a meaning of its own in the language"),
+        ("limit:\n  is: |\n    () -> int: 2", "", "E501 `limit` already exists in `first`"),
+        ("count:\n  is: |\n    () -> int: 2", "", "E312 `count` is a reserved name"),
+        ("paid: {is: 2}", "", "E501 `paid` already exists in `first`"),
+        ("round: {is: 2}", "", "E312 `round` is a reserved name"),
         ("a:\n  is: |\n    () -> int: b()\nb: {is: 2}", "then: [a() == 2]", "E301 unknown rule `b`"),
         ("a:\n  is: |\n    () -> int: a()", "then: [a() == 2]", "E301 unknown rule `a`"),
         ("a:\n  is: |\n    (n: int) -> int: n", "then: [a() == 2]", "E404 `a` takes 1 value, got 0"),

@@ -34,7 +34,7 @@ def command(code: str | None, output: str) -> None:
         from interpreter.base.suggest import did_you_mean
 
         near = did_you_mean(name, {*CODES, *(path.stem for path in _pages())}).replace("`", "'")
-        raise click.BadParameter(f"no code is called '{code}'{near}", param_hint="CODE")
+        raise click.BadParameter(f"unknown code '{code}'{near}", param_hint="CODE")
     text = page if page is not None else f"{name}: {CODES[name]}"
     if output == "json":
         as_json({"code": name, "meaning": CODES.get(name, ""), "page": page})

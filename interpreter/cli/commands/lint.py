@@ -97,7 +97,7 @@ def _check_codes(codes: tuple[str, ...]) -> None:
     for code in codes:
         if code not in known:
             near = did_you_mean(code, known) or "; `regelwerk help` lists them"
-            raise click.BadParameter(f"`{code}` is no code of lint{near}", param_hint="--off / --error")
+            raise click.BadParameter(f"unknown lint code `{code}`{near}", param_hint="--off / --error")
 
 
 def _named(target: str) -> list[Document]:

@@ -132,7 +132,7 @@ def _check_family(family: str, root: Path) -> None:
 
     known = _shelf(root).ids("family")
     if family not in known:
-        refused(f"there is no family `{family}`{did_you_mean(family, known)}")
+        refused(f"unknown family `{family}`{did_you_mean(family, known)}")
 
 
 def _ruleset(base: str | None, family: str | None, root: Path) -> Ruleset:

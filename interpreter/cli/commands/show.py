@@ -293,7 +293,7 @@ def _policy(ruleset: Ruleset, name: str) -> list[dict[str, Any]]:
     policies = policies_for(ruleset)
     if name not in policies:
         listed = ", ".join(f"`{each}`" for each in policies) or "none"
-        raise click.BadParameter(f"no policy is called `{name}`; there are {listed}", param_hint="--policy")
+        raise click.BadParameter(f"unknown policy `{name}`; there are {listed}", param_hint="--policy")
     return [
         {
             "decision": decision,
