@@ -17,7 +17,7 @@ from interpreter.compiler.lower import lower
 from interpreter.compiler.reach import check_reach, reach_of
 from interpreter.compiler.unused import unused
 from interpreter.engine.failing_values import Because
-from interpreter.engine.table import Table, default_settings, set_table
+from interpreter.engine.setup import Setup, default_settings, set_up
 from interpreter.engine.values import Names
 from interpreter.language import core as c
 from interpreter.language.check import check
@@ -115,7 +115,7 @@ def _check_laws(model: Model, reach: Reach, composition: Composition) -> list[Di
     broken: list[Law] = []
     for people in range(composition.players.low, composition.players.high + 1):
         try:
-            table = set_table(program, people, defaults)
+            table = set_up(program, people, defaults)
         except RulesetError as error:
             found.extend(error.diagnostics)
             continue
@@ -156,7 +156,7 @@ def _broken(law: Law, message: str, composition: Composition) -> Diagnostic:
     return Diagnostic("E414", message, place, notes, remedy)
 
 
-def _check_defaults(model: Model, table: Table, people: int) -> Iterator[Diagnostic]:
+def _check_defaults(model: Model, table: Setup, people: int) -> Iterator[Diagnostic]:
     """What a setting is where nobody sets it must pass the setting's own check."""
     for setting in model.settings.values():
         rule = model.rules.get(setting.check or "")

@@ -3,7 +3,6 @@ the plain form."""
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -14,11 +13,12 @@ from interpreter.bots.registry import policies_for
 from interpreter.compiler.build.module_builder import ModuleBuilder
 from interpreter.compiler.wasm.assemble import build
 from interpreter.engine.ruleset import Ruleset, load
+from tests.support import shared
 
 SHIPPED = Path(__file__).parents[2] / "rulesets"
 
 
-@cache
+@shared
 def composed(name: str, overlay: str) -> Ruleset | None:
     """A ruleset with an overlay; none where they do not fit."""
     try:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
 
 import pytest
 
 from interpreter.testing.running import run_scenario
 from interpreter.testing.suite import Suite, suite_of
+from tests.support import shared
 
 
-@cache
+@shared
 def suite() -> Suite:
     return suite_of()
 
