@@ -14,7 +14,7 @@ def test_a_scenario_fails_without_each_reading() -> None:
     doubts = {name: doubt for each in played if each for name, doubt in each.model.interpretations.items()}
     others = {(name, each) for name, doubt in doubts.items() for each in doubt.readings if each != doubt.default}
     assert len(others) > 30
-    proved = set()
+    proved: set[tuple[str, str]] = set()
     for scenario in suite.scenarios:
         for name, reading in [taken for taken in others - proved if taken in scenario.settings.items()]:
             checked = suite.checked(scenario, scenario.ruleset)
