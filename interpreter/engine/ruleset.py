@@ -79,18 +79,22 @@ class Ruleset(Rules):
         """
         return new_game(self, players, seed, settings, chance)
 
+    @property
+    def asked_overlays(self) -> tuple[str, ...]:
+        """The overlays that it has beside those that its file lists; with a minus, those of the list that it lacks."""
+        from interpreter.reading.compose import words
+
+        listed = [scalar.text for scalar in words(self.document.root.get("overlays"))]
+        added = [overlay for overlay in self.overlays if overlay not in listed]
+        return (*added, *(f"-{overlay}" for overlay in listed if overlay not in self.overlays))
+
     def for_players(self, players: int) -> Ruleset:
         """The ruleset with the overlay that a game of so many takes in: itself where there is none."""
         taken = dict(self.players.overlays).get(players)
         if taken is None:
             return self
         if taken not in self._taking:
-            from interpreter.reading.compose import words
-
-            listed = [scalar.text for scalar in words(self.document.root.get("overlays"))]
-            added = [overlay for overlay in self.overlays if overlay not in listed]
-            refused = [f"-{overlay}" for overlay in listed if overlay not in self.overlays]
-            asked = (*added, *refused, taken)
+            asked = (*self.asked_overlays, taken)
             if self.document.is_changed:
                 self._taking[taken] = load_document(self.document, asked, self.shelf)
             else:
@@ -160,7 +164,6 @@ def load_document(
     document: Document, overlays: tuple[str, ...], shelf: Shelf, diagnostics: Iterable[Diagnostic] = ()
 ) -> Ruleset:
     """The ruleset of a document, which need not stand in a file as it is. Raises :class:`RulesetError`."""
-    from interpreter.compiler.lower import lower
     from interpreter.engine.pipeline import examine
     from interpreter.reading.files import with_files
 
@@ -173,12 +176,18 @@ def load_document(
         raise RulesetError([*diagnostics, *wrong])
     with kept_trees():
         examined = examine(shelf, document, asked)
-    if examined.errors or examined.model is None or examined.reach is None or examined.composition is None:
+    if examined.errors or examined.model is None or examined.program is None or examined.composition is None:
         raise RulesetError([*diagnostics, *examined.diagnostics])
-    program = lower(examined.model, examined.reach)
     warnings = tuple(d for d in (*diagnostics, *examined.diagnostics) if d.severity == "warning")
     return Ruleset(
-        document.id, shelf, document, examined.composition, examined.model, program, examined.statements, warnings
+        document.id,
+        shelf,
+        document,
+        examined.composition,
+        examined.model,
+        examined.program,
+        examined.statements,
+        warnings,
     )
 
 

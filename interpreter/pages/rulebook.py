@@ -38,7 +38,7 @@ from interpreter.pages.page import (
     joined,
     titled,
 )
-from interpreter.pages.rules import Teller
+from interpreter.pages.rule_sections import Teller
 from interpreter.reading.compose import Entry, amended, word, words
 
 if TYPE_CHECKING:
