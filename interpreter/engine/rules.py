@@ -18,7 +18,7 @@ from interpreter.engine.values import Names
 from interpreter.kernel.invariants import Census
 from interpreter.kernel.state import State, Value
 from interpreter.language.model import Model
-from interpreter.language.types import Type
+from interpreter.language.types import BoolType, CollectionType, IntType, Type
 from interpreter.reading.players import PlayerRange
 
 if TYPE_CHECKING:  # what reads and checks is imported where it is called: a ruleset from the cache needs none of it
@@ -72,7 +72,7 @@ class Rules:
 
     @cached_property
     def secrecy(self) -> Secrecy:
-        """Which locals of procedures not everybody may know."""
+        """Return the locals of procedures that are secret from some seats."""
         from interpreter.compiler.secrecy import Secrecy
 
         return Secrecy(self.program)
@@ -176,11 +176,11 @@ class Rules:
         if setting is None:
             known_names = [*self.model.settings, *self.model.interpretations]
             raise ValueError(f"`{self.id}` has no setting `{name}`{did_you_mean(name, known_names)}")
-        if isinstance(public, str | int) and setting.type.of is not None:
+        if isinstance(public, str | int) and isinstance(setting.type, CollectionType):
             public = _items(str(public), setting.type.of)
-        if isinstance(public, str) and setting.type.form == "int" and public.lstrip("-").isdigit():
+        if isinstance(public, str) and isinstance(setting.type, IntType) and public.lstrip("-").isdigit():
             public = int(public)
-        if isinstance(public, str) and setting.type.form == "bool" and public in ("yes", "no"):
+        if isinstance(public, str) and isinstance(setting.type, BoolType) and public in ("yes", "no"):
             public = public == "yes"
         try:
             value = self.names.value(public, setting.type)
@@ -194,10 +194,10 @@ class Rules:
 def _items(text: str, of: Type) -> list[Any]:
     """A list that is written as one text: items with commas between them; single digits need none. Of a list of lists
     the inner ones have a minus between their items, and a number alone means so many empty ones."""
-    if of.of is not None:
+    if isinstance(of, CollectionType):
         if text.isdigit():
             return [[]] * min(int(text), 1_000)
         return [_items(part.replace("-", ","), of.of) for part in text.split(",")]
-    digits = of.form == "int" and text.isdigit()
+    digits = isinstance(of, IntType) and text.isdigit()
     parts = [part.strip() for part in (text if digits else text.split(",")) if part.strip()]
-    return [int(part) if of.form == "int" and part.lstrip("-").isdigit() else part for part in parts]
+    return [int(part) if isinstance(of, IntType) and part.lstrip("-").isdigit() else part for part in parts]

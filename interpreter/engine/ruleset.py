@@ -36,7 +36,7 @@ class Ruleset(Rules):
     _taking: dict[str, Ruleset] = field(default_factory=dict, repr=False, compare=False)
 
     def parts(self) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-        """What is kept of it: what a game needs, and what is read when it is asked for."""
+        """Return the parts to store: what a game needs, and what is loaded on demand."""
         return tuple(getattr(self, name) for name in _NOW), tuple(getattr(self, name) for name in _LATE)
 
     @classmethod
@@ -219,7 +219,7 @@ def find(
 
 
 def _is_path(name: str | Path) -> bool:
-    """Whether a path is meant, not an id."""
+    """Return whether a path is meant, not an id."""
     from interpreter.reading.files import names_a_file
 
     text = str(name)
@@ -227,7 +227,7 @@ def _is_path(name: str | Path) -> bool:
 
 
 def _nowhere(id: str, shelf: Shelf, diagnostic: Diagnostic) -> Diagnostic:
-    """What is said of an id that is nowhere, with all that was looked through."""
+    """Return the diagnostic for an unknown id, with all places that were searched."""
     from interpreter.base.paths import sources
     from interpreter.base.suggest import did_you_mean_id
     from interpreter.reading.files import nearby_ids

@@ -1,4 +1,4 @@
-"""What a game shows: lines of the log, boards, and what a player may see. All words come from the ruleset."""
+"""Views of a game: lines of the log, boards, and the state as a player sees it. All words come from the ruleset."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from interpreter.kernel.effects import CHOICE, MARK, NOTE, put_back
 from interpreter.kernel.state import State, Value
 from interpreter.language import core as c
 from interpreter.language.model import Board, CheckedRule, GraphDecl, Phrase
-from interpreter.language.types import Type
+from interpreter.language.types import PLACE, SEAT, BagType, PieceType, PilesType, TokenHolderType, Type, ZoneType
 from interpreter.language.walk import descendants
 
 __all__ = [
@@ -83,7 +83,7 @@ class Spoken(Names):
 
 
 def title_of(ruleset: Rules, language: str) -> str:
-    """What a ruleset is called, in a language if it is told."""
+    """Return the title of a ruleset, in a language if it has one."""
     phrase = ruleset.model.says.get(f"title.{ruleset.id}", {}).get(language)
     return "".join(map(str, phrase.parts)) if phrase is not None else ruleset.title
 
@@ -165,7 +165,7 @@ def _choice(
     phrase = table.rules.model.says.get(key)
     if hidden:
         spoken = Spoken(table, state, language)
-        text = spoken.word("chooses", actor) or spoken.frame("chooses", who=spoken.text(actor, Type("seat")))
+        text = spoken.word("chooses", actor) or spoken.frame("chooses", who=spoken.text(actor, SEAT))
     else:
         said = _say(table, state, phrase, given, types, may, language)
         text = said if phrase else _plain_choice(table, state, actor, option, public, names, context, language)
@@ -185,7 +185,7 @@ def _plain_choice(
     language: str,
 ) -> str:
     chosen = names[1 + len(context) :]
-    who = Spoken(table, state, language).text(actor, Type("seat"))
+    who = Spoken(table, state, language).text(actor, SEAT)
     return " ".join([f"{who}:", option.replace("_", " "), *(f"{name} {public[name]}" for name in chosen)])
 
 
@@ -305,7 +305,8 @@ def board_of(
 
 
 def is_shown(table: Table, state: State, board: Board, player: int | None = None, seen: State | None = None) -> bool:
-    """Whether a board is shown now: its condition holds, as far as the player may see what it reads (``seen``)."""
+    """Return whether a board is shown now: its condition holds, as far as the player may see what it reads
+    (``seen``)."""
     if board.test is None:
         return True
     seen = (seen or seen_by(table, state, player)) if board.when != "end of game" else state
@@ -352,7 +353,7 @@ def view_of(table: Table, state: State, player: int | None) -> dict[str, Any]:
             ]
         else:
             view["places"] = [
-                {**names.public(place, Type("place")), **names.public(piece, Type("piece"))}
+                {**names.public(place, PLACE), **names.public(piece, PieceType())}
                 for place in range(layout.count(name))
                 if (piece := cells[first + place]) is not None
             ]
@@ -361,7 +362,7 @@ def view_of(table: Table, state: State, player: int | None) -> dict[str, Any]:
 
 
 def asked(table: Table, state: State, player: int | None) -> dict[str, Any]:
-    """What a view tells of the decision that the game waits for, and of the procedures that lead to it."""
+    """Return the pending decision and the procedures that lead to it, as a view shows them."""
     decision = decision_at(table, state)
     decisions = [decision, *others_at(decision)] if decision is not None else []
     return {
@@ -374,7 +375,8 @@ def asked(table: Table, state: State, player: int | None) -> dict[str, Any]:
 
 
 def _context(table: Table, state: State, player: int | None) -> dict[str, Any]:
-    """What is asked about, without cards that the player may not see. What is left is told with the choice, too."""
+    """Return the context of a decision, without cards that the player may not see. What is left is told with the
+    choice, too."""
     decision = decision_at(table, state)
     if decision is None:
         return {}
@@ -403,7 +405,7 @@ def _as_bag(value: Value) -> tuple[int, ...]:
 
 
 def _group_view(table: Table, state: State, name: str, cell: int, veil: Veil | None) -> Any:
-    """What a cell holds; a zone that the player may not see shows its number of cards, and its top's back if open."""
+    """Return the view of a cell; a hidden zone shows its number of cards, and its open top."""
     group = table.rules.model.groups[name]
     value = state.cells[cell]
     names = table.rules.names
@@ -413,12 +415,12 @@ def _group_view(table: Table, state: State, name: str, cell: int, veil: Veil | N
         shown: dict[str, Any] = {"count": veil.many}
         if group.top_shows is not None and value:
             tops = [names.public(back, group.top_shows.type) for back in backs_of(table, state, group, value)]
-            shown.update({"tops": tops} if group.type.form == "piles" else {"top": tops[0]})
+            shown.update({"tops": tops} if isinstance(group.type, PilesType) else {"top": tops[0]})
         return shown
-    if group.type.form == "zone":
+    if isinstance(group.type, ZoneType):
         return [names.card(card) for card in value]
-    if group.type.form in ("pool", "track") and isinstance(value, tuple):
-        return names.public(value, Type("bag", group.type.name))
+    if isinstance(group.type, TokenHolderType) and isinstance(value, tuple):
+        return names.public(value, BagType(group.type.name))
     return names.public(value, group.type)
 
 

@@ -12,7 +12,7 @@ from interpreter.engine.rules import Table
 from interpreter.engine.views import BoardTable, Line, Spoken, board_of, is_shown, lines_since
 from interpreter.kernel.effects import CHOICE, MARK
 from interpreter.kernel.state import Value
-from interpreter.language.types import Type
+from interpreter.language.types import SEAT
 
 __all__ = ["Narrator", "without_actor", "words_of"]
 
@@ -51,12 +51,12 @@ class Narrator:
             self.forget(game)
 
     def forget(self, game: Game) -> None:
-        """What happened up to now is not told: it was, or has been taken back."""
+        """Skip the events so far: they were told, or have been taken back."""
         self._start, self._told = len(game.state.log), 0
 
 
 def _sealed(log: list[tuple[Any, ...]]) -> bool:
-    """Whether choices wait to be revealed."""
+    """Return whether choices wait to be revealed."""
     waiting = False
     for record in log:
         if record[0] == CHOICE and record[1].ask.sealed:
@@ -68,7 +68,7 @@ def _sealed(log: list[tuple[Any, ...]]) -> bool:
 
 def without_actor(names: Spoken, actor: int, text: str) -> str:
     """A line of the log that begins with who does something, without that."""
-    return text.removeprefix(names.text(actor, Type("seat"))).strip()
+    return text.removeprefix(names.text(actor, SEAT)).strip()
 
 
 def words_of(table: Table, decision: Decision, code: Code, language: str = "en") -> str:

@@ -16,7 +16,7 @@ from interpreter.compiler.build.phases import KEPT_HEAD, KEPT_START
 from interpreter.compiler.build.shapes import WORD, Unsupported
 from interpreter.compiler.build.stretches import ASKED
 from interpreter.compiler.ir import ops as o
-from interpreter.language.types import BOOL, Type, has_cards
+from interpreter.language.types import BOOL, CardHolderType, CardType, CollectionType, Type, has_cards
 
 if TYPE_CHECKING:
     from interpreter.compiler.build.module_builder import ModuleBuilder
@@ -27,8 +27,8 @@ SEEN, HIDDEN, COUNTED = 0, 1, 2
 """What the mask of a view says of a cell: it is as it is; it is blank; of what it holds only the number is told."""
 OPEN = ("round", "phase", "turn", "over")
 """Cells that everyone may see, also those that no declaration is about."""
-LISTED = ("zone", "piles", "list", "set")
-AT, INTO, SEAT, CARD = (o.Var(name, "i32") for name in ("at", "into", "seat", "card"))
+LISTED = CardHolderType | CollectionType
+AT, INTO, WHO, CARD = (o.Var(name, "i32") for name in ("at", "into", "seat", "card"))
 
 
 class Standalone:
@@ -180,12 +180,12 @@ class Standalone:
         return self.memory.words(seen)
 
     def _may_see(self, b: FunctionBuilder, cell: o.Value) -> o.Value:
-        """Whether the seat is among those that may see what a cell holds."""
+        """Return whether the seat is among those that may see what a cell holds."""
         seats = o.Load(b.times(cell, WORD), self._seen)
-        return o.Binary("and", o.Binary("shr", seats, o.Get(SEAT)), ONE)
+        return o.Binary("and", o.Binary("shr", seats, o.Get(WHO)), ONE)
 
     def _sees_card(self) -> str:
-        """Whether a seat may know a card where it lies now."""
+        """Return whether a seat may know a card where it lies now."""
         location = self.memory.groups["location"]
 
         def build(b: FunctionBuilder) -> None:
@@ -195,14 +195,14 @@ class Standalone:
             b.add(o.Return(self._may_see(b, cell)))
 
         return self.module.wanted(
-            "sees_card", lambda: self.module.made("sees_card", (CARD, SEAT), "i32", build, "whether a card is seen")
+            "sees_card", lambda: self.module.made("sees_card", (CARD, WHO), "i32", build, "whether a card is seen")
         )
 
     def _hides(self, b: FunctionBuilder, at: o.Value, type_: Type) -> o.Value:
-        """Whether a kept value names a card that the seat may not know."""
-        if type_.form == "card":
-            return o.Not(o.Call(self._sees_card(), (o.Load(at), o.Get(SEAT))))
-        return o.Call(self.module.values.of_type("hides", type_, self._hiding), (at, o.Get(SEAT)))
+        """Return whether a kept value names a card that the seat may not know."""
+        if isinstance(type_, CardType):
+            return o.Not(o.Call(self._sees_card(), (o.Load(at), o.Get(WHO))))
+        return o.Call(self.module.values.of_type("hides", type_, self._hiding), (at, o.Get(WHO)))
 
     def _hiding(self, name: str, type_: Type) -> o.Function:
         shapes, at = self.shapes, o.Get(AT)
@@ -223,19 +223,19 @@ class Standalone:
                     b.add(o.If(self._hides(b, b.kept(b.plus(at, offset)), field), (o.Return(ONE),)))
             b.add(o.Return(ZERO))
 
-        return self.module.made(name, (AT, SEAT), "i32", build, f"whether a card in it is hidden: {type_}")
+        return self.module.made(name, (AT, WHO), "i32", build, f"whether a card in it is hidden: {type_}")
 
     def _view(self) -> o.Function:
         """Copies the cells as a seat may see them to where all words are zero, and fills the mask."""
 
         def build(b: FunctionBuilder) -> None:
-            seat = o.Get(SEAT)
+            seat = o.Get(WHO)
             outside = o.Select(o.Compare("lt", seat, ZERO), ONE, o.Compare("gt", seat, o.Constant(self.seats)))
             b.fail_if(outside, "no such seat")
             for name, group in self.memory.groups.items():
                 self._seen_of(b, name, group)
 
-        return self.module.made("seen", (SEAT,), None, build, "copies what a seat may see")
+        return self.module.made("seen", (WHO,), None, build, "copies what a seat may see")
 
     def _seen_of(self, b: FunctionBuilder, name: str, group: CellGroup) -> None:
         declared = self.model.groups.get(name)
@@ -257,7 +257,7 @@ class Standalone:
             seen = b.var("i32", "seen")
             b.set(seen, ONE)
             if lies_with_card:
-                b.set(seen, o.Call(self._sees_card(), (number, o.Get(SEAT))))
+                b.set(seen, o.Call(self._sees_card(), (number, o.Get(WHO))))
             if names_cards:
                 at = b.kept(b.plus(b.times(number, group.stride), group.address))
                 hidden = self._hides(b, at, group.type)
@@ -269,7 +269,7 @@ class Standalone:
             told: o.Statement = o.If(o.Get(seen), tuple(shown), tuple(blank))
             if some_hidden:
                 with b.block() as covered:
-                    self._blank(b, group, number, counted=type_.form in LISTED)
+                    self._blank(b, group, number, counted=isinstance(type_, LISTED))
                 told = o.If(self._may_see(b, b.plus(number, group.base)), (told,), tuple(covered))
             b.add(told)
 
@@ -307,7 +307,7 @@ class Standalone:
         number = o.Var("key", "i32")
 
         def build(b: FunctionBuilder) -> None:
-            b.locals = {0: SEAT}
+            b.locals = {0: WHO}
             x = Expressions(b)
             for place, tree in enumerate(self.model.ranking):
                 if not self.shapes.is_scalar(tree.type):
@@ -316,10 +316,10 @@ class Standalone:
                 with b.when(o.Compare("eq", o.Get(number), o.Constant(place))):
                     value = x.value(tree)
                     b.add(o.Return(value if value.rep == "i64" else o.ToNumber(value)))
-                b.locals = {0: SEAT}
+                b.locals = {0: WHO}
             b.fail("no such key")
 
-        return self.module.made("key_of", (SEAT, number), "i64", build, "a key of the ranking")
+        return self.module.made("key_of", (WHO, number), "i64", build, "a key of the ranking")
 
     def _place(self) -> o.Function:
         """The place of a seat: 1 and one more for each seat that is ranked before it; 0 for one that does not count."""
@@ -327,7 +327,7 @@ class Standalone:
 
         def build(b: FunctionBuilder) -> None:
             table = self.memory.words([int(seat in counts) for seat in range(self.seats)])
-            b.add(o.If(o.Not(o.Load(b.times(o.Get(SEAT), WORD), table)), (o.Return(ZERO),)))
+            b.add(o.If(o.Not(o.Load(b.times(o.Get(WHO), WORD), table)), (o.Return(ZERO),)))
             place = b.var("i32", "place")
             b.set(place, ONE)
             for other in counts:
@@ -336,7 +336,7 @@ class Standalone:
                     for number in range(len(self.model.ranking)):
                         theirs, mine = (
                             b.kept(o.Call("key_of", (seat, o.Constant(number)), "i64"))
-                            for seat in (o.Constant(other), o.Get(SEAT))
+                            for seat in (o.Constant(other), o.Get(WHO))
                         )
                         b.add(o.If(o.Compare("lt", theirs, mine), (o.Break(label),)))
                         better = (o.Set(place, b.plus(o.Get(place), 1)), o.Break(label))
@@ -344,4 +344,4 @@ class Standalone:
                 b.add(o.Block(label, tuple(inner)))
             b.add(o.Return(o.Get(place)))
 
-        return self.module.made("place_of", (SEAT,), "i32", build, "the place of a seat")
+        return self.module.made("place_of", (WHO,), "i32", build, "the place of a seat")
