@@ -18,6 +18,7 @@ from hypothesis import settings
 from interpreter.compiler.wasm import compiled_machine as machine
 from interpreter.engine.ruleset import Ruleset, load
 from tests.play.toy import ROOT
+from tests.support import drop_shared
 
 pytest.register_assert_rewrite("tests.small", "tests.compiler.pair")  # they compare, and should say what differs
 
@@ -41,6 +42,11 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell starts what 
 def pebbles() -> Ruleset:
     """A small ruleset for tests of bots, logs and simulations."""
     return load(ROOT / "pebbles" / "pebbles.yaml")
+
+
+def pytest_runtest_logfinish() -> None:
+    """After each test: rulesets and tables that tests share go where they take too much memory."""
+    drop_shared()
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -121,7 +121,7 @@ def played(game: Game, seed: int = 0, decisions: int = 200) -> str:
     game.log()
     game.view()
     for board in game.ruleset.model.boards:
-        board_of(game, board)
+        board_of(game.table, game.state, board)
     assert game.check() == []
     assert (game.result is not None) >= game.is_over
     return game.digest()

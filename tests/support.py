@@ -2,12 +2,51 @@
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
 from interpreter.base.source import SourceFile
 from interpreter.language.texts import Typed
 
-__all__ = ["rule_text"]
+if TYPE_CHECKING:
+    from functools import _lru_cache_wrapper
+
+__all__ = ["drop_shared", "rule_text", "shared"]
+
+MOST_MEMORY = 400
+"""Megabytes that a process of the tests may take; beyond, it drops what its tests share."""
+
+Made = TypeVar("Made")
+_SHARED: list[Any] = []
 
 
 def rule_text(text: str) -> Typed:
     """Rule text that is a whole file, so that places in the text are places in the file."""
     return Typed(SourceFile("rule", text))
+
+
+def shared(make: Callable[..., Made]) -> _lru_cache_wrapper[Made]:
+    """Cache what a function makes, rulesets and tables mostly, until the process takes too much memory."""
+    kept = cache(make)
+    _SHARED.append(kept)
+    return kept
+
+
+def drop_shared() -> None:
+    """Drop all shared rulesets and tables if the process takes more than :data:`MOST_MEMORY`."""
+    if _memory() > MOST_MEMORY:
+        for kept in _SHARED:
+            kept.cache_clear()
+        gc.collect()
+
+
+def _memory() -> float:
+    """Resident memory in megabytes; 0 where the system does not tell."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    except OSError:
+        return 0
+    return pages * 4096 / 1e6

@@ -28,7 +28,7 @@ from interpreter.compiler.constants import RuleFailure
 from interpreter.compiler.wasm import assemble
 from interpreter.engine.pipeline import examine
 from interpreter.engine.ruleset import Ruleset, find, load
-from interpreter.engine.table import default_settings, set_table
+from interpreter.engine.setup import default_settings, set_up
 from interpreter.kernel.chance import Seeded
 from interpreter.language import nodes as n
 from interpreter.language.format import format_node
@@ -606,7 +606,7 @@ def ruleset_of(seed: int) -> tuple[str, str, str]:
 def story(ruleset: Ruleset, seed: int, *, plain: bool) -> list[str]:
     """What happens in a random play: the state at each decision, and how it ends."""
     chance, found = random.Random(seed), []
-    table = set_table(ruleset.program, 2, default_settings(ruleset.model))
+    table = set_up(ruleset.program, 2, default_settings(ruleset.model))
     table.machine.plain = plain
     state, source, machine = table.first.clone(), Seeded(seed), table.machine
     assert plain or machine.compile() is not None

@@ -16,7 +16,7 @@ from interpreter.compiler.wasm.compiled_machine import Peeks as Watched
 from interpreter.engine.decision import Decision, Named, Option
 from interpreter.engine.determinization import OPTIONS, Worlds
 from interpreter.engine.game import Game
-from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.rules import Rules
 from interpreter.kernel.state import State, Value
 from interpreter.language.model import Model
 from interpreter.language.policies import Line, Pattern, Policy, Preferences, how_to_choose
@@ -75,7 +75,7 @@ class PolicyBot:
         self._player: int | None = None
         self._ways: dict[int, tuple[_Way, ...]] = {}
 
-    def followed(self, ruleset: Ruleset) -> tuple[Policy, Watched | None]:
+    def followed(self, ruleset: Rules) -> tuple[Policy, Watched | None]:
         """The policy, and what says by which cells it may see what its seat may not: what a module asks for."""
         return self.policy, None if self.in_world else partial(_peeks, ruleset.model, self.policy)
 

@@ -15,7 +15,7 @@ from interpreter.bots.rare import RareBot
 from interpreter.bots.search import SearchBot
 from interpreter.bots.uniform import RandomBot
 from interpreter.engine.cache import kept_trees
-from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.rules import Rules
 from interpreter.language.policies import Checked, Policy, policies_files, policies_in, policies_of
 from interpreter.reading.files import Document
 
@@ -35,7 +35,7 @@ _known: dict[tuple[Any, ...], tuple[Any, Checked]] = {}
 """What was read of policies, by what it was read from, which is kept as long: it is known by its identity."""
 
 
-def policies_for(ruleset: Ruleset, weights: Mapping[str, int] | None = None) -> dict[str, Policy]:
+def policies_for(ruleset: Rules, weights: Mapping[str, int] | None = None) -> dict[str, Policy]:
     """All policies by name; what the ruleset's own files say of a decision lies over what policies files say of it.
 
     ``weights`` take the place of those that files give to names; a file without such a name is as it is.
@@ -52,7 +52,7 @@ def policies_for(ruleset: Ruleset, weights: Mapping[str, int] | None = None) -> 
     return found.policies
 
 
-def _from_files(ruleset: Ruleset, weights: Mapping[str, int] | None) -> list[Checked]:
+def _from_files(ruleset: Rules, weights: Mapping[str, int] | None) -> list[Checked]:
     given = tuple((weights or {}).items())
     return [
         Checked(diagnostics=wrong) if document is None else _read(ruleset, document, given)
@@ -60,12 +60,12 @@ def _from_files(ruleset: Ruleset, weights: Mapping[str, int] | None) -> list[Che
     ]
 
 
-def _read(ruleset: Ruleset, document: Document, weights: tuple[tuple[str, int], ...]) -> Checked:
+def _read(ruleset: Rules, document: Document, weights: tuple[tuple[str, int], ...]) -> Checked:
     read_from = ruleset.model, document, ruleset.statements
     return _kept(read_from, weights, lambda: policies_in(*read_from, dict(weights)))
 
 
-def _over(ruleset: Ruleset, files: Sequence[Checked]) -> Checked:
+def _over(ruleset: Rules, files: Sequence[Checked]) -> Checked:
     """All policies, with the layers in the ruleset's own files."""
     read_from = ruleset.model, ruleset.composition, *files
     return _kept(read_from, (), lambda: policies_of(ruleset.model, ruleset.composition, files))
@@ -80,12 +80,12 @@ def _kept(read_from: tuple[Any, ...], given: tuple[tuple[str, int], ...], read: 
     return _known[key][1]
 
 
-def default_bots(ruleset: Ruleset) -> str:
+def default_bots(ruleset: Rules) -> str:
     """Return the default bot: ``greedy`` if the family has it, else ``random``."""
     return "greedy" if "greedy" in policies_for(ruleset) else RANDOM
 
 
-def adviser(ruleset: Ruleset) -> str:
+def adviser(ruleset: Rules) -> str:
     """The bot whose advice is worth most at no length: the best policy by name, or where there is none a search."""
     return _quick(policies_for(ruleset), SEARCH)
 
@@ -94,7 +94,7 @@ def _quick(policies: Mapping[str, Policy], otherwise: str) -> str:
     return next((name for name in _QUICK if name in policies), otherwise)
 
 
-def bots_of(spec: str, ruleset: Ruleset, players: int, persons: Mapping[int, Bot] | None = None) -> list[Bot]:
+def bots_of(spec: str, ruleset: Rules, players: int, persons: Mapping[int, Bot] | None = None) -> list[Bot]:
     """A bot for each seat that no person has, from names with commas between: too few are dealt round again.
 
     A policy takes other weights behind its name: ``sensible:thrift=30``; ``search`` takes a number of playouts or
@@ -114,7 +114,7 @@ def bots_of(spec: str, ruleset: Ruleset, players: int, persons: Mapping[int, Bot
     return table
 
 
-def _maker(spec: str, ruleset: Ruleset, players: int, *, in_world: bool = False) -> Callable[[list[Bot]], Bot]:
+def _maker(spec: str, ruleset: Rules, players: int, *, in_world: bool = False) -> Callable[[list[Bot]], Bot]:
     """Makes the bot of a name, for a table that is still being filled, or for the worlds of a search."""
     name, *given = spec.split(":")
     if name in _PLANLESS:
@@ -134,7 +134,7 @@ def _maker(spec: str, ruleset: Ruleset, players: int, *, in_world: bool = False)
     return lambda table: PolicyBot(policy, table, in_world=in_world)
 
 
-def _searcher(spec: str, given: Sequence[str], ruleset: Ruleset, players: int) -> Callable[[list[Bot]], Bot]:
+def _searcher(spec: str, given: Sequence[str], ruleset: Rules, players: int) -> Callable[[list[Bot]], Bot]:
     """Makes a bot that looks ahead, with so many playouts or seconds, and with quick bots for them."""
     effort, *others = given or [str(PLAYOUTS)]
     number = effort.removesuffix("s")

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from interpreter.bots.player import Bot
     from interpreter.engine.game import Game
+    from interpreter.engine.rules import Rules
     from interpreter.engine.ruleset import Ruleset
     from interpreter.play.game_records import Kept
     from interpreter.simulate.workers import Crew
@@ -123,7 +124,7 @@ def language_option(function: Function) -> Function:
     return option(function)
 
 
-def language_for(ruleset: Ruleset, language: str) -> str:
+def language_for(ruleset: Rules, language: str) -> str:
     """The language, which a ruleset must have; every ruleset is told in `en`, where need be in words of another."""
     model = ruleset.model
     phrases = [*model.says.values(), *(e.says for e in model.events.values()), *(board.says for board in model.boards)]
@@ -174,18 +175,20 @@ def players_for(ruleset: Ruleset, players: int | None) -> tuple[Ruleset, int]:
     return ruleset.for_players(number), number
 
 
-def settings_for(ruleset: Ruleset, players: int, given: Sequence[str]) -> dict[str, Any]:
+def settings_for(ruleset: Rules, players: int, given: Sequence[str]) -> dict[str, Any]:
     """Settings from ``key=value``, of which the ruleset says whether a game can be played with them."""
+    from interpreter.engine.game import new_game
+
     settings = settings_given(ruleset, given)
     try:
         if settings:
-            ruleset.new_game(players, settings=settings)
+            new_game(ruleset, players, settings=settings)
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--set") from None
     return settings
 
 
-def settings_given(ruleset: Ruleset, given: Sequence[str]) -> dict[str, Any]:
+def settings_given(ruleset: Rules, given: Sequence[str]) -> dict[str, Any]:
     """Settings from ``key=value`` by name, as they were typed; ``overlay:=N`` is the number of its seats."""
     settings: dict[str, Any] = {}
     for text in given:
@@ -196,7 +199,7 @@ def settings_given(ruleset: Ruleset, given: Sequence[str]) -> dict[str, Any]:
     return settings
 
 
-def _seats_of(ruleset: Ruleset, overlay: str) -> str:
+def _seats_of(ruleset: Rules, overlay: str) -> str:
     """The setting that says how many seats an overlay brings."""
     files = {document.id: document.path for document in ruleset.composition.documents}
     for role in ruleset.model.roles.values():
@@ -206,7 +209,7 @@ def _seats_of(ruleset: Ruleset, overlay: str) -> str:
     raise click.BadParameter(f"`{overlay}` brings no seats that could be counted", param_hint="--with")
 
 
-def bots_for(ruleset: Ruleset, players: int, spec: str | None, persons: Mapping[int, Bot] | None = None) -> list[Bot]:
+def bots_for(ruleset: Rules, players: int, spec: str | None, persons: Mapping[int, Bot] | None = None) -> list[Bot]:
     """A bot for each seat that no person has."""
     from interpreter.bots.registry import bots_of, default_bots
 

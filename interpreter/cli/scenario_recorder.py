@@ -50,7 +50,7 @@ class _Recorder(Person):
     def _refuse(self, game: Game, decision: Decision, text: str) -> None:
         try:
             choice = understood(game, decision, text)
-            legal_choice(game, choice)
+            legal_choice(game.table, game.decision, choice)
         except IllegalMove as error:
             self._refused(game, error)
             if error.reasons:
@@ -116,7 +116,7 @@ def _facts(person: _Recorder, recording: Recording) -> None:
 def _fact(game: Game, text: str) -> str | None:
     """A condition that holds, or an expression with its value; what is neither is told."""
     try:
-        value, type_ = value_of(game, text)
+        value, type_ = value_of(game.table, game.state, text)
     except RulesetError as error:
         say("\n".join(map(render, error.diagnostics)))
         return None
@@ -127,7 +127,7 @@ def _fact(game: Game, text: str) -> str | None:
         if not value:
             say("this does not hold")
         return text if value else None
-    written = literal(game, value, type_)
+    written = literal(game.ruleset, value, type_)
     if written is None:
         say(f"it is {game.ruleset.names.text(value, type_)}; say a condition about it")
         return None

@@ -54,7 +54,7 @@ class Person:
 
     def among(self, game: Game, decision: Decision, codes: Sequence[Code], random: Stream) -> Code:
         """Another seat leaves the end of a tie to this person, who takes a number."""
-        who = Spoken(game, self.language).text(decision.actor, SEAT)
+        who = Spoken(game.table, game.state, self.language).text(decision.actor, SEAT)
         say(styled(self._frame("decide_for", who=who), bold=True))
         for line in numbered(game, decision, codes, self.language):
             say(line)
@@ -67,7 +67,7 @@ class Person:
     # --- showing
 
     def _show(self, game: Game, decision: Decision, codes: Sequence[Code]) -> None:
-        names, site = Spoken(game, self.language), decision.site
+        names, site = Spoken(game.table, game.state, self.language), decision.site
         types = {name: value.type for name, value in site.ask.context}
         around = [
             f"{names.word(f'decision.{decision.name}.{name}') or name.replace('_', ' ')} "
@@ -83,8 +83,8 @@ class Person:
 
     def _boards(self, game: Game) -> None:
         for each in game.ruleset.model.boards:
-            if each.when != "end of game" and is_shown(game, each, self.seat):
-                shown = board_of(game, each, self.language, self.seat)
+            if each.when != "end of game" and is_shown(game.table, game.state, each, self.seat):
+                shown = board_of(game.table, game.state, each, self.language, self.seat)
                 board(shown.text, shown.columns, shown.rows)
 
     # --- reading
@@ -110,7 +110,9 @@ class Person:
         if not text or self._did(game, decision, codes, text):
             return None
         try:
-            return legal_choice(game, understood(game, decision, text, self.language), self.language)
+            return legal_choice(
+                game.table, game.decision, understood(game, decision, text, self.language), self.language
+            )
         except ValueError as error:
             say(self._frame("see_help", error=error))
         except IllegalMove as refusal:

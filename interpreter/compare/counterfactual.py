@@ -18,7 +18,7 @@ from interpreter.bots.player import Bot
 from interpreter.compare.variation import Cell, going_on, varied
 from interpreter.engine.game import Game
 from interpreter.engine.refusal import legal_choice
-from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.rules import Rules
 from interpreter.play.keyboard import understood
 from interpreter.play.match import Match
 from interpreter.simulate.confidence import mean_interval
@@ -50,7 +50,7 @@ class Fork:
     that is made in the changed game; nothing where bots choose in both."""
 
     game: Game
-    ruleset: Ruleset
+    ruleset: Rules
     settings: dict[str, str]
     kept: dict[str, Any] | None = None
     instead: dict[str, Any] | None = None
@@ -111,12 +111,12 @@ def forked(game: Game, changes: Changes, kept: dict[str, Any] | None) -> Fork:
     )
     changed = fork.changed(0)
     if instead is not None:
-        legal_choice(changed, instead)
+        legal_choice(changed.table, changed.decision, instead)
     return fork
 
 
 def continuations(
-    fork: Fork, bots: Callable[[Ruleset], list[Bot]], seeds: Sequence[int], stopped: Callable[[], bool] = bool
+    fork: Fork, bots: Callable[[Rules], list[Bot]], seeds: Sequence[int], stopped: Callable[[], bool] = bool
 ) -> Iterator[Pair]:
     """Plays on from the fork with each seed, both ways, until it is to be ``stopped``."""
     tables = [(WholeGames(each, made), made) for each in (fork.game.ruleset, fork.ruleset) for made in (bots(each),)]
@@ -162,7 +162,7 @@ def _flat(path: str, value: Any) -> Iterator[tuple[str, Any]]:
         yield path, value
 
 
-def compared(ruleset: Ruleset, pairs: Sequence[Pair]) -> dict[str, Any]:
+def compared(ruleset: Rules, pairs: Sequence[Pair]) -> dict[str, Any]:
     """Compare both continuations: for each number the means, the difference and a 95 % interval."""
     seats = range(len(pairs[0][0].places)) if pairs else range(0)
     counted = [seat for seat in seats if pairs[0][0].places[seat]]

@@ -20,7 +20,7 @@ from interpreter.compare.partial_evaluation import settings_read
 from interpreter.compare.play_order import Topic
 from interpreter.compare.presentation import Facts, Told, own_policies, policy_files, policy_of, told
 from interpreter.engine.ruleset import Ruleset
-from interpreter.engine.table import default_settings
+from interpreter.engine.setup import default_settings
 from interpreter.explain.cross_reference import type_in_words, type_text
 from interpreter.kernel.state import Value
 from interpreter.language.model import CardRow, Group, Role, Table

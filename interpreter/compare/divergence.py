@@ -236,7 +236,7 @@ def _asked(decision: Decision | None) -> str:
 def _only(game: Game, decision: Decision, own: dict[str, Option], others: dict[str, Option]) -> str:
     """The options that only one side has, in the words of a log."""
     apart = [option for name, option in own.items() if name not in others]
-    shown = "; ".join(words_of(game, decision, option.code) or str(option) for option in apart[:3])
+    shown = "; ".join(words_of(game.table, decision, option.code) or str(option) for option in apart[:3])
     more = f"; and {len(apart) - 3} more" if len(apart) > 3 else ""
     who = f"player {decision.actor + 1}"
     return f"{who} may choose here alone: {shown}{more}" if apart else f"{who} has no choice that the other has not"

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.game import Game
-from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.rules import Rules
 from interpreter.explain.cross_reference import cell_place
 from interpreter.kernel.chance import Seeded
 from interpreter.kernel.state import Value
@@ -20,11 +20,13 @@ from interpreter.language.types import BoolType, SetType, Type
 
 __all__ = ["broken_laws", "going_on", "varied"]
 
+AnyRules = TypeVar("AnyRules", bound=Rules)
+
 Cell = tuple[str, tuple[str, ...], str]
 """A table, the keys of a cell and what stands in it, as they are written."""
 
 
-def varied(ruleset: Ruleset, cells: list[Cell]) -> Ruleset:
+def varied(ruleset: AnyRules, cells: list[Cell]) -> AnyRules:
     """The ruleset with these cells. ``LookupError`` where there is no such cell, ``ValueError`` for another value."""
     if not cells:
         return ruleset
@@ -51,7 +53,7 @@ def _public(text: str, type_: Type) -> Any:
     return int(text) if text.lstrip("-").isdigit() else text
 
 
-def going_on(game: Game, ruleset: Ruleset, settings: Mapping[str, Any], seed: int) -> Game:
+def going_on(game: Game, ruleset: Rules, settings: Mapping[str, Any], seed: int) -> Game:
     """The game as it stands, going on by another ruleset and other settings, with new chance. ``ValueError`` where
     they do not fit a game that has begun."""
     same = ruleset is game.ruleset and not settings
@@ -63,13 +65,13 @@ def going_on(game: Game, ruleset: Ruleset, settings: Mapping[str, Any], seed: in
         if constants.layout != game.machine.constants.layout:
             raise ValueError("this changes what there is on the table; a game that has begun cannot go on with it")
         state.cells[constants.layout.base["pending"]] = (1 << len(constants.watches)) - 1  # standing rules read it too
-    found = Game(ruleset, table, state, Seeded(seed), values, game.origin)
+    found = Game(table, state, Seeded(seed), game.origin)
     if not same:
         found._check_settings()
     return found
 
 
-def _values(ruleset: Ruleset, settings: Mapping[str, Any]) -> dict[str, Value]:
+def _values(ruleset: Rules, settings: Mapping[str, Any]) -> dict[str, Value]:
     known = ruleset.settings(settings)
     return {name: known[name] for name in settings}
 

@@ -13,7 +13,7 @@ from interpreter.language.types import SEAT, Type
 
 if TYPE_CHECKING:
     from interpreter.engine.game import Game
-    from interpreter.engine.ruleset import Ruleset
+    from interpreter.engine.rules import Rules
 
 __all__ = ["SHAPES", "Picture", "Piece", "Slot", "Spot", "Tie", "picture_of", "unplayed"]
 
@@ -77,20 +77,20 @@ class Picture:
     grid: bool = False
 
 
-def unplayed(ruleset: Ruleset) -> Game:
+def unplayed(ruleset: Rules) -> Game:
     """A game before its set-up: nothing stands anywhere."""
     from interpreter.engine.game import Game
 
     players = ruleset.players.usual
     ruleset = ruleset.for_players(players)
-    return Game.seated(ruleset, players, 0, ruleset.settings({}), None)
+    return Game.seated(ruleset.table(players, ruleset.settings({})), 0, None)
 
 
 def picture_of(game: Game) -> Picture:
     """The graph of a game as it is now. ``ValueError`` where its ruleset has none."""
-    from interpreter.engine.lengths import measured
+    from interpreter.engine.views import measured
 
-    graph = measured(game)
+    graph = measured(game.table, game.state)
     if graph is None or not graph.nodes:
         raise ValueError(f"`{game.ruleset.id}` has no graph that could be drawn")
     game.machine.meter.refill()

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from interpreter.base.source import Span
-from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.rules import Rules
 from interpreter.language import core as c
 from interpreter.language.model import RuleLayer
 from interpreter.language.walk import descendants
@@ -33,7 +33,7 @@ class Citation:
     """All of the text that cites them, where it stands inside other rules: what is added to a decision."""
 
 
-def citations_of(ruleset: Ruleset) -> list[Citation]:
+def citations_of(ruleset: Rules) -> list[Citation]:
     """Everything that is in force in a ruleset and cites statements: its files by their heads, then in the order of
     sections and files."""
     found: list[Citation] = []
@@ -47,7 +47,7 @@ def citations_of(ruleset: Ruleset) -> list[Citation]:
     return [citation for citation in found if citation.cites]
 
 
-def _of_entries(ruleset: Ruleset, section: str, name: str, entries: list[Entry]) -> Iterator[Citation]:
+def _of_entries(ruleset: Rules, section: str, name: str, entries: list[Entry]) -> Iterator[Citation]:
     lowest = _lowest_in_force(ruleset, section, name, entries)
     for index, entry in enumerate(entries):
         if index < lowest:
@@ -67,7 +67,7 @@ def _texts(entry: Entry, key: str) -> list[str]:
     return [scalar.text for scalar in words(entry.get(key))]
 
 
-def _lowest_in_force(ruleset: Ruleset, section: str, name: str, entries: list[Entry]) -> int:
+def _lowest_in_force(ruleset: Rules, section: str, name: str, entries: list[Entry]) -> int:
     """The lowest layer that can still answer: below one that replaces it without a guard nothing does."""
     rule = ruleset.model.rules.get(name) if section == "rules" else None
     for index in range(len(entries) - 1, 0, -1):
@@ -97,6 +97,6 @@ def options_of(body: object) -> list[c.Option]:
     return [node for node in descendants(body) if isinstance(node, c.Option)]
 
 
-def _of_cases(ruleset: Ruleset, name: str, entry: Entry) -> Iterator[Citation]:
+def _of_cases(ruleset: Rules, name: str, entry: Entry) -> Iterator[Citation]:
     for index, case in enumerate(ruleset.model.triggers[name].cases):
         yield Citation("cases", name, entry.file, case.span, case.cites, (index,))

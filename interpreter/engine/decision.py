@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field
 from typing import Any, overload
 
 from interpreter.base.frozen import dataclass
 from interpreter.compiler.plain.machine import AskSite, OptionSite
 from interpreter.compiler.wasm.compiled_machine import Code, CompiledMachine
+from interpreter.engine.rules import Table
 from interpreter.engine.values import Names
 from interpreter.kernel.state import State, Value
 from interpreter.language import core as c
 from interpreter.language.types import CardType, Type, has_cards
 
-__all__ = ["Code", "Decision", "Named", "Option", "Options"]
+__all__ = [
+    "Code",
+    "Decision",
+    "Named",
+    "Option",
+    "Options",
+    "decision_at",
+    "decision_of",
+    "named_at",
+    "others_at",
+    "turned",
+    "waiting",
+]
 
 MAXIMUM_OPTIONS = 4_000
 """So many options of one decision are known by their public names before they are made anew."""
@@ -240,3 +253,58 @@ class Decision:
 
     def __repr__(self) -> str:
         return f"<decision {self.name} of seat {self.actor}>"
+
+
+def named_at(table: Table, index: int) -> Named:
+    """The options of the decision at a stretch; those not met yet have no names."""
+    named: Named | None = table.options.get(index)
+    if named is None:
+        named = table.options[index] = Named(table.machine, index, table.rules.names)
+    return named
+
+
+def decision_of(table: Table, state: State, index: int, actor: int) -> Decision:
+    """The decision of a seat at a stretch that asks."""
+    decision = Decision()
+    decision.actor = actor
+    decision.is_turned, decision.offered, decision.listed = False, None, None
+    decision.named = table.options.get(index) or named_at(table, index)
+    decision.state = state
+    return decision
+
+
+def decision_at(table: Table, state: State) -> Decision | None:
+    """The decision that a state waits for; none where the game is over. Only reads: a state stays where it lives."""
+    if state.frame is None:
+        return None
+    stretch, env = state.frame[:2]
+    table.machine.meter.refill()
+    return decision_of(table, state, stretch, table.machine.asks[stretch].seat(state, list(env)))
+
+
+def others_at(decision: Decision) -> list[Decision]:
+    """The same decision of the other seats that have not chosen, where seats choose at once."""
+    return [turned(decision, seat) for seat in waiting(decision) if seat != decision.actor]
+
+
+def waiting(decision: Decision) -> Iterable[int]:
+    """The seats that can decide now, in order."""
+    at_once = decision.site.ask.at_once
+    if at_once is None:
+        return (decision.actor,)
+    assert isinstance(at_once, c.Local)
+    return dict.fromkeys(decision.frame[1][at_once.index])
+
+
+def turned(decision: Decision, seat: int) -> Decision:
+    """The same decision of another seat."""
+    if decision.actor == seat:
+        return decision
+    index, env, *rest = decision.frame
+    place = decision.named.seat
+    assert place is not None
+    other = Decision()
+    other.is_turned, other.offered, other.listed = True, None, None
+    other.actor, other.frame = seat, (index, (*env[:place], seat, *env[place + 1 :]), *rest)
+    other.named, other.state = decision.named, decision.state
+    return other

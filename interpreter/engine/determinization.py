@@ -228,11 +228,11 @@ class Worlds:
     def _go_back(self) -> None:
         """To the last decision at which no procedure has a local that the seat may not know."""
         game, seat, revealed = self.now, self.seat, False
-        if not reads_secrets(game, seat):
+        if not reads_secrets(game.table, game.state, seat):
             return
         self.fixed |= Memory(game, seat).known
         game = game.clone(log=True)
-        while reads_secrets(game, seat):
+        while reads_secrets(game.table, game.state, seat):
             log = game.state.log
             start = next((place for place in range(len(log) - 1, -1, -1) if log[place][0] == CHOICE), None)
             if start is None:
@@ -271,8 +271,11 @@ class Worlds:
                 self.fixed.update(cards_in(value, choice.type, records))
 
     def _noticed(self, game: Game, start: int) -> tuple[Any, ...]:
-        """Return what the seat was told since a record of the log, and is asked now."""
-        told = [(line.kind, line.name, line.text, line.values) for line in lines_since(game, start, self.seat)]
+        """Return what the seat was told since a record of the log, and asked now."""
+        told = [
+            (line.kind, line.name, line.text, line.values)
+            for line in lines_since(game.table, game.state, start, self.seat)
+        ]
         asked, mine = game.decision, game.decision_of(self.seat)
         options = None
         if mine is not None:

@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from operator import index
+from typing import Any, SupportsIndex
 
 from interpreter.base.frozen import dataclass
 from interpreter.base.plurals import counted
 from interpreter.compiler.wasm.compiled_machine import CompiledMachine
-from interpreter.engine.decision import Code, Decision, Named, Option
-from interpreter.engine.refusal import IllegalMove, because_of, refuse
+from interpreter.engine.decision import (
+    Code,
+    Decision,
+    Option,
+    decision_of,
+    named_at,
+    others_at,
+    turned,
+    waiting,
+)
+from interpreter.engine.refusal import IllegalMove, because_of, legal_choice, refuse
+from interpreter.engine.rules import Rules, Table
 from interpreter.engine.scripted_outcomes import scripted
-from interpreter.engine.views import Spoken
+from interpreter.engine.views import Line, Spoken, lines_of, view_of
 from interpreter.kernel.chance import ChanceSource, Scripted, Seeded
 from interpreter.kernel.invariants import broken
 from interpreter.kernel.state import State, Value
-from interpreter.language import core as c
 
-if TYPE_CHECKING:
-    from interpreter.engine.ruleset import Ruleset
-    from interpreter.engine.table import Table
-    from interpreter.engine.views import Line
-
-__all__ = ["Game", "Result", "places_of"]
+__all__ = ["Game", "Result", "new_game", "places_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +50,8 @@ class Result:
 class _Begun:
     """Shared data of a game and its copies: one object, since searches make many copies."""
 
-    ruleset: Ruleset
     table: Table
     machine: CompiledMachine
-    named: dict[int, Named]
-    """For decisions that were met at this table, their options by public names."""
-    settings: dict[str, Value]
     origin: dict[str, Any]
 
 
@@ -70,21 +71,20 @@ class Game:
 
     def __init__(
         self,
-        ruleset: Ruleset,
         table: Table,
         state: State,
         chance: ChanceSource,
-        settings: dict[str, Value],
         origin: dict[str, Any],
     ) -> None:
-        self._begun = _Begun(ruleset, table, table.machine, table.options, settings, origin)
+        self._begun = _Begun(table, table.machine, origin)
         self.state = state
         self.chance = chance
         self._ask()
 
     @property
-    def ruleset(self) -> Ruleset:
-        return self._begun.ruleset
+    def ruleset(self) -> Rules:
+        """The rules that it follows."""
+        return self._begun.table.rules
 
     @property
     def table(self) -> Table:
@@ -98,7 +98,7 @@ class Game:
     @property
     def settings(self) -> dict[str, Value]:
         """The values of the settings with which it is played."""
-        return self._begun.settings
+        return self.machine.constants.settings
 
     @property
     def origin(self) -> dict[str, Any]:
@@ -117,36 +117,20 @@ class Game:
         return f"<game of {self.ruleset.id}: {', '.join(about)}>"
 
     @classmethod
-    def begin(
-        cls,
-        ruleset: Ruleset,
-        players: int,
-        seed: int,
-        settings: dict[str, Value],
-        chance: ChanceSource | Mapping[str, Any] | None,
-    ) -> Game:
-        game = cls.seated(ruleset, players, seed, settings, chance)
+    def begin(cls, table: Table, seed: int, chance: ChanceSource | Mapping[str, Any] | None) -> Game:
+        game = cls.seated(table, seed, chance)
         game.start()
         return game
 
     @classmethod
-    def seated(
-        cls,
-        ruleset: Ruleset,
-        players: int,
-        seed: int,
-        settings: dict[str, Value],
-        chance: ChanceSource | Mapping[str, Any] | None,
-    ) -> Game:
+    def seated(cls, table: Table, seed: int, chance: ChanceSource | Mapping[str, Any] | None) -> Game:
         """A game before its set-up, for who begins it in another way."""
-        table = ruleset.table(players, settings)
-        source = cls._source(ruleset, seed, chance)
-        origin: dict[str, Any] = {"players": players, "seed": seed}
+        origin: dict[str, Any] = {"players": table.seats, "seed": seed}
         if isinstance(chance, Mapping):
             origin["chance"] = dict(chance)
         elif isinstance(chance, Scripted):
             origin["chance"] = {name: list(values) for name, values in chance.outcomes.items()}
-        game = cls(ruleset, table, table.first.clone(), source, settings, origin)
+        game = cls(table, table.first.clone(), cls._source(table.rules, seed, chance), origin)
         game._check_settings()
         return game
 
@@ -161,13 +145,13 @@ class Game:
         self._ask()
 
     @staticmethod
-    def _source(ruleset: Ruleset, seed: int, chance: ChanceSource | Mapping[str, Any] | None) -> ChanceSource:
+    def _source(rules: Rules, seed: int, chance: ChanceSource | Mapping[str, Any] | None) -> ChanceSource:
         if chance is None:
             return Seeded(seed)
         if isinstance(chance, Mapping):
-            return scripted(ruleset, chance, Seeded(seed))
+            return scripted(rules, chance, Seeded(seed))
         if isinstance(chance, Scripted):
-            return scripted(ruleset, chance.outcomes, chance.then)
+            return scripted(rules, chance.outcomes, chance.then)
         if not all(callable(getattr(chance, name, None)) for name in ("shuffle", "draw")):
             raise TypeError(f"chance: got {chance!r}, want outcomes by name, or what can shuffle and draw")
         return chance
@@ -179,7 +163,7 @@ class Game:
             if setting.check is None or value is None:
                 continue
             top = self.ruleset.model.rules[setting.check].top
-            reasons = refuse(Spoken(self, "en"), top.id, (value,), because_of(self))
+            reasons = refuse(Spoken(self.table, self.state, "en"), top.id, (value,), because_of(self.table, self.state))
             if reasons:
                 raise ValueError(f"`{setting.name}`: " + "; ".join(str(reason) for reason in reasons))
 
@@ -195,31 +179,12 @@ class Game:
 
     def _stand(self, asked: tuple[int, int] | None) -> None:
         """The decision of a stretch and a seat is at hand; none where the game is over."""
-        if asked is None:
-            self.decision = None
-            return
-        index, actor = asked
-        self.decision = decision = Decision()
-        decision.actor = actor
-        decision.is_turned, decision.offered, decision.listed = False, None, None
-        decision.named = self._begun.named.get(index) or self._named(index)
-        decision.state = self.state
-
-    def _named(self, index: int) -> Named:
-        """The options of the decision at a stretch, all of them still without a name."""
-        begun = self._begun
-        named = begun.named.get(index)
-        if named is None:
-            named = begun.named[index] = Named(begun.machine, index, begun.ruleset.names)
-        return named
+        self.decision = None if asked is None else decision_of(self._begun.table, self.state, *asked)
 
     @property
     def decisions(self) -> list[Decision]:
-        """All that is asked now: the one decision, or where seats choose at once that of each who has not chosen."""
-        decision = self.decision
-        if decision is None:
-            return []
-        return [decision, *(_turned(decision, seat) for seat in _waiting(decision) if seat != decision.actor)]
+        """All decisions that it waits for: one, or where seats choose at once that of each who has not chosen."""
+        return [self.decision, *others_at(self.decision)] if self.decision is not None else []
 
     def decision_of(self, seat: int) -> Decision | None:
         """Return the decision of a seat, if it has one."""
@@ -294,9 +259,7 @@ class Game:
         )
 
     def _legal(self, choice: Option | Mapping[str, Any]) -> Code:
-        from interpreter.engine.refusal import legal_choice
-
-        return legal_choice(self, choice)
+        return legal_choice(self.table, self.decision, choice)
 
     @property
     def choices(self) -> list[tuple[int, dict[str, Any]]]:
@@ -305,7 +268,7 @@ class Game:
         made = self._made
         while made is not None:
             made, seat, index, code = made
-            found.append((seat, self._named(index).option(code).as_dict()))
+            found.append((seat, named_at(self.table, index).option(code).as_dict()))
         return found[::-1]
 
     @property
@@ -314,12 +277,12 @@ class Game:
         if self._made is None:
             return None
         _, _, index, code = self._made
-        return self._named(index).option(code)
+        return named_at(self.table, index).option(code)
 
     def option_of(self, record: tuple[Any, ...]) -> Option:
         """The option that the record of a choice tells of."""
         _, site, frame, _, values, *_ = record
-        named = self._named(frame[0])
+        named = named_at(self.table, frame[0])
         number = next(number for number, option in enumerate(named.site.options) if option is site)
         return named.option((number, values))
 
@@ -397,10 +360,10 @@ class Game:
             self._made = self._made[0]
         self._ask()
         if self.decision is not None and self.decision.site.ask.at_once is not None:
-            first = next(iter(_waiting(self.decision)))  # who comes first decides again, whoever had chosen
+            first = next(iter(waiting(self.decision)))  # who comes first decides again, whoever had chosen
             if first != self.decision.actor:
                 self.machine.leave(self.state)
-                self.state.frame = _turned(self.decision, first).frame
+                self.state.frame = turned(self.decision, first).frame
                 self._ask()
         return True
 
@@ -417,18 +380,14 @@ class Game:
     def view(self, player: int | None = None) -> dict[str, Any]:
         """The state by public names, as the player may see it (without a player: all of it). ``ValueError`` where there
         is no such seat."""
-        from interpreter.engine.views import view_of
-
         self._check_seat(player)
-        return view_of(self, player)
+        return view_of(self.table, self.state, player)
 
     def log(self, player: int | None = None, language: str = "en") -> list[Line]:
         """Return the events as lines that the player may read, since this object was made. ``ValueError`` as of a
         view."""
-        from interpreter.engine.views import lines_of
-
         self._check_seat(player)
-        return lines_of(self, player, language)
+        return lines_of(self.table, self.state, player, language)
 
     def value(self, text: str, player: int | None = None) -> Any:
         """The value of an expression of the rule language now, as plain data: `count(seats)`.
@@ -439,7 +398,7 @@ class Game:
         from interpreter.engine.queries import value_of
 
         self._check_seat(player)
-        value, type_ = value_of(self, text, player)
+        value, type_ = value_of(self.table, self.state, text, player)
         return self.ruleset.names.public(value, type_)
 
     def _check_seat(self, player: int | None) -> None:
@@ -457,19 +416,32 @@ class Game:
         """The whole game as text: where it comes from, its choices, its state."""
         from interpreter.engine.saves import text_of
 
-        return text_of(self)
+        decision = self.decision
+        return text_of(self.table, self.state, decision.name if decision else None, self.origin, self.choices)
 
-    @classmethod
-    def from_json(cls, ruleset: Ruleset, text: str) -> Game:
-        """A saved game: its choices are made again, and lead to the state that was saved.
 
-        ``ValueError`` says what is wrong: the text is no save, or is damaged, or is a game of another ruleset, or the
-        ruleset has changed since, so that a choice no longer fits; then the first one is named, with the rule and its
-        reason.
-        """
-        from interpreter.engine.saves import game_of
+def new_game(
+    rules: Rules,
+    players: int,
+    seed: int = 0,
+    settings: Mapping[str, Any] | None = None,
+    chance: ChanceSource | Mapping[str, Any] | None = None,
+) -> Game:
+    """A game at its first decision: see :meth:`~interpreter.engine.ruleset.Ruleset.new_game`."""
+    players, seed = _whole("players", players), _whole("seed", seed)
+    if settings is not None and not isinstance(settings, Mapping):
+        raise TypeError(f"settings: got {settings!r}, want values by name")
+    rules.check_players(players)
+    rules = rules.for_players(players)
+    return Game.begin(rules.table(players, rules.settings(settings or {})), seed, chance)
 
-        return game_of(ruleset, text)
+
+def _whole(what: str, number: SupportsIndex) -> int:
+    """A whole number, also one of another library."""
+    try:
+        return index(number)
+    except TypeError:
+        raise TypeError(f"{what}: got {number!r}, want a whole number") from None
 
 
 def places_of(keys: Sequence[tuple[Value, ...]], counts: Sequence[bool]) -> tuple[int, ...]:
@@ -481,26 +453,3 @@ def places_of(keys: Sequence[tuple[Value, ...]], counts: Sequence[bool]) -> tupl
             for own, counted in zip(keys, counts, strict=True)
         ]
     )
-
-
-def _waiting(decision: Decision) -> Iterable[int]:
-    """The seats that can decide now, in order."""
-    at_once = decision.site.ask.at_once
-    if at_once is None:
-        return (decision.actor,)
-    assert isinstance(at_once, c.Local)
-    return dict.fromkeys(decision.frame[1][at_once.index])
-
-
-def _turned(decision: Decision, seat: int) -> Decision:
-    """The same decision of another seat."""
-    if decision.actor == seat:
-        return decision
-    index, env, *rest = decision.frame
-    place = decision.named.seat
-    assert place is not None
-    other = Decision()
-    other.is_turned, other.offered, other.listed = True, None, None
-    other.actor, other.frame = seat, (index, (*env[:place], seat, *env[place + 1 :]), *rest)
-    other.named, other.state = decision.named, decision.state
-    return other

@@ -20,17 +20,22 @@ Draw = Callable[[int], int]
 
 def shown(game: Game, player: int | None) -> dict[str, Any]:
     """The view and the boards, as the player may see them; what the end of a game shows is open to all."""
-    seen = seen_by(game, player)
+    seen = seen_by(game.table, game.state, player)
     boards = [each for each in game.ruleset.model.boards if each.when != "end of game"]
-    boards = [each for each in boards if is_shown(game, each, player, seen)]
-    return {"view": game.view(player), "boards": [board_of(game, each, "en", player, seen) for each in boards]}
+    boards = [each for each in boards if is_shown(game.table, game.state, each, player, seen)]
+    return {
+        "view": game.view(player),
+        "boards": [board_of(game.table, game.state, each, "en", player, seen) for each in boards],
+    }
 
 
 def shown_apart(game: Game, other: Game, player: int) -> tuple[str, Any, Any] | None:
     """The first of all that two games at one table show a player that is not the same. Boards and views are worked out
     over what the player sees: where that is the same, only the decision can be told apart."""
-    if look_alike(game, other, player):
-        return _first_apart({"view": asked(game, player)}, {"view": asked(other, player)})
+    if look_alike(game.table, game.state, other.state, player):
+        return _first_apart(
+            {"view": asked(game.table, game.state, player)}, {"view": asked(other.table, other.state, player)}
+        )
     return _first_apart(shown(game, player), shown(other, player))
 
 

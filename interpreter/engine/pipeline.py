@@ -6,18 +6,19 @@ Only a load that the cache knows nothing of comes here, and whoever wants diagno
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from time import process_time
 
 from interpreter.base.diagnostics import Diagnostic, Note, RulesetError
 from interpreter.compiler.constants import Env, RuleFailure
 from interpreter.compiler.facts import Reach
-from interpreter.compiler.lower import lower
+from interpreter.compiler.lower import Program, lower
 from interpreter.compiler.reach import check_reach, reach_of
 from interpreter.compiler.unused import unused
 from interpreter.engine.failing_values import Because
-from interpreter.engine.table import Table, default_settings, set_table
+from interpreter.engine.setup import Setup, default_settings, set_up
 from interpreter.engine.values import Names
 from interpreter.language import core as c
 from interpreter.language.check import check
@@ -31,10 +32,10 @@ from interpreter.reading.files import Document, Shelf, files_below, resolved
 from interpreter.reading.statements import Statement, check_statements, statements_of
 from interpreter.reading.yaml import MAX_BYTES
 
-__all__ = ["Examined", "examine"]
+__all__ = ["PASSES", "Examined", "Pass", "examine"]
 
 
-@dataclass(frozen=True)
+@dataclass
 class Examined:
     """Result of the pipeline: diagnostics, and the ruleset as far as it was built."""
 
@@ -45,34 +46,126 @@ class Examined:
     statements: dict[str, Statement] = field(default_factory=dict)
     policies: Checked = field(default_factory=Checked)
     """Those that layers in the files of the ruleset speak of."""
+    program: Program | None = None
 
     @property
     def errors(self) -> list[Diagnostic]:
         return [diagnostic for diagnostic in self.diagnostics if diagnostic.severity == "error"]
 
 
-def examine(shelf: Shelf, document: Document, overlays: Iterable[str] = (), *, tables: bool = True) -> Examined:
-    """All passes up to the lowering, without raising: compose, check, reach, laws.
+@dataclass(frozen=True)
+class Source:
+    """What is examined: a ruleset on its shelf, with overlays."""
 
-    Without ``tables`` none is set, which takes most of the time: names, types and phases are checked, no laws.
+    shelf: Shelf
+    document: Document
+    overlays: Iterable[str] = ()
+
+
+@dataclass(frozen=True)
+class Pass:
+    """A step from files to a program: it adds its results and diagnostics to what is examined.
+
+    ``wants`` says when it runs: always, once there is a composition, or as long as there is no error. A pass ``of
+    tables`` is left out where only names, types and phases are checked.
     """
-    statements = statements_of(shelf)
-    composition, diagnostics = compose(shelf, document, overlays)
-    diagnostics.extend(check_statements(shelf))
-    if composition is None:
-        return Examined(diagnostics, statements=statements)
-    model, found = check(composition, statements)
-    policies = policies_of(model, composition, _below(shelf, model, composition, statements))
-    diagnostics = [*diagnostics, *found, *policies.diagnostics]
-    if any(diagnostic.severity == "error" for diagnostic in diagnostics):
-        return Examined(diagnostics, composition, model, None, statements, policies)
-    reach = reach_of(model)
-    diagnostics.extend(check_reach(model, reach))
-    if tables and not any(diagnostic.severity == "error" for diagnostic in diagnostics):
-        diagnostics.extend(_check_laws(model, reach, composition))
-    if not any(diagnostic.severity == "error" for diagnostic in diagnostics):
-        diagnostics.extend(_check_used(model, reach, policies, composition))
-    return Examined(diagnostics, composition, model, reach, statements, policies)
+
+    name: str
+    run: Callable[[Source, Examined], None]
+    wants: str = "always"
+    of_tables: bool = False
+
+    def can_run(self, examined: Examined) -> bool:
+        if self.wants == "composition":
+            return examined.composition is not None
+        return self.wants == "always" or (examined.composition is not None and not examined.errors)
+
+
+def _read(source: Source, examined: Examined) -> None:
+    examined.statements = statements_of(source.shelf)
+
+
+def _compose(source: Source, examined: Examined) -> None:
+    examined.composition, diagnostics = compose(source.shelf, source.document, source.overlays)
+    examined.diagnostics += diagnostics
+
+
+def _cite(source: Source, examined: Examined) -> None:
+    examined.diagnostics += check_statements(source.shelf)
+
+
+def _check(_: Source, examined: Examined) -> None:
+    assert examined.composition is not None
+    examined.model, diagnostics = check(examined.composition, examined.statements)
+    examined.diagnostics += diagnostics
+
+
+def _follow(source: Source, examined: Examined) -> None:
+    model, composition = examined.model, examined.composition
+    assert model is not None
+    assert composition is not None
+    below = _below(source.shelf, model, composition, examined.statements)
+    examined.policies = policies_of(model, composition, below)
+    examined.diagnostics += examined.policies.diagnostics
+
+
+def _reach(_: Source, examined: Examined) -> None:
+    assert examined.model is not None
+    examined.reach = reach_of(examined.model)
+    examined.diagnostics += check_reach(examined.model, examined.reach)
+
+
+def _lower(_: Source, examined: Examined) -> None:
+    assert examined.model is not None
+    assert examined.reach is not None
+    examined.program = lower(examined.model, examined.reach)
+
+
+def _set_up(_: Source, examined: Examined) -> None:
+    assert examined.program is not None
+    assert examined.composition is not None
+    examined.diagnostics += _check_laws(examined.program, examined.composition)
+
+
+def _use(_: Source, examined: Examined) -> None:
+    assert examined.model is not None
+    assert examined.reach is not None
+    assert examined.composition is not None
+    examined.diagnostics += _check_used(examined.model, examined.reach, examined.policies, examined.composition)
+
+
+PASSES = (
+    Pass("statements", _read),
+    Pass("compose", _compose),
+    Pass("citations", _cite),
+    Pass("check", _check, "composition"),
+    Pass("policies", _follow, "composition"),
+    Pass("reach", _reach, "no error"),
+    Pass("lower", _lower, "no error", of_tables=True),
+    Pass("laws", _set_up, "no error", of_tables=True),
+    Pass("unused", _use, "no error"),
+)
+"""From files to a program, in order. ``show --passes`` prints them with their times."""
+
+
+def examine(
+    shelf: Shelf,
+    document: Document,
+    overlays: Iterable[str] = (),
+    *,
+    tables: bool = True,
+    timed: Callable[[Pass, float], None] | None = None,
+) -> Examined:
+    """All passes, without raising. Without ``tables`` none is set, which takes most of the time: names, types and
+    phases are checked, no laws. ``timed`` is told each pass that ran, with its seconds of processor time."""
+    source, examined = Source(shelf, document, overlays), Examined([])
+    for each in PASSES:
+        if each.can_run(examined) and (tables or not each.of_tables):
+            start = process_time()
+            each.run(source, examined)
+            if timed is not None:
+                timed(each, process_time() - start)
+    return examined
 
 
 def _below(shelf: Shelf, model: Model, composition: Composition, statements: dict[str, Statement]) -> list[Checked]:
@@ -107,15 +200,15 @@ def _is_readable(path: Path) -> bool:
     return path.is_file() and not path.is_symlink() and path.stat().st_size <= MAX_BYTES
 
 
-def _check_laws(model: Model, reach: Reach, composition: Composition) -> list[Diagnostic]:
+def _check_laws(program: Program, composition: Composition) -> list[Diagnostic]:
     """The laws of tables hold, and a table can be set for every number of players."""
-    program = lower(model, reach)
+    model = program.model
     found: list[Diagnostic] = []
     defaults, names = default_settings(model), Names(model)
     broken: list[Law] = []
     for people in range(composition.players.low, composition.players.high + 1):
         try:
-            table = set_table(program, people, defaults)
+            table = set_up(program, people, defaults)
         except RulesetError as error:
             found.extend(error.diagnostics)
             continue
@@ -156,7 +249,7 @@ def _broken(law: Law, message: str, composition: Composition) -> Diagnostic:
     return Diagnostic("E414", message, place, notes, remedy)
 
 
-def _check_defaults(model: Model, table: Table, people: int) -> Iterator[Diagnostic]:
+def _check_defaults(model: Model, table: Setup, people: int) -> Iterator[Diagnostic]:
     """Check that the default of each setting passes the setting's own check."""
     for setting in model.settings.values():
         rule = model.rules.get(setting.check or "")

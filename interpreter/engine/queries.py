@@ -7,9 +7,9 @@ from typing import Any
 
 from interpreter.base.diagnostics import Diagnostic, RulesetError
 from interpreter.base.source import SourceFile
-from interpreter.engine.game import Game
+from interpreter.engine.rules import Rules, Table
 from interpreter.engine.sight import Unseen, may_see, seen_by
-from interpreter.kernel.state import Value
+from interpreter.kernel.state import State, Value
 from interpreter.language.check_expressions import Expressions
 from interpreter.language.parse import parse_expression
 from interpreter.language.scope import Frame
@@ -19,30 +19,30 @@ from interpreter.language.types import BoolType, CardType, CollectionType, IntTy
 __all__ = ["literal", "value_of"]
 
 
-def value_of(game: Game, text: str, player: int | None = None) -> tuple[Value, Type]:
+def value_of(table: Table, state: State, text: str, player: int | None = None) -> tuple[Value, Type]:
     """The value of an expression now, and its type. Raises :class:`RulesetError` with what is wrong with the text, and
     ``ValueError`` where it looks at what the player may not see."""
     tree, found = parse_expression(Typed(SourceFile("expression", text)))
     diagnostics: list[Diagnostic] = list(found)
     if tree is not None:
-        model, frame = game.ruleset.model, Frame()
+        model, frame = table.rules.model, Frame()
         node = Expressions(model, model.signatures, frame, diagnostics.append).value(tree, maybe=True)
         if not diagnostics:
-            game.machine.meter.refill()
+            table.machine.meter.refill()
             try:
-                value = game.machine.expressions.compile(node)(seen_by(game, player), [None] * frame.size)
+                value = table.machine.expressions.compile(node)(seen_by(table, state, player), [None] * frame.size)
                 hash(value)  # looks at every part of it
             except Unseen:
                 raise ValueError(f"`{text}` looks at what player {player} may not see") from None
-            if not may_see(game.machine.visible_in(game.state, value, node.type), player):
+            if not may_see(table.machine.visible_in(state, value, node.type), player):
                 raise ValueError(f"`{text}` is a card that player {player} may not see")
             return (tuple(value) if isinstance(value, range) else value), node.type
     raise RulesetError(diagnostics)
 
 
-def literal(game: Game, value: Value, type_: Type) -> str | None:
+def literal(rules: Rules, value: Value, type_: Type) -> str | None:
     """The value as rule text that means it where its type is wanted; nothing where there is no such text."""
-    public: Any = game.ruleset.names.public(value, type_)
+    public: Any = rules.names.public(value, type_)
     if value is None:
         return "none"
     match type_:
@@ -56,10 +56,10 @@ def literal(game: Game, value: Value, type_: Type) -> str | None:
             return str(public)
         case NodeType():
             return json.dumps(public, ensure_ascii=False)
-        case CardType() if type_.name and game.ruleset.model.cards[value].is_named:
+        case CardType() if type_.name and rules.model.cards[value].is_named:
             return str(public) if isinstance(public, int) else json.dumps(public, ensure_ascii=False)
         case CollectionType():
-            items = [literal(game, item, type_.of) for item in value]
+            items = [literal(rules, item, type_.of) for item in value]
             return None if None in items else f"[{', '.join(item for item in items if item)}]"
         case _:
             return None

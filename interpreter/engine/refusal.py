@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from interpreter.base.frozen import dataclass
 from interpreter.base.messages import frame
@@ -11,16 +11,14 @@ from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
 from interpreter.compiler.constants import Env, RuleFailure
 from interpreter.compiler.plain.machine import AskSite, OptionSite
+from interpreter.engine.decision import Decision, Option
 from interpreter.engine.failing_values import Because, text_of
+from interpreter.engine.rules import Table
 from interpreter.engine.values import Names
 from interpreter.engine.views import Spoken
-from interpreter.kernel.state import Value
+from interpreter.kernel.state import State, Value
 from interpreter.language import core as c
 from interpreter.language.types import CardType, IntType
-
-if TYPE_CHECKING:
-    from interpreter.engine.decision import Option
-    from interpreter.engine.game import Game
 
 __all__ = ["IllegalMove", "Reason", "because_of", "decoded", "domain_text", "legal_choice", "refuse"]
 
@@ -56,26 +54,27 @@ class IllegalMove(Exception):
         super().__init__("; ".join([message, *(str(reason) for reason in reasons)]) if reasons else message)
 
 
-def legal_choice(game: Game, choice: Option | Mapping[str, Any], language: str = "en") -> tuple[int, tuple[Value, ...]]:
+def legal_choice(
+    table: Table, decision: Decision | None, choice: Option | Mapping[str, Any], language: str = "en"
+) -> tuple[int, tuple[Value, ...]]:
     """The alternative's number and the values of a choice; raises :class:`IllegalMove` where it is not legal."""
-    number, values = decoded(game, choice, language)
-    machine = game.machine
-    if game.decision is not None and not game.decision.is_turned and machine.accepts(game.state, number, values):
-        return number, values
-    decision = game.decision
+    number, values = decoded(table, decision, choice, language)
     assert decision is not None
+    if not decision.is_turned and table.machine.accepts(decision.state, number, values):
+        return number, values
     site = decision.site
     option = site.options[number]
-    names = Spoken(game, language)
+    names = Spoken(table, decision.state, language)
     reasons = list(_reasons(names, site, option, list(decision.env), values))
     if reasons:
         raise IllegalMove(names.frame("refused.option", option=option.name), reasons)
     return number, values
 
 
-def decoded(game: Game, choice: Option | Mapping[str, Any], language: str = "en") -> tuple[int, tuple[Value, ...]]:
+def decoded(
+    table: Table, decision: Decision | None, choice: Option | Mapping[str, Any], language: str = "en"
+) -> tuple[int, tuple[Value, ...]]:
     """The alternative's number and the values of a choice, legal or not; :class:`IllegalMove` where it is none."""
-    decision = game.decision
     if decision is None:
         raise IllegalMove(frame(language, "refused.over"), [])
     if isinstance(choice, Mapping):
@@ -85,14 +84,16 @@ def decoded(game: Game, choice: Option | Mapping[str, Any], language: str = "en"
     else:
         want = f'an option of the decision or a mapping, as {{"do": "{decision.site.options[0].name}", …}}'
         raise TypeError(f"got {choice!r}, want {want}")
-    game.machine.meter.refill()
-    number, values = _decode(Spoken(game, language), decision.site, given)
-    return number, _offered_cards(game, decision.site.options[number], list(decision.env), values)
+    table.machine.meter.refill()
+    number, values = _decode(Spoken(table, decision.state, language), decision.site, given)
+    return number, _offered_cards(table, decision, decision.site.options[number], values)
 
 
-def _offered_cards(game: Game, option: OptionSite, env: list[Value], values: tuple[Value, ...]) -> tuple[Value, ...]:
+def _offered_cards(
+    table: Table, decision: Decision, option: OptionSite, values: tuple[Value, ...]
+) -> tuple[Value, ...]:
     """Cards without a key are all called by their kind, and copies by one key: the first that are offered are meant."""
-    cards, choices = game.ruleset.model.cards, option.core.choices
+    cards, choices = table.rules.model.cards, option.core.choices
     pairs = zip(choices, values, strict=True)
     keyless = [isinstance(c.type, CardType) and v is not None and not cards[v].is_named for c, v in pairs]
     if not any(keyless):
@@ -100,11 +101,12 @@ def _offered_cards(game: Game, option: OptionSite, env: list[Value], values: tup
 
     def alike(offered: tuple[Value, ...]) -> bool:
         for one, other, loose in zip(offered, values, keyless, strict=True):
-            if one != other and not (loose and one in game.ruleset.names.alike(other)):
+            if one != other and not (loose and one in table.rules.names.alike(other)):
                 return False
         return True
 
-    return next((offered for offered in game.machine.values(game.state, env, option) if alike(offered)), values)
+    offers = table.machine.values(decision.state, list(decision.env), option)
+    return next((offered for offered in offers if alike(offered)), values)
 
 
 def _decode(spoken: Spoken, site: AskSite, given: dict[str, Any]) -> tuple[int, tuple[Value, ...]]:
@@ -133,15 +135,15 @@ def _decode(spoken: Spoken, site: AskSite, given: dict[str, Any]) -> tuple[int, 
 def _reasons(
     names: Spoken, site: AskSite, option: OptionSite, env: list[Value], values: tuple[Value, ...]
 ) -> list[Reason]:
-    game = names.game
-    layer = game.ruleset.program.reach.procedures[site.procedure]
-    rule, cites = layer.spoken, game.ruleset.own_cites(option.core.cites or layer.cites)
-    if option.guard is not None and not option.guard(game.state, env):
+    table, state = names.table, names.state
+    layer = table.rules.program.reach.procedures[site.procedure]
+    rule, cites = layer.spoken, table.rules.own_cites(option.core.cites or layer.cites)
+    if option.guard is not None and not option.guard(state, env):
         assert option.core.guard is not None
         return _failing(names, option.core.guard, env, rule, cites)
     outside: list[Reason] = []
     for variable, items, value, choice in zip(option.variables, option.items, values, option.core.choices, strict=True):
-        if not outside and value not in (found := items(game.state, env)):
+        if not outside and value not in (found := items(state, env)):
             message = names.frame("refused.must_be", name=choice.name, what=domain_text(names, found, choice))
             outside.append(Reason(message, rule, cites, choice.span, names.language))
         env[variable] = value
@@ -158,7 +160,7 @@ def _first_failing(
     names: Spoken, option: OptionSite, env: list[Value], rule: str, cites: tuple[str, ...]
 ) -> list[Reason]:
     for test, node in zip(option.tests, option.core.tests, strict=True):
-        if not test(names.game.state, env):
+        if not test(names.state, env):
             return _failing(names, node, env, rule, cites)
     return []
 
@@ -187,15 +189,15 @@ def _failing(names: Spoken, node: c.Expression, env: list[Value], rule: str, cit
     return [Reason(message, rule, cites, node.span, names.language)]
 
 
-def because_of(game: Game) -> Because:
+def because_of(table: Table, state: State) -> Because:
     """Tells why conditions do not hold as the game stands, and what the verdicts say that they call."""
 
-    names = Spoken(game, "en")
+    names = Spoken(table, state, "en")
 
     def said(node: c.Expression, env: Env) -> list[str]:
         return [str(reason) for reason in _below(names, node, env)]
 
-    return Because(game.machine.expressions.compile, game.state, names, said)
+    return Because(table.machine.expressions.compile, state, names, said)
 
 
 def refuse(names: Spoken, verdict: str, values: tuple[Value, ...], because: Because | None = None) -> list[Reason]:
@@ -203,11 +205,11 @@ def refuse(names: Spoken, verdict: str, values: tuple[Value, ...], because: Beca
 
     ``because`` tells the values that make a line fail, where everybody may know them.
     """
-    game = names.game
-    layer = game.ruleset.program.reach.procedures[verdict]
-    compile_ = game.machine.expressions.compile
+    table, state = names.table, names.state
+    layer = table.rules.program.reach.procedures[verdict]
+    compile_ = table.machine.expressions.compile
     env: list[Value] = [*values, *([None] * (layer.local_count - len(values)))]
-    if layer.when is not None and layer.layer > 0 and not compile_(layer.when)(game.state, env):
+    if layer.when is not None and layer.layer > 0 and not compile_(layer.when)(state, env):
         return refuse(names, f"{layer.rule}@{layer.layer - 1}", values, because)
     reasons: list[Reason] = []
     assert isinstance(layer.body, tuple)
@@ -215,13 +217,13 @@ def refuse(names: Spoken, verdict: str, values: tuple[Value, ...], because: Beca
         assert isinstance(line, c.Requirement)
         test = compile_(line.test)
         if line.bind is not None:
-            env[line.bind] = test(game.state, env)
-        elif not test(game.state, env):
+            env[line.bind] = test(state, env)
+        elif not test(state, env):
             reasons = _below(names, line.test, env)
             if not reasons:
                 told = ", ".join(because.why_not(line.test, env)) if because is not None else ""
                 message = names.frame("refused.holds_not", text=text_of(line.test)) + (f" ({told})" if told else "")
-                cites = game.ruleset.own_cites(line.cites or layer.cites)
+                cites = table.rules.own_cites(line.cites or layer.cites)
                 name = layer.rule.partition("!")[0]  # of a helper without its file
                 reasons = [Reason(message, name, cites, line.span, names.language)]
             break
@@ -232,10 +234,10 @@ def _below(names: Spoken, node: c.Expression, env: list[Value]) -> list[Reason]:
     """Return the reasons of another verdict if a condition only calls it."""
     if not isinstance(node, c.CallBase | c.CallRule):
         return []
-    game = names.game
-    target = game.ruleset.program.target(node)
-    if game.ruleset.program.reach.procedures[target].form != "permits":
+    table, state = names.table, names.state
+    target = table.rules.program.target(node)
+    if table.rules.program.reach.procedures[target].form != "permits":
         return []
-    compile_ = game.machine.expressions.compile
-    values = tuple(compile_(argument)(game.state, env) for argument in node.arguments)
+    compile_ = table.machine.expressions.compile
+    values = tuple(compile_(argument)(state, env) for argument in node.arguments)
     return refuse(names, target, values)

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from interpreter.engine.rules import Rules
 from interpreter.kernel.chance import ChanceSource, Scripted
 from interpreter.kernel.state import Value
 from interpreter.language import core as c
 from interpreter.language.types import CardType, Type, item_type
 from interpreter.language.walk import descendants
 
-if TYPE_CHECKING:
-    from interpreter.engine.ruleset import Ruleset
-
 __all__ = ["chance_types", "scripted"]
 
 
-def scripted(ruleset: Ruleset, outcomes: Mapping[str, Any], then: ChanceSource | None) -> Scripted:
+def scripted(rules: Rules, outcomes: Mapping[str, Any], then: ChanceSource | None) -> Scripted:
     """Outcomes by public names as the game holds them, by the type of what each chance shuffles or picks."""
-    types = chance_types(ruleset)
+    types = chance_types(rules)
     found: dict[str, list[Value]] = {}
     said: dict[tuple[str, object], str] = {}
     for name, entries in outcomes.items():
@@ -39,21 +37,21 @@ def scripted(ruleset: Ruleset, outcomes: Mapping[str, Any], then: ChanceSource |
                 raise ValueError(f"`{name}`: got {entry!r}, want the first items in their order")
             items = entry if shuffle else [entry]
             try:
-                held = tuple(ruleset.names.value(item, type_) for item in items)
+                held = tuple(rules.names.value(item, type_) for item in items)
             except ValueError as error:
                 raise ValueError(f"`{name}`: {error}") from None
             said |= {(name, value): repr(item) for value, item in zip(held, items, strict=True)}
             values.append(held if shuffle else held[0])
         found[name] = values
     cards = {value for name, value in said if isinstance(types[name][1], CardType) and isinstance(value, int)}
-    alike: dict[object, Sequence[object]] = {card: ruleset.names.alike(card) for card in cards}
+    alike: dict[object, Sequence[object]] = {card: rules.names.alike(card) for card in cards}
     return Scripted(found, then, said, alike)
 
 
-def chance_types(ruleset: Ruleset) -> dict[str, tuple[bool, Type]]:
+def chance_types(rules: Rules) -> dict[str, tuple[bool, Type]]:
     """Each named chance: whether it shuffles (else it picks), and the type of an item."""
     found: dict[str, tuple[bool, Type]] = {}
-    for layer in ruleset.program.reach.procedures.values():
+    for layer in rules.program.reach.procedures.values():
         for node in descendants(layer.body):
             if not isinstance(node, c.Shuffles | c.Picks):
                 continue

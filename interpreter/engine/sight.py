@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from interpreter.compiler.constants import Evaluate
 from interpreter.compiler.secrecy import is_visible
+from interpreter.engine.decision import decision_at
+from interpreter.engine.rules import Table
 from interpreter.kernel.state import State, Value
 from interpreter.language import core as c
 from interpreter.language.model import Group, Model
 from interpreter.language.types import CardHolderType, CollectionType, HolderType, PilesType, Type, ZoneType, has_cards
 from interpreter.language.walk import descendants, rewritten
-
-if TYPE_CHECKING:
-    from interpreter.engine.game import Game
 
 __all__ = [
     "Held",
@@ -91,15 +90,15 @@ class _Sight:
     """Cells whose values may name cards."""
 
 
-def _sight(game: Game, player: int) -> _Sight:
-    found: _Sight | None = game.table.sights.get(player)
+def _sight(table: Table, player: int) -> _Sight:
+    found: _Sight | None = table.sights.get(player)
     if found is None:
-        found = game.table.sights[player] = _sight_of(game, player)
+        found = table.sights[player] = _sight_of(table, player)
     return found
 
 
-def _sight_of(game: Game, player: int) -> _Sight:
-    model, layout, seen = game.ruleset.model, game.machine.constants.layout, game.machine.constants.seen_by
+def _sight_of(table: Table, player: int) -> _Sight:
+    model, layout, seen = table.rules.model, table.machine.constants.layout, table.machine.constants.seen_by
     hidden, carried, naming = [], [], []
     for name, group in model.groups.items():
         if name == "round" or group.owner not in ("", "seat", "place", "card"):
@@ -116,30 +115,30 @@ def _sight_of(game: Game, player: int) -> _Sight:
     return _Sight(tuple(hidden), places, tuple(carried), tuple(naming))
 
 
-def _hidden_cards(game: Game, player: int) -> list[int]:
+def _hidden_cards(table: Table, state: State, player: int) -> list[int]:
     """The cards that lie where the player may not see them."""
-    layout, places = game.machine.constants.layout, _sight(game, player).places
+    layout, places = table.machine.constants.layout, _sight(table, player).places
     first = layout.base["location"]
-    where = game.state.cells[first : first + len(game.ruleset.model.cards)]
+    where = state.cells[first : first + len(table.rules.model.cards)]
     return [card for card, cell in enumerate(where) if cell in places] if places else []
 
 
 _UNSEEN = Veil()
 
 
-def veils(game: Game, player: int | None) -> dict[int, Veil]:
+def veils(table: Table, state: State, player: int | None) -> dict[int, Veil]:
     """The cells that hold what a player may not see: hidden zones, pools and values, what hidden cards carry, and what
     names such a card. That there is no value is no secret."""
     if player is None:
         return {}
-    machine, state, sight = game.machine, game.state, _sight(game, player)
+    machine, state, sight = table.machine, state, _sight(table, player)
     found: dict[int, Veil] = {}
     for cell, counted in sight.hidden:
         value = state.cells[cell]
         if value is not None:
             found[cell] = Veil(len(value)) if counted else _UNSEEN
     for first in sight.carried:
-        found.update((first + card, _UNSEEN) for card in _hidden_cards(game, player))
+        found.update((first + card, _UNSEEN) for card in _hidden_cards(table, state, player))
     for cell, type_ in sight.naming:
         value = state.cells[cell]
         if value is not None and not may_see(machine.visible_in(state, value, type_), player):
@@ -147,54 +146,54 @@ def veils(game: Game, player: int | None) -> dict[int, Veil]:
     return found
 
 
-def backs_of(game: Game, group: Group, held: Value) -> list[Value]:
+def backs_of(table: Table, state: State, group: Group, held: Value) -> list[Value]:
     """The open backs of the uppermost cards that a zone or its piles hold."""
     assert group.top_shows is not None
-    back = game.machine.expressions.closure(group.top_shows)
-    return [back(game.state, [pile[0]]) for pile in (held if isinstance(group.type, PilesType) else (held,)) if pile]
+    back = table.machine.expressions.closure(group.top_shows)
+    return [back(state, [pile[0]]) for pile in (held if isinstance(group.type, PilesType) else (held,)) if pile]
 
 
-def _open_backs(game: Game) -> list[list[Value]]:
-    layout, cells = game.machine.constants.layout, game.state.cells
-    groups = [group for group in game.ruleset.model.groups.values() if group.top_shows is not None]
+def _open_backs(table: Table, state: State) -> list[list[Value]]:
+    layout, cells = table.machine.constants.layout, state.cells
+    groups = [group for group in table.rules.model.groups.values() if group.top_shows is not None]
     places = [
         (group, layout.base[group.name] + number) for group in groups for number in range(layout.count(group.name))
     ]
-    return [backs_of(game, group, cells[cell]) for group, cell in places]
+    return [backs_of(table, state, group, cells[cell]) for group, cell in places]
 
 
-def look_alike(game: Game, other: Game, player: int) -> bool:
-    """Return whether two games at one table differ only where the player may not look, so that no expression which is
+def look_alike(table: Table, state: State, other: State, player: int) -> bool:
+    """Return whether two states of one table differ only where the player may not look, so that no expression which is
     worked out over what the player sees can differ."""
-    differing = game.state.difference(other.state)
+    differing = state.difference(other)
     if not differing:
         return True
-    if _open_backs(game) != _open_backs(other):
+    if _open_backs(table, state) != _open_backs(table, other):
         return False
-    mine, theirs = veils(game, player), veils(other, player)
+    mine, theirs = veils(table, state, player), veils(table, other, player)
     if mine.keys() != theirs.keys() or any(veil.many != theirs[cell].many for cell, veil in mine.items()):
         return False
-    first = game.machine.constants.layout.base["location"]
-    hidden = {first + card for card in _hidden_cards(game, player)} & {
-        first + card for card in _hidden_cards(other, player)
+    first = table.machine.constants.layout.base["location"]
+    hidden = {first + card for card in _hidden_cards(table, state, player)} & {
+        first + card for card in _hidden_cards(table, other, player)
     }
     return all(cell in mine or cell in hidden for cell in differing)
 
 
-def compiled(game: Game, tree: c.Expression, player: int | None) -> Evaluate:
+def compiled(table: Table, state: State, tree: c.Expression, player: int | None) -> Evaluate:
     """An expression, ready to be worked out over the state as a player sees it: the open back of a hidden top card is
     seen where its rule is asked about ``first`` of the zone."""
-    model, expressions = game.ruleset.model, game.machine.expressions
+    model, expressions = table.rules.model, table.machine.expressions
     if player is None or not _asks_for_backs(model, tree):
         return expressions.closure(tree)
 
     def opened(node: Any) -> Any:
         match node:
             case c.CallRule(rule, (c.Builtin("first", (c.Read(c.Cell(name, None)),)),)):
-                group, held = model.groups[name], game.state.cells[game.machine.constants.layout.base[name]]
+                group, held = model.groups[name], state.cells[table.machine.constants.layout.base[name]]
                 shows = group.top_shows
                 if isinstance(shows, c.CallRule) and shows.rule == rule and isinstance(group.type, ZoneType) and held:
-                    value = expressions.compile(shows)(game.state, [held[0]])
+                    value = expressions.compile(shows)(state, [held[0]])
                     return c.Const(value, type=node.type, span=node.span)
             case _:
                 pass
@@ -209,16 +208,16 @@ def _asks_for_backs(model: Model, tree: c.Expression) -> bool:
     return bool(backs) and any(isinstance(node, c.CallRule) and node.rule in backs for node in descendants(tree))
 
 
-def seen_by(game: Game, player: int | None) -> State:
+def seen_by(table: Table, state: State, player: int | None) -> State:
     """The state as a player sees it, to be read and not to be played on."""
-    found = veils(game, player)
+    found = veils(table, state, player)
     if not found:
-        return game.state
-    state = game.state.clone()
+        return state
+    seen = state.clone()
     for cell, veil in found.items():
         if veil.many != 0:  # where no card lies there is nothing to hide
-            state.cells[cell] = veil
-    return state
+            seen.cells[cell] = veil
+    return seen
 
 
 class Held(NamedTuple):
@@ -230,21 +229,21 @@ class Held(NamedTuple):
     seen: bool
 
 
-def _frames(game: Game) -> Iterator[tuple[int, tuple[Value, ...], int]]:
+def _frames(table: Table, state: State) -> Iterator[tuple[int, tuple[Value, ...], int]]:
     """The procedures under way from the one that asks: the stretch, the locals, and the one that waits for a value."""
-    stretches, frame = game.ruleset.program.stretches, game.state.frame
+    stretches, frame = table.rules.program.stretches, state.frame
     while frame is not None:
         index, env, frame, into = frame
         if index < len(stretches):
             yield index, env, into
 
 
-def under_way(game: Game, player: int | None) -> list[tuple[str, list[Held]]]:
+def under_way(table: Table, state: State, player: int | None) -> list[tuple[str, list[Held]]]:
     """The procedures under way, from the phase to the one that asks: the rule and its locals. One is left out where it
     would tell which way a secret made the game go."""
-    program, secrecy = game.ruleset.program, game.ruleset.secrecy
+    program, secrecy = table.rules.program, table.rules.secrecy
     found = []
-    for number, (index, env, into) in enumerate(_frames(game)):
+    for number, (index, env, into) in enumerate(_frames(table, state)):
         if number > 0 and not is_visible(secrecy.course_at(index), env, player):
             continue
         layer = program.procedures[program.stretches[index].procedure].layer
@@ -258,12 +257,12 @@ def under_way(game: Game, player: int | None) -> list[tuple[str, list[Held]]]:
     return found[::-1]
 
 
-def reads_secrets(game: Game, player: int) -> bool:
+def reads_secrets(table: Table, state: State, player: int) -> bool:
     """Return whether a procedure under way has a local that it can still read and that the player may not know. Choices
     that wait until all have chosen are left out."""
-    secrecy, asked = game.ruleset.secrecy, game.decision
+    secrecy, asked = table.rules.secrecy, decision_at(table, state)
     waiting = frozenset(asked.site.ask.kept) if asked is not None else frozenset()
-    for number, (index, env, into) in enumerate(_frames(game)):
+    for number, (index, env, into) in enumerate(_frames(table, state)):
         read = secrecy.read_later[index] - {into} - (waiting if number == 0 else frozenset())
         if any(
             local in read and not is_visible(label, env, player) for local, label in secrecy.locals_at(index).items()

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import Any
 
 from interpreter.base.frozen import dataclass
 from interpreter.compiler.constants import Evaluate
+from interpreter.compiler.plain.builtin_functions import dealt_lengths
 from interpreter.compiler.plain.machine import OptionSite
+from interpreter.engine.decision import decision_at, others_at
+from interpreter.engine.rules import Rules, Table
 from interpreter.engine.sight import Unseen, Veil, backs_of, compiled, may_see, seen_by, under_way, veils
 from interpreter.engine.values import Names
 from interpreter.kernel.effects import CHOICE, MARK, NOTE, put_back
 from interpreter.kernel.state import State, Value
 from interpreter.language import core as c
-from interpreter.language.model import Board, CheckedRule, Phrase
+from interpreter.language.model import Board, CheckedRule, GraphDecl, Phrase
 from interpreter.language.types import PLACE, SEAT, BagType, PieceType, PilesType, TokenHolderType, Type, ZoneType
 from interpreter.language.walk import descendants
-
-if TYPE_CHECKING:
-    from interpreter.engine.game import Game
-    from interpreter.engine.ruleset import Ruleset
 
 __all__ = [
     "BoardTable",
@@ -30,6 +30,7 @@ __all__ = [
     "is_shown",
     "lines_of",
     "lines_since",
+    "measured",
     "numbered_lines",
     "rule_at",
     "title_of",
@@ -69,40 +70,44 @@ class BoardTable:
 class Spoken(Names):
     """Values in the words of a game's ruleset, in one language."""
 
-    def __init__(self, game: Game, language: str) -> None:
-        self.__dict__.update(game.ruleset.names.__dict__)
-        self.game, self.language = game, language
+    def __init__(self, table: Table, state: State, language: str) -> None:
+        self.__dict__.update(table.rules.names.__dict__)
+        self.table, self.state, self.language = table, state, language
 
     def word(self, name: str, *values: Value) -> str:
         phrases = self.model.says.get(name)
         phrase = phrases.get(self.language) or phrases.get("en") if phrases else None
         if phrase is None:
             return ""
-        return _say(self.game, {"": phrase}, list(values), [], [], self.language)
+        return _say(self.table, self.state, {"": phrase}, list(values), [], [], self.language)
 
 
-def title_of(ruleset: Ruleset, language: str) -> str:
+def title_of(ruleset: Rules, language: str) -> str:
     """Return the title of a ruleset, in a language if it has one."""
     phrase = ruleset.model.says.get(f"title.{ruleset.id}", {}).get(language)
     return "".join(map(str, phrase.parts)) if phrase is not None else ruleset.title
 
 
-def lines_of(game: Game, player: int | None, language: str) -> list[Line]:
+def lines_of(table: Table, state: State, player: int | None, language: str) -> list[Line]:
     """The lines of the whole log."""
-    return list(lines_since(game, 0, player, language))
+    return list(lines_since(table, state, 0, player, language))
 
 
-def lines_since(game: Game, start: int, player: int | None = None, language: str = "en") -> Iterator[Line]:
+def lines_since(
+    table: Table, state: State, start: int, player: int | None = None, language: str = "en"
+) -> Iterator[Line]:
     """The lines of the log from a record on. A sealed choice is told to others once it is revealed."""
-    return (line for _, line in _told(game, start, player, language))
+    return (line for _, line in _told(table, state, start, player, language))
 
 
-def numbered_lines(game: Game, player: int | None = None, language: str = "en") -> Iterator[tuple[str, Line]]:
+def numbered_lines(
+    table: Table, state: State, player: int | None = None, language: str = "en"
+) -> Iterator[tuple[str, Line]]:
     """The lines of the whole log, each with its number: a choice has the one that it has among all choices, from 1;
     what follows it has that and its own, as in ``12.3``. What the set-up does follows choice 0."""
     choices, following = 0, 0
     numbers: dict[int, str] = {}
-    for record, line in _told(game, 0, player, language):
+    for record, line in _told(table, state, 0, player, language):
         if id(record) in numbers:  # a sealed choice that is told again
             yield numbers[id(record)], line
         elif record[0] == CHOICE:
@@ -114,27 +119,32 @@ def numbered_lines(game: Game, player: int | None = None, language: str = "en") 
             yield f"{choices}.{following}", line
 
 
-def _told(game: Game, start: int, player: int | None, language: str) -> Iterator[tuple[tuple[Any, ...], Line]]:
+def _told(
+    table: Table, state: State, start: int, player: int | None, language: str
+) -> Iterator[tuple[tuple[Any, ...], Line]]:
     """Each record of the log that is told, with its line."""
     waiting: list[tuple[Any, ...]] = []
-    for place, record in enumerate(game.state.log[start:], start):
+    for place, record in enumerate(state.log[start:], start):
         if record[0] == CHOICE:
             hidden = record[1].ask.sealed and player != record[3]
             if hidden:
                 waiting.append(record)
-            yield record, _choice(game, record, player, language, hidden=hidden)
+            yield record, _choice(table, state, record, player, language, hidden=hidden)
         elif record[0] == NOTE:
-            yield record, _event(game, record, player, language)
+            yield record, _event(table, state, record, player, language)
         elif record[0] == MARK:
             if record[2] == "reveal":
-                yield from ((sealed, _choice(game, sealed, player, language, revealed=True)) for sealed in waiting)
+                yield from (
+                    (sealed, _choice(table, state, sealed, player, language, revealed=True)) for sealed in waiting
+                )
                 waiting = []
             else:
-                yield record, _mark(game, record, place, language)
+                yield record, _mark(table, state, record, place, language)
 
 
 def _choice(
-    game: Game,
+    table: Table,
+    state: State,
     record: tuple[Any, ...],
     player: int | None,
     language: str,
@@ -146,69 +156,76 @@ def _choice(
     assert isinstance(site, OptionSite)
     decision, option = site.ask.name, site.core.name
     key = f"{decision}.{option}"
-    types = [t for _, t in game.ruleset.model.alternatives[key]]
-    names = [name for name, _ in game.ruleset.model.alternatives[key]]
+    types = [t for _, t in table.rules.model.alternatives[key]]
+    names = [name for name, _ in table.rules.model.alternatives[key]]
     given = [actor, *context, *values]
     open_ = len(context) if hidden else len(seen)  # of a sealed choice others know no more than what it is about
     may = [True, *((may_see(mask, player) and number < open_) or revealed for number, mask in enumerate(seen))]
-    public = _public(game, names, given, types, may)
-    phrase = game.ruleset.model.says.get(key)
+    public = _public(table, names, given, types, may)
+    phrase = table.rules.model.says.get(key)
     if hidden:
-        spoken = Spoken(game, language)
+        spoken = Spoken(table, state, language)
         text = spoken.word("chooses", actor) or spoken.frame("chooses", who=spoken.text(actor, SEAT))
     else:
-        said = _say(game, phrase, given, types, may, language)
-        text = said if phrase else _plain_choice(game, actor, option, public, names, context, language)
-    layer = game.ruleset.program.reach.procedures[site.procedure]
-    cites = game.ruleset.own_cites(site.core.cites or layer.cites)
+        said = _say(table, state, phrase, given, types, may, language)
+        text = said if phrase else _plain_choice(table, state, actor, option, public, names, context, language)
+    layer = table.rules.program.reach.procedures[site.procedure]
+    cites = table.rules.own_cites(site.core.cites or layer.cites)
     return Line("choice", decision if hidden else key, text, public, actor, layer.spoken, cites, str(site.core.span))
 
 
 def _plain_choice(
-    game: Game, actor: int, option: str, public: dict[str, Any], names: list[str], context: Any, language: str
+    table: Table,
+    state: State,
+    actor: int,
+    option: str,
+    public: dict[str, Any],
+    names: list[str],
+    context: Any,
+    language: str,
 ) -> str:
     chosen = names[1 + len(context) :]
-    who = Spoken(game, language).text(actor, SEAT)
+    who = Spoken(table, state, language).text(actor, SEAT)
     return " ".join([f"{who}:", option.replace("_", " "), *(f"{name} {public[name]}" for name in chosen)])
 
 
-def _event(game: Game, record: tuple[Any, ...], player: int | None, language: str) -> Line:
+def _event(table: Table, state: State, record: tuple[Any, ...], player: int | None, language: str) -> Line:
     _, span, name, seen, *values = record
-    event = game.ruleset.model.events[name]
+    event = table.rules.model.events[name]
     names, types = list(event.fields), list(event.fields.values())
     may = [may_see(mask, player) for mask in seen]
-    public = _public(game, names, values, types, may)
-    phrase = game.ruleset.model.says.get(name) or event.says
-    text = _say(game, phrase, values, types, may, language)
-    layer = rule_at(game, span)
+    public = _public(table, names, values, types, may)
+    phrase = table.rules.model.says.get(name) or event.says
+    text = _say(table, state, phrase, values, types, may, language)
+    layer = rule_at(table, span)
     return Line("event", name, text, public, None, layer[0], layer[1], str(span))
 
 
-def rule_at(game: Game, span: Any) -> tuple[str, tuple[str, ...]]:
+def rule_at(table: Table, span: Any) -> tuple[str, tuple[str, ...]]:
     """The rule in whose text a place lies, and the statements that it follows."""
-    layer = game.ruleset.program.layer_at(span)
-    return (layer.spoken, game.ruleset.own_cites(layer.cites)) if layer is not None else ("", ())
+    layer = table.rules.program.layer_at(span)
+    return (layer.spoken, table.rules.own_cites(layer.cites)) if layer is not None else ("", ())
 
 
-def _mark(game: Game, record: tuple[Any, ...], place: int, language: str) -> Line:
+def _mark(table: Table, state: State, record: tuple[Any, ...], place: int, language: str) -> Line:
     word, number = record[2:4]
     edge, _, of = word.partition(" of ")
-    phrase = game.ruleset.model.says.get(of) if edge == "start" else None
-    text = _say(game, phrase, [], [], [], language)
-    rule = game.ruleset.model.rules.get(of)
-    cites = _cites_of_phase(game, rule, place) if rule is not None and edge == "start" else ()
-    return Line("mark", word, text, {"number": number}, None, of if rule else "", game.ruleset.own_cites(cites))
+    phrase = table.rules.model.says.get(of) if edge == "start" else None
+    text = _say(table, state, phrase, [], [], [], language)
+    rule = table.rules.model.rules.get(of)
+    cites = _cites_of_phase(table, state, rule, place) if rule is not None and edge == "start" else ()
+    return Line("mark", word, text, {"number": number}, None, of if rule else "", table.rules.own_cites(cites))
 
 
-def _cites_of_phase(game: Game, rule: CheckedRule, place: int) -> tuple[str, ...]:
+def _cites_of_phase(table: Table, state: State, rule: CheckedRule, place: int) -> tuple[str, ...]:
     """Statements of the layers that carry out a phase: those whose `when` held at that place of the log."""
-    state: State | None = None
+    then: State | None = None
     cites: list[str] = []
     for layer in reversed(rule.layers):
         if layer.when is not None and layer.layer > 0:
-            state = state or _state_at(game, place)
-            game.machine.meter.refill()
-            if not game.machine.expressions.compile(layer.when)(state, [None] * layer.local_count):
+            then = then or _state_at(state, place)
+            table.machine.meter.refill()
+            if not table.machine.expressions.compile(layer.when)(then, [None] * layer.local_count):
                 continue
         cites[:0] = layer.cites
         if not any(isinstance(node, c.CallBase) for node in descendants(layer.body)):
@@ -216,30 +233,31 @@ def _cites_of_phase(game: Game, rule: CheckedRule, place: int) -> tuple[str, ...
     return tuple(dict.fromkeys(cites))
 
 
-def _state_at(game: Game, place: int) -> State:
+def _state_at(state: State, place: int) -> State:
     """A copy of the state as it was after a record of the log."""
-    state = game.state.clone()
-    for record in reversed(game.state.log[place + 1 :]):
-        put_back(state.cells, record)
-    state.forget()
-    return state
+    then = state.clone()
+    for record in reversed(state.log[place + 1 :]):
+        put_back(then.cells, record)
+    then.forget()
+    return then
 
 
-def _public(game: Game, names: list[str], values: list[Value], types: list[Type], may: list[bool]) -> dict[str, Any]:
+def _public(table: Table, names: list[str], values: list[Value], types: list[Type], may: list[bool]) -> dict[str, Any]:
     return {
-        name: game.ruleset.names.public(value, type_) if allowed else None
+        name: table.rules.names.public(value, type_) if allowed else None
         for name, value, type_, allowed in zip(names, values, types, may, strict=True)
     }
 
 
 def _say(
-    game: Game,
+    table: Table,
+    state: State,
     says: dict[str, Phrase] | None,
     values: list[Value],
     types: list[Type],
     may: list[bool],
     language: str,
-    state: State | None = None,
+    seen: State | None = None,
 ) -> str:
     """A template filled in, in the language or else the first that there is."""
     if not says:
@@ -247,54 +265,54 @@ def _say(
     phrase = says.get(language) or next(iter(says.values()))
     env = [*values, *([None] * (phrase.local_count + 8))]
     hidden = {index for index, allowed in enumerate(may) if not allowed}
-    at, spoken = state or game.state, Spoken(game, language)
+    at, spoken = seen or state, Spoken(table, state, language)
     return "".join(
-        part if isinstance(part, str) else _part(game, part, env, hidden, at, spoken) for part in phrase.parts
+        part if isinstance(part, str) else _part(table, at, part, env, hidden, spoken) for part in phrase.parts
     )
 
 
-def _part(game: Game, part: c.Expression, env: list[Value], hidden: set[int], state: State, spoken: Spoken) -> str:
+def _part(table: Table, state: State, part: c.Expression, env: list[Value], hidden: set[int], spoken: Spoken) -> str:
     if hidden and any(isinstance(node, c.Local) and node.index in hidden for node in descendants(part)):
         return HIDDEN
-    game.machine.meter.refill()
-    return _shown(spoken, game.machine.expressions.closure(part), part.type, state, env)
+    table.machine.meter.refill()
+    return _shown(spoken, table.machine.expressions.closure(part), part.type, state, env)
 
 
 def board_of(
-    game: Game, board: Board, language: str = "en", player: int | None = None, seen: State | None = None
+    table: Table, state: State, board: Board, language: str = "en", player: int | None = None, seen: State | None = None
 ) -> BoardTable:
     """A board as the state has it now, as the player may see it (``seen``, where that is known already); that of the
     end of the game is open to all."""
-    state = (seen or seen_by(game, player)) if board.when != "end of game" else game.state
-    game.machine.meter.refill()
-    spoken = Spoken(game, language)
-    says = {**board.says, **game.ruleset.model.says.get(f"boards.{board.name}", {})}
-    text = _say(game, says, [None] * board.local_count, [], [], language, state)
+    seen = (seen or seen_by(table, state, player)) if board.when != "end of game" else state
+    table.machine.meter.refill()
+    spoken = Spoken(table, state, language)
+    says = {**board.says, **table.rules.model.says.get(f"boards.{board.name}", {})}
+    text = _say(table, state, says, [None] * board.local_count, [], [], language, seen)
     names = tuple(spoken.word(f"boards.{board.name}.{name}") or name for name, _ in board.columns)
     env: list[Value] = [None] * (board.local_count + 8)
     rows = []
-    columns = [(compiled(game, value, player), value.type) for _, value in board.columns]
+    columns = [(compiled(table, state, value, player), value.type) for _, value in board.columns]
     try:
-        rows_of = game.machine.expressions.closure
-        items = tuple(rows_of(board.rows)(state, env)) if board.rows is not None else ([None] if columns else [])
+        rows_of = table.machine.expressions.closure
+        items = tuple(rows_of(board.rows)(seen, env)) if board.rows is not None else ([None] if columns else [])
     except Unseen:
         return BoardTable(board.name, text, names, ((HIDDEN,) * len(columns),))
     for item in items:
         if board.rows is not None:
             env[board.row_local] = item
-        rows.append(tuple(_shown(spoken, value, type_, state, env) for value, type_ in columns))
+        rows.append(tuple(_shown(spoken, value, type_, seen, env) for value, type_ in columns))
     return BoardTable(board.name, text, names, tuple(rows))
 
 
-def is_shown(game: Game, board: Board, player: int | None = None, seen: State | None = None) -> bool:
+def is_shown(table: Table, state: State, board: Board, player: int | None = None, seen: State | None = None) -> bool:
     """Return whether a board is shown now: its condition holds, as far as the player may see what it reads
     (``seen``)."""
     if board.test is None:
         return True
-    state = (seen or seen_by(game, player)) if board.when != "end of game" else game.state
-    game.machine.meter.refill()
+    seen = (seen or seen_by(table, state, player)) if board.when != "end of game" else state
+    table.machine.meter.refill()
     try:
-        return bool(compiled(game, board.test, player)(state, [None] * (board.local_count + 8)))
+        return bool(compiled(table, state, board.test, player)(seen, [None] * (board.local_count + 8)))
     except Unseen:
         return False
 
@@ -307,29 +325,29 @@ def _shown(spoken: Spoken, value: Evaluate, type_: Type, state: State, env: list
         return HIDDEN
 
 
-def view_of(game: Game, player: int | None) -> dict[str, Any]:
+def view_of(table: Table, state: State, player: int | None) -> dict[str, Any]:
     """The state by public names, without what the player may not see."""
-    model, names = game.ruleset.model, game.ruleset.names
-    layout, cells = game.machine.constants.layout, game.state.cells
+    model, names = table.rules.model, table.rules.names
+    layout, cells = table.machine.constants.layout, state.cells
     view: dict[str, Any] = {
         "round": cells[layout.base["round"]],
         "phase": model.phases[p] if 0 <= (p := cells[layout.base["phase"]]) < len(model.phases) else None,
-        **asked(game, player),
+        **asked(table, state, player),
     }
-    veiled = veils(game, player)
-    seats: list[dict[str, Any]] = [{} for _ in game.machine.constants.seats]
+    veiled = veils(table, state, player)
+    seats: list[dict[str, Any]] = [{} for _ in table.machine.constants.seats]
     for name, group in model.groups.items():
         if name == "round" or group.owner not in ("", "seat", "place", "card"):
             continue
         first = layout.base[name]
         if group.owner == "":
-            view[name] = _group_view(game, name, first, veiled.get(first))
+            view[name] = _group_view(table, state, name, first, veiled.get(first))
         elif group.owner == "seat":
-            for seat in game.machine.constants.seats:
-                seats[seat][name] = _group_view(game, name, first + seat, veiled.get(first + seat))
+            for seat in table.machine.constants.seats:
+                seats[seat][name] = _group_view(table, state, name, first + seat, veiled.get(first + seat))
         elif group.owner == "card":
             view[name] = [
-                {"card": names.card(card), "holds": _group_view(game, name, first + card, None)}
+                {"card": names.card(card), "holds": _group_view(table, state, name, first + card, None)}
                 for card in range(layout.count(name))
                 if any(_as_bag(cells[first + card])) and first + card not in veiled
             ]
@@ -343,41 +361,42 @@ def view_of(game: Game, player: int | None) -> dict[str, Any]:
     return view
 
 
-def asked(game: Game, player: int | None) -> dict[str, Any]:
+def asked(table: Table, state: State, player: int | None) -> dict[str, Any]:
     """Return the pending decision and the procedures that lead to it, as a view shows them."""
-    decision = game.decision
+    decision = decision_at(table, state)
+    decisions = [decision, *others_at(decision)] if decision is not None else []
     return {
         "decision": decision.name if decision else None,
         "actor": decision.actor if decision else None,
-        "actors": [each.actor for each in game.decisions],
-        "context": _context(game, player),
-        "procedures": _procedures(game, player),
+        "actors": [each.actor for each in decisions],
+        "context": _context(table, state, player),
+        "procedures": _procedures(table, state, player),
     }
 
 
-def _context(game: Game, player: int | None) -> dict[str, Any]:
+def _context(table: Table, state: State, player: int | None) -> dict[str, Any]:
     """Return the context of a decision, without cards that the player may not see. What is left is told with the
     choice, too."""
-    decision = game.decision
+    decision = decision_at(table, state)
     if decision is None:
         return {}
-    state, env = game.state, decision.env
+    env = decision.env
     values = [value(state, env) for _, value in decision.site.context]
     types = [value.type for _, value in decision.site.ask.context]
     names = [name for name, _ in decision.site.context]
-    may = [may_see(game.machine.visible_in(state, *each), player) for each in zip(values, types, strict=True)]
-    return _public(game, names, values, types, may)
+    may = [may_see(table.machine.visible_in(state, *each), player) for each in zip(values, types, strict=True)]
+    return _public(table, names, values, types, may)
 
 
-def _procedures(game: Game, player: int | None) -> list[dict[str, Any]]:
+def _procedures(table: Table, state: State, player: int | None) -> list[dict[str, Any]]:
     """The procedures under way with their locals, as far as the player may know them."""
-    names = game.ruleset.names
+    names = table.rules.names
     return [
         {
             "rule": rule,
             "locals": {each.name: names.public(each.value, each.type) if each.seen else HIDDEN for each in held},
         }
-        for rule, held in under_way(game, player)
+        for rule, held in under_way(table, state, player)
     ]
 
 
@@ -385,17 +404,17 @@ def _as_bag(value: Value) -> tuple[int, ...]:
     return value if isinstance(value, tuple) else (value,)
 
 
-def _group_view(game: Game, name: str, cell: int, veil: Veil | None) -> Any:
+def _group_view(table: Table, state: State, name: str, cell: int, veil: Veil | None) -> Any:
     """Return the view of a cell; a hidden zone shows its number of cards, and its open top."""
-    group = game.ruleset.model.groups[name]
-    value = game.state.cells[cell]
-    names = game.ruleset.names
+    group = table.rules.model.groups[name]
+    value = state.cells[cell]
+    names = table.rules.names
     if veil is not None and veil.many is None:
         return HIDDEN
     if veil is not None:
         shown: dict[str, Any] = {"count": veil.many}
         if group.top_shows is not None and value:
-            tops = [names.public(back, group.top_shows.type) for back in backs_of(game, group, value)]
+            tops = [names.public(back, group.top_shows.type) for back in backs_of(table, state, group, value)]
             shown.update({"tops": tops} if isinstance(group.type, PilesType) else {"top": tops[0]})
         return shown
     if isinstance(group.type, ZoneType):
@@ -403,3 +422,16 @@ def _group_view(game: Game, name: str, cell: int, veil: Veil | None) -> Any:
     if isinstance(group.type, TokenHolderType) and isinstance(value, tuple):
         return names.public(value, BagType(group.type.name))
     return names.public(value, group.type)
+
+
+def measured(table: Table, state: State) -> GraphDecl | None:
+    """Each link has its length among its values. Where the cards are not dealt yet, links have no length at all."""
+    graph = table.rules.model.graph
+    if graph is None or graph.dealt is None or graph.length is None:
+        return graph
+    cards = state.cells[table.machine.constants.layout.base[graph.dealt]]
+    if len(cards) < len(graph.links):
+        return replace(graph, length=None)
+    lengths = dealt_lengths(table.rules.model)(cards)
+    links = zip(graph.links, lengths, strict=True)
+    return replace(graph, links=[replace(x, values={**x.values, graph.length: n}) for x, n in links])

@@ -17,7 +17,7 @@ from interpreter.base.plurals import counted
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
 from interpreter.engine.citations import Citation, citations_of, options_of
-from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.rules import Rules
 from interpreter.language import core as c
 from interpreter.language.model import RuleLayer, Table, spoken_name
 from interpreter.language.types import NOTHING, IntType, KindType, Type
@@ -123,7 +123,7 @@ class Explanation:
     uses: tuple[Use, ...]
 
 
-def explain(ruleset: Ruleset, name: str) -> list[Explanation]:
+def explain(ruleset: Rules, name: str) -> list[Explanation]:
     """Everything that a name means in a ruleset; ``LookupError`` says which name is near where it means nothing."""
     if name in ruleset.statements:
         return [_statement(ruleset, name)]
@@ -145,13 +145,13 @@ def explain(ruleset: Ruleset, name: str) -> list[Explanation]:
 # --- declarations -----------------------------------------------------------------------------------------------------
 
 
-def _declared(ruleset: Ruleset, section: str, name: str, entries: list[Entry]) -> Explanation:
+def _declared(ruleset: Rules, section: str, name: str, entries: list[Entry]) -> Explanation:
     parts = tuple(part_of(ruleset, section, entry) for entry in reversed(entries))
     facts = tuple((key, value) for key, value in _facts(ruleset, section, name) if value)
     return Explanation(name, WORDS[section], facts, parts, tuple(_uses(ruleset, section, name)))
 
 
-def part_of(ruleset: Ruleset, section: str, entry: Entry) -> Part:
+def part_of(ruleset: Rules, section: str, entry: Entry) -> Part:
     """One layer of a declaration, as it is told."""
     covers = entry.covers
     guards = [guard for guard in (*entry.guards, entry.get("when")) if isinstance(guard, Scalar)]
@@ -168,7 +168,7 @@ def part_of(ruleset: Ruleset, section: str, entry: Entry) -> Part:
     )
 
 
-def _line_cites(ruleset: Ruleset, entry: Entry) -> Iterator[Scalar]:
+def _line_cites(ruleset: Rules, entry: Entry) -> Iterator[Scalar]:
     """The statements that single lines of a verdict and single alternatives cite."""
     rule = ruleset.model.rules.get(entry.name)
     for layer in rule.layers if rule is not None else ():
@@ -201,13 +201,13 @@ def _line(span: Span) -> str:
     return f"{span.file.name}:{span.line}"
 
 
-def quote(ruleset: Ruleset, id: str) -> Quote:
+def quote(ruleset: Rules, id: str) -> Quote:
     """A statement by its id."""
     statement = ruleset.statements.get(id)
     return Quote(id, statement.kind, statement.text, statement.reading) if statement else Quote(id, "", "")
 
 
-def _facts(ruleset: Ruleset, section: str, name: str) -> Iterator[tuple[str, str]]:
+def _facts(ruleset: Rules, section: str, name: str) -> Iterator[tuple[str, str]]:
     model = ruleset.model
     match section:
         case "rules":
@@ -235,13 +235,13 @@ def _facts(ruleset: Ruleset, section: str, name: str) -> Iterator[tuple[str, str
             return
 
 
-def type_text(ruleset: Ruleset, type_: Type) -> str:
+def type_text(ruleset: Rules, type_: Type) -> str:
     """A type in the words of the ruleset, which has its own for a node."""
     graph = ruleset.model.graph
     return re.sub(r"\bnode\b", graph.node, str(type_)) if graph is not None else str(type_)
 
 
-def type_in_words(ruleset: Ruleset, type_: Type) -> str:
+def type_in_words(ruleset: Rules, type_: Type) -> str:
     """A type for readers who know no rule text: ``number``, ``seat or none``."""
     named = type_text(ruleset, type_.sure)
     return _PLAIN.get(named, named) + (" or none" if type_.optional else "")
@@ -250,14 +250,14 @@ def type_in_words(ruleset: Ruleset, type_: Type) -> str:
 _PLAIN = {"bool": "yes or no", "int": "number", "list of int": "list of numbers"}
 
 
-def _place_in_game(ruleset: Ruleset, name: str) -> str:
+def _place_in_game(ruleset: Rules, name: str) -> str:
     model = ruleset.model
     if name in model.phases:
         return f"phase {model.phases.index(name) + 1} of the round"
     return "the set-up" if name == model.setup else ""
 
 
-def _phases(ruleset: Ruleset, trigger: str) -> str:
+def _phases(ruleset: Rules, trigger: str) -> str:
     """The phases in which the event can occur."""
     event = ruleset.model.triggers[trigger].event
     return ", ".join(phase for phase, facts in ruleset.program.reach.phase_facts.items() if event in facts.events)
@@ -266,7 +266,7 @@ def _phases(ruleset: Ruleset, trigger: str) -> str:
 # --- uses -------------------------------------------------------------------------------------------------------------
 
 
-def _uses(ruleset: Ruleset, section: str, name: str) -> Iterator[Use]:
+def _uses(ruleset: Rules, section: str, name: str) -> Iterator[Use]:
     model = ruleset.model
     match section:
         case "rules":
@@ -295,7 +295,7 @@ def _uses(ruleset: Ruleset, section: str, name: str) -> Iterator[Use]:
             return
 
 
-def _places(ruleset: Ruleset, fits: Callable[[Any], bool]) -> list[Use]:
+def _places(ruleset: Rules, fits: Callable[[Any], bool]) -> list[Use]:
     """Yield the positions of matching nodes in the texts of the ruleset, each line once."""
     found = [
         Use(what, _line(node.span))
@@ -306,7 +306,7 @@ def _places(ruleset: Ruleset, fits: Callable[[Any], bool]) -> list[Use]:
     return list(dict.fromkeys(found))
 
 
-def _trees(ruleset: Ruleset) -> Iterator[tuple[str, Any]]:
+def _trees(ruleset: Rules) -> Iterator[tuple[str, Any]]:
     """Every checked text, with what it belongs to."""
     model = ruleset.model
     for name, layer in ruleset.program.reach.procedures.items():
@@ -325,7 +325,7 @@ def _trees(ruleset: Ruleset) -> Iterator[tuple[str, Any]]:
     yield "round", model.phase_guards
 
 
-def _owner(ruleset: Ruleset, procedure: str, layer: RuleLayer) -> str:
+def _owner(ruleset: Rules, procedure: str, layer: RuleLayer) -> str:
     name = spoken_name(procedure)
     if name in ruleset.model.rules:
         return f"rule `{name}` ({layer.file})"
@@ -335,7 +335,7 @@ def _owner(ruleset: Ruleset, procedure: str, layer: RuleLayer) -> str:
 # --- cells and statements ---------------------------------------------------------------------------------------------
 
 
-def _cell(ruleset: Ruleset, name: str, keys: list[str]) -> Explanation:
+def _cell(ruleset: Rules, name: str, keys: list[str]) -> Explanation:
     """One cell of a table, by its keys as they are written in a rule."""
     table, place = cell_place(ruleset, name, keys)
     shown = ruleset.names.text(table.cells[place], table.gives)
@@ -348,7 +348,7 @@ def _cell(ruleset: Ruleset, name: str, keys: list[str]) -> Explanation:
     return Explanation(f"{name}[{', '.join(keys)}]", "cell", facts, parts, tuple(_uses(ruleset, "tables", name)))
 
 
-def cell_place(ruleset: Ruleset, name: str, keys: list[str]) -> tuple[Table, tuple[int, ...]]:
+def cell_place(ruleset: Rules, name: str, keys: list[str]) -> tuple[Table, tuple[int, ...]]:
     """A table, and where in it a cell stands, by its keys as they are written. Raises ``LookupError``."""
     table = ruleset.model.tables.get(name)
     if table is None:
@@ -383,7 +383,7 @@ def _cell_of(entry: Entry, keys: list[str]) -> str:
     return ""
 
 
-def _key(ruleset: Ruleset, table: Table, index: int, text: str) -> int:
+def _key(ruleset: Rules, table: Table, index: int, text: str) -> int:
     type_ = table.key_types[index]
     if isinstance(type_, KindType):
         members = ruleset.names.members(type_.name)
@@ -399,7 +399,7 @@ def _number_word(type_: Type) -> str:
     return "whole number" if isinstance(type_, IntType) else str(type_)
 
 
-def _statement(ruleset: Ruleset, id: str) -> Explanation:
+def _statement(ruleset: Rules, id: str) -> Explanation:
     """A statement: its words, what cites it, and the scenarios that show it."""
     from interpreter.testing.suite import suite_of
 

@@ -41,14 +41,14 @@ def conditions_of(game: Game, choice: dict[str, object], language: str = "en") -
 
     ``IllegalMove`` where there is no such alternative, or a value is not of its type.
     """
-    number, values = decoded(game, choice, language)
+    number, values = decoded(game.table, game.decision, choice, language)
     return list(_Asker(game, language).of_choice(number, values))
 
 
 class _Asker:
     def __init__(self, game: Game, language: str) -> None:
         self._game = game
-        self._names = Spoken(game, language)
+        self._names = Spoken(game.table, game.state, language)
 
     def of_choice(self, number: int, values: tuple[Value, ...]) -> Iterator[Asked]:
         game, decision = self._game, self._game.decision

@@ -46,7 +46,7 @@ class Account:
 def account_of(ruleset: Ruleset, kept: Kept, number: str, language: str = "en") -> Account:
     """Return the provenance of the line with this number."""
     game = play_again(ruleset, kept)
-    lines = list(numbered_lines(game, language=language))
+    lines = list(numbered_lines(game.table, game.state, language=language))
     place = next((place for place, (own, _) in enumerate(lines) if own == number), None)
     if place is None:
         raise LookupError(_no_line(number, lines))
@@ -96,7 +96,7 @@ def _moment(game: Game, lines: list[tuple[str, Line]], language: str) -> str:
 
 def _values(game: Game, line: Line, language: str) -> Iterator[tuple[str, str]]:
     """Describe the values of an event or a choice."""
-    model, names = game.ruleset.model, Spoken(game, language)
+    model, names = game.ruleset.model, Spoken(game.table, game.state, language)
     if line.kind == "event":
         types: dict[str, Type] = model.events[line.name].fields
     else:
@@ -122,13 +122,15 @@ def _stopped(game: Game, kept: Kept, choice: int, noted: int, language: str) -> 
     try:
         with _stopping(game, noted):
             if before is None:
-                game.ruleset.new_game(header["players"], header["seed"], header.get("settings"), header.get("chance"))
+                Game.begin(game.table, header["seed"], header.get("chance"))
             else:
                 by, made = game.choices[choice - 1]
                 before.apply(made, by)
     except _Reached as reached:
         places = [("", reached.span), *(caller[:2] for caller in reached.chain)]
-        owners = [(rule_at(game, span)[0] or rule.partition("@")[0], span) for rule, span in places if span is not None]
+        owners = [
+            (rule_at(game.table, span)[0] or rule.partition("@")[0], span) for rule, span in places if span is not None
+        ]
         for name, same in groupby(owners, lambda pair: pair[0]):
             yield Use(_called(game, name, language), _short(str(next(same)[1])))
 

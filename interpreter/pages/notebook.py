@@ -9,6 +9,7 @@ from interpreter.base.plurals import counted
 from interpreter.drawing.board import drawn
 from interpreter.drawing.picture import picture_of, unplayed
 from interpreter.engine.game import Game
+from interpreter.engine.rules import Rules
 from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.views import BoardTable, board_of, is_shown
 from interpreter.language.types import SEAT
@@ -33,7 +34,7 @@ def game_cell(game: Game, player: int | None = None) -> str:
     return _cell([*_state(game, player), *_asked(game, player)])
 
 
-def ruleset_cell(ruleset: Ruleset) -> str:
+def ruleset_cell(ruleset: Rules) -> str:
     """Render a ruleset and its graph for a notebook."""
     facts = [("id", f"`{ruleset.id}`"), ("players", str(ruleset.players)), ("overlays", ", ".join(ruleset.overlays))]
     pairs = tuple(((name,), (value,)) for name, value in facts if value)
@@ -47,8 +48,8 @@ def _cell(blocks: list[Block]) -> str:
 def _state(game: Game, player: int | None) -> Iterator[Block]:
     yield Paragraph((Strong(game.ruleset.title),))
     for board in game.ruleset.model.boards:
-        if (board.when == "end of game") == game.is_over and is_shown(game, board, player):
-            yield from _board(board_of(game, board, "en", player))
+        if (board.when == "end of game") == game.is_over and is_shown(game.table, game.state, board, player):
+            yield from _board(board_of(game.table, game.state, board, "en", player))
     yield from _graph(game)
 
 

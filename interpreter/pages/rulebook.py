@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from interpreter.compare.play_order import Topic, nodes_of, places_of
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset
-from interpreter.engine.table import default_settings
+from interpreter.engine.setup import default_settings
 from interpreter.kernel.state import Value
 from interpreter.language import core as c
 from interpreter.language.model import Group, Guard, Phrase, Table
@@ -38,7 +38,7 @@ from interpreter.pages.page import (
     joined,
     titled,
 )
-from interpreter.pages.rules import Teller
+from interpreter.pages.rule_sections import Teller
 from interpreter.reading.compose import Entry, amended, word, words
 
 if TYPE_CHECKING:
@@ -216,8 +216,7 @@ class _Book:
         from interpreter.drawing.picture import picture_of
 
         if self.settings:
-            before, players = self._unplayed, self.players or self.ruleset.players.usual
-            begun = (Game.begin(before.ruleset, players, seed, before.settings, None) for seed in range(SET_UPS))
+            begun = (Game.begin(self._unplayed.table, seed, None) for seed in range(SET_UPS))
             first, *others = (picture_of(game) for game in begun)
             if all(other == first for other in others):
                 return first
@@ -229,7 +228,7 @@ class _Book:
         players = self.players or self.ruleset.players.usual
         ruleset = self.ruleset.for_players(players)
         settings = {**default_settings(ruleset.model), **self.settings}
-        return Game.seated(ruleset, players, 0, settings, None)
+        return Game.seated(ruleset.table(players, settings), 0, None)
 
     def _nodes(self) -> Grid:
         graph = self.model.graph

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from interpreter.base.diagnostics import RulesetError
 from interpreter.engine.decision import Decision, Option
-from interpreter.engine.game import Game
+from interpreter.engine.game import Game, new_game
 from interpreter.engine.refusal import IllegalMove
+from interpreter.engine.rules import Rules
 from interpreter.engine.ruleset import Ruleset, find, load
 from interpreter.reading.compose import ALLOW_UNDEFINED, words
 
@@ -85,7 +86,7 @@ def keep(game: Game, write: Callable[[str], object]) -> None:
     """Writes a game that was played without a recorder: its choices are made again beside it."""
     recorder = Recorder(write)
     saved = json.loads(game.to_json())
-    copy = game.ruleset.new_game(saved["players"], saved["seed"], saved["settings"], saved.get("chance"))
+    copy = Game.begin(game.table, saved["seed"], saved.get("chance"))
     recorder.begin(copy)
     for by, choice in game.choices:
         decision = copy.decision_of(by)
@@ -156,7 +157,7 @@ def _found(overlay: str, shelf: Shelf, beside: Sequence[Path]) -> str:
     return str(places[0]) if places else overlay
 
 
-def unknown_settings(ruleset: Ruleset, kept: Kept) -> list[str]:
+def unknown_settings(ruleset: Rules, kept: Kept) -> list[str]:
     """Settings of a kept game that another ruleset, by which it is played again, does not have."""
     if ruleset.id == kept.header["ruleset"] or kept.header["players"] not in ruleset.players:
         return []
@@ -164,13 +165,13 @@ def unknown_settings(ruleset: Ruleset, kept: Kept) -> list[str]:
     return [name for name in kept.header.get("settings", {}) if not ruleset.has_setting(name)]
 
 
-def play_again(ruleset: Ruleset, kept: Kept, until: int | None = None) -> Game:
+def play_again(ruleset: Rules, kept: Kept, until: int | None = None) -> Game:
     """The game after its choices, or the first so many. Raises :class:`Difference` where it goes another way."""
     header = kept.header
     lacking = unknown_settings(ruleset, kept)
     settings = {name: value for name, value in header.get("settings", {}).items() if name not in lacking}
     try:
-        game = ruleset.new_game(header["players"], header["seed"], settings, header.get("chance"))
+        game = new_game(ruleset, header["players"], header["seed"], settings, header.get("chance"))
     except ValueError as error:
         raise Difference(0, str(error)) from None
     for number, line in enumerate(kept.choices[:until], 1):

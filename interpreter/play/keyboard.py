@@ -48,7 +48,7 @@ def numbered(game: Game, decision: Decision, codes: Sequence[Code], language: st
     """The options in words, each with its number. Where the log leaves it to events to tell what was done, an option
     stands as it is typed, and beside it what the first event will say. Of a long list, options that differ in their
     last value share a line, which shows how to type one of them."""
-    entries, names = list(enumerate(codes, 1)), Spoken(game, language)
+    entries, names = list(enumerate(codes, 1)), Spoken(game.table, game.state, language)
     lines: list[str] = []
     for number, group in groupby(entries, key=lambda entry: entry[1][0]):
         options, site = list(group), decision.site.options[number]
@@ -79,7 +79,7 @@ def _single(
     ways = [_as_typed(names, option, values) for _, (_, values) in entries]
     width = max(map(len, ways))
     for (number, code), way in zip(entries, ways, strict=True):
-        words = words_of(names.game, decision, code, names.language)
+        words = words_of(names.table, decision, code, names.language)
         then = foresight.first(code) if foresight else ""
         yield f"{number:>9}  {words or (f'{way:<{width}}  {then}' if then else way)}"
 
@@ -153,7 +153,7 @@ def understood(game: Game, decision: Decision, text: str, language: str = "en") 
         raise ValueError(frame(language, "typed.incomplete", error=str(error).lower())) from None
     if not words:
         raise ValueError(frame(language, "typed.nothing"))
-    names = Spoken(game, language)
+    names = Spoken(game.table, game.state, language)
     option = _option(decision, words[0], names)
     choice: dict[str, Any] = {"do": option.name}
     choices = {item.name: item for item in option.core.choices}

@@ -9,7 +9,7 @@ from interpreter.bots.player import Bot, Stream
 from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.decision import Decision, Option
 from interpreter.engine.game import Game, Result
-from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.rules import Rules
 from interpreter.kernel.chance import ChanceSource
 from interpreter.kernel.listeners import listen
 from interpreter.kernel.state import State
@@ -34,7 +34,7 @@ class Watcher(Protocol):
         ...
 
 
-def who_decides(bots: Sequence[Bot], decision: Decision, ruleset: Ruleset) -> Bot:
+def who_decides(bots: Sequence[Bot], decision: Decision, ruleset: Rules) -> Bot:
     """The bot that decides. A seat that the rules play decides nothing: :class:`RuleFailure` where it should."""
     if decision.actor < len(bots):
         return bots[decision.actor]
@@ -55,7 +55,7 @@ class Match:
 
     def __init__(
         self,
-        ruleset: Ruleset,
+        ruleset: Rules,
         bots: Sequence[Bot],
         seed: int = 0,
         settings: Mapping[str, Any] | None = None,
@@ -71,7 +71,7 @@ class Match:
         if game is not None:
             self.game = game
         else:
-            self.game = Game.seated(ruleset, len(bots), seed, ruleset.settings(settings or {}), chance)
+            self.game = Game.seated(ruleset.table(len(bots), ruleset.settings(settings or {})), seed, chance)
         if self.watchers:
             listen(self.game.state, self._moment)
         if game is None:

@@ -16,8 +16,8 @@ from interpreter.compiler.build.shapes import NO_INDEX, NO_NUMBER, WORD, Shapes,
 from interpreter.compiler.wasm.codec import Codec
 from interpreter.compiler.wasm.standalone import EXPORTS, StandaloneModule, standalone_module
 from interpreter.compiler.wasm.whole_games import BOT_STREAM
+from interpreter.engine.rules import Table
 from interpreter.engine.ruleset import Ruleset
-from interpreter.engine.table import Table
 from interpreter.engine.values import Names
 from interpreter.kernel.chance import name_hash
 from interpreter.kernel.state import Value

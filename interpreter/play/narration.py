@@ -8,6 +8,7 @@ from typing import Any
 from interpreter.bots.player import Code
 from interpreter.engine.decision import Decision, Option
 from interpreter.engine.game import Game
+from interpreter.engine.rules import Table
 from interpreter.engine.views import BoardTable, Line, Spoken, board_of, is_shown, lines_since
 from interpreter.kernel.effects import CHOICE, MARK
 from interpreter.kernel.state import Value
@@ -27,14 +28,14 @@ class Narrator:
     def moment(self, game: Game, word: str) -> None:
         self.lines(game)
         for board in game.ruleset.model.boards:
-            if board.when == word and is_shown(game, board, self.player):
-                self.tell(board_of(game, board, self.language, self.player))
+            if board.when == word and is_shown(game.table, game.state, board, self.player):
+                self.tell(board_of(game.table, game.state, board, self.language, self.player))
 
     def boards(self, game: Game) -> None:
         """All boards as they are now, for who comes in the middle of a game."""
         for board in game.ruleset.model.boards:
-            if board.when != "end of game" and is_shown(game, board, self.player):
-                self.tell(board_of(game, board, self.language, self.player))
+            if board.when != "end of game" and is_shown(game.table, game.state, board, self.player):
+                self.tell(board_of(game.table, game.state, board, self.language, self.player))
 
     def chosen(self, game: Game, decision: Decision, option: Option) -> None:
         self.lines(game)
@@ -42,7 +43,7 @@ class Narrator:
     def lines(self, game: Game) -> None:
         """Tells what has not been told. Sealed choices are told again when they are revealed: reading starts anew at
         the first of them until then."""
-        found = list(lines_since(game, self._start, self.player, self.language))
+        found = list(lines_since(game.table, game.state, self._start, self.player, self.language))
         for line in found[self._told :]:
             self.tell(line)
         self._told = len(found)
@@ -65,23 +66,24 @@ def _sealed(log: list[tuple[Any, ...]]) -> bool:
     return waiting
 
 
-def without_actor(game: Game, actor: int, text: str, language: str) -> str:
+def without_actor(names: Spoken, actor: int, text: str) -> str:
     """A line of the log that begins with who does something, without that."""
-    return text.removeprefix(Spoken(game, language).text(actor, SEAT)).strip()
+    return text.removeprefix(names.text(actor, SEAT)).strip()
 
 
-def words_of(game: Game, decision: Decision, code: Code, language: str = "en") -> str:
+def words_of(table: Table, decision: Decision, code: Code, language: str = "en") -> str:
     """An option in the words that the log will have for it, without the actor; nothing where the ruleset has none."""
-    site, state, names = decision.site, game.state, Spoken(game, language)
+    site, state = decision.site, decision.state
+    names = Spoken(table, state, language)
     option = site.ask.options[code[0]]
-    phrases = game.ruleset.model.says.get(f"{decision.name}.{option.name}") or {}
+    phrases = table.rules.model.says.get(f"{decision.name}.{option.name}") or {}
     phrase = phrases.get(language) or next(iter(phrases.values()), None)
     if phrase is None:
         return ""
     context = [value(state, decision.env) for _, value in site.context]
     env: list[Value] = [decision.actor, *context, *code[1], *([None] * (phrase.local_count + 8))]
-    compile_ = game.machine.expressions.compile
+    compile_ = table.machine.expressions.compile
     parts = [
         part if isinstance(part, str) else names.text(compile_(part)(state, env), part.type) for part in phrase.parts
     ]
-    return without_actor(game, decision.actor, "".join(parts), language)
+    return without_actor(names, decision.actor, "".join(parts))

@@ -7,7 +7,7 @@ from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.decision import Decision
 from interpreter.engine.game import Game
 from interpreter.engine.observation import hidden_from
-from interpreter.engine.views import lines_since
+from interpreter.engine.views import Spoken, lines_since
 from interpreter.kernel.effects import CHOICE, MARK, NOTE, changes
 from interpreter.play.narration import without_actor
 
@@ -35,8 +35,8 @@ class Foresight:
         if at is None:
             return ""
         actor = self.decision.actor
-        line = next(lines_since(tried, at, actor, self.language))
-        return without_actor(self.game, actor, line.text, self.language)
+        line = next(lines_since(tried.table, tried.state, at, actor, self.language))
+        return without_actor(Spoken(self.game.table, self.game.state, self.language), actor, line.text)
 
     def _event(self, tried: Game) -> int | None:
         """Return the index of the first event in the log, if the player knows everything before it."""

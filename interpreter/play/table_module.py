@@ -11,8 +11,8 @@ from interpreter.compiler.build.module_builder import ModuleBuilder
 from interpreter.compiler.passes import stages
 from interpreter.compiler.passes.context import Functions
 from interpreter.compiler.wasm.assemble import built
+from interpreter.engine.rules import Table
 from interpreter.engine.ruleset import Ruleset
-from interpreter.engine.table import Table
 
 __all__ = ["RANDOM", "module_builder", "module_forms", "rule_of"]
 

@@ -18,7 +18,7 @@ from interpreter.compiler.constants import RuleFailure
 from interpreter.compiler.wasm.compiled_machine import CompiledMachine
 from interpreter.compiler.wasm.whole_games import MEASURED, MOST_GAMES, Facts, Games, Whole
 from interpreter.engine.game import Game
-from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.rules import Rules
 from interpreter.play.match import MAXIMUM_DECISIONS, Match
 from interpreter.simulate.measurements import Packed, Taken, reading, taken
 
@@ -80,14 +80,14 @@ class Row:
 
 
 def simulate(
-    ruleset: Ruleset, bots: Sequence[Bot], games: int, seed: int = 0, settings: Mapping[str, Any] | None = None
+    ruleset: Rules, bots: Sequence[Bot], games: int, seed: int = 0, settings: Mapping[str, Any] | None = None
 ) -> Iterator[Row]:
     """Plays so many games, one row after another. ``ValueError`` for players or settings that are not allowed."""
     return played(ruleset, bots, range(seed, seed + games), settings)
 
 
 def played(
-    ruleset: Ruleset,
+    ruleset: Rules,
     bots: Sequence[Bot],
     seeds: Iterable[int],
     settings: Mapping[str, Any] | None = None,
@@ -116,7 +116,7 @@ MAKING = 1.0
 class WholeGames:
     """Plays games of one table in its module, where that can be."""
 
-    def __init__(self, ruleset: Ruleset, bots: Sequence[Bot]) -> None:
+    def __init__(self, ruleset: Rules, bots: Sequence[Bot]) -> None:
         self.ruleset, self.bots = ruleset.for_players(len(bots)), bots
         self._wanted = [wanted(self.ruleset, bot) for bot in bots]
         self._can = None not in self._wanted
@@ -143,7 +143,9 @@ class WholeGames:
         if self._machine is None or self._settings != settings:
             players = len(self.bots)
             self.ruleset.check_players(players)
-            Game.seated(self.ruleset, players, 0, self.ruleset.settings(settings or {}), None)  # or what refuses them
+            Game.seated(
+                self.ruleset.table(players, self.ruleset.settings(settings or {})), 0, None
+            )  # or what refuses them
             self._machine = self.ruleset.table(players, self.ruleset.settings(settings or {})).machine
             self._settings = settings
         return self._with(self._machine, left)
@@ -236,7 +238,7 @@ class WholeGames:
 
 
 def _row(
-    ruleset: Ruleset, bots: Sequence[Bot], seed: int, settings: Mapping[str, Any] | None, stopped: Callable[[], bool]
+    ruleset: Rules, bots: Sequence[Bot], seed: int, settings: Mapping[str, Any] | None, stopped: Callable[[], bool]
 ) -> Row | None:
     start = process_time()
     match = Match(ruleset, bots, seed, settings)

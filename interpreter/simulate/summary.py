@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from interpreter.compiler.wasm.whole_games import CURVE, FINAL, MET, TABLE, wanted
-from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.rules import Rules
 from interpreter.language.model import Measure, MeasureKey
 from interpreter.language.types import SEAT, SeatType
 from interpreter.simulate.confidence import share_interval
@@ -18,7 +18,7 @@ from interpreter.simulate.totals import Of, Spread, Totals
 __all__ = ["in_order", "seat_names", "summary", "summed_up", "together"]
 
 
-def summary(ruleset: Ruleset, bots: Sequence[str], rows: Iterable[Row]) -> dict[str, Any]:
+def summary(ruleset: Rules, bots: Sequence[str], rows: Iterable[Row]) -> dict[str, Any]:
     """Games in numbers: as :func:`summed_up`."""
     totals = Totals()
     for row in rows:
@@ -26,7 +26,7 @@ def summary(ruleset: Ruleset, bots: Sequence[str], rows: Iterable[Row]) -> dict[
     return summed_up(ruleset, bots, totals)
 
 
-def summed_up(ruleset: Ruleset, bots: Sequence[str], totals: Totals) -> dict[str, Any]:
+def summed_up(ruleset: Rules, bots: Sequence[str], totals: Totals) -> dict[str, Any]:
     """Games in numbers, as plain data. ``bots`` are the names of those who play; ``share`` splits a shared win.
 
     ``measures`` are as games end, ``curves`` by round, ``tables`` for each thing that an event was about.
@@ -65,7 +65,7 @@ def seat_names(bots: Sequence[str], places: Iterable[tuple[int, ...]]) -> list[s
     return [*bots, *("rules" for place in beside if place)]
 
 
-def _seat(ruleset: Ruleset, bot: str, seat: int, totals: Totals) -> dict[str, Any]:
+def _seat(ruleset: Rules, bot: str, seat: int, totals: Totals) -> dict[str, Any]:
     finished = sum(games for places, games in totals.places.items() if places)
     won = {places: games for places, games in totals.places.items() if places and places[seat] == 1}
     share = None
@@ -95,7 +95,7 @@ def _at_end(measure: Measure, seats: int, found: Numbers) -> Any:
     return [ends.get((0, (seat,)), none).told() for seat in range(seats)]
 
 
-def _curve(ruleset: Ruleset, measure: Measure, found: Numbers) -> list[dict[str, Any]]:
+def _curve(ruleset: Rules, measure: Measure, found: Numbers) -> list[dict[str, Any]]:
     """For each thing its mean in each round, over the games that come so far."""
     rounds: dict[Of, dict[int, Spread]] = {}
     for (number, of), spread in found[CURVE].items():
@@ -113,7 +113,7 @@ def _curve(ruleset: Ruleset, measure: Measure, found: Numbers) -> list[dict[str,
     ]
 
 
-def _table(ruleset: Ruleset, measure: Measure, found: Numbers) -> list[dict[str, Any]]:
+def _table(ruleset: Rules, measure: Measure, found: Numbers) -> list[dict[str, Any]]:
     """For each thing that an event was about how often it was met, in how many games, its numbers, and the share of the
     win of its seats."""
     own = measure.seat
@@ -160,7 +160,7 @@ def together(tables: dict[str, Any]) -> list[list[str]]:
     return list(found.values())
 
 
-def _about(ruleset: Ruleset, keys: Sequence[MeasureKey], of: Of) -> dict[str, Any]:
+def _about(ruleset: Rules, keys: Sequence[MeasureKey], of: Of) -> dict[str, Any]:
     """Return the subject of a line, for programs and in words."""
     seat = SEAT
     words = (

@@ -17,7 +17,7 @@ from interpreter.base.source import Span
 from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.citations import Citation, citations_of, options_of
 from interpreter.engine.ruleset import Ruleset
-from interpreter.engine.table import default_settings, set_table
+from interpreter.engine.setup import default_settings, set_up
 from interpreter.language import core as c
 from interpreter.language.model import GraphDecl, Group, Model, Role, RuleLayer, Table
 from interpreter.language.types import (
@@ -96,7 +96,7 @@ def _can_be_set(ruleset: Ruleset) -> bool:
     """Return whether there is a game at all: a mutant that fits no table would be noticed by every scenario."""
     program = replace(ruleset.program, model=ruleset.model)
     try:
-        set_table(program, ruleset.players.usual, default_settings(ruleset.model))
+        set_up(program, ruleset.players.usual, default_settings(ruleset.model))
     except (RulesetError, RuleFailure):
         return False
     return True

@@ -51,7 +51,7 @@ class Recording:
         texts.extend(f"seats[{seat}].{group.name}" for seat in seats for group in groups if group.owner == "seat")
         for text in texts:
             try:
-                written = literal(self.game, *value_of(self.game, text))
+                written = literal(self.game.ruleset, *value_of(self.game.table, self.game.state, text))
             except (RulesetError, RuleFailure):  # the group of another role's seats
                 continue
             if written is not None:

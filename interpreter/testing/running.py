@@ -17,6 +17,7 @@ from interpreter.compiler.reach import reach_of
 from interpreter.engine.failing_values import Because, text_of
 from interpreter.engine.game import Game
 from interpreter.engine.refusal import IllegalMove, because_of
+from interpreter.engine.rules import Rules
 from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.sight import Unseen, compiled, seen_by
 from interpreter.kernel.chance import Scripted
@@ -125,7 +126,8 @@ def begun(checked: Checked, ruleset: Ruleset) -> Game:
     players = scenario.players or ruleset.players.usual
     ruleset.check_players(players)
     settings = ruleset.settings(scenario.settings)
-    game = Game.seated(_with_blocks(ruleset, checked.blocks), players, scenario.seed, settings, scenario.chance)
+    table = _with_blocks(ruleset, checked.blocks).table(players, settings)
+    game = Game.seated(table, scenario.seed, scenario.chance)
     then = ""
     if scenario.phase is not None:
         then = scenario.phase.text
@@ -245,7 +247,7 @@ def _refused(game: Game, checked: Checked, refusal: Refusal) -> Iterator[Failure
         yield Failure(f"`{move.choice['do']}` is not refused", move.span)
 
 
-def _rightly(error: IllegalMove, refusal: Refusal, ruleset: Ruleset, waits: tuple[str, ...] = ()) -> Iterator[Failure]:
+def _rightly(error: IllegalMove, refusal: Refusal, ruleset: Rules, waits: tuple[str, ...] = ()) -> Iterator[Failure]:
     """Return whether a choice was refused by a rule, the one that is named, with the statements named of its own
     books."""
     if not error.reasons:
@@ -284,7 +286,7 @@ def _holds(game: Game, line: Scalar, condition: c.Expression, size: int) -> Iter
     text = " ".join(line.text.split())
     try:
         if not game.machine.expressions.compile(condition)(game.state, env):
-            because = because_of(game)
+            because = because_of(game.table, game.state)
             notes, compared = tuple(because.why_not(condition, env)), tuple(_compared(because, condition, env))
             yield Failure(f"`{text}` does not hold", line.span, notes, compared)
     except RuleFailure as error:
@@ -299,7 +301,9 @@ def _seen(game: Game, sight: Sight, value: c.Expression, size: int) -> Iterator[
         return
     game.machine.meter.refill()
     try:
-        found = compiled(game, value, sight.seat)(seen_by(game, sight.seat), [None] * size)
+        found = compiled(game.table, game.state, value, sight.seat)(
+            seen_by(game.table, game.state, sight.seat), [None] * size
+        )
         words = game.ruleset.names.text(found, value.type)
     except Unseen:
         if sight.sees:

@@ -21,6 +21,7 @@ from interpreter.engine.determinization import Memory, otherwise, uppermost
 from interpreter.engine.game import Game
 from interpreter.engine.observation import Draw, known_apart, shown, shown_apart
 from interpreter.engine.refusal import IllegalMove
+from interpreter.engine.restore import load_game
 from interpreter.engine.views import lines_since
 from interpreter.kernel.chance import Draws
 from interpreter.kernel.effects import CHOICE, MARK, NOTE, changes
@@ -191,7 +192,7 @@ class Examiner:
         if self.thorough or not self._now("saves", 8) or "given" in game.ruleset.program.reach.procedures:
             return
         try:
-            same = game.ruleset.load_game(game.to_json()).digest() == game.digest()
+            same = load_game(game.ruleset, game.to_json()).digest() == game.digest()
             if not same:
                 yield Trouble("copies", "a saved game that is loaded is another one", _asking(game))
         except ValueError as error:
@@ -332,7 +333,10 @@ class Examiner:
             other.apply(choice.as_dict())
             if self._asks(other) != self._asks(self.game):
                 return
-            mine, theirs = (list(lines_since(*pair, player)) for pair in ((self.game, start), (other, 0)))
+            mine, theirs = (
+                list(lines_since(game.table, game.state, since, player))
+                for game, since in ((self.game, start), (other, 0))
+            )
         except (IllegalMove, RuleFailure):  # what is hidden may decide what can be done: it gives nothing away in words
             return
         if [(a.kind, a.name) for a in mine] != [(b.kind, b.name) for b in theirs]:

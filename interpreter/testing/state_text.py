@@ -28,7 +28,7 @@ def lines_to(first: Game, then: Game) -> list[str]:
     for group, cell, name in holders:
         value = then.state.cells[cell]
         if not isinstance(group.type, HolderType) and first.state.cells[cell] != value:
-            said = literal(first, value, group.type)
+            said = literal(first.ruleset, value, group.type)
             if said is not None:
                 found.append(f"{name} = {said}")
     return found

@@ -184,7 +184,7 @@ def _played(
     asked, ruleset = ruleset, ruleset.for_players(course.players)
     moments: list[Moment] = []
     try:
-        game = Game.seated(ruleset, course.players, course.seed, ruleset.settings(course.settings), None)
+        game = Game.seated(ruleset.table(course.players, ruleset.settings(course.settings)), course.seed, None)
     except (ValueError, RulesetError):  # settings by chance that the ruleset refuses
         played.refused += 1
         return

@@ -10,11 +10,12 @@ from interpreter.compare.counterfactual import at_once, changes_of, compared, co
 from interpreter.compare.variation import broken_laws, going_on, varied
 from interpreter.engine.queries import value_of
 from interpreter.engine.refusal import IllegalMove
+from interpreter.engine.rules import Rules
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.simulate.simulation import Row
 
 
-def bots(ruleset: Ruleset) -> list[Bot]:
+def bots(ruleset: Rules) -> list[Bot]:
     return bots_of("random", ruleset, 2)
 
 
@@ -90,7 +91,7 @@ def test_a_cell_of_a_table() -> None:
     ruleset = load("germany-2018")
     game = ruleset.new_game(4, seed=1)
     changed = going_on(game, varied(ruleset, [("stage_2_cities", ("4",), "6")]), {}, 5)
-    assert [value_of(each, "stage_2_cities[players]")[0] for each in (game, changed)] == [7, 6]
+    assert [value_of(each.table, each.state, "stage_2_cities[players]")[0] for each in (game, changed)] == [7, 6]
     assert [law.split(" its")[0] for law in broken_laws(changed)] == ["`stage_2_cities` breaks"]
     assert list(broken_laws(game)) == []
     with pytest.raises(ValueError, match="want a whole number"):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-from functools import cache
 from itertools import permutations
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from interpreter.compare.differences import Comparison, differences
 from interpreter.compare.operands import sides_of
 from interpreter.engine.ruleset import load
 from tests.play.toy import ROOT, changed
+from tests.support import shared
 
 HERE = Path(__file__).parent
 EDITIONS = {"2018": "{}-2018", "2004": "{}-2004", "brettspielwelt": "bsw-{}"}
@@ -31,7 +31,7 @@ def read(name: str) -> list[dict[str, str]]:
     return list(csv.DictReader((HERE / name).open(encoding="utf-8")))
 
 
-@cache
+@shared
 def compared(id: str) -> Compared:
     return Compared(load(id))
 

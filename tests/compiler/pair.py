@@ -12,10 +12,11 @@ from interpreter.base.diagnostics import RulesetError
 from interpreter.compiler.constants import RuleFailure
 from interpreter.compiler.wasm.compiled_machine import CompiledMachine
 from interpreter.engine.ruleset import Ruleset, load
-from interpreter.engine.table import set_table
+from interpreter.engine.setup import set_up
 from interpreter.kernel.chance import Seeded
 from interpreter.kernel.effects import CHOICE
 from interpreter.kernel.state import State, Value
+from tests.support import shared
 
 __all__ = [
     "CASES",
@@ -36,7 +37,7 @@ SHIPPED = ["germany-2018", "usa-2018+start-cities", "goofspiel"]
 MOST_DECISIONS = 600
 
 
-@cache
+@shared
 def ruleset(name: str) -> Ruleset:
     """A shipped ruleset by its id, one of the cases by its path; overlays of the case's folder after a `+`."""
     path, _, overlay = name.partition("+")
@@ -133,11 +134,11 @@ def told(do: Callable[[], object]) -> str | None:
     return None
 
 
-@cache
+@shared
 def machines(name: str, players: int) -> tuple[CompiledMachine, CompiledMachine, State]:
     played = ruleset(name).for_players(players)
     program, values = played.program, played.settings({})
-    plain, fast = set_table(program, players, values), set_table(program, players, values)
+    plain, fast = set_up(program, players, values), set_up(program, players, values)
     plain.machine.plain, fast.machine.plain = True, False
     assert fast.machine.compile() is not None
     assert plain.first.cells == fast.first.cells

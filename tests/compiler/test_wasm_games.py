@@ -8,7 +8,6 @@ from __future__ import annotations
 import random
 import struct
 from collections.abc import Sequence
-from functools import cache
 from typing import Any
 
 import pytest
@@ -23,6 +22,7 @@ from interpreter.compiler.wasm.codec import Codec
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.kernel.state import State
 from interpreter.play.match import Match, streams_for
+from tests.support import shared
 
 wasmtime: Any = pytest.importorskip("wasmtime")
 
@@ -130,7 +130,7 @@ class Pair:
         return found
 
 
-@cache
+@shared
 def pair(name: str) -> Pair:
     return Pair(name)
 

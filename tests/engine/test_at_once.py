@@ -10,7 +10,6 @@ import pytest
 
 from interpreter.bots.player import Stream
 from interpreter.engine.determinization import Worlds
-from interpreter.engine.game import Game
 from interpreter.engine.refusal import IllegalMove
 from interpreter.engine.ruleset import Ruleset
 from interpreter.play.game_records import Recorder, play_again, read_kept
@@ -108,7 +107,7 @@ def test_kept_games_and_saves_have_any_order(ruleset: Ruleset) -> None:
         assert option is not None
         recorder.chosen(game, decision, option)
     saved = game.to_json()
-    assert Game.from_json(ruleset, saved).digest() == game.digest()
+    assert ruleset.load_game(saved).digest() == game.digest()
     assert play_again(ruleset, read_kept("".join(written))).digest() == game.digest()
 
 

@@ -104,7 +104,7 @@ def take(game: Game, step: dict[str, Any]) -> None:
                 assert shown[key] == step["view"][key], shown
         case "board":
             board = next(board for board in game.ruleset.model.boards if board.name == step["board"])
-            table = board_of(game, board, player=step.get("player"))
+            table = board_of(game.table, game.state, board, player=step.get("player"))
             assert (table.text, [list(row) for row in table.rows]) == (step.get("says", ""), step.get("rows", []))
         case "marks":
             rest = iter([line.name for line in game.log() if line.kind == "mark"])
@@ -394,7 +394,7 @@ def test_the_same_seed_and_choices_are_the_same_game(table: Table) -> None:
 def begun(table: Table, seed: int, *, plain: bool) -> Game:
     """A game of a machine of its own, in the plain or the fast form."""
     ruleset = table.load()
-    game = Game.seated(ruleset, table.players, seed, ruleset.settings({}), None)
+    game = Game.seated(ruleset.table(table.players, ruleset.settings({})), seed, None)
     game.machine.plain = plain
     game.start()
     return game

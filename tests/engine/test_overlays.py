@@ -47,7 +47,7 @@ def after(ruleset: Ruleset, *choices: str) -> Game:
 
 
 def value(game: Game, text: str) -> object:
-    return value_of(game, text)[0]
+    return value_of(game.table, game.state, text)[0]
 
 
 CALM = "interpretations: {storm_at_once: {removes: pond}}\n"

@@ -24,6 +24,7 @@ from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.play.match import Match
 from interpreter.reading.files import Shelf
+from tests.support import shared
 
 TABLES = [("germany-2018", 3), ("germany-2018", 4), ("germany-2018", 5), ("germany-2018", 6), ("goofspiel", 3)]
 PLAY_ON = """
@@ -43,7 +44,7 @@ for text in json.load(sys.stdin):
 """
 
 
-@cache
+@shared
 def ruleset(name: str) -> Ruleset:
     return load(name)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from functools import cache
 
 import pytest
 from click.testing import CliRunner
@@ -11,9 +10,10 @@ from click.testing import CliRunner
 from interpreter.cli.main import cli
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.explain.cross_reference import Explanation, explain, for_readers
+from tests.support import shared
 
 
-@cache
+@shared
 def germany() -> Ruleset:
     return load("germany-2018")
 

@@ -40,7 +40,11 @@ def kept(id: str = RULESET) -> Kept:
 
 def account(name: str, id: str = RULESET, skip: int = 0) -> Account:
     """Of the first line of that name, after so many others."""
-    lines = [number for number, line in numbered_lines(play_again(load(id), kept(id))) if line.name == name]
+    lines = [
+        number
+        for number, line in numbered_lines(play_again(load(id), kept(id)).table, play_again(load(id), kept(id)).state)
+        if line.name == name
+    ]
     return account_of(load(id), kept(id), lines[skip])
 
 
@@ -75,7 +79,7 @@ def test_nothing_is_left_behind() -> None:
 
 def test_sealed_choices_keep_their_numbers() -> None:
     game = play_again(load("goofspiel"), kept("goofspiel"))
-    choices = [number for number, line in numbered_lines(game) if line.kind == "choice"]
+    choices = [number for number, line in numbered_lines(game.table, game.state) if line.kind == "choice"]
     assert choices[:6] == ["1", "2", "3", "1", "2", "3"]  # made, then revealed
     assert max(map(int, choices)) == len(game.choices)
 
@@ -130,7 +134,7 @@ def test_what_is_legal_holds_throughout() -> None:
         game = play_again(load(RULESET), kept(), at)
         assert game.decision is not None
         for option in game.decision.options[:5]:
-            legal_choice(game, option)
+            legal_choice(game.table, game.decision, option)
             assert all(condition.holds for condition in conditions_of(game, option.as_dict()))
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 
 from click.testing import CliRunner
@@ -16,12 +15,13 @@ from interpreter.reading.files import shelf_for
 from interpreter.reading.statements import Statement, statements_of
 from interpreter.testing.coverage import Coverage, cover
 from tests.pages.reading import Read
+from tests.support import shared
 
 BOOK = "germany-usa-2018"
 STATEMENTS = statements_of(shelf_for(None))
 
 
-@cache
+@shared
 def found() -> Coverage:
     return cover(BOOK, [load("germany-2018")], shelf_for(None))
 

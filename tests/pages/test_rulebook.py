@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from interpreter.pages.markdown import markdown_of
 from interpreter.pages.page import Grid, Page, Section
 from interpreter.pages.rulebook import rulebook_of
 from tests.pages.reading import Read
+from tests.support import shared
 
 BOOKS = {
     "goofspiel": (),
@@ -29,17 +29,17 @@ BOOKS = {
 }
 
 
-@cache
+@shared
 def ruleset(id: str) -> Ruleset:
     return load(id, BOOKS[id])
 
 
-@cache
+@shared
 def page(id: str) -> Page:
     return rulebook_of(ruleset(id))
 
 
-@cache
+@shared
 def read(id: str) -> Read:
     return Read(html_of(page(id)))
 

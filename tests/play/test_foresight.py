@@ -63,7 +63,9 @@ def test_it_comes_true(ruleset: str, monkeypatch: pytest.MonkeyPatch) -> None:
         at, words = len(game.state.log), Foresight(game, decision).first(option.code)
         game.apply(option)
         if words:
-            lines = [line.text for line in lines_since(game, at, decision.actor) if line.kind == "event"]
+            lines = [
+                line.text for line in lines_since(game.table, game.state, at, decision.actor) if line.kind == "event"
+            ]
             assert lines[0].endswith(words)
             told += 1
     assert told > 5

@@ -247,14 +247,18 @@ def test_games_that_look_alike_show_the_same(ruleset: str, overlays: tuple[str, 
             continue
         for player in (0, 1):
             other = otherwise(game, player, draw)
-            assert look_alike(game, other, player)
+            assert look_alike(game.table, game.state, other.state, player)
             assert shown(game, player) == shown(other, player)
             alike += other.digest() != game.digest()
             for each in (player, 2):
                 ahead = game.clone()
                 ahead.apply(next(iter(game.decision.options)) if game.decision else {})
-                seen = look_alike(game, ahead, each)
-                assert not seen or {**shown(game, each)["view"], **asked(ahead, each)} == shown(ahead, each)["view"]
+                seen = look_alike(game.table, game.state, ahead.state, each)
+                assert (
+                    not seen
+                    or {**shown(game, each)["view"], **asked(ahead.table, ahead.state, each)}
+                    == shown(ahead, each)["view"]
+                )
                 apart += not seen
     assert alike
     assert apart

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -21,6 +20,7 @@ from interpreter.engine.sight import look_alike, veils
 from interpreter.play.match import Match
 from interpreter.play.module_export import Standalone, standalone
 from tests.play.alone import Alone
+from tests.support import shared
 
 POLICIES = ("sensible", "random")
 CASES = Path(__file__).parents[1] / "cases"
@@ -41,7 +41,7 @@ SMALL = [
 ALL = [*TABLES, *SMALL]
 
 
-@cache
+@shared
 def built(name: str, people: int, overlays: tuple[str, ...] = ()) -> tuple[Ruleset, Standalone]:
     ruleset = load(name, overlays)
     people = people or ruleset.players.usual
@@ -203,7 +203,7 @@ def test_a_view_has_what_the_seat_may_see_and_masks_the_rest(name: str, people: 
         put(alone, made, game)
         for seat in range(people):
             content, mask = alone.view(seat)
-            hidden = veils(game, seat)
+            hidden = veils(game.table, game.state, seat)
             for group in alone.manifest["cells"]:
                 if group["name"] not in model.groups:
                     continue
@@ -244,7 +244,7 @@ def test_worlds_that_a_seat_cannot_tell_apart_have_one_view(name: str, people: i
             break
         for seat in range(people):
             world = Worlds(game, seat, replay=False).dealt(chance.randrange)
-            if not look_alike(game, world, seat):
+            if not look_alike(game.table, game.state, world.state, seat):
                 continue
             put(alone, made, game)
             mine, whole = alone.view(seat), alone.call("digest")

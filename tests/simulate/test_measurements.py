@@ -28,9 +28,9 @@ class Onlooker:
 
     def moment(self, game: Game, word: str) -> None:
         if word in ("start of round", "end of game"):
-            kinds = value_of(game, "[[heap[kind]] for kind in pebble]")[0]
+            kinds = value_of(game.table, game.state, "[[heap[kind]] for kind in pebble]")[0]
             self.heap.extend(
-                (value_of(game, "round")[0], (name,), kinds[place][0])
+                (value_of(game.table, game.state, "round")[0], (name,), kinds[place][0])
                 for place, name in enumerate(("white", "black"))
                 if kinds[place][0]
             )

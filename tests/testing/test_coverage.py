@@ -23,17 +23,18 @@ from interpreter.testing.coverage import (
 )
 from interpreter.testing.mutation import mutants_of, prove
 from interpreter.testing.suite import suite_of
+from tests.support import shared
 
 SHELF = shelf_for(None)
 STATEMENTS = statements_of(SHELF)
 
 
-@cache
+@shared
 def books() -> dict[str, list[Ruleset]]:
     return rulebooks_of(SHELF)
 
 
-@cache
+@shared
 def germany() -> Ruleset:
     return load("germany-2018")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from functools import cache
 
 from click.testing import CliRunner
 
@@ -17,17 +16,18 @@ from interpreter.reading.files import shelf_for
 from interpreter.testing.instrumentation import is_watched, key_of, watched
 from interpreter.testing.play_coverage import Reached, reached
 from interpreter.testing.suite import Suite, suite_of
+from tests.support import shared
 
 BOOK = "outpost-konzern-2024"
 SHELF = shelf_for(None)
 
 
-@cache
+@shared
 def outpost() -> Ruleset:
     return interpreter.load("outpost", shelf=SHELF)
 
 
-@cache
+@shared
 def found() -> Reached:
     return reached(BOOK, [outpost()], suite_of(shelf=SHELF), 2)
 

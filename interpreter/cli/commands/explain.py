@@ -162,7 +162,7 @@ def _move(game: Game, text: str, output: str, language: str) -> None:
         asked = [asdict(condition) for condition in conditions]
         as_json({"decision": decision.name, "by": decision.actor, "move": choice, "legal": may, "conditions": asked})
         return
-    who = Spoken(game, language).text(decision.actor, SEAT)
+    who = Spoken(game.table, game.state, language).text(decision.actor, SEAT)
     verdict = styled(frame(language, "explain.legal" if may else "explain.refused", move=text), bold=True)
     say(frame(language, "explain.asked", verdict=verdict, who=who, decision=decision.name))
     for condition in conditions:

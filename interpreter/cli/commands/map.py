@@ -56,10 +56,10 @@ def command(
     suffix = _suffix(file)
     kept = kept_game(where, **{"with": overlays})
     if stats:
-        from interpreter.engine.lengths import measured
+        from interpreter.engine.views import measured
 
         game = kept or _unplayed(where, overlays)
-        graph = measured(game)
+        graph = measured(game.table, game.state)
         if graph is None:
             refused(f"`{game.ruleset.id}` has no graph")
         _stats(game.ruleset.title, graph, 7 if first is None else first, output)

@@ -55,7 +55,7 @@ def command(log: str, ruleset: str | None, numbers: bool, output: str) -> None:
         raise click.exceptions.Exit(1) from None
     places = list(game.result.places) if game.result is not None else None
     if output == "json":
-        lines = {"lines": [_numbered(*each) for each in numbered_lines(game)]} if numbers else {}
+        lines = {"lines": [_numbered(*each) for each in numbered_lines(game.table, game.state)]} if numbers else {}
         as_json({**data, "same": True, "places": places, **lines})
     else:
         if numbers:
@@ -72,7 +72,7 @@ def _tell(game: Game) -> None:
     """The log with its numbers; lines that say nothing are left out."""
     from interpreter.engine.views import numbered_lines
 
-    lines = [(number, line.text) for number, line in numbered_lines(game) if line.text]
+    lines = [(number, line.text) for number, line in numbered_lines(game.table, game.state) if line.text]
     width = max((len(number) for number, _ in lines), default=0)
     for number, text in lines:
         say(f"{styled(number.rjust(width), dim=True)}  {text}")

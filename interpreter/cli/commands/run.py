@@ -218,7 +218,7 @@ def print_result(game: Game, bots: Sequence[Bot], output: str, language: str = "
             data["provenance"] = provenance
         as_json({**data, "decisions": len(game.choices), "digest": game.digest()}, compact=True)
         return
-    spoken = Spoken(game, language)
+    spoken = Spoken(game.table, game.state, language)
     played = [bot.name for bot in bots] + [spoken.frame("result.rules")] * (len(result.places) - len(bots))
     order = sorted(filter(result.places.__getitem__, range(len(played))), key=lambda seat: (result.places[seat], seat))
     rows = [

@@ -41,6 +41,7 @@ COMPILED = ("ir", "wat")
 @click.option("--events", is_flag=True, help="Show the events of each phase and the triggers that handle them.")
 @click.option("--interpretations", is_flag=True, help="Show ambiguous rules, their readings and the chosen one.")
 @click.option("--chance", is_flag=True, help="Show the named random streams and what they shuffle or pick.")
+@click.option("--passes", is_flag=True, help="Show the passes from files to a program, with CPU times.")
 @click.option("--policy", metavar="NAME", help="Show a policy: each line with its name and file.")
 @click.option(
     "--ir",
@@ -71,6 +72,7 @@ def command(
       regelwerk show germany-2018
       regelwerk show germany-2018 --layers
       regelwerk show germany-2018 --events -o json
+      regelwerk show germany-2018 --passes
       regelwerk show germany-2018 --policy sensible
       regelwerk show goofspiel --ir bidding
       regelwerk show germany-2018 --ir=inline --players 4
@@ -145,6 +147,7 @@ def _views() -> dict[str | None, tuple[Callable[[Ruleset], Any], Callable[[Any],
         "events": (_events, _tell_events),
         "interpretations": (_interpretations, _tell_interpretations),
         "chance": (_chance, _tell_chance),
+        "passes": (_passes, _tell_passes),
     }
 
 
@@ -368,4 +371,22 @@ def _chance(ruleset: Ruleset) -> list[dict[str, Any]]:
 
 def _tell_chance(data: list[dict[str, Any]]) -> None:
     for line in aligned(("name", "does", "of"), [(row["name"], row["does"], row["of"]) for row in data]):
+        say(line)
+
+
+def _passes(ruleset: Ruleset) -> dict[str, Any]:
+    """The passes that make the ruleset of its files, run once more, with their CPU times in milliseconds."""
+    from interpreter.engine.pipeline import Pass, examine
+
+    ran: list[dict[str, Any]] = []
+
+    def timed(each: Pass, seconds: float) -> None:
+        ran.append({"pass": each.name, "cpu_ms": round(1000 * seconds, 1)})
+
+    examine(ruleset.shelf, ruleset.document, ruleset.asked_overlays, timed=timed)
+    return {"ruleset": ruleset.id, "passes": ran}
+
+
+def _tell_passes(data: dict[str, Any]) -> None:
+    for line in aligned(("pass", "CPU ms"), [(each["pass"], each["cpu_ms"]) for each in data["passes"]]):
         say(line)

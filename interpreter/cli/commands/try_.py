@@ -59,7 +59,7 @@ def command(
         start = seed_for(seed)
         game = found.new_game(number, start, settings_for(found, number, settings))
     try:
-        value, type_ = value_of(game, expression)
+        value, type_ = value_of(game.table, game.state, expression)
     except RulesetError as error:  # what is wrong with the expression is wrong usage
         for diagnostic in error.diagnostics:
             notice(render(diagnostic))

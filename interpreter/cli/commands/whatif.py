@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from interpreter.bots.player import Bot
     from interpreter.compare.counterfactual import Fork
     from interpreter.engine.game import Game
-    from interpreter.engine.ruleset import Ruleset
+    from interpreter.engine.rules import Rules
     from interpreter.play.game_records import Kept
 
 __all__ = ["command"]
@@ -128,7 +128,7 @@ def _fork(log: str, kept: Kept, at: int, texts: Sequence[str]) -> Fork:
         refused(str(error))
 
 
-def _bots_of_log(ruleset: Ruleset, kept: Kept) -> str:
+def _bots_of_log(ruleset: Rules, kept: Kept) -> str:
     """Those who played, as far as they are bots of this ruleset; else the usual ones."""
     from interpreter.bots.registry import bots_of, default_bots
 
@@ -140,7 +140,7 @@ def _bots_of_log(ruleset: Ruleset, kept: Kept) -> str:
     return names
 
 
-def _table(ruleset: Ruleset, names: str, kept: Kept) -> list[Bot]:
+def _table(ruleset: Rules, names: str, kept: Kept) -> list[Bot]:
     from interpreter.bots.registry import bots_of
 
     try:

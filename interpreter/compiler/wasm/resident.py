@@ -86,7 +86,8 @@ class Resident:
         if not self.fetched:
             state.cells, state.frame = origin.cells, origin.frame
             self.fetched = True
-        self._seen = (list(state.cells), state.frame, len(state.log))
+            self._seen = (origin.cells[:], origin.frame, -1)
+        self._seen = (*self._seen[:2], len(state.log))  # what was changed since it was fetched is still a change
 
     def copy(self, state: State, copy: State) -> bool:
         if not self.is_current_in(state):

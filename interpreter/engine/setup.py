@@ -1,9 +1,9 @@
-"""Setting a table: a lowered ruleset, so many people and the settings become a machine and a first state."""
+"""Set-up: a lowered ruleset, so many people and the settings become a machine and a first state."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from interpreter.base.diagnostics import Diagnostic, RulesetError
@@ -32,7 +32,7 @@ from interpreter.language.types import (
     ZoneType,
 )
 
-__all__ = ["Table", "default_settings", "set_table"]
+__all__ = ["Setup", "default_settings", "set_up"]
 
 MAXIMUM_SEATS = 20
 MAXIMUM_SPACES = 500
@@ -40,17 +40,12 @@ MAXIMUM_SPACES = 500
 
 
 @dataclass(frozen=True)
-class Table:
-    """A machine and the state from which its games begin."""
+class Setup:
+    """A machine, the state from which its games begin, and what that state holds of everything."""
 
     machine: CompiledMachine
     first: State
-    seats: int
     census: Census
-    options: dict[int, Any] = field(default_factory=dict, repr=False, compare=False)
-    """For decisions that were met, options by their public names: :class:`~interpreter.engine.decision.Named`."""
-    sights: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
-    """For seats that have looked, which cells are hidden from them: see :mod:`interpreter.engine.sight`."""
 
 
 def default_settings(model: Model) -> dict[str, Value]:
@@ -61,8 +56,8 @@ def default_settings(model: Model) -> dict[str, Value]:
     return values
 
 
-def set_table(program: Program, people: int, settings: dict[str, Value]) -> Table:
-    """The table for so many people. Raises :class:`RulesetError` where the declarations do not fit together."""
+def set_up(program: Program, people: int, settings: dict[str, Value]) -> Setup:
+    """The set-up for so many people. Raises :class:`RulesetError` where the declarations do not fit together."""
     model = program.model
     if model.graph is not None and model.graph.measure is not None:  # where a cell was changed, links are as long
         model = replace(model, graph=replace(model.graph, tables=model.tables))
@@ -114,7 +109,7 @@ def set_table(program: Program, people: int, settings: dict[str, Value]) -> Tabl
         if isinstance(group.type, CardHolderType):
             zones[cell] = ZoneShape(group.name, group.order, _rank(machine, group), isinstance(group.type, PilesType))
     first = machine.first = _first_state(machine, layout, model)
-    return Table(machine, first, people, _census(model, effects, first))
+    return Setup(machine, first, _census(model, effects, first))
 
 
 def _census(model: Model, effects: Effects, first: State) -> Census:

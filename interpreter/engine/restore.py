@@ -1,0 +1,75 @@
+"""Saved games made again: a text as :mod:`interpreter.engine.saves` writes it becomes a game."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from interpreter.compiler.constants import RuleFailure
+from interpreter.engine.game import Game, new_game
+from interpreter.engine.refusal import IllegalMove
+from interpreter.engine.rules import Rules
+from interpreter.engine.saves import played, save_of, state_of
+
+__all__ = ["load_game"]
+
+
+def load_game(rules: Rules, text: str) -> Game:
+    """A saved game: its choices are made again, and lead to the state that was saved.
+
+    ``ValueError`` says what is wrong: the text is no save, or is damaged, or is a game of another ruleset, or the
+    ruleset has changed since, so that a choice no longer fits; then the first one is named, with the rule and its
+    reason.
+    """
+    saved = save_of(text)
+    rules = rules.for_players(saved["players"])
+    changed = saved["digest"] != rules.digest
+    what = "the ruleset has changed" if changed else "this save is damaged"
+    if changed and (saved.get("ruleset"), saved.get("overlays")) != (rules.id, list(rules.overlays)):
+        what = f"this is a game of {played(saved)}, not of `{rules.id}`"
+        if unknown := [name for name in saved.get("settings", {}) if not rules.has_setting(name)]:
+            raise ValueError(f"{what}, which has no setting `{unknown[0]}`")
+    try:
+        game = new_game(rules, saved["players"], saved["seed"], saved.get("settings"), saved.get("chance"))
+        for number, choice in enumerate(saved["choices"], 1):
+            _make(game, number, choice)
+    except RuleFailure as failure:
+        raise ValueError(f"{what}: {failure}") from None
+    except _Different as different:
+        raise ValueError(f"{what}: {different}") from None
+    if not changed:
+        _check_state(game, saved.get("state"))
+    return game.clone()
+
+
+class _Different(Exception):
+    """A choice of a save that cannot be made again."""
+
+
+def _make(game: Game, number: int, choice: dict[str, Any]) -> None:
+    """Makes a choice of a save."""
+    decision = game.decision
+    if decision is None:
+        raise _Different(f"the game is over before choice {number} of the save")
+    if game.decision_of(choice["by"]) is None:
+        rule = decision.site.procedure.split("@")[0]
+        now = f"seat {decision.actor} decides `{decision.name}` (rule `{rule}`)"
+        raise _Different(f"at choice {number} {now}, not seat {choice['by']}")
+    try:
+        game.apply({name: value for name, value in choice.items() if name != "by"}, choice["by"])
+    except IllegalMove as error:
+        raise _Different(f"choice {number} is refused: {error}") from None
+
+
+def _check_state(game: Game, state: Any) -> None:
+    """The state of a save is the one that its choices lead to."""
+    mine = state_of(game.ruleset, game.state)
+    if state == mine:
+        return
+    cells = state.get("cells") if isinstance(state, dict) else None
+    if not isinstance(cells, list) or len(cells) != len(mine["cells"]):
+        raise ValueError("this save is damaged: its state has not the form of this ruleset")
+    for cell, (theirs, own) in enumerate(zip(cells, mine["cells"], strict=True)):
+        if theirs != own:
+            where = game.table.census.name(cell)
+            raise ValueError(f"this save is damaged: {where} is not what the choices lead to")
+    raise ValueError("this save is damaged: it waits for another decision than the choices lead to")

@@ -1,0 +1,203 @@
+"""Rules: a checked and lowered ruleset, as tables and games follow it; where it was read from is known by name only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, Self
+
+from interpreter.base.cycles import no_search
+from interpreter.base.diagnostics import Diagnostic
+from interpreter.base.suggest import did_you_mean
+from interpreter.compiler.wasm.compiled_machine import CompiledMachine
+from interpreter.engine.cache import Modules
+from interpreter.engine.setup import default_settings, set_up
+from interpreter.engine.values import Names
+from interpreter.kernel.invariants import Census
+from interpreter.kernel.state import State, Value
+from interpreter.language.model import Model
+from interpreter.language.types import BoolType, CollectionType, IntType, Type
+from interpreter.reading.players import PlayerRange
+
+if TYPE_CHECKING:  # what reads and checks is imported where it is called: a ruleset from the cache needs none of it
+    from interpreter.compiler.lower import Program
+    from interpreter.compiler.secrecy import Secrecy
+    from interpreter.reading.compose import Composition
+    from interpreter.reading.files import Document, Shelf
+    from interpreter.reading.statements import Statement
+
+__all__ = ["Rules", "Table"]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rules with their players and settings: a machine, and the state from which its games begin."""
+
+    rules: Rules = field(repr=False)
+    machine: CompiledMachine
+    first: State
+    seats: int
+    census: Census
+    options: dict[int, Any] = field(default_factory=dict, repr=False, compare=False)
+    """For decisions that were met, options by their public names: :class:`~interpreter.engine.decision.Named`."""
+    sights: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
+    """For seats that have looked, which cells are hidden from them: see :mod:`interpreter.engine.sight`."""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """A composition without errors: its model, its program and the files that it was composed of."""
+
+    id: str
+    shelf: Shelf = field(repr=False)
+    document: Document = field(repr=False)
+    composition: Composition = field(repr=False)
+    model: Model = field(repr=False)
+    program: Program = field(repr=False)
+    statements: dict[str, Statement] = field(repr=False)
+    warnings: tuple[Diagnostic, ...] = ()
+    _tables: dict[Any, Table] = field(default_factory=dict, repr=False, compare=False)
+    _looked_at: bytes | None = field(default=None, repr=False, compare=False)
+    """A digest of all that the load looked at, where the cache knows it."""
+
+    @property
+    def title(self) -> str:
+        return self.composition.title
+
+    @cached_property
+    def players(self) -> PlayerRange:
+        return self.composition.players
+
+    @cached_property
+    def secrecy(self) -> Secrecy:
+        """Return the locals of procedures that are secret from some seats."""
+        from interpreter.compiler.secrecy import Secrecy
+
+        return Secrecy(self.program)
+
+    @cached_property
+    def counted(self) -> frozenset[str]:
+        """The hidden pools that everybody can count along."""
+        from interpreter.compiler.inferable_pools import counted
+
+        return counted(self.program)
+
+    @cached_property
+    def names(self) -> Names:
+        low, high = self.players.low, self.players.high
+        return Names(self.model, low if low == high else None)
+
+    @cached_property
+    def digest(self) -> str:
+        """A fingerprint of what the ruleset means: comments and layout of its files do not matter."""
+        model = self.model
+        what = (
+            [(name, layer.body, layer.when, layer.parameters) for name, layer in self.program.reach.procedures.items()],
+            [(t.name, t.event, t.test, [(x.phases, x.procedure) for x in t.cases]) for t in model.triggers.values()],
+            [(r.name, r.binders, r.test) for r in model.standing.values()],
+            [(t.name, t.keys, sorted(t.cells.items())) for t in model.tables.values()],
+            [(row.kind, row.key, sorted(row.values.items())) for row in model.cards],
+            [(g.name, g.owner, g.type, g.order, g.rank, g.start, g.lasts) for g in model.groups.values()],
+            [(g.starts, g.unlimited, g.spaces) for g in model.groups.values()],
+            [(role.name, role.counts, role.seats, role.setting) for role in model.roles.values()],
+            [(event.name, event.fields) for event in model.events.values()],
+            (model.records, model.pieces, [(kind.key, kind.carries) for kind in model.card_kinds.values()]),
+            [(k.name, k.members, k.range, k.totals) for k in model.kinds.values()],
+            model.graph
+            and (
+                [(n.name, sorted(n.values.items()), n.places, sorted(n.place.items())) for n in model.graph.nodes],
+                model.graph.measure,
+                [(x.a, x.b, sorted(x.values.items())) for x in model.graph.links],
+            ),
+            (model.phases, model.setup, model.ranking),
+            *([model.phase_guards] if any(model.phase_guards) else []),
+        )
+        return blake2b(repr(what).encode(), digest_size=16).hexdigest()
+
+    def own_cites(self, cites: tuple[str, ...]) -> tuple[str, ...]:
+        """Of the statements that a rule cites, those of this ruleset's books, and the fills and gaps."""
+        books = self.composition.rulebooks
+        found = [
+            id for id in cites if (s := self.statements.get(id)) and (s.book in books or s.kind in ("fill", "gap"))
+        ]
+        return tuple(found) if books else cites
+
+    def table(self, people: int, settings: dict[str, Value]) -> Table:
+        """The machine and first state for so many people, made once for equal settings."""
+        key = (people, tuple(sorted(settings.items())))
+        if key not in self._tables:
+            with no_search():
+                made = set_up(self.program, people, settings)
+                table = self._tables[key] = Table(self, made.machine, made.first, people, made.census)
+            if self._looked_at is not None:
+                table.machine.keeper = Modules(self._looked_at, repr(key))
+        return self._tables[key]
+
+    def for_players(self, players: int) -> Self:
+        """The rules of a game of so many: those of a table have what that number brings."""
+        return self
+
+    def with_model(self, model: Model, program: Program, composition: Composition | None = None) -> Self:
+        """The same with another model, as no file says it; nothing of it is kept in the cache."""
+        composition = composition or self.composition
+        return replace(self, composition=composition, model=model, program=program, _tables={}, _looked_at=None)
+
+    @property
+    def overlays(self) -> tuple[str, ...]:
+        """The overlays that it holds, from below."""
+        return tuple(document.id for document in self.composition.documents if document.kind == "overlay")
+
+    def check_players(self, players: int) -> None:
+        allowed = self.players
+        if players not in allowed:
+            reason = f": {allowed.otherwise}" if allowed.otherwise else ""
+            raise ValueError(f"`{self.id}` is for {allowed} players, not {players}{reason}")
+
+    def settings(self, given: Mapping[str, Any]) -> dict[str, Value]:
+        """Public settings as the game holds them, defaults filled in."""
+        values = default_settings(self.model)
+        for name, public in given.items():
+            values[name] = self._setting(name, public)
+        return values
+
+    def has_setting(self, name: str) -> bool:
+        return name in self.model.settings or name in self.model.interpretations
+
+    def _setting(self, name: str, public: Any) -> Value:
+        setting = self.model.settings.get(name)
+        doubt = self.model.interpretations.get(name)
+        if doubt is not None:
+            if not isinstance(public, str) or public not in doubt.readings:
+                known = ", ".join(f"`{reading}`" for reading in doubt.readings)
+                raise ValueError(f"`{name}`: got {public!r}, want one of {known}")
+            return list(doubt.readings).index(public)
+        if setting is None:
+            known_names = [*self.model.settings, *self.model.interpretations]
+            raise ValueError(f"unknown setting `{name}`{did_you_mean(name, known_names)}")
+        if isinstance(public, str | int) and isinstance(setting.type, CollectionType):
+            public = _items(str(public), setting.type.of)
+        if isinstance(public, str) and isinstance(setting.type, IntType) and public.lstrip("-").isdigit():
+            public = int(public)
+        if isinstance(public, str) and isinstance(setting.type, BoolType) and public in ("yes", "no"):
+            public = public == "yes"
+        try:
+            value = self.names.value(public, setting.type)
+        except ValueError as error:
+            raise ValueError(f"`{name}`: {error}") from None
+        if setting.range is not None and value is not None and not setting.range[0] <= value <= setting.range[1]:
+            raise ValueError(f"`{name}`: got {value}, want {setting.range[0]} to {setting.range[1]}")
+        return value
+
+
+def _items(text: str, of: Type) -> list[Any]:
+    """A list that is written as one text: items with commas between them; single digits need none. Of a list of lists
+    the inner ones have a minus between their items, and a number alone means so many empty ones."""
+    if isinstance(of, CollectionType):
+        if text.isdigit():
+            return [[]] * min(int(text), 1_000)
+        return [_items(part.replace("-", ","), of.of) for part in text.split(",")]
+    digits = isinstance(of, IntType) and text.isdigit()
+    parts = [part.strip() for part in (text if digits else text.split(",")) if part.strip()]
+    return [int(part) if isinstance(of, IntType) and part.lstrip("-").isdigit() else part for part in parts]
