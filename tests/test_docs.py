@@ -163,7 +163,17 @@ USERS = {
 }
 USERS |= {
     board: f"rulesets/power-grid/maps/{board.lower().replace(' & ', '-').replace(' ', '-')}.yaml"
-    for board in ("Australia", "Bremen", "Central Europe", "India", "Japan", "Korea", "Quebec", "Russia", "UK & Ireland")
+    for board in (
+        "Australia",
+        "Bremen",
+        "Central Europe",
+        "India",
+        "Japan",
+        "Korea",
+        "Quebec",
+        "Russia",
+        "UK & Ireland",
+    )
 }
 
 

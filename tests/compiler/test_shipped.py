@@ -27,12 +27,23 @@ def composed(name: str, overlay: str) -> Ruleset | None:
         return None
 
 
+def is_of_a_board(path: Path) -> bool:
+    """Whether the map has rules of its own. With these only overlays that bring seats are built: others do not meet."""
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if line.startswith("map: "):
+            family, name = line.removeprefix("map: ").split("/")
+            return "\nrulebook:" in (SHIPPED / family / "maps" / f"{name}.yaml").read_text(encoding="utf-8")
+    return False
+
+
 def named() -> list[tuple[str, str]]:
     found = []
     for path in sorted(SHIPPED.glob("*/*.yaml")):
         if not any(line.startswith("ruleset:") for line in path.read_text(encoding="utf-8").splitlines()):
             continue
         overlays = sorted((path.parent / "overlays").glob("*.yaml"))
+        if is_of_a_board(path):
+            overlays = [each for each in overlays if "\n  roles:" in each.read_text(encoding="utf-8")]
         fitting = ("", *(f"{path.parent.name}/{each.stem}" for each in overlays))
         found += [(path.stem, overlay) for overlay in fitting if composed(path.stem, overlay) is not None]
     return found
