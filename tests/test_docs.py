@@ -161,6 +161,20 @@ USERS = {
     "the Skerries": "docs/examples/islands/power-grid/maps/*.yaml",
     "Harrow Ridge": "docs/examples/two-markets/power-grid/maps/*.yaml",
 }
+USERS |= {
+    board: f"rulesets/power-grid/maps/{board.lower().replace(' & ', '-').replace(' ', '-')}.yaml"
+    for board in (
+        "Australia",
+        "Bremen",
+        "Central Europe",
+        "India",
+        "Japan",
+        "Korea",
+        "Quebec",
+        "Russia",
+        "UK & Ireland",
+    )
+}
 
 
 @pytest.mark.parametrize(("seams", "users"), SEAM_ROWS, ids=[seams[0].partition("(")[0] for seams, _ in SEAM_ROWS])

@@ -147,7 +147,7 @@ def test_a_statement_is_proved_only_by_a_scenario_that_cites_it() -> None:
 
 
 def test_numbers_between_a_full_and_an_empty_holder_are_proved() -> None:
-    """Neither one token more of each kind nor one less can be laid out: one market is full of oil, and has no garbage."""
+    """Neither a token more of each kind nor one less can be laid out: the market is full of oil, and has no garbage."""
     suite = suite_of()
     suite.scenarios = [scenario for scenario in suite.scenarios if "RU-1" in scenario.statements]
     assert prove(load("russia-2018"), suite, {"RU-1"}) == {"RU-1"}
