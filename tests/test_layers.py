@@ -28,6 +28,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "drawing": {"base", "reading", "kernel", "language", "compiler", "engine", "play"},
     "pages": {"base", "reading", "kernel", "language", "compiler", "engine", "play", "drawing"},
     "editor": {"base", "reading", "kernel", "language", "compiler", "engine", "play"},
+    "rl": {"base", "kernel", "language", "compiler", "engine", "play", "drawing"},
 }
 """Which rooms the modules of a room may look into, beside their own. `cli` and the front door may look into all."""
 
@@ -44,6 +45,11 @@ THIRD_PARTIES = {
     "duckdb": ("play/rows.py",),
     "distributed": ("play/cluster.py",),
     "matplotlib": ("drawing/game_charts.py",),
+    "numpy": ("rl/",),
+    "pettingzoo": ("rl/aec.py",),
+    "gymnasium": ("rl/aec.py", "rl/vector.py"),
+    "pyspiel": ("rl/spiel.py",),
+    "open_spiel": ("rl/spiel.py",),
 }
 """Where a library may be imported. What is not listed may be imported everywhere, in the function that needs it."""
 
