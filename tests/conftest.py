@@ -13,7 +13,9 @@ import tempfile
 import pytest
 from hypothesis import settings
 
-from interpreter.compiler.wasm import machine
+from interpreter.compiler.wasm import compiled_machine as machine
+from interpreter.engine.ruleset import Ruleset, load
+from tests.play.toy import ROOT
 
 pytest.register_assert_rewrite("tests.small", "tests.compiler.pair")  # they compare, and should say what differs
 
@@ -31,3 +33,9 @@ gc.set_threshold(50_000, 20, 10)  # rulesets stay for later tests: looking throu
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell starts what is to run in the background
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(scope="session")
+def pebbles() -> Ruleset:
+    """A small ruleset for tests of bots, logs and simulations."""
+    return load(ROOT / "pebbles" / "pebbles.yaml")

@@ -23,6 +23,7 @@ from typing import Any
 from interpreter.base.diagnostics import RulesetError
 from interpreter.base.paths import ruleset_roots
 from interpreter.base.source import SourceFile, Span
+from interpreter.bots.policy import PolicyBot
 from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.language import core as c
@@ -30,7 +31,6 @@ from interpreter.language.model import Model, RuleLayer, Signature
 from interpreter.language.policies import Checked, Policy, policies_in
 from interpreter.language.types import BOOL, INT, Type, read_type
 from interpreter.language.walk import descendants
-from interpreter.play.bots.policy import PolicyBot
 from interpreter.play.match import Match
 from interpreter.reading.files import Shelf, read_document
 

@@ -20,16 +20,16 @@ from pathlib import Path
 
 import pytest
 
+from interpreter.authoring.validation import unknown_words, unspoken_in
 from interpreter.base.codes import CODES
 from interpreter.base.diagnostics import Diagnostic, Note, render, unique
 from interpreter.compiler.constants import RuleFailure
-from interpreter.engine.coverage import check_waivers, waivers_of
-from interpreter.engine.examine import examine
-from interpreter.engine.lint import compositions, lint
+from interpreter.engine.pipeline import examine
 from interpreter.engine.ruleset import find, load
-from interpreter.engine.suite import suite_of
-from interpreter.engine.validation import unknown_words, unspoken_in
+from interpreter.lint.checks import compositions, lint
 from interpreter.reading.files import Shelf, shelf_for
+from interpreter.testing.coverage import check_waivers, waivers_of
+from interpreter.testing.suite import suite_of
 
 BAD = Path(__file__).parent / "bad"
 CASES = sorted(path.name for path in BAD.iterdir() if path.is_dir() and path.name != "_base")

@@ -14,11 +14,11 @@ import click
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
+    from interpreter.bots.player import Bot
     from interpreter.engine.game import Game
     from interpreter.engine.ruleset import Ruleset
-    from interpreter.play.bots.base import Bot
-    from interpreter.play.jobs import Crew
-    from interpreter.play.saves import Kept
+    from interpreter.play.game_records import Kept
+    from interpreter.simulate.workers import Crew
 
 __all__ = [
     "MOST_GAMES",
@@ -208,7 +208,7 @@ def _seats_of(ruleset: Ruleset, overlay: str) -> str:
 
 def bots_for(ruleset: Ruleset, players: int, spec: str | None, persons: Mapping[int, Bot] | None = None) -> list[Bot]:
     """A bot for each seat that no person has."""
-    from interpreter.play.bots.named import bots_of, default_bots
+    from interpreter.bots.registry import bots_of, default_bots
 
     try:
         return bots_of(spec or default_bots(ruleset), ruleset, players, persons)
@@ -218,7 +218,7 @@ def bots_for(ruleset: Ruleset, players: int, spec: str | None, persons: Mapping[
 
 def crew_for(jobs: int | None, games: int) -> AbstractContextManager[Crew] | None:
     """Processes that play; nobody but this one where one is enough."""
-    from interpreter.play.jobs import cores, processes
+    from interpreter.simulate.workers import cores, processes
 
     number = min(jobs or cores(), max(1, games))
     return processes(number) if number > 1 else None
@@ -239,7 +239,7 @@ def can_be_written(path: Path) -> None:
 
 def read_log(path: str) -> Kept:
     """The kept game of a file; what is none is wrong usage."""
-    from interpreter.play.saves import read_kept
+    from interpreter.play.game_records import read_kept
 
     try:
         with click.open_file(path, encoding="utf-8") as file:
@@ -266,7 +266,7 @@ def kept_game(where: str, **others: Any) -> Game | None:
         if value is not None and value != ():
             raise click.UsageError(f"--{name} goes with a ruleset, not with a kept game")
     from interpreter.cli.failures import refused
-    from interpreter.play.saves import Difference, play_again, ruleset_of
+    from interpreter.play.game_records import Difference, play_again, ruleset_of
 
     kept = read_log(path)
     if number and int(number) > len(kept.choices):

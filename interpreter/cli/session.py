@@ -8,17 +8,17 @@ from typing import TextIO
 
 import click
 
-from interpreter.base.frames import frame
+from interpreter.base.messages import frame
+from interpreter.bots.player import Code, Stream
+from interpreter.bots.registry import adviser, bots_of
 from interpreter.cli.output import board, notice, say, styled
 from interpreter.engine.decision import Decision, Option
 from interpreter.engine.game import Game
 from interpreter.engine.refusal import IllegalMove, legal_choice
-from interpreter.engine.show import Spoken, board_of, is_shown
+from interpreter.engine.views import Spoken, board_of, is_shown
 from interpreter.language.types import Type
-from interpreter.play.bots.base import Code, Stream
-from interpreter.play.bots.named import adviser, bots_of
+from interpreter.play.game_records import keep
 from interpreter.play.keyboard import numbered, understood
-from interpreter.play.saves import keep
 
 __all__ = ["Leaves", "Person", "TakesBack"]
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from interpreter.reading.evidence import noted
+from interpreter.reading.dependencies import noted
 
 __all__ = ["watch"]
 

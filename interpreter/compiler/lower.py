@@ -14,8 +14,8 @@ from typing import Any
 
 from interpreter.base.frozen import dataclass
 from interpreter.base.source import Span
-from interpreter.compiler.at_once import at_once
 from interpreter.compiler.facts import Reach, target_of
+from interpreter.compiler.simultaneous import at_once
 from interpreter.language import core as c
 from interpreter.language.model import Model, RuleLayer
 from interpreter.language.types import BOOL, INT, NOTHING, list_of

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from math import atan2, cos, hypot, pi, sin, sqrt
 
 from interpreter.drawing.colours import darker, ink_on, lighter
+from interpreter.drawing.font_metrics import FAMILY, width_of
 from interpreter.drawing.geometry import Box, Point, along, length_of
-from interpreter.drawing.lettering import FAMILY, width_of
 from interpreter.drawing.picture import Picture, Piece, Slot
 from interpreter.drawing.plan import LINE, NAME, SLOT, TAG, Label, Plan, Way, arranged
 from interpreter.drawing.svg import document, element, path, text

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from interpreter.base.frozen import dataclass
 from interpreter.drawing.colours import SEATS, colours_for
 from interpreter.kernel.state import Value
+from interpreter.language.directed_links import Way, ways_of
 from interpreter.language.model import Look
 from interpreter.language.types import Type
-from interpreter.language.ways import Way, ways_of
 
 if TYPE_CHECKING:
     from interpreter.engine.game import Game

@@ -12,9 +12,9 @@ from itertools import pairwise
 from math import cos, hypot, pi, sin
 
 from interpreter.base.frozen import dataclass
+from interpreter.drawing.font_metrics import lines_for, width_of
 from interpreter.drawing.geometry import Box, Grid, Point, along, box_meets_disc, length_inside, length_of, to_way
-from interpreter.drawing.layout import by_stress, scaled, spread
-from interpreter.drawing.lettering import lines_for, width_of
+from interpreter.drawing.graph_layout import by_stress, scaled, spread
 from interpreter.drawing.picture import SHAPES, Picture, Spot, Tie
 
 __all__ = ["CLEAR", "LINE", "NAME", "SLOT", "TAG", "Label", "Plan", "Way", "arranged"]

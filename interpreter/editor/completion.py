@@ -13,17 +13,17 @@ from functools import cached_property
 from pathlib import Path
 
 from interpreter.base.source import SourceFile, Span
-from interpreter.editor.desk import Desk
-from interpreter.engine.examine import Examined
+from interpreter.editor.workspace import Desk
+from interpreter.engine.pipeline import Examined
 from interpreter.engine.values import type_text
 from interpreter.language.builtins import FUNCTIONS
-from interpreter.language.expressions import Expressions
-from interpreter.language.misread import STATEMENTS
+from interpreter.language.check_expressions import Expressions
+from interpreter.language.check_steps import MAKERS, resolve_type
 from interpreter.language.model import Model
 from interpreter.language.parse import parse_expression, parse_type
 from interpreter.language.policies import Checked, policies_files, policies_in
 from interpreter.language.scope import Frame
-from interpreter.language.steps import MAKERS, resolve_type
+from interpreter.language.syntax_errors import STATEMENTS
 from interpreter.language.texts import Typed
 from interpreter.language.types import NODE, SEAT, Type, accepts
 from interpreter.reading.files import KINDS

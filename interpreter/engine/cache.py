@@ -1,9 +1,9 @@
 """Rulesets that were loaded without error, kept between runs as long as nothing that the load looked at has changed.
 
 An entry is found by what was asked for and by who asks: this source, this Python. It tells first what was looked at
-(:mod:`interpreter.reading.evidence`); only where all that is as it was is the rest read. What a game needs is unpickled
-at once, the files' values and the statements when they are asked for. Where entries lie, and why they can be trusted
-with being unpickled, is told in :mod:`interpreter.base.store`.
+(:mod:`interpreter.reading.dependencies`); only where all that is as it was is the rest read. What a game needs is
+unpickled at once, the files' values and the statements when they are asked for. Where entries lie, and why they can be
+trusted with being unpickled, is told in :mod:`interpreter.base.store`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 from interpreter.base.paths import ruleset_roots, schema_folder
 from interpreter.base.source import SourceFile
 from interpreter.base.store import Store, digest_of, store
-from interpreter.reading.evidence import Evidence, found_again
+from interpreter.reading.dependencies import Evidence, found_again
 
 if TYPE_CHECKING:
     from interpreter.reading.yaml import Mapping

@@ -8,7 +8,7 @@ from typing import Any, overload
 
 from interpreter.base.frozen import dataclass
 from interpreter.compiler.plain.machine import AskSite, OptionSite
-from interpreter.compiler.wasm.machine import Code, CompiledMachine
+from interpreter.compiler.wasm.compiled_machine import Code, CompiledMachine
 from interpreter.engine.values import Names
 from interpreter.kernel.state import State, Value
 from interpreter.language import core as c

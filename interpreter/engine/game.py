@@ -7,12 +7,12 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from interpreter.base.frozen import dataclass
-from interpreter.base.words import counted
-from interpreter.compiler.wasm.machine import CompiledMachine
+from interpreter.base.plurals import counted
+from interpreter.compiler.wasm.compiled_machine import CompiledMachine
 from interpreter.engine.decision import Code, Decision, Named, Option
 from interpreter.engine.refusal import IllegalMove, because_of, refuse
-from interpreter.engine.script import scripted
-from interpreter.engine.show import Spoken
+from interpreter.engine.scripted_outcomes import scripted
+from interpreter.engine.views import Spoken
 from interpreter.kernel.chance import ChanceSource, Scripted, Seeded
 from interpreter.kernel.invariants import broken
 from interpreter.kernel.state import State, Value
@@ -20,8 +20,8 @@ from interpreter.language import core as c
 
 if TYPE_CHECKING:
     from interpreter.engine.ruleset import Ruleset
-    from interpreter.engine.setup import Table
-    from interpreter.engine.show import Line
+    from interpreter.engine.table import Table
+    from interpreter.engine.views import Line
 
 __all__ = ["Game", "Result", "places_of"]
 
@@ -417,14 +417,14 @@ class Game:
     def view(self, player: int | None = None) -> dict[str, Any]:
         """The state by public names, as the player may see it (without a player: all of it). ``ValueError`` where there
         is no such seat."""
-        from interpreter.engine.show import view_of
+        from interpreter.engine.views import view_of
 
         self._check_seat(player)
         return view_of(self, player)
 
     def log(self, player: int | None = None, language: str = "en") -> list[Line]:
         """What happened, as lines that the player may read, since this object was made. ``ValueError`` as of a view."""
-        from interpreter.engine.show import lines_of
+        from interpreter.engine.views import lines_of
 
         self._check_seat(player)
         return lines_of(self, player, language)
@@ -435,7 +435,7 @@ class Game:
         Raises :class:`RulesetError` where the text is wrong, :class:`RuleFailure` where it has no value, and
         ``ValueError`` where it looks at what the player may not see.
         """
-        from interpreter.engine.typed import value_of
+        from interpreter.engine.queries import value_of
 
         self._check_seat(player)
         value, type_ = value_of(self, text, player)
@@ -454,7 +454,7 @@ class Game:
 
     def to_json(self) -> str:
         """The whole game as text: where it comes from, its choices, its state."""
-        from interpreter.engine.saved import text_of
+        from interpreter.engine.saves import text_of
 
         return text_of(self)
 
@@ -466,7 +466,7 @@ class Game:
         ruleset has changed since, so that a choice no longer fits; then the first one is named, with the rule and its
         reason.
         """
-        from interpreter.engine.saved import game_of
+        from interpreter.engine.saves import game_of
 
         return game_of(ruleset, text)
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from interpreter.base.frames import frame
 from interpreter.base.frozen import dataclass
+from interpreter.base.messages import frame
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
 from interpreter.compiler.constants import Env, RuleFailure
 from interpreter.compiler.plain.machine import AskSite, OptionSite
-from interpreter.engine.because import Because, text_of
-from interpreter.engine.show import Spoken
+from interpreter.engine.failing_values import Because, text_of
 from interpreter.engine.values import Names
+from interpreter.engine.views import Spoken
 from interpreter.kernel.state import Value
 from interpreter.language import core as c
 

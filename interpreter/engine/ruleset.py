@@ -14,22 +14,22 @@ from interpreter.base.cycles import no_search
 from interpreter.base.diagnostics import Diagnostic, RulesetError
 from interpreter.base.suggest import did_you_mean
 from interpreter.engine.cache import Late, Modules, kept_trees, request_for
-from interpreter.engine.setup import Table, default_settings, set_table
+from interpreter.engine.table import Table, default_settings, set_table
 from interpreter.engine.values import Names
 from interpreter.kernel.chance import ChanceSource
 from interpreter.kernel.state import Value
 from interpreter.language.model import Model
 from interpreter.language.types import Type
-from interpreter.reading.evidence import noted
+from interpreter.reading.dependencies import noted
 from interpreter.reading.players import PlayerRange
 
 if TYPE_CHECKING:  # what reads and checks is imported where it is called: a ruleset from the cache needs none of it
     from interpreter.compiler.lower import Program
     from interpreter.compiler.secrecy import Secrecy
     from interpreter.engine.game import Game
-    from interpreter.reading.citations import Statement
     from interpreter.reading.compose import Composition
     from interpreter.reading.files import Document, Shelf
+    from interpreter.reading.statements import Statement
 
 __all__ = ["Ruleset", "find", "load", "load_document"]
 
@@ -104,7 +104,7 @@ class Ruleset:
     @cached_property
     def counted(self) -> frozenset[str]:
         """The hidden pools that everybody can count along."""
-        from interpreter.compiler.counted import counted
+        from interpreter.compiler.inferable_pools import counted
 
         return counted(self.program)
 
@@ -331,7 +331,7 @@ def load_document(
 ) -> Ruleset:
     """The ruleset of a document, which need not stand in a file as it is. Raises :class:`RulesetError`."""
     from interpreter.compiler.lower import lower
-    from interpreter.engine.examine import examine
+    from interpreter.engine.pipeline import examine
     from interpreter.reading.files import with_files
 
     if document.kind != "ruleset":

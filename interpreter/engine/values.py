@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from interpreter.base.frames import frame
+from interpreter.base.messages import frame
 from interpreter.kernel.state import Value
+from interpreter.language.directed_links import ways_of
 from interpreter.language.model import Model
 from interpreter.language.types import Type
-from interpreter.language.ways import ways_of
 
 __all__ = ["Names", "type_text"]
 

@@ -1,7 +1,8 @@
 """The registry of built-in functions: a row for each, which the checker and both machines ask.
 
-The plain form has a function for each row in :mod:`interpreter.compiler.plain.builtins`. In a module it is a function
-of the runtime with that name, or one of :mod:`interpreter.compiler.build.builtins` builds it of other ops.
+The plain form has a function for each row in :mod:`interpreter.compiler.plain.builtin_functions`. In a module it is a
+function of the runtime with that name, or one of :mod:`interpreter.compiler.build.builtin_calls` builds it of other
+ops.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from interpreter.language import nodes as n
 from interpreter.language.types import BOOL, INT, NEVER, NODE, SEAT, Type, bag_of, list_of
 
 if TYPE_CHECKING:
-    from interpreter.language.expressions import Expressions
+    from interpreter.language.check_expressions import Expressions
 
 __all__ = ["BUILTINS", "FUNCTIONS", "Builtin", "BuiltinCall"]
 

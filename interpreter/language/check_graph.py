@@ -9,11 +9,11 @@ from interpreter.language import core as c
 from interpreter.language.checker import Checker
 from interpreter.language.declared import merged
 from interpreter.language.declared_graph import MAXIMUM_PLACES
+from interpreter.language.directed_links import NotPrinted, Way, printed_value, ways_of
 from interpreter.language.model import GraphDecl, PlaceRow
 from interpreter.language.scope import Frame
 from interpreter.language.texts import expression_of
 from interpreter.language.types import INT, NODE, Type
-from interpreter.language.ways import NotPrinted, Way, printed_value, ways_of
 from interpreter.reading.yaml import Scalar, Value
 
 __all__ = ["Boards"]

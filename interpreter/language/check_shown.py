@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator
 from interpreter.base.suggest import did_you_mean
 from interpreter.language import core as c
 from interpreter.language import nodes as n
+from interpreter.language.check_expressions import Expressions
 from interpreter.language.checker import Checker
 from interpreter.language.declared import Declared
-from interpreter.language.expressions import Expressions
 from interpreter.language.model import Board, Event, Look, Measure, MeasureKey, Phrase, Signatures
 from interpreter.language.parse import parse_event_pattern, parse_match
-from interpreter.language.sayable import asked, sayable
 from interpreter.language.scope import Frame
 from interpreter.language.texts import Report, condition_of, expression_of, parsed, template_parts
+from interpreter.language.translations import asked, sayable
 from interpreter.language.types import NODE, PLACE, SEAT, TEXT, Type
 from interpreter.reading.compose import Composition, Entry, amended, word, words
 from interpreter.reading.yaml import Mapping, Scalar, Sequence, Value

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from interpreter.base.diagnostics import Diagnostic, Note
+from interpreter.base.plurals import counted
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
-from interpreter.base.words import counted
 from interpreter.language import core as c
 from interpreter.language import nodes as n
+from interpreter.language.check_expressions import Expressions
 from interpreter.language.declared import Declared
-from interpreter.language.expressions import Expressions
 from interpreter.language.model import Event, Signatures
 from interpreter.language.scope import Frame
 from interpreter.language.texts import Report

@@ -338,7 +338,7 @@ class Loop(Typed):
 @dataclass(frozen=True, slots=True)
 class Noted(Typed):
     """A value, and that it was worked out: ``what`` is put into ``found``. It stands in no rules but those that are
-    watched while the plain form runs them (``engine/watching.py``)."""
+    watched while the plain form runs them (``testing/instrumentation.py``)."""
 
     value: Expression
     what: str

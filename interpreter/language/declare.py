@@ -14,17 +14,17 @@ from interpreter.base.source import NOWHERE
 from interpreter.base.suggest import did_you_mean
 from interpreter.language import nodes as n
 from interpreter.language.builtins import FUNCTIONS
+from interpreter.language.check_steps import MAKERS
 from interpreter.language.declared import REMARKS, Declared, Reader, cites_of, merged
 from interpreter.language.declared_cards import Cards
 from interpreter.language.declared_graph import Graphs
 from interpreter.language.declared_tables import Tables
 from interpreter.language.grammar import RESERVED_WORDS
 from interpreter.language.model import Component, Event, Group, Interpretation, Kind, Model, Role, Setting
-from interpreter.language.steps import MAKERS
 from interpreter.language.texts import Report, type_of
 from interpreter.language.types import INT, NEVER, Type
 from interpreter.reading.compose import Composition, Entry, amended, phases_of, player_range, word, words
-from interpreter.reading.printed import Cell
+from interpreter.reading.printed_tables import Cell
 from interpreter.reading.yaml import Mapping, Scalar, Sequence, Value
 
 __all__ = ["OWN_CALLS", "OWN_CELLS", "OWN_TYPES", "OWN_VALUES", "declare"]

@@ -10,13 +10,13 @@ from typing import Any
 from interpreter.base.diagnostics import Diagnostic
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
-from interpreter.language.misread import reserved
+from interpreter.language.check_steps import resolve_type
 from interpreter.language.model import Model
-from interpreter.language.steps import resolve_type
+from interpreter.language.syntax_errors import reserved
 from interpreter.language.texts import Report, type_of
 from interpreter.language.types import NEVER, Type
 from interpreter.reading.compose import Composition, Entry, amended, words
-from interpreter.reading.printed import Cell, PrintedTable
+from interpreter.reading.printed_tables import Cell, PrintedTable
 from interpreter.reading.yaml import Mapping, Scalar, Value
 
 __all__ = ["REMARKS", "Declared", "Reader", "cites_of", "listed", "merged"]

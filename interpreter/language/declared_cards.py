@@ -13,7 +13,7 @@ from interpreter.language.declared import Reader, merged
 from interpreter.language.model import CardKind, CardRow
 from interpreter.language.texts import printed
 from interpreter.reading.compose import Entry, word
-from interpreter.reading.printed import Cell, PrintedTable
+from interpreter.reading.printed_tables import Cell, PrintedTable
 from interpreter.reading.yaml import Entry as YamlEntry
 from interpreter.reading.yaml import Mapping, Scalar
 

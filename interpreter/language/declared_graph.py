@@ -10,7 +10,7 @@ from interpreter.language.model import GraphDecl, LinkRow, NodeRow
 from interpreter.language.texts import printed
 from interpreter.language.types import INT
 from interpreter.reading.compose import word
-from interpreter.reading.printed import Cell
+from interpreter.reading.printed_tables import Cell
 from interpreter.reading.yaml import Mapping, Value
 
 __all__ = ["Graphs"]

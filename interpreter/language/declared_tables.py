@@ -14,7 +14,7 @@ from interpreter.language.model import Table
 from interpreter.language.texts import printed
 from interpreter.language.types import INT, NODE, Type
 from interpreter.reading.compose import Entry, words
-from interpreter.reading.printed import Cell, PrintedTable
+from interpreter.reading.printed_tables import Cell, PrintedTable
 from interpreter.reading.yaml import Mapping, Scalar, Value
 
 __all__ = ["Tables"]

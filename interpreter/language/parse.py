@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 from interpreter.base.diagnostics import Diagnostic
 from interpreter.language import nodes
 from interpreter.language.grammar import CrookedError, MisplacedError, ReservedError, Text, grammar
-from interpreter.language.misread import code_of, misread, reserved
+from interpreter.language.syntax_errors import code_of, misread, reserved
 
 if TYPE_CHECKING:
     from lark import Token, Tree
@@ -103,7 +103,7 @@ def _parse(start: str, text: Text) -> tuple[nodes.Node | None, list[Diagnostic]]
 def _read(start: str, text: Text) -> tuple[nodes.Node | None, list[Diagnostic]]:
     from lark.exceptions import UnexpectedCharacters, UnexpectedToken, VisitError
 
-    from interpreter.language.build import Builder
+    from interpreter.language.transformer import Builder
 
     refused = _unreadable(text)
     if refused:

@@ -18,18 +18,18 @@ from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
 from interpreter.language import core as c
 from interpreter.language import nodes as n
-from interpreter.language.expressions import Expressions
-from interpreter.language.helpers import check_helpers, helpers_in
+from interpreter.language.check_expressions import Expressions
+from interpreter.language.local_rules import check_helpers, helpers_in
 from interpreter.language.model import Model, RuleLayer, Signature, Signatures
 from interpreter.language.parse import parse_preferences
-from interpreter.language.preferred import Base, Line, Named, Pattern, Preferences, Written, laid_over
+from interpreter.language.preferences import Base, Line, Named, Pattern, Preferences, Written, laid_over
 from interpreter.language.scope import Frame
 from interpreter.language.texts import condition_of, parsed
 from interpreter.language.types import BOOL, SEAT, Type
 from interpreter.language.walk import descendants
-from interpreter.reading.citations import Statement
 from interpreter.reading.compose import Composition, words
 from interpreter.reading.files import Document, Shelf
+from interpreter.reading.statements import Statement
 from interpreter.reading.yaml import Mapping, Scalar, Value
 
 __all__ = [

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from math import ceil, isfinite
 
+from interpreter.compare.effect_sizes import Effect
 from interpreter.pages.html import element
-from interpreter.play.effects import Effect
 
 __all__ = ["effect_sizes", "two_histograms"]
 

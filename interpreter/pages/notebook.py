@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from interpreter.base.words import counted
+from interpreter.base.plurals import counted
 from interpreter.drawing.board import drawn
 from interpreter.drawing.picture import picture_of, unplayed
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset
-from interpreter.engine.show import BoardTable, board_of, is_shown
+from interpreter.engine.views import BoardTable, board_of, is_shown
 from interpreter.language.types import Type
 from interpreter.pages.html import element, fragment
 from interpreter.pages.page import Block, Drawing, Facts, Folded, Grid, Paragraph, Source, Strong

@@ -12,10 +12,10 @@ from functools import cached_property
 from itertools import groupby, product, takewhile
 from typing import TYPE_CHECKING, Any
 
+from interpreter.compare.play_order import Topic, nodes_of, places_of
 from interpreter.engine.game import Game
-from interpreter.engine.places import Topic, nodes_of, places_of
 from interpreter.engine.ruleset import Ruleset
-from interpreter.engine.setup import default_settings
+from interpreter.engine.table import default_settings
 from interpreter.kernel.state import Value
 from interpreter.language import core as c
 from interpreter.language.model import Group, Guard, Phrase, Table

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from interpreter.base.source import Span
+from interpreter.compare.play_order import Topic, in_force, nodes_of
 from interpreter.engine.citations import options_of
-from interpreter.engine.explain import for_readers, type_in_words, written
-from interpreter.engine.places import Topic, in_force, nodes_of
 from interpreter.engine.ruleset import Ruleset
+from interpreter.explain.cross_reference import for_readers, type_in_words, written
 from interpreter.language import core as c
 from interpreter.language.model import Phrase, RuleLayer, plural
 from interpreter.language.types import Type

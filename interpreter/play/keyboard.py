@@ -8,19 +8,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from interpreter.base.frames import frame
+from interpreter.base.messages import frame
 from interpreter.base.suggest import did_you_mean
+from interpreter.bots.player import Code
 from interpreter.compiler.plain.machine import OptionSite
 from interpreter.engine.decision import Decision
 from interpreter.engine.game import Game
-from interpreter.engine.show import Spoken
 from interpreter.engine.values import Names
+from interpreter.engine.views import Spoken
 from interpreter.kernel.state import Value
 from interpreter.language.core import Choice
 from interpreter.language.types import Type
-from interpreter.play.bots.base import Code
-from interpreter.play.foresight import Foresight
-from interpreter.play.narrate import words_of
+from interpreter.play.narration import words_of
+from interpreter.play.option_preview import Foresight
 
 __all__ = ["numbered", "understood"]
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+from interpreter.bots.player import Bot, Stream
 from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.decision import Decision, Option
 from interpreter.engine.game import Game, Result
 from interpreter.engine.ruleset import Ruleset
 from interpreter.kernel.chance import ChanceSource
-from interpreter.kernel.listening import listen
+from interpreter.kernel.listeners import listen
 from interpreter.kernel.state import State
 from interpreter.language.types import Type
-from interpreter.play.bots.base import Bot, Stream
 
 __all__ = ["MAXIMUM_DECISIONS", "Match", "Watcher", "streams_for", "who_decides"]
 

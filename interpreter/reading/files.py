@@ -17,9 +17,9 @@ from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.paths import ruleset_roots
 from interpreter.base.source import SourceFile, Span
 from interpreter.base.suggest import did_you_mean, did_you_mean_id
-from interpreter.reading.evidence import digest, folders_in, looked_at, names_in
+from interpreter.reading.dependencies import digest, folders_in, looked_at, names_in
 from interpreter.reading.schema import check_schema, misfits
-from interpreter.reading.unsaved import unsaved_bytes
+from interpreter.reading.unsaved_files import unsaved_bytes
 from interpreter.reading.yaml import MAX_BYTES, Mapping, Scalar, decode, read_yaml, too_large
 
 __all__ = [

@@ -6,8 +6,13 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from interpreter.base.words import counted
-from interpreter.compiler.build.module import ModuleBuilder
+from interpreter.base.plurals import counted
+from interpreter.bots.hidden_reads import peeks_of
+from interpreter.bots.player import Bot, Stream
+from interpreter.bots.policy import PolicyBot
+from interpreter.bots.registry import bots_of
+from interpreter.bots.uniform import RandomBot
+from interpreter.compiler.build.module_builder import ModuleBuilder
 from interpreter.compiler.build.shapes import Unsupported
 from interpreter.compiler.constants import RuleFailure
 from interpreter.compiler.numbering import Limits
@@ -19,11 +24,6 @@ from interpreter.engine.ruleset import Ruleset
 from interpreter.kernel.chance import Seeded
 from interpreter.kernel.state import State
 from interpreter.language.policies import Policy
-from interpreter.play.bots.base import Bot, Stream
-from interpreter.play.bots.named import bots_of
-from interpreter.play.bots.peeks import peeks_of
-from interpreter.play.bots.policy import PolicyBot
-from interpreter.play.bots.random import RandomBot
 from interpreter.play.match import MAXIMUM_DECISIONS, streams_for
 from interpreter.rl.space import Space, space_of
 

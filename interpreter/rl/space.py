@@ -27,8 +27,8 @@ from interpreter.compiler.numbering import (
 from interpreter.engine.decision import Code, Decision
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset, load
-from interpreter.engine.setup import Table
 from interpreter.engine.sight import may_see, veils
+from interpreter.engine.table import Table
 from interpreter.engine.values import Names
 from interpreter.kernel.state import Value
 from interpreter.language.types import Type

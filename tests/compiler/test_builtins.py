@@ -10,21 +10,21 @@ from random import Random
 
 import pytest
 
-from interpreter.compiler.build.builtins import BUILT
+from interpreter.compiler.build.builtin_calls import BUILT
 from interpreter.compiler.build.expressions import Expressions
 from interpreter.compiler.build.function import ZERO, FunctionBuilder
 from interpreter.compiler.build.memory import STATE
-from interpreter.compiler.build.module import ModuleBuilder
+from interpreter.compiler.build.module_builder import ModuleBuilder
 from interpreter.compiler.build.shapes import WORD
 from interpreter.compiler.constants import RuleFailure
 from interpreter.compiler.ir import ops as o
-from interpreter.compiler.ir.effects import may_fail
+from interpreter.compiler.ir.effect_analysis import may_fail
 from interpreter.compiler.ir.rewrite import inner
-from interpreter.compiler.plain.builtins import OF_GAME, OF_VALUES
+from interpreter.compiler.plain.builtin_functions import OF_GAME, OF_VALUES
 from interpreter.compiler.wasm.assemble import FUEL, assembled
 from interpreter.compiler.wasm.codec import Codec
+from interpreter.compiler.wasm.compiled_machine import CompiledMachine
 from interpreter.compiler.wasm.instance import Instance, Trap, compiled, text_to_binary
-from interpreter.compiler.wasm.machine import CompiledMachine
 from interpreter.kernel.state import State, Value
 from interpreter.language import core as c
 from interpreter.language.builtins import BUILTINS, TYPES, Builtin

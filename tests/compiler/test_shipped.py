@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from interpreter.base.diagnostics import RulesetError
-from interpreter.compiler.build.module import ModuleBuilder
+from interpreter.bots.hidden_reads import peeks_of
+from interpreter.bots.registry import policies_for
+from interpreter.compiler.build.module_builder import ModuleBuilder
 from interpreter.compiler.wasm.assemble import build
 from interpreter.engine.ruleset import Ruleset, load
-from interpreter.play.bots.named import policies_for
-from interpreter.play.bots.peeks import peeks_of
 
 SHIPPED = Path(__file__).parents[2] / "rulesets"
 

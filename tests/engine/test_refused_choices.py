@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 import interpreter
+from interpreter.bots.registry import bots_of
 from interpreter.engine.decision import Option
 from interpreter.engine.game import Game
 from interpreter.engine.refusal import IllegalMove
 from interpreter.language.types import Type
-from interpreter.play.bots.named import bots_of
 from interpreter.play.match import streams_for
 
 STRANGE: list[Any] = [None, -1, 0, 10**9, True, "", "nobody", [], {}, 3.5, "stage_3", ["coal"], {"coal": -1}]

@@ -7,8 +7,8 @@ from functools import cache
 
 import pytest
 
-from interpreter.engine.running import run_scenario
-from interpreter.engine.suite import Suite, suite_of
+from interpreter.testing.running import run_scenario
+from interpreter.testing.suite import Suite, suite_of
 
 
 @cache

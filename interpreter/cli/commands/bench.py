@@ -24,8 +24,8 @@ from interpreter.cli.progress import counted
 
 if TYPE_CHECKING:
     from interpreter.engine.ruleset import Ruleset
-    from interpreter.play.baseline import Change
-    from interpreter.play.bench import Sample, Subject
+    from interpreter.simulate.baseline import Change
+    from interpreter.simulate.throughput import Sample, Subject
 
 __all__ = ["command"]
 
@@ -93,7 +93,7 @@ def command(
       regelwerk bench --save before.json
       regelwerk bench --baseline before.json
     """
-    from interpreter.play.baseline import changes, report, row_of
+    from interpreter.simulate.baseline import changes, report, row_of
 
     if not isfinite(seconds):
         raise click.BadParameter("not a number of seconds", param_hint="--seconds")
@@ -125,7 +125,7 @@ def command(
 
 
 def _kept(path: Path) -> dict[str, Any]:
-    from interpreter.play.baseline import read_report
+    from interpreter.simulate.baseline import read_report
 
     try:
         return read_report(path.read_text(encoding="utf-8", errors="replace"))
@@ -161,7 +161,7 @@ def _subjects(
 def _subject(
     ruleset: Ruleset, name: str, players: int, bots: str | None, overlays: Sequence[str], settings: Mapping[str, Any]
 ) -> Subject:
-    from interpreter.play.bench import Subject
+    from interpreter.simulate.throughput import Subject
 
     try:
         subject = Subject(name, players, bots, ruleset, overlays, settings)
@@ -184,7 +184,7 @@ class _Table:
         self.begun = False
 
     def add(self, row: dict[str, Any]) -> None:
-        from interpreter.play.baseline import FIGURES
+        from interpreter.simulate.baseline import FIGURES
 
         titles = [figure.title for figure in FIGURES.values()]
         if not self.begun:
@@ -199,7 +199,7 @@ class _Table:
 
 
 def _compared(kept: dict[str, Any], data: dict[str, Any], found: Sequence[Change]) -> None:
-    from interpreter.play.baseline import FIGURES, LIMIT
+    from interpreter.simulate.baseline import FIGURES, LIMIT
 
     compared = {(change.ruleset, change.players) for change in found}
     for row in data["rows"]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from interpreter.base.words import counted
+from interpreter.base.plurals import counted
 from interpreter.cli.options import (
     MOST_GAMES,
     bots_option,
@@ -28,11 +28,11 @@ from interpreter.cli.output import aligned, as_json, notice, say, styled
 from interpreter.cli.progress import STOPPED, counting, interruptible
 
 if TYPE_CHECKING:
-    from interpreter.engine.compared import Side
-    from interpreter.engine.differences import Comparison, Difference
+    from interpreter.compare.ablation import Alone
+    from interpreter.compare.comparable import Side
+    from interpreter.compare.differences import Comparison, Difference
     from interpreter.engine.ruleset import Ruleset
     from interpreter.pages.comparison import Played
-    from interpreter.play.one_at_a_time import Alone
 
 USUAL_GAMES = 100
 
@@ -114,10 +114,10 @@ def command(
       regelwerk compare germany-2004 germany-2018 --games 20 --each
       regelwerk compare germany-2004 germany-2018 --report report.html
     """
-    from interpreter.engine.compared import Compared
+    from interpreter.compare.comparable import Compared
 
     if matrix:
-        from interpreter.engine.sides import family_of
+        from interpreter.compare.operands import family_of
 
         if overlays or settings or players or games or each or report is not None or output == "html":
             raise click.UsageError("--all compares rulesets as they are, as text or JSON, and plays no games")
@@ -162,9 +162,9 @@ def command(
 
 def _compared(sides: _Sides) -> Comparison:
     from interpreter.cli.options import players_for
-    from interpreter.engine.compared import Compared
-    from interpreter.engine.differences import differences
-    from interpreter.engine.sides import sides_of
+    from interpreter.compare.comparable import Compared
+    from interpreter.compare.differences import differences
+    from interpreter.compare.operands import sides_of
 
     a, b = sides_of(*sides.names, sides.overlays)
     if sides.players is not None:
@@ -198,13 +198,13 @@ def _known(ruleset: Ruleset, given: Sequence[str], other: Ruleset) -> dict[str, 
 def _played(comparison: Comparison, sides: _Sides, games: _Games) -> Played:
     """Games of both, as many as are wanted or as were played when somebody pressed Ctrl-C."""
     from interpreter.cli.options import alone_for, bots_for, crew_for, players_for, seed_for, settings_given
-    from interpreter.engine.compared import Compared
-    from interpreter.engine.differences import differences
+    from interpreter.compare.ablation import one_at_a_time, ranked, singles
+    from interpreter.compare.comparable import Compared
+    from interpreter.compare.differences import differences
+    from interpreter.compare.divergence import own_settings
+    from interpreter.compare.effect_sizes import bots_for_both, effects
+    from interpreter.compare.paired_games import PairPlan, pairs
     from interpreter.pages.comparison import Played
-    from interpreter.play.effects import bots_for_both, effects
-    from interpreter.play.one_at_a_time import one_at_a_time, ranked, singles
-    from interpreter.play.paired import PairPlan, pairs
-    from interpreter.play.parting import own_settings
 
     number = sides.players or max(comparison.a.players.usual, comparison.b.players.usual)
     (a, _), (b, _) = players_for(comparison.a, number), players_for(comparison.b, number)
@@ -252,7 +252,7 @@ def _check(ruleset: Ruleset, players: int, settings: dict[str, Any]) -> None:
 def _gathered(what: str, count: int, found: Callable[[Callable[[], bool]], Iterator[Sequence[_Found]]]) -> list[_Found]:
     """All that workers find, or as much as there was when somebody pressed Ctrl-C. ``found`` is told when that is."""
     from interpreter.cli.failures import refused
-    from interpreter.play.jobs import WorkersLost
+    from interpreter.simulate.workers import WorkersLost
 
     done: list[_Found] = []
     with interruptible() as stopped, counting(what, count) as tell:
@@ -269,7 +269,7 @@ def _gathered(what: str, count: int, found: Callable[[Callable[[], bool]], Itera
 
 
 def _data_of(played: Played) -> dict[str, Any]:
-    from interpreter.play.parting import causes
+    from interpreter.compare.divergence import causes
 
     fields = ("name", "a", "b", "difference", "low", "high", "size", "size_low", "size_high")
     return {
@@ -393,7 +393,7 @@ def _lines(side: Side | None, width: int) -> Iterator[str]:
 
 
 def _text_of(played: Played, names: Sequence[str]) -> None:
-    from interpreter.play.parting import causes
+    from interpreter.compare.divergence import causes
 
     say()
     say(styled("How much it matters", bold=True))
@@ -472,7 +472,7 @@ def _distances(comparison: Comparison) -> None:
 
 
 def _matrix(family: list[Any], names: Sequence[str], output: str) -> None:
-    from interpreter.engine.differences import differences
+    from interpreter.compare.differences import differences
 
     if len(family) < 2:
         raise click.UsageError(f"got {counted(len(family), 'ruleset')} for {', '.join(names)}, want two or more")

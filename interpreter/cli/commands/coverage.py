@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from interpreter.engine.citations import Citation
-    from interpreter.engine.coverage import Coverage
     from interpreter.engine.ruleset import Ruleset
-    from interpreter.play.reached import Reached
-    from interpreter.reading.citations import Statement
     from interpreter.reading.files import Shelf
+    from interpreter.reading.statements import Statement
+    from interpreter.testing.coverage import Coverage
+    from interpreter.testing.play_coverage import Reached
 
 __all__ = ["command"]
 
@@ -84,7 +84,7 @@ def command(
       regelwerk coverage mine/my-board.yaml
       regelwerk coverage --mutate --html coverage.html
     """
-    from interpreter.engine.coverage import cover
+    from interpreter.testing.coverage import cover
 
     if named is not None and ruleset is not None:
         raise click.UsageError(f"got the rulesets '{named}' and '{ruleset}', want one of them")
@@ -111,8 +111,8 @@ def command(
 
 
 def _reached(book: str, rulesets: list[Ruleset], shelf: Shelf, games: int) -> Reached:
-    from interpreter.engine.suite import suite_of
-    from interpreter.play.reached import reached
+    from interpreter.testing.play_coverage import reached
+    from interpreter.testing.suite import suite_of
 
     return reached(book, rulesets, suite_of(shelf=shelf), games, lambda numbers: counted(numbers, games, book))
 
@@ -124,8 +124,8 @@ def _without_statements(book: str, shelf: Shelf) -> str:
 
 def _write(found: list[Coverage], shelves: Iterable[Shelf], page: str) -> None:
     """The page of all that was found, in a file or on stdout."""
-    from interpreter.pages.followed import followed_page
-    from interpreter.reading.citations import statements_of
+    from interpreter.pages.citation_report import followed_page
+    from interpreter.reading.statements import statements_of
 
     statements = {id: each for shelf in shelves for id, each in statements_of(shelf).items()}
     text = followed_page(found, statements.values())
@@ -139,8 +139,8 @@ def _books(rulebook: str | None, ruleset: str | None) -> dict[str, list[Ruleset]
     """The rulebooks that are asked for, with the rulesets that follow them."""
     from interpreter.base.suggest import did_you_mean
     from interpreter.cli.options import loaded
-    from interpreter.engine.coverage import own_rulebooks, rulebooks_of
     from interpreter.reading.files import nearby_ids, shelf_for
+    from interpreter.testing.coverage import own_rulebooks, rulebooks_of
 
     shelf = shelf_for(None)
     if ruleset is not None:

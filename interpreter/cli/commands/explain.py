@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from interpreter.base.frames import frame
+from interpreter.base.messages import frame
 from interpreter.cli.options import (
     kept_game,
     language_for,
@@ -21,8 +21,8 @@ from interpreter.cli.options import (
 from interpreter.cli.output import aligned, as_json, say, styled
 
 if TYPE_CHECKING:
-    from interpreter.engine.explain import Explanation, Part, Quote
     from interpreter.engine.game import Game
+    from interpreter.explain.cross_reference import Explanation, Part, Quote
 
 __all__ = ["command"]
 
@@ -56,7 +56,7 @@ def command(where: str, name: str, overlays: tuple[str, ...], language: str, out
       regelwerk explain game.jsonl@40 "connect Essen"
     """
     from interpreter.cli.failures import refused
-    from interpreter.engine.explain import explain
+    from interpreter.explain.cross_reference import explain
 
     kept = kept_game(where, **{"with": overlays})
     if kept is not None:
@@ -87,8 +87,8 @@ def command(where: str, name: str, overlays: tuple[str, ...], language: str, out
 def _line(where: str, number: str, output: str, language: str) -> None:
     """Why a line of a log is there."""
     from interpreter.cli.failures import refused
-    from interpreter.play.account import account_of
-    from interpreter.play.saves import ruleset_of
+    from interpreter.explain.provenance import account_of
+    from interpreter.play.game_records import ruleset_of
 
     kept = read_log(where.rpartition("@")[0] or where)
     try:
@@ -144,9 +144,9 @@ def _moves(game: Game | None) -> str:
 def _move(game: Game, text: str, output: str, language: str) -> None:
     """All conditions of a move, those that fail marked."""
     from interpreter.cli.failures import refused
-    from interpreter.engine.conditions import conditions_of
     from interpreter.engine.refusal import IllegalMove
-    from interpreter.engine.show import Spoken
+    from interpreter.engine.views import Spoken
+    from interpreter.explain.legality import conditions_of
     from interpreter.language.types import Type
     from interpreter.play.keyboard import understood
 

@@ -98,7 +98,7 @@ def _tidied(paths: tuple[str, ...]) -> Iterator[_Tidied]:
 
 
 def _tidy(name: str, path: Path | None, data: bytes) -> _Tidied:
-    from interpreter.language.tidy import tidy
+    from interpreter.language.file_layout import tidy
     from interpreter.reading.yaml import decode
 
     file, found = decode(name, data)

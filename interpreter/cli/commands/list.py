@@ -66,8 +66,8 @@ def _row_here(id: str) -> dict[str, Any] | None:
 
 
 def _about(shelf: Shelf, document: Document, origin: str) -> dict[str, Any]:
-    from interpreter.engine.contents import files_of, players_of
     from interpreter.reading.compose import word
+    from interpreter.reading.ruleset_files import files_of, players_of
 
     players = players_of(files_of(shelf, document))
     return {

@@ -13,8 +13,8 @@ from interpreter.cli.output import aligned, as_json, notice, say, styled
 
 if TYPE_CHECKING:
     from interpreter.engine.game import Game
+    from interpreter.explain.graph_metrics import Figures
     from interpreter.language.model import GraphDecl
-    from interpreter.play.network import Figures
 
 __all__ = ["command"]
 
@@ -111,7 +111,7 @@ def _png(svg: str) -> bytes:
 
 
 def _stats(title: str, graph: GraphDecl, first: int, output: str) -> None:
-    from interpreter.play.network import figures_of
+    from interpreter.explain.graph_metrics import figures_of
 
     figures = figures_of(graph, first)
     data = _data(graph, figures, first)
@@ -122,7 +122,7 @@ def _stats(title: str, graph: GraphDecl, first: int, output: str) -> None:
 
 
 def _data(graph: GraphDecl, figures: Figures, first: int) -> dict[str, Any]:
-    from interpreter.language.ways import ways_of
+    from interpreter.language.directed_links import ways_of
 
     names = [node.name for node in graph.nodes]
     lengths = [0] * len(graph.links)

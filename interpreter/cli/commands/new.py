@@ -13,8 +13,8 @@ import click
 from interpreter.cli.output import notice, say, styled
 
 if TYPE_CHECKING:
+    from interpreter.authoring.scaffold import NewFile
     from interpreter.engine.ruleset import Ruleset
-    from interpreter.engine.scaffold import NewFile
     from interpreter.reading.files import Shelf
 
 __all__ = ["command"]
@@ -173,14 +173,14 @@ def _shelf(root: Path) -> Shelf:
 
 
 def _game(name: str, title: str, root: Path) -> list[NewFile]:
-    from interpreter.engine.scaffold import new_game
+    from interpreter.authoring.scaffold import new_game
 
     return new_game(name, title, root)
 
 
 def _files(kind: str, name: str, title: str, root: Path, base: Ruleset) -> list[NewFile]:
+    from interpreter.authoring import scaffold
     from interpreter.cli.failures import refused
-    from interpreter.engine import scaffold
 
     makers = {"map": scaffold.new_map, "overlay": scaffold.new_overlay, "edition": scaffold.new_edition}
     try:
@@ -223,10 +223,10 @@ def _write(path: Path, text: str, written: list[Path]) -> None:
 
 def _check_runs(kind: str, files: list[NewFile], root: Path, base: Ruleset | None) -> None:
     """What was written can be loaded; else it is told why, and what would have to be written by hand."""
+    from interpreter.authoring.scaffold import left_out
     from interpreter.base.diagnostics import RulesetError, render
     from interpreter.cli.failures import refused
     from interpreter.engine.ruleset import load
-    from interpreter.engine.scaffold import left_out
 
     try:
         if base is not None and kind == "overlay":

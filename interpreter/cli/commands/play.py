@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from interpreter.base.frames import frame
-from interpreter.base.words import counted
+from interpreter.base.messages import frame
+from interpreter.base.plurals import counted
 from interpreter.cli.options import (
     bots_for,
     bots_option,
@@ -29,7 +29,7 @@ from interpreter.cli.output import notice, say, styled
 if TYPE_CHECKING:
     from interpreter.engine.game import Game
     from interpreter.play.match import Match
-    from interpreter.play.narrate import Narrator
+    from interpreter.play.narration import Narrator
 
 __all__ = ["command"]
 
@@ -68,9 +68,9 @@ def command(
     """
     from interpreter.cli.commands.run import print_entry
     from interpreter.cli.session import Person
-    from interpreter.engine.show import title_of
+    from interpreter.engine.views import title_of
     from interpreter.play.match import Match
-    from interpreter.play.narrate import Narrator
+    from interpreter.play.narration import Narrator
 
     kept = kept_game(where, players=players, seed=seed, set=settings, **{"with": overlays})
     here = (kept.ruleset, kept.table.seats) if kept is not None else None

@@ -11,7 +11,7 @@ from interpreter.cli.output import as_json, notice, say, styled
 
 if TYPE_CHECKING:
     from interpreter.engine.game import Game
-    from interpreter.engine.show import Line
+    from interpreter.engine.views import Line
 
 __all__ = ["command"]
 
@@ -32,8 +32,8 @@ def command(log: str, ruleset: str | None, numbers: bool, output: str) -> None:
       regelwerk replay game.jsonl --ruleset my-variant.yaml
       regelwerk replay game.jsonl --numbers
     """
-    from interpreter.engine.show import numbered_lines
-    from interpreter.play.saves import Difference, play_again, ruleset_of, unknown_settings
+    from interpreter.engine.views import numbered_lines
+    from interpreter.play.game_records import Difference, play_again, ruleset_of, unknown_settings
 
     kept = read_log(log)
     found = ruleset_of(kept, ruleset)
@@ -70,7 +70,7 @@ def _numbered(number: str, line: Line) -> dict[str, Any]:
 
 def _tell(game: Game) -> None:
     """The log with its numbers; lines that say nothing are left out."""
-    from interpreter.engine.show import numbered_lines
+    from interpreter.engine.views import numbered_lines
 
     lines = [(number, line.text) for number, line in numbered_lines(game) if line.text]
     width = max((len(number) for number, _ in lines), default=0)

@@ -10,8 +10,8 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from interpreter.base.frames import frame, listed_in
-from interpreter.base.words import stacked
+from interpreter.base.messages import frame, listed_in
+from interpreter.base.plurals import stacked
 from interpreter.cli.options import (
     bots_for,
     bots_option,
@@ -31,10 +31,10 @@ from interpreter.cli.options import (
 from interpreter.cli.output import as_json, board, nobody_reads, say, styled
 
 if TYPE_CHECKING:
+    from interpreter.bots.player import Bot
     from interpreter.engine.game import Game
     from interpreter.engine.ruleset import Ruleset
-    from interpreter.engine.show import BoardTable, Line
-    from interpreter.play.bots.base import Bot
+    from interpreter.engine.views import BoardTable, Line
 
 __all__ = ["as_data", "command", "print_entry", "print_result"]
 
@@ -72,9 +72,9 @@ def command(
       regelwerk run germany-2018 --bots greedy,random -v
       regelwerk run goofspiel --seed 7 --log game.jsonl
     """
+    from interpreter.play.game_records import Recorder
     from interpreter.play.match import Match, Watcher
-    from interpreter.play.narrate import Narrator
-    from interpreter.play.saves import Recorder
+    from interpreter.play.narration import Narrator
 
     found, number = players_for(loaded(ruleset, overlays), players)
     language = language_for(found, language)
@@ -139,7 +139,7 @@ def _header(
     language: str,
 ) -> str:
     """The line that says what is needed to play the same game again."""
-    from interpreter.engine.show import title_of
+    from interpreter.engine.views import title_of
 
     extra = [*stacked(overlays, language)] + [f"{key}={value}" for key, value in settings.items()]
     return frame(
@@ -155,7 +155,7 @@ def _header(
 
 def print_entry(entry: Line | BoardTable, output: str, *, verbose: bool = False) -> None:
     """A line or a board as it comes."""
-    from interpreter.engine.show import BoardTable
+    from interpreter.engine.views import BoardTable
 
     if output == "json":
         as_json(as_data(entry), compact=True)
@@ -175,7 +175,7 @@ def _source(line: Line) -> str:
 
 def as_data(entry: Line | BoardTable) -> dict[str, Any]:
     """A line or a board for programs."""
-    from interpreter.engine.show import BoardTable
+    from interpreter.engine.views import BoardTable
 
     if isinstance(entry, BoardTable):
         return {
@@ -199,7 +199,7 @@ def as_data(entry: Line | BoardTable) -> dict[str, Any]:
 
 def print_result(game: Game, bots: Sequence[Bot], output: str, language: str = "en") -> None:
     """The places of all seats, the best first."""
-    from interpreter.engine.show import Spoken
+    from interpreter.engine.views import Spoken
     from interpreter.language.types import Type
 
     result = game.result

@@ -102,10 +102,10 @@ def _tell_functions(
     ruleset: Ruleset, players: int | None, given: tuple[str, ...], output: str, name: str | None, ir: str | None
 ) -> None:
     """The functions of a module: as intermediate form after a pass, or (no ``ir``) as WebAssembly text."""
-    from interpreter.compiler.ir.show import text_of
+    from interpreter.compiler.ir.printer import text_of
     from interpreter.compiler.passes import BUILT, PASSES
     from interpreter.compiler.wasm import emit
-    from interpreter.play.modules import module_forms, rule_of
+    from interpreter.play.table_module import module_forms, rule_of
 
     names = [BUILT, *(each.__name__ for each in PASSES)]
     if ir and ir not in names and name is None:
@@ -288,7 +288,7 @@ def _tell_events(data: list[dict[str, Any]]) -> None:
 
 def _policy(ruleset: Ruleset, name: str) -> list[dict[str, Any]]:
     """The lines of a policy for each decision, as layers left them. Parts with a condition stand first."""
-    from interpreter.play.bots.named import policies_for
+    from interpreter.bots.registry import policies_for
 
     policies = policies_for(ruleset)
     if name not in policies:
@@ -358,7 +358,7 @@ def _tell_interpretations(data: list[dict[str, Any]]) -> None:
 
 
 def _chance(ruleset: Ruleset) -> list[dict[str, Any]]:
-    from interpreter.engine.script import chance_types
+    from interpreter.engine.scripted_outcomes import chance_types
 
     return [
         {"name": name, "does": "shuffles" if shuffles else "picks", "of": str(type_)}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from interpreter.base.words import counted, stacked
+from interpreter.base.plurals import counted, stacked
 from interpreter.cli.failures import refused, words_of
 from interpreter.cli.options import (
     MOST_GAMES,
@@ -36,10 +36,10 @@ from interpreter.cli.progress import STOPPED
 
 if TYPE_CHECKING:
     from interpreter.engine.ruleset import Ruleset
-    from interpreter.play.jobs import Crew, Plan
-    from interpreter.play.journal import Journal
-    from interpreter.play.simulate import Row
-    from interpreter.play.totals import Totals
+    from interpreter.simulate.checkpoint import Journal
+    from interpreter.simulate.simulation import Row
+    from interpreter.simulate.totals import Totals
+    from interpreter.simulate.workers import Crew, Plan
 
 __all__ = ["command"]
 
@@ -97,10 +97,10 @@ def command(
       regelwerk simulate usa-2018 -n 2000 --bots bench --charts usa.html
       regelwerk simulate germany-2018 -n 100000 --cluster tcp://10.0.0.5:8786 --rows games.duckdb
     """
-    from interpreter.play.bots.named import default_bots
-    from interpreter.play.jobs import Plan
-    from interpreter.play.rows import RowsUnavailable
-    from interpreter.play.summary import summed_up
+    from interpreter.bots.registry import default_bots
+    from interpreter.simulate.flat_tables import RowsUnavailable
+    from interpreter.simulate.summary import summed_up
+    from interpreter.simulate.workers import Plan
 
     crew = _crew(jobs, cluster, games)
     found, number = players_for(loaded(ruleset, overlays), players)
@@ -149,7 +149,7 @@ def command(
 def _check_files(rows: Path | None, seats: Path | None, charts: Path | None) -> None:
     """What is asked for can be written, as far as that can be known before games are played."""
     from interpreter.drawing.game_charts import ChartsUnavailable, check_charts
-    from interpreter.play.rows import RowsUnavailable, check_file
+    from interpreter.simulate.flat_tables import RowsUnavailable, check_file
 
     for path, check in ((rows, check_file), (seats, check_file), (charts, check_charts)):
         if path is None:
@@ -171,7 +171,7 @@ def _same(one: Path, other: Path) -> bool:
 
 def _seed_of(seed: int | None, path: Path | None, resume: bool) -> int:
     """The seed; of games that are resumed it stands with them."""
-    from interpreter.play.journal import seed_of
+    from interpreter.simulate.checkpoint import seed_of
 
     if resume and path is None:
         raise click.UsageError("--resume goes with --rows, --seats or --charts: games are kept beside such a file")
@@ -181,7 +181,7 @@ def _seed_of(seed: int | None, path: Path | None, resume: bool) -> int:
 
 def _kept(path: Path | None, plan: Plan, seed: int, resume: bool) -> tuple[Journal | None, list[Row]]:
     """Where games are kept while they are played, and those that are there already."""
-    from interpreter.play.journal import Journal, OtherSimulation
+    from interpreter.simulate.checkpoint import Journal, OtherSimulation
 
     if path is None:
         return None, []
@@ -204,8 +204,8 @@ def _crew(jobs: int | None, address: str | None, games: int) -> AbstractContextM
         if jobs is None or found is None:
             return found
         return nullcontext(click.get_current_context().with_resource(found))
-    from interpreter.play.cluster import cluster
-    from interpreter.play.jobs import cores
+    from interpreter.simulate.cluster import cluster
+    from interpreter.simulate.workers import cores
 
     return cluster(address, min(jobs or cores(), max(1, games)))
 
@@ -220,9 +220,9 @@ def _play(
     """Plays what is left: what these games come to, and why some were lost. With a journal their rows are added to
     those that are ``done``, and nothing is summed up; without one nobody wants rows."""
     from interpreter.cli.progress import counting, interruptible
-    from interpreter.play.cluster import ClusterUnavailable
-    from interpreter.play.jobs import WorkersLost, simulated, summed
-    from interpreter.play.totals import Totals
+    from interpreter.simulate.cluster import ClusterUnavailable
+    from interpreter.simulate.totals import Totals
+    from interpreter.simulate.workers import WorkersLost, simulated, summed
 
     totals, lost = Totals(), None
     with interruptible() as stopped, counting("games", len(how[0]) + len(done), len(done)) as tell:
@@ -243,7 +243,7 @@ def _play(
 
 
 def _write(ruleset: Ruleset, bots: Sequence[str], done: list[Row], rows: Path | None, seats: Path | None) -> None:
-    from interpreter.play.rows import games_table, seats_table, write_lines, write_table
+    from interpreter.simulate.flat_tables import games_table, seats_table, write_lines, write_table
 
     if rows is not None and rows.suffix.lower() == ".jsonl":
         write_lines(done, rows)
@@ -259,7 +259,7 @@ def _draw(title: str, data: dict[str, Any], path: Path) -> None:
 
         path.write_bytes(png_of(title, charts_of(data)))
         return
-    from interpreter.pages.games import games_page
+    from interpreter.pages.games_report import games_page
     from interpreter.pages.html import html_of
 
     path.write_text(html_of(games_page(title, data)), encoding="utf-8")
@@ -280,7 +280,7 @@ def _end(done: int, games: int, journal: Journal | None, lost: str | None) -> No
 
 
 def _text(data: dict[str, Any]) -> None:
-    from interpreter.play.summary import together
+    from interpreter.simulate.summary import together
 
     added = "".join(f", {how}" for how in stacked(data["overlays"]))
     added += "".join(f", {key}={value}" for key, value in data["settings"].items())

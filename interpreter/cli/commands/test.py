@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from interpreter.base.words import counted
+from interpreter.base.plurals import counted
 from interpreter.cli.options import (
     loaded,
     output_option,
@@ -25,8 +25,8 @@ from interpreter.cli.options import (
 from interpreter.cli.output import as_json, notice, say, styled
 
 if TYPE_CHECKING:
-    from interpreter.engine.running import Failure, Outcome
-    from interpreter.engine.suite import Suite
+    from interpreter.testing.running import Failure, Outcome
+    from interpreter.testing.suite import Suite
 
 __all__ = ["command"]
 
@@ -76,8 +76,8 @@ def command(
     for name, value in recording.items():
         if value not in (None, ()):
             raise click.UsageError(f"--{_SHOWN.get(name, name)} goes with --record")
-    from interpreter.engine.suite import Suite, suite_of
     from interpreter.reading.files import shelf_for
+    from interpreter.testing.suite import Suite, suite_of
 
     if text is not None:
         _check_terms(text)
@@ -113,8 +113,8 @@ def _record(
     seed: int | None,
     settings: tuple[str, ...],
 ) -> None:
-    from interpreter.cli.recording import record
-    from interpreter.play.recording import Recording
+    from interpreter.cli.scenario_recorder import record
+    from interpreter.testing.recording import Recording
 
     if any(overlay[0] in "+-" for overlay in overlays):
         raise click.UsageError("a scenario stacks overlays; it cannot leave one out")
@@ -168,7 +168,7 @@ def _none_for(targets: tuple[str, ...], is_here: bool) -> str:
 
 
 def _text(suite: Suite, outcomes: list[Outcome], nothing: str) -> None:
-    from interpreter.cli.outcomes import told
+    from interpreter.cli.scenario_results import told
 
     for line in suite.told():
         notice(line)

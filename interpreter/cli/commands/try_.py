@@ -49,7 +49,7 @@ def command(
       regelwerk try game.jsonl@20 '[points(who) for who in seats]'
     """
     from interpreter.base.diagnostics import RulesetError, render
-    from interpreter.engine.typed import value_of
+    from interpreter.engine.queries import value_of
 
     kept = kept_game(where, players=players, seed=seed, set=settings, **{"with": overlays})
     if kept is not None:

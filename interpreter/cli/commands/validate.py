@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from interpreter.base.words import counted
+from interpreter.base.plurals import counted
 from interpreter.cli.options import output_option, overlays_option
 from interpreter.cli.output import as_json, notice, say
 
 if TYPE_CHECKING:
+    from interpreter.authoring.validation import Validation
     from interpreter.base.diagnostics import Diagnostic
-    from interpreter.engine.validation import Validation
     from interpreter.language.parse import Trees
 
 __all__ = ["annotate", "command", "own_files"]
@@ -74,8 +74,8 @@ def _check(
     skipped: Sequence[str] = (),
 ) -> int:
     """Tells all that is wrong, and gives the number of errors."""
+    from interpreter.authoring.validation import validate
     from interpreter.base.diagnostics import unique
-    from interpreter.engine.validation import validate
 
     validation = validate(targets, overlays, trees)
     diagnostics = unique(validation.diagnostics)

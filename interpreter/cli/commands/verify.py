@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from interpreter.base.words import counted
+from interpreter.base.plurals import counted
 from interpreter.cli.options import loaded, output_option, overlays_option, ruleset_argument, settings_option
 from interpreter.cli.output import as_json, notice, say, styled
 
 if TYPE_CHECKING:
     from interpreter.engine.ruleset import Ruleset
-    from interpreter.play.verify import Finding, Played
+    from interpreter.testing.verify import Finding, Played
 
 __all__ = ["command"]
 
@@ -77,8 +77,8 @@ def command(
       regelwerk verify germany-2004 --with robots:2 --players 2,3 --games 20
       regelwerk verify my-town --time 60 --write rulesets/power-grid/scenarios
     """
-    from interpreter.play.shrink import shrink
-    from interpreter.play.verify import Played
+    from interpreter.testing.shrink import shrink
+    from interpreter.testing.verify import Played
 
     found = loaded(ruleset, overlays)
     numbers = _numbers(found, players)
@@ -157,7 +157,7 @@ def _watched(
 ) -> Iterator[Finding]:
     """The findings; on a terminal with a bar that says how far it is."""
     from interpreter.cli.progress import counting
-    from interpreter.play.verify import verify
+    from interpreter.testing.verify import verify
 
     findings = verify(ruleset, seed, games, seconds, players, settings, played)
     began, done = monotonic(), 0
@@ -215,7 +215,7 @@ def _data(finding: Finding, scenario: str | None) -> dict[str, Any]:
 
 def _kept(folder: Path, ruleset: Ruleset, scenarios: list[str]) -> Path:
     """A new file in the folder, with the scenarios; no two of one name."""
-    from interpreter.play.shrink import file_of
+    from interpreter.testing.shrink import file_of
 
     folder.mkdir(parents=True, exist_ok=True)
     numbers = (number for number in range(1, 10_000))

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from interpreter.base.words import counted
+from interpreter.base.plurals import counted
 from interpreter.cli.failures import refused
 from interpreter.cli.options import MOST_GAMES, bots_option, output_option, read_log, seed_for, seed_option
 from interpreter.cli.output import aligned, as_json, notice, say, styled
 
 if TYPE_CHECKING:
+    from interpreter.bots.player import Bot
+    from interpreter.compare.counterfactual import Fork
     from interpreter.engine.game import Game
     from interpreter.engine.ruleset import Ruleset
-    from interpreter.play.bots.base import Bot
-    from interpreter.play.saves import Kept
-    from interpreter.play.whatif import Fork
+    from interpreter.play.game_records import Kept
 
 __all__ = ["command"]
 
@@ -58,8 +58,8 @@ def command(
       regelwerk whatif game.jsonl --at 0 --change 'offer plant=5 bid=5' -o json
     """
     from interpreter.cli.progress import STOPPED, counting, interruptible
-    from interpreter.engine.variation import broken_laws
-    from interpreter.play.whatif import at_once, compared, continuations
+    from interpreter.compare.counterfactual import at_once, compared, continuations
+    from interpreter.compare.variation import broken_laws
 
     kept = read_log(log)
     fork = _fork(log, kept, at, texts)
@@ -99,9 +99,9 @@ def command(
 
 def _fork(log: str, kept: Kept, at: int, texts: Sequence[str]) -> Fork:
     """The kept game at its decision, and what is changed there."""
+    from interpreter.compare.counterfactual import changes_of, forked
     from interpreter.engine.refusal import IllegalMove
-    from interpreter.play.saves import Difference, play_again, ruleset_of
-    from interpreter.play.whatif import changes_of, forked
+    from interpreter.play.game_records import Difference, play_again, ruleset_of
 
     if at > len(kept.choices):
         raise click.UsageError(f"{log} has {counted(len(kept.choices), 'choice')}, not {at}")
@@ -125,7 +125,7 @@ def _fork(log: str, kept: Kept, at: int, texts: Sequence[str]) -> Fork:
 
 def _bots_of_log(ruleset: Ruleset, kept: Kept) -> str:
     """Those who played, as far as they are bots of this ruleset; else the usual ones."""
-    from interpreter.play.bots.named import bots_of, default_bots
+    from interpreter.bots.registry import bots_of, default_bots
 
     names = ",".join(map(str, kept.header.get("bots", ())))
     try:
@@ -136,7 +136,7 @@ def _bots_of_log(ruleset: Ruleset, kept: Kept) -> str:
 
 
 def _table(ruleset: Ruleset, names: str, kept: Kept) -> list[Bot]:
-    from interpreter.play.bots.named import bots_of
+    from interpreter.bots.registry import bots_of
 
     try:
         return bots_of(names, ruleset, kept.header["players"])

@@ -20,7 +20,7 @@ from interpreter.language import core as c
 from interpreter.language.types import Type
 
 if TYPE_CHECKING:
-    from interpreter.compiler.build.module import ModuleBuilder
+    from interpreter.compiler.build.module_builder import ModuleBuilder
 
 __all__ = ["Decisions"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import assert_never
 
-from interpreter.compiler.build.builtins import Builtins
+from interpreter.compiler.build.builtin_calls import Builtins
 from interpreter.compiler.build.function import ONE, ZERO, FunctionBuilder
 from interpreter.compiler.build.loops import Loops
 from interpreter.compiler.build.memory import CellGroup

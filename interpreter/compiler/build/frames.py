@@ -20,7 +20,7 @@ from interpreter.language.types import INT, Type, accepts, join
 from interpreter.language.walk import descendants
 
 if TYPE_CHECKING:
-    from interpreter.compiler.build.module import ModuleBuilder
+    from interpreter.compiler.build.module_builder import ModuleBuilder
 
 __all__ = ["FrameShape", "Frames", "kept_in_frame"]
 

@@ -14,7 +14,7 @@ from interpreter.compiler.ir.helpers import HELPERS
 from interpreter.language.types import Type
 
 if TYPE_CHECKING:
-    from interpreter.compiler.build.module import ModuleBuilder
+    from interpreter.compiler.build.module_builder import ModuleBuilder
 
 __all__ = ["FunctionBuilder", "Slot"]
 

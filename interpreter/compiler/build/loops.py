@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from interpreter.compiler.build.function import ONE, ZERO, FunctionBuilder, Slot
 from interpreter.compiler.build.shapes import WORD, Unsupported
 from interpreter.compiler.ir import ops as o
-from interpreter.compiler.ir.effects import may_fail
+from interpreter.compiler.ir.effect_analysis import may_fail
 from interpreter.language import core as c
 from interpreter.language.types import INT, Type
 

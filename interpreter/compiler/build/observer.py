@@ -17,7 +17,7 @@ from interpreter.compiler.numbering import HIDDEN, NONE, OPEN, Part, Vector, pos
 from interpreter.language.types import Type, has_cards
 
 if TYPE_CHECKING:
-    from interpreter.compiler.build.module import ModuleBuilder
+    from interpreter.compiler.build.module_builder import ModuleBuilder
 
 __all__ = ["Observer"]
 

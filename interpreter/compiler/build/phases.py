@@ -24,7 +24,7 @@ from interpreter.language.types import NOTHING, Type
 from interpreter.language.walk import descendants
 
 if TYPE_CHECKING:
-    from interpreter.compiler.build.module import ModuleBuilder
+    from interpreter.compiler.build.module_builder import ModuleBuilder
 
 __all__ = ["EDGES", "KEPT_HEAD", "SPANS", "Phases"]
 

@@ -10,7 +10,7 @@ from interpreter.compiler.build.shapes import WORD, Unsupported
 from interpreter.compiler.ir import ops as o
 
 if TYPE_CHECKING:
-    from interpreter.compiler.build.module import ModuleBuilder
+    from interpreter.compiler.build.module_builder import ModuleBuilder
 
 __all__ = ["Ranking"]
 

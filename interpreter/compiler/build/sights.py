@@ -11,7 +11,7 @@ from interpreter.compiler.ir import ops as o
 from interpreter.language.types import Type, has_cards
 
 if TYPE_CHECKING:
-    from interpreter.compiler.build.module import ModuleBuilder
+    from interpreter.compiler.build.module_builder import ModuleBuilder
 
 __all__ = ["Sights"]
 

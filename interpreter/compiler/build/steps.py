@@ -9,7 +9,7 @@ from interpreter.compiler.build.function import ONE, ZERO
 from interpreter.compiler.build.memory import CellGroup
 from interpreter.compiler.build.shapes import WORD, Unsupported, signed
 from interpreter.compiler.ir import ops as o
-from interpreter.compiler.ir.effects import may_fail
+from interpreter.compiler.ir.effect_analysis import may_fail
 from interpreter.kernel.chance import name_hash
 from interpreter.language import core as c
 from interpreter.language.types import NOTHING, Type

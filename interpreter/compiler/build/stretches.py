@@ -23,7 +23,7 @@ from interpreter.language import core as c
 from interpreter.language.types import INT, NOTHING, Type
 
 if TYPE_CHECKING:
-    from interpreter.compiler.build.module import ModuleBuilder
+    from interpreter.compiler.build.module_builder import ModuleBuilder
 
 __all__ = ["ASKED", "STOPPED", "Stretches", "enter", "must_settle", "push_special"]
 

@@ -4,7 +4,7 @@ A :class:`Function` is a list of statements over typed values. A value is a tree
 statement changes a variable, memory, or where control goes. Numbers of the language are ``i64``, everything else is
 ``i32``: indexes of cards, seats, nodes and kinds, truths (0, 1), and addresses of lists, bags and records.
 
-What an op reads and writes is a function of the op (:mod:`interpreter.compiler.ir.effects`): a :class:`Load` or
+What an op reads and writes is a function of the op (:mod:`interpreter.compiler.ir.effect_analysis`): a :class:`Load` or
 :class:`Store` of the state names its *group* of cells.
 """
 

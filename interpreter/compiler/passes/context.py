@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from interpreter.compiler.build.memory import Memory
 from interpreter.compiler.ir import ops as o
-from interpreter.compiler.ir.effects import Cells
+from interpreter.compiler.ir.effect_analysis import Cells
 
 __all__ = ["Context", "Functions", "Touched"]
 

@@ -23,7 +23,7 @@ from interpreter.base.frozen import dataclass
 from interpreter.compiler.build.shapes import WORD
 from interpreter.compiler.ir import ops as o
 from interpreter.compiler.ir.cost import RECURSIVE, cost_of, cost_of_runtime
-from interpreter.compiler.ir.effects import ANYONE, Reads, reads
+from interpreter.compiler.ir.effect_analysis import ANYONE, Reads, reads
 from interpreter.compiler.ir.rewrite import inner, rewritten
 from interpreter.compiler.passes.context import Context, Functions, Touched
 

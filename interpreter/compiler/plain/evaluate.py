@@ -18,7 +18,7 @@ from interpreter.compiler.constants import (
     grows,
     weight,
 )
-from interpreter.compiler.plain import builtins
+from interpreter.compiler.plain import builtin_functions as builtins
 from interpreter.kernel import bags
 from interpreter.kernel.state import State, Value
 from interpreter.language import core as c

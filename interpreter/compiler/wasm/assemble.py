@@ -7,16 +7,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
 from interpreter.compiler.build.memory import STATE
-from interpreter.compiler.build.module import ModuleBuilder
+from interpreter.compiler.build.module_builder import ModuleBuilder
 from interpreter.compiler.build.shapes import WORD
-from interpreter.compiler.ir.effects import Cells
+from interpreter.compiler.ir.effect_analysis import Cells
 from interpreter.compiler.lower import Asks
 from interpreter.compiler.passes import optimised
 from interpreter.compiler.passes.context import Context
 from interpreter.compiler.wasm.emit import text_of
 from interpreter.compiler.wasm.runtime import graph_cache_words, written
 from interpreter.compiler.wasm.runtime_inliner import inliner
-from interpreter.compiler.wasm.whole import Areas, reserve, whole_text
+from interpreter.compiler.wasm.whole_games import Areas, reserve, whole_text
 
 __all__ = ["FUEL", "Plan", "assembled", "build", "context_of"]
 

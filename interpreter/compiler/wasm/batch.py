@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from interpreter.base.frozen import dataclass
 from interpreter.compiler.build.memory import STATE
-from interpreter.compiler.build.module import ModuleBuilder
+from interpreter.compiler.build.module_builder import ModuleBuilder
 from interpreter.compiler.build.observer import Observer
 from interpreter.compiler.build.phases import KEPT_START
 from interpreter.compiler.build.shapes import NO_NUMBER, WORD, Unsupported, signed
@@ -23,7 +23,7 @@ from interpreter.compiler.wasm.runtime import written
 from interpreter.kernel.state import State
 
 if TYPE_CHECKING:
-    from interpreter.compiler.wasm.machine import CompiledMachine
+    from interpreter.compiler.wasm.compiled_machine import CompiledMachine
 
 __all__ = ["Areas", "Batch", "BatchModule", "Stuck"]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from interpreter.compiler.build.memory import HEADER, KEPT_WORDS, STATE
-from interpreter.compiler.build.module import ModuleBuilder
+from interpreter.compiler.build.module_builder import ModuleBuilder
 from interpreter.compiler.build.phases import EDGES, KEPT_HEAD, KEPT_START, SPANS
 from interpreter.compiler.build.shapes import NO_INDEX, NO_NUMBER, WORD, Unsupported
 from interpreter.kernel.state import State, Value

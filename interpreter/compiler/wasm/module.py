@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING, Any
 
 from interpreter.compiler import lower as l
 from interpreter.compiler.build.memory import STATE
-from interpreter.compiler.build.module import ModuleBuilder
+from interpreter.compiler.build.module_builder import ModuleBuilder
 from interpreter.compiler.build.shapes import WORD, Unsupported, signed
 from interpreter.compiler.wasm.assemble import TURN_HEAD, assembled
 from interpreter.compiler.wasm.codec import Codec
+from interpreter.compiler.wasm.compiled_machine import kept_as
 from interpreter.compiler.wasm.instance import Trap
-from interpreter.compiler.wasm.machine import kept_as
-from interpreter.compiler.wasm.whole import Whole
+from interpreter.compiler.wasm.whole_games import Whole
 from interpreter.kernel.chance import Draws, Seeded
 from interpreter.kernel.state import State, Value
 from interpreter.language.types import Type
 
 if TYPE_CHECKING:
+    from interpreter.compiler.wasm.compiled_machine import Code, CompiledMachine, Player
     from interpreter.compiler.wasm.instance import Instance
-    from interpreter.compiler.wasm.machine import Code, CompiledMachine, Player
     from interpreter.compiler.wasm.resident import Resident
 
 __all__ = ["Compiled", "Unavailable"]

@@ -11,7 +11,7 @@ from interpreter.kernel.chance import Draws, Seeded
 from interpreter.kernel.state import State, Value
 
 if TYPE_CHECKING:
-    from interpreter.compiler.wasm.machine import Code
+    from interpreter.compiler.wasm.compiled_machine import Code
     from interpreter.compiler.wasm.module import Compiled, Turn
 
 __all__ = ["Resident"]
