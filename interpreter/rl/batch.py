@@ -159,6 +159,10 @@ class Games:
     def _step(self) -> None:
         raise NotImplementedError
 
+    def restart(self, game: int) -> None:
+        """Begins one game anew, with the next seed of its row."""
+        raise NotImplementedError
+
     def _illegal(self, game: int) -> ValueError:
         action = int(self.actions[game])
         if not 0 <= action < self.space.actions.count:
@@ -252,12 +256,18 @@ class _InModule(Games):
         return True
 
     def _begin(self) -> None:
+        self._begin_with([self.first_seed + number for number in range(self.n)], 0)
+
+    def restart(self, game: int) -> None:
+        self._begin_with([self.batch.seed(game) + self.n], game)
+
+    def _begin_with(self, seeds: list[int], start: int) -> None:
         from interpreter.compiler.wasm.batch import Stuck
 
-        start, machine = 0, self.space.table.machine
-        while start < self.n:
+        machine, first, end = self.space.table.machine, start, start + len(seeds)
+        while start < end:
             try:
-                self.batch.begin([self.first_seed + number for number in range(start, self.n)], start)
+                self.batch.begin(seeds[start - first :], start)
                 return
             except Stuck as stuck:
                 self.bailouts += 1
@@ -329,6 +339,17 @@ class _Plain(Games):
             self._bots_go_on(number)
             self._look(number)
 
+    def restart(self, game: int) -> None:
+        self.rewards[game], self.dones[game] = 0, False
+        self._anew(game)
+        self._look(game)
+
+    def _anew(self, number: int) -> None:
+        self._seeds[number] = seed = (self._seeds[number] + self.n) & (1 << 64) - 1
+        self.games[number] = self.space.new_game(seed)
+        self._streams[number] = streams_for(seed, self.space.players)
+        self._bots_go_on(number)
+
     def _bots_go_on(self, number: int) -> None:
         game = self.games[number]
         while (decision := game.decision) is not None and decision.actor in self.seated:
@@ -350,10 +371,7 @@ class _Plain(Games):
                 self.rewards[number] = rewards_of(game.result)
                 self.dones[number] = True
                 if self.again:
-                    self._seeds[number] = seed = (self._seeds[number] + self.n) & (1 << 64) - 1
-                    self.games[number] = self.space.new_game(seed)
-                    self._streams[number] = streams_for(seed, self.space.players)
-                    self._bots_go_on(number)
+                    self._anew(number)
             self._look(number)
 
     def _look(self, number: int) -> None:
