@@ -35,6 +35,7 @@ COMMANDS: dict[str, str] = {
     "build": "A ruleset as a WebAssembly module that stands alone.",
     "rulebook": "A ruleset as a book: HTML or Markdown.",
     "compare": "What differs between two rulesets, where it first matters, and how much.",
+    "engine": "A ruleset for other programs: JSON lines on stdin and stdout.",
     "lsp": "A language server: what an editor asks while one types.",
     "explain": "What a name means; why a kept game went so.",
 }

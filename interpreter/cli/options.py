@@ -80,7 +80,7 @@ def overlays_option(function: Function) -> Function:
 
     about = "Let stand together what no rulebook speaks of together."
     allowed = click.Choice(["undefined"])
-    function = click.option("--allow", multiple=True, type=allowed, help=about)(function)
+    command = click.option("--allow", multiple=True, type=allowed, help=about)(command)
     about = "Leave out an overlay that the ruleset lists; may be given several times."
     command = click.option("--without", multiple=True, metavar="OVERLAY", help=about)(command)
     about = "Stack an overlay on the ruleset, with so many seats of its own; by its id or path, several times."
@@ -104,8 +104,8 @@ def settings_option(function: Function) -> Function:
 
 def bots_option(default: str = "greedy where there is one, else random") -> Callable[[Function], Function]:
     about = (
-        "A bot for all seats, or several with commas: random, rare, search:200 (playouts), search:2s (seconds), or a "
-        f"policy of the family, as greedy or sensible.  [default: {default}]"
+        "A bot for all seats, or several with commas: random, rare, search:200 (playouts), search:2s (seconds), a "
+        f"policy of the family, as greedy or sensible, or a program, as cmd:./mybot.  [default: {default}]"
     )
     return click.option("--bots", metavar="NAMES", help=about)
 
@@ -211,7 +211,7 @@ def bots_for(ruleset: Ruleset, players: int, spec: str | None, persons: Mapping[
     from interpreter.bots.registry import bots_of, default_bots
 
     try:
-        return bots_of(spec or default_bots(ruleset), ruleset, players, persons)
+        return bots_of(spec or default_bots(ruleset), ruleset, players, persons, commands=True)
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--bots") from None
 
