@@ -25,6 +25,7 @@ COMMANDS: dict[str, str] = {
     "replay": "A kept game again, checked choice by choice.",
     "simulate": "Many games by bots, in numbers.",
     "whatif": "A kept game, changed at a decision and played on many times.",
+    "tune": "Better weights for a policy, by games.",
     "bench": "How fast rulesets are played, and whether they were faster before.",
     "play": "A game at the keyboard, against bots.",
     "try": "The value of an expression on a fresh or kept game.",

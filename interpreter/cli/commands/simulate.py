@@ -63,6 +63,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @click.option(
     "--charts", type=_FILE, metavar="FILE", help="The summary as a page with charts (.html), or charts (.png)."
 )
+@click.option("--round-robin", metavar="NAMES", help="A tournament of bots, with ratings.")
 @click.option("--resume", is_flag=True, help="Go on with what an earlier call for the same files has left.")
 @output_option("text", "json")
 def command(
@@ -78,6 +79,7 @@ def command(
     rows: Path | None,
     seats: Path | None,
     charts: Path | None,
+    round_robin: str | None,
     resume: bool,
     output: str,
 ) -> None:
@@ -85,6 +87,8 @@ def command(
 
     The rows are the same for the same seed, however many play. Ctrl-C ends early and keeps what is done: the summary
     and the files are those of the games so far, and --resume plays the others.
+
+    With --round-robin the bots play each other, each as often on every seat; the table has their ratings.
 
     What stands in rows and summary are the `measures` of the ruleset. A .duckdb file takes both tables.
 
@@ -95,6 +99,7 @@ def command(
       regelwerk simulate germany-2018 -n 5000 --seed 1 --rows games.parquet --seats rounds.parquet
       regelwerk simulate germany-2018 -n 5000 --seed 1 --rows games.parquet --resume
       regelwerk simulate usa-2018 -n 2000 --bots bench --charts usa.html
+      regelwerk simulate goofspiel -n 600 --players 2 --round-robin sensible,bench,random
       regelwerk simulate germany-2018 -n 100000 --cluster tcp://10.0.0.5:8786 --rows games.duckdb
     """
     from interpreter.bots.registry import default_bots
@@ -108,6 +113,14 @@ def command(
     beside = rows or seats or charts
     start = _seed_of(seed, beside, resume)
     given = settings_for(found, number, settings)
+    if round_robin is not None:
+        if bots or beside or resume:
+            raise click.UsageError("--round-robin goes without --bots, --rows, --seats, --charts and --resume")
+        from interpreter.cli.tournament import round_robin as play
+
+        alone = alone_for(jobs) if cluster is None else 0.0
+        play(ruleset, overlays, found, number, round_robin, games, start, given, crew, alone, output)
+        return
     table = bots_for(found, number, bots)
     names = [bot.name for bot in table]
     name = str(Path(ruleset).resolve()) if Path(ruleset).is_file() else ruleset
