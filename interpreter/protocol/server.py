@@ -79,7 +79,7 @@ class _Params:
 
     def finish(self) -> None:
         for name in self.left:
-            raise Refused(PARAMS, f"there is no parameter `{_short(name)}`{did_you_mean(name, self.known)}")
+            raise Refused(PARAMS, f"there is no parameter `{name[:60]}`{did_you_mean(name, self.known)}")
 
 
 def _short(value: object) -> str:
@@ -131,8 +131,9 @@ class Engine:
             data = {"rule": error.rule, "cites": list(error.cites), "reasons": reasons}
             raise Refused(ILLEGAL, str(error), data) from None
         except RuleFailure as error:
-            data = {"place": str(error.span) if error.span else None, "chain": [str(caller) for caller in error.chain]}
-            raise Refused(FAILED, error.message, data) from None
+            chain = [str(caller) for caller in error.chain]
+            place = str(error.span) if error.span else None
+            raise Refused(FAILED, error.message, {"place": place, "chain": chain}) from None
         except RulesetError as error:
             raise Refused(PARAMS, error.diagnostics[0].message) from None
         except (ValueError, TypeError, KeyError, OverflowError) as error:

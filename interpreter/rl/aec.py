@@ -18,6 +18,7 @@ from interpreter.rl.space import space_of
 
 __all__ = ["GameEnv"]
 
+RENDER_MODES = ["ansi", "rgb_array"]
 INT32 = np.iinfo(np.int32)
 
 
@@ -29,7 +30,7 @@ class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo may not be installed 
     ``RulesetError`` and ``ValueError`` as for :func:`interpreter.load` and ``new_game``.
     """
 
-    metadata = {"render_modes": ["ansi", "rgb_array"], "is_parallelizable": False, "render_fps": 1}  # noqa: RUF012
+    metadata = {"render_modes": RENDER_MODES, "is_parallelizable": False, "render_fps": 1}  # noqa: RUF012
 
     def __init__(
         self,
@@ -42,8 +43,8 @@ class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo may not be installed 
         render_mode: str | None = None,
     ) -> None:
         super().__init__()
-        if render_mode is not None and render_mode not in self.metadata["render_modes"]:
-            raise ValueError(f"render_mode: got {render_mode!r}, want one of {self.metadata['render_modes']}")
+        if render_mode is not None and render_mode not in RENDER_MODES:
+            raise ValueError(f"render_mode: got {render_mode!r}, want one of {RENDER_MODES}")
         self.space = space_of(ruleset, players, settings, overlays, limits)
         self.render_mode = render_mode
         self.metadata = {**type(self).metadata, "name": self.space.ruleset.id}

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from interpreter.bots.registry import bots_of
+from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.simulate.confidence import mean_interval
 from interpreter.simulate.simulation import Row, WholeGames, played
@@ -35,7 +36,8 @@ class TuneUnavailable(Exception):
 
 @dataclass(frozen=True)
 class Question:
-    """What is tuned: a policy of a ruleset, for so many players, against ``others`` on all other seats."""
+    """What is tuned: a policy of a ruleset, for so many players. ``others`` are who has the other seats: names with
+    commas between, dealt to them in turn."""
 
     ruleset: str
     overlays: tuple[str, ...]
@@ -89,17 +91,22 @@ def _ruleset(question: Question) -> Ruleset:
 def asked(question: Question, weights: Mapping[str, int], seeds: Sequence[int]) -> list[float]:
     """What the policy with these weights has of the win in each game: each seed is played once on every seat.
 
-    Each proposal has a table of its own: a module holds few policies, and these would be kept for nothing.
+    Each proposal has a table of its own: a module holds few policies, and these would be kept for nothing. With weights
+    that make a rule fail, as where something is divided by one, all games are lost.
     """
     ruleset = replace(_ruleset(question), _tables={}, _looked_at=None)
     spec = ":".join([question.policy, *(f"{name}={value}" for name, value in weights.items())])
     found: list[float] = []
     for seat in range(question.players):
-        names = [question.others] * question.players
-        names[seat] = spec
+        others = question.others.split(",")
+        names = [others[number % len(others)] for number in range(question.players - 1)]
+        names.insert(seat, spec)
         bots = bots_of(",".join(names), ruleset, question.players)
         rows: Iterator[Row] = played(ruleset, bots, seeds, dict(question.settings), whole=WholeGames(ruleset, bots))
-        found += [row.share(seat) for row in rows]
+        try:
+            found += [row.share(seat) for row in rows]
+        except RuleFailure:
+            return [0.0] * (question.players * len(seeds))
     return found
 
 

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from interpreter.cli.main import cli
-from interpreter.simulate.tuning import Found, Question, asked, diff_of, judged, tuned
+from interpreter.simulate.tuning import Found, Generation, Question, asked, diff_of, judged, tuned
 
 RULESETS = Path(__file__).parents[2] / "rulesets"
 
@@ -23,7 +23,7 @@ def _valley(wanted: Sequence[tuple[Mapping[str, int], Sequence[int]]]) -> list[l
 
 def test_the_search_finds_better_weights() -> None:
     pytest.importorskip("cma", reason="tuning needs cma: pip install 'regelwerk[tune]'")
-    told = []
+    told: list[Generation] = []
     found = tuned({"far": 20, "near": 2}, _valley, seed=1, games=1, generations=40, population=8, told=told.append)
     assert found.before == {"far": 20, "near": 2}
     assert abs(found.after["far"] - 40) <= 3
@@ -52,6 +52,11 @@ def test_each_seed_is_played_on_every_seat() -> None:
     assert set(shares) <= {0.0, 0.5, 1.0}
     assert asked(QUESTION, {"more": 2}, range(20)) == shares
     assert asked(QUESTION, {"more": 9}, range(20)) != shares
+
+
+def test_weights_that_make_a_rule_fail_lose_all_games() -> None:
+    outpost = Question("outpost", (), 3, "sensible", "sensible")
+    assert asked(outpost, {"house_price": 0}, range(70, 73)) == [0.0] * 9
 
 
 def test_before_and_after_are_compared_game_by_game() -> None:

@@ -39,7 +39,7 @@ __all__ = ["command"]
 @players_option
 @seed_option
 @settings_option
-@click.option("--against", metavar="BOT", help="Who has the other seats.  [default: POLICY as it is]")
+@click.option("--against", metavar="BOTS", help="Who has the other seats, with commas.  [default: POLICY as it is]")
 @click.option("--only", metavar="WEIGHTS", help="The weights that may change, with commas.  [default: all]")
 @click.option(
     "-n",
@@ -79,7 +79,7 @@ def command(
     output: str,
 ) -> None:
     """Improves the weights of POLICY by games: CMA-ES proposes weights, and each proposal plays the same seeds on every
-    seat, against BOT on the others. Then weights before and after play seeds that the search has not seen.
+    seat, against BOTS on the others. Then weights before and after play seeds that the search has not seen.
 
     The outcome is a diff for the file of the policy. The exit status is 1 where it is not surely better. It needs
     `pip install 'regelwerk[tune]'`.

@@ -51,7 +51,8 @@ class Observer(Sights):
                 numbers[index] = self.decisions.index(end.ask.name)
             at = o.Select(o.Compare("lt", asked, ZERO), ZERO, b.plus(asked, 1))
             number = o.Load(b.times(b.kept(at), WORD), self.memory.words([NONE, *numbers]))
-            for place, word in enumerate((o.Get(SEAT), number, o.Get(ACTOR))):
+            head: tuple[o.Value, ...] = (o.Get(SEAT), number, o.Get(ACTOR))
+            for place, word in enumerate(head):
                 b.add(o.Store(into, place * WORD, word))
             for part in self.vector.parts:
                 if part.form == "context":
@@ -121,7 +122,7 @@ class Observer(Sights):
             return
         into = b.plus(o.Get(INTO), part.first * WORD)
         cells = range(group.base, group.base + group.count)
-        some_hidden = part.of not in OPEN and any(cell in self.constants.seen_by for cell in cells)
+        some_hidden = part.of not in OPEN and any(number in self.constants.seen_by for number in cells)
         lies_with_card = declared is not None and declared.owner == "card"
         names_cards = part.of not in OPEN and has_cards(part.type, self.model.records)
         is_plain = (
@@ -131,9 +132,9 @@ class Observer(Sights):
         )
         if is_plain and not (some_hidden or lies_with_card or names_cards):
             if group.count <= FEW:
-                for number in range(group.count):
-                    word = o.Load(o.Constant(group.address + number * group.stride))
-                    b.add(o.Store(into, number * WORD, word))
+                for cell in range(group.count):
+                    word = o.Load(o.Constant(group.address + cell * group.stride))
+                    b.add(o.Store(into, cell * WORD, word))
             else:
                 b.add(o.CopyWords(into, o.Constant(group.address), o.Constant(group.count)))
             return
