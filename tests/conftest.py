@@ -8,7 +8,9 @@ import gc
 import os
 import shutil
 import signal
+import sys
 import tempfile
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
@@ -39,3 +41,14 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell starts what 
 def pebbles() -> Ruleset:
     """A small ruleset for tests of bots, logs and simulations."""
     return load(ROOT / "pebbles" / "pebbles.yaml")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _drop_what_tests_keep(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Rulesets, tables and modules that the tests of one file share go when they are done: workers stay small."""
+    yield
+    for module in {request.module, *(sys.modules[name] for name in ("tests.compiler.pair",) if name in sys.modules)}:
+        for kept in vars(module).values():
+            if hasattr(kept, "cache_clear"):
+                kept.cache_clear()
+    gc.collect()

@@ -208,7 +208,7 @@ HOSTILE: dict[str, bytes] = {
     "deep keys": OVERLAY.encode() + b"".join(b" " * depth + b"a:\n" for depth in range(2_000)),
     "very many keys": OVERLAY.encode() + b"".join(b"k%d: 1\n" % number for number in range(200_000)),
     "a line of three megabytes": OVERLAY.encode() + b"about: [" + b"x" * 3_000_000,
-    "fifty megabytes": OVERLAY.encode() + b"about: " + b"x" * 50_000_000,
+    "five megabytes": OVERLAY.encode() + b"about: " + b"x" * 5_000_000,
     "an endless alias": OVERLAY.encode() + b"state: &s\n  a: *s\n",
     "a huge number": OVERLAY.encode() + b"tokens: {pearl: " + b"9" * 5_000 + b"}\n",
     "a huge number in a cell": OVERLAY.encode()

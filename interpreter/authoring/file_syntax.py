@@ -40,7 +40,7 @@ TEXTS: dict[str, dict[str, Parse]] = {
 
 
 def check_alone(document: Document) -> list[Diagnostic]:
-    """What the schema of its kind does not allow, and what is no rule text; the second only where the first is fine."""
+    """Check a file against the schema of its kind, and its rule text if the schema is satisfied."""
     found = list(document.misfits)
     if found:
         return found

@@ -19,6 +19,7 @@ from string import ascii_uppercase
 from interpreter.base.paths import schema_folder
 from interpreter.base.source import SourceFile
 from interpreter.engine.ruleset import Ruleset
+from interpreter.language.types import KindType
 from interpreter.reading.compose import word
 from interpreter.reading.files import Document, place_of, read_document
 from interpreter.reading.printed_tables import PrintedTable, read_printed
@@ -28,7 +29,7 @@ __all__ = ["NewFile", "Unfit", "left_out", "new_edition", "new_game", "new_map",
 
 
 class Unfit(ValueError):
-    """What was asked for cannot be made, and why."""
+    """Failure to create the requested files, with the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +88,9 @@ def new_map(name: str, title: str, root: Path, base: Ruleset) -> list[NewFile]:
     members = dict(_open_kinds(base, document))
     kinds = [f"  {kind}: [{', '.join(names)}]" for kind, names in members.items()]
     columns = {
-        cell.text: members[graph.attributes[cell.text].name]
+        cell.text: members[type_.name]
         for cell in nodes.header
-        if cell.text in graph.attributes and graph.attributes[cell.text].name in members
+        if isinstance(type_ := graph.attributes.get(cell.text), KindType) and type_.name in members
     }
     names = [_node_name(graph.node, number, len(nodes.rows)) for number in range(len(nodes.rows))]
     parts = {**_parts(base), "map": f"{family}/{name}"}
@@ -104,7 +105,7 @@ def new_map(name: str, title: str, root: Path, base: Ruleset) -> list[NewFile]:
 
 
 def left_out(base: Ruleset, file: NewFile) -> list[str]:
-    """What the map of a ruleset declares and the new one does not, section by section."""
+    """Return the declarations of a ruleset's map that the new map lacks, by section."""
     made = {(section, name) for section, name in _declared(read_document(SourceFile("", file.text), Path())[0])}
     found: dict[str, list[str]] = {}
     for section, name in _declared(_part(base, file.kind)):
@@ -133,7 +134,7 @@ def _file(root: Path, kind: str, id: str, template: str, about: str, known: dict
 
 
 def _schema(root: Path, place: str, kind: str) -> str:
-    """Where an editor finds the schema: beside the folder of rulesets, as in a checkout, or where it is installed."""
+    """Return the path of the schema for editors: beside the folder of rulesets, as in a checkout, or installed."""
     schema = schema_folder() / f"{kind}.schema.json"
     if root.absolute().parent == schema.parent.parent:
         return Path(os.path.relpath(schema, (root / place).absolute().parent)).as_posix()
@@ -186,7 +187,7 @@ def _parts(base: Ruleset) -> dict[str, str]:
 
 
 def _graph(document: Document) -> str:
-    """What a map says of the graph, for one that has the same columns, but hangs together."""
+    """Return the graph section of a map with the same columns that is connected."""
     entry = next((entry for entry in document.root.entries if entry.key.text == "graph"), None)
     if entry is None:
         return ""

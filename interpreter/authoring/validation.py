@@ -40,7 +40,7 @@ __all__ = ["Validation", "unknown_words", "unspoken_in", "validate"]
 
 @dataclass
 class Validation:
-    """What was looked at and what is wrong with it. ``paths`` are by the names that diagnostics use."""
+    """Result of a validation: what was checked and its diagnostics. ``paths`` are by the names that diagnostics use."""
 
     diagnostics: list[Diagnostic] = field(default_factory=list)
     files: set[Path] = field(default_factory=set)
@@ -216,7 +216,7 @@ class _Validator:
     def _clashes(
         self, document: Document, other: Document, ruleset: Document, overlays: list[str], more: tuple[str, ...]
     ) -> Iterator[Diagnostic]:
-        """What is wrong with a file beside an overlay, and ``more`` overlays of which one of both speaks."""
+        """Check a file together with an overlay, and with ``more`` overlays that either of them mentions."""
         asked = [*overlays, *more]
         composition, found = compose(self.shelf, ruleset, asked)
         if any(wrong.code in ("E030", "E031", "E505") for wrong in found):

@@ -16,14 +16,15 @@ __all__ = ["wanted", "whole_for"]
 
 
 def wanted(ruleset: Ruleset, bot: Bot) -> tuple[Policy | None, Peeks | None] | None:
-    """What a module must know to play as a bot does; none where it cannot."""
+    """Return what a module must contain to play as a bot; none if it cannot."""
     if type(bot) is RandomBot:
         return None, None
     return bot.followed(ruleset) if type(bot) is PolicyBot else None
 
 
 def whole_for(machine: CompiledMachine, ruleset: Ruleset, bots: Sequence[Bot]) -> tuple[Whole, list[int]] | None:
-    """What plays on by these bots in a machine's module, and their numbers there; none where it cannot, or not yet."""
+    """Return a playout runner for these bots in a machine's module, and their numbers there; none if it cannot play
+    them, or not yet."""
     found = [wanted(ruleset, bot) for bot in bots]
     known = [each for each in found if each is not None]
     return machine.whole(known) if len(known) == len(found) else None

@@ -15,7 +15,7 @@ from interpreter.engine.game import Game
 from interpreter.language import core as c
 from interpreter.language.model import Model, RuleLayer
 from interpreter.language.policies import Policy
-from interpreter.language.types import has_cards
+from interpreter.language.types import HolderType, has_cards
 from interpreter.language.walk import descendants
 
 __all__ = ["Peeks", "peeks_of"]
@@ -26,18 +26,18 @@ Mine = frozenset[int]
 
 @dataclass(frozen=True, slots=True)
 class Peeks:
-    """What a policy reads for a decision: something ``always`` hidden, or groups of cells that are hidden where the
-    cards that they name, or that carry them, lie hidden."""
+    """Hidden information that a policy reads for a decision: something ``always`` hidden, or groups of cells that are
+    hidden where the cards that they name, or that carry them, lie hidden."""
 
     always: bool
     groups: tuple[str, ...]
 
     def __bool__(self) -> bool:
-        """Whether anything of it can be hidden."""
+        """Return whether anything of it can be hidden."""
         return self.always or bool(self.groups)
 
     def at(self, game: Game, seat: int) -> bool:
-        """Whether the policy reads what the seat may not see, as the game stands."""
+        """Return whether the policy reads what the seat may not see, as the game stands."""
         return self.always or any(self._hidden(game, seat))
 
     def _hidden(self, game: Game, seat: int) -> Iterator[bool]:
@@ -56,7 +56,8 @@ class Peeks:
 
 
 def peeks_of(model: Model, policy: Policy, decision: str) -> Peeks:
-    """What a policy reads to make a decision. In its texts the first local is the seat that decides."""
+    """Return the hidden information that a policy reads to make a decision. In its texts the first local is the seat
+    that decides."""
     found = _Peeks(model, policy)
     for preferences in policy.decisions.get(decision, ()):
         found.read((preferences.when, preferences.lines), frozenset({0}))
@@ -101,5 +102,7 @@ class _Peeks:
         is_mine = isinstance(cell.owner, c.Local) and cell.owner.index in mine
         if group.seen == "no one" or (group.seen == "owner" and not is_mine):
             self.always = True
-        elif group.owner == "card" or (not group.type.is_holder and has_cards(group.type, self.model.records)):
+        elif group.owner == "card" or (
+            not isinstance(group.type, HolderType) and has_cards(group.type, self.model.records)
+        ):
             self.groups.add(cell.group)

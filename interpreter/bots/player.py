@@ -1,4 +1,4 @@
-"""What an automatic player is: it sees a game at a decision and gives one of the legal options."""
+"""Interface of automatic players: they see a game at a decision and return a legal option."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ class PolicyBot:
         return found
 
     def _is_blind(self, game: Game, decision: Decision) -> bool:
-        """Whether the policy reads something here that its seat may not see."""
+        """Return whether the policy reads something here that its seat may not see."""
         named = decision.named
         peeks = self._peeks.get(named)
         if peeks is None:
@@ -115,7 +115,7 @@ class PolicyBot:
         return not self.in_world and peeks.at(game, decision.actor)
 
     def _guess(self, game: Game, decision: Decision, random: Stream) -> Option:
-        """What it would choose in a world that is dealt anew, if that is legal; else what is legal and best there."""
+        """Return the choice of the policy in a redealt world, if it is legal here; else the best legal one."""
         world = Worlds(game, decision.actor, replay=False).deal(0, random.below)
         imagined = world.decision
         assert imagined is not None
@@ -161,7 +161,7 @@ class PolicyBot:
     def _by_line(
         self, game: Game, decision: Decision, line: _Line, codes: Sequence[Code] | None, random: Stream
     ) -> Code | None:
-        """What a line leaves, its tie ended."""
+        """Return the options that a line of a policy leaves, with its ties broken."""
         around = [decision.actor, *(value(game.state, decision.env) for _, value in decision.site.context)]
         left = chain.from_iterable(_passing(game, decision, pattern, around, codes) for pattern in line.patterns)
         if line.line.tie == "first":

@@ -82,7 +82,7 @@ def _kept(read_from: tuple[Any, ...], given: tuple[tuple[str, int], ...], read: 
 
 
 def default_bots(ruleset: Ruleset) -> str:
-    """What plays where nothing is said: ``greedy`` where the family has it, else ``random``."""
+    """Return the default bot: ``greedy`` if the family has it, else ``random``."""
     return "greedy" if "greedy" in policies_for(ruleset) else RANDOM
 
 

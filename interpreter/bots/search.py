@@ -23,6 +23,7 @@ from interpreter.engine.determinization import Undealt, Worlds
 from interpreter.engine.game import Game, places_of
 from interpreter.kernel.state import Value
 from interpreter.language.policies import Policy
+from interpreter.language.types import IntType
 
 __all__ = ["SearchBot"]
 
@@ -110,7 +111,7 @@ class _Search:
         return left[1] if self._is_better(left[1]) else self.usual
 
     def _spent(self) -> float:
-        """What part of the budget is spent."""
+        """Return the fraction of the budget that is spent."""
         if self.bot.playouts is not None:
             return self.done / self.bot.playouts
         assert self.bot.seconds is not None
@@ -136,7 +137,7 @@ class _Search:
         return found
 
     def _is_better(self, code: Code) -> bool:
-        """Whether a choice did better than the usual one in the worlds that both met, by more than chance."""
+        """Return whether a choice did better than the usual one in the worlds that both met, by more than chance."""
         gains = [other - own for other, own in zip(self._outcomes(code), self._outcomes(self.usual), strict=True)]
         mean = sum(gains) / len(gains)
         spread = sum((gain - mean) ** 2 for gain in gains) / max(1, len(gains) - 1)
@@ -159,7 +160,7 @@ class _Search:
         for code in self.codes:
             choices = options[code[0]].core.choices
             place = 0
-            if choices and choices[-1].type.form == "int":
+            if choices and isinstance(choices[-1].type, IntType):
                 group = code[0], code[1][:-1]
                 place = alike[group] = alike.get(group, -1) + 1
             if place & (place - 1) == 0:
@@ -177,7 +178,7 @@ class _Search:
         return self.dealt[number]
 
     def _playout(self, code: Code, number: int) -> Keys | None:
-        """What ranks the seats when quick bots have played on to the end; none where it takes too long."""
+        """Play on to the end with fast bots and return the ranking keys of the seats; none if it takes too long."""
         world, seed = self._world(number)
         self.done += 1
         machine, random = world.machine, Stream(seed, "playout")

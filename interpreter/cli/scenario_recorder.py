@@ -16,6 +16,7 @@ from interpreter.engine.decision import Decision
 from interpreter.engine.game import Game
 from interpreter.engine.queries import literal, value_of
 from interpreter.engine.refusal import IllegalMove, legal_choice
+from interpreter.language.types import BoolType
 from interpreter.play.keyboard import understood
 from interpreter.testing.recording import Recording, checked, file_with
 
@@ -122,7 +123,7 @@ def _fact(game: Game, text: str) -> str | None:
     except RuleFailure as error:
         say(str(error))
         return None
-    if type_.form == "bool" and not type_.optional:
+    if isinstance(type_, BoolType) and not type_.optional:
         if not value:
             say("this does not hold")
         return text if value else None

@@ -1,4 +1,4 @@
-"""What came of scenarios, told: where one fails, what was expected and what is, and what the rulebook says of it."""
+"""Report of scenario results: for a failure, the expected and the actual value, and the rulebook sentence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each difference of two rulesets does by itself, without the others.
+"""Ablation: the effect of each difference of two rulesets by itself.
 
 The games of two editions often part at the same place, and then nothing is known of what differs behind it. So each
 rule, trigger, standing rule and table that differs is put into the first ruleset alone
@@ -59,12 +59,12 @@ class Alone:
 
 
 def ranked(found: Iterable[Alone]) -> list[Alone]:
-    """What changes most games first, of these what does so earliest; what cannot be played last."""
+    """Sort effects: largest first, of these the earliest; unplayable ones last."""
     return sorted(found, key=lambda each: (bool(each.why), -each.share, each.choices, each.path))
 
 
 def singles(comparison: Comparison) -> list[tuple[str, str, str]]:
-    """What can be put into the first ruleset alone: its section, name and the path of its first difference.
+    """List the differences that can be applied to the first ruleset alone: section, name and path of the first change.
 
     A rule or table that only one side has is nothing by itself.
     """

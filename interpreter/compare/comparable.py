@@ -20,7 +20,7 @@ from interpreter.explain.cross_reference import Part, for_readers, part_of, type
 from interpreter.kernel.state import Value
 from interpreter.language import core as c
 from interpreter.language.model import Model, RuleLayer
-from interpreter.language.types import Type
+from interpreter.language.types import CardType, KindType, MadeType, NodeType, Type
 from interpreter.language.walk import descendants
 from interpreter.reading.compose import Entry, word, words
 from interpreter.reading.ruleset_files import can_have
@@ -45,7 +45,7 @@ CHAPTERS = {
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """What one ruleset has at a path: in short, and for texts each layer that takes part, the lowest first."""
+    """Value of one ruleset at a path: in short form, and for texts each active layer, lowest first."""
 
     value: str
     parts: tuple[Part, ...] = ()
@@ -89,7 +89,7 @@ class Compared:
         }
 
     def view(self, settings: Dict[str, Value], open_: frozenset[str]) -> View:
-        """What applies of it, where settings are known and some names are not taken for constants."""
+        """Return the part that applies under the known settings; some names are not treated as constants."""
         key = (tuple(sorted(settings.items())), open_)
         if key not in self._views:
             self._views[key] = View(self.ruleset, applied(self.ruleset.model, settings, open_))
@@ -111,18 +111,18 @@ class View:
 
     def _constant(self, value: Any, type_: Type) -> str:
         """A constant as it is compared: all things of a sort are that, whatever they are called."""
-        of = type_.of
+        of = type_.of if isinstance(type_, MadeType) else None
         if of is not None and isinstance(value, tuple) and len(value) > 1 and value == self._all(of):
             return f"every {type_text(self.ruleset, of)}"
         return self.shown(value, type_)
 
     def _all(self, of: Type) -> tuple[int, ...] | None:
-        match of.form:
-            case "node" if self.model.graph is not None:
+        match of:
+            case NodeType() if self.model.graph is not None:
                 return tuple(range(len(self.model.graph.nodes)))
-            case "kind" if of.name in self.model.kinds:
+            case KindType() if of.name in self.model.kinds:
                 return tuple(range(len(self.model.kinds[of.name].members)))
-            case "card":
+            case CardType():
                 return tuple(n for n, row in enumerate(self.model.cards) if of.name in ("", row.kind))
             case _:
                 return None
@@ -245,7 +245,7 @@ def _plain(layer: RuleLayer) -> Any:
 
 
 def _lines(value: Any) -> Iterator[str]:
-    """What a trigger or standing rule says, line by line, without what is said about it."""
+    """Return the content of a trigger or standing rule line by line, without its description."""
     for entry in value.entries if isinstance(value, Mapping) else ():
         key, text = entry.key.text, entry.value
         if isinstance(text, Scalar) and key in ("on", "for", "whenever"):

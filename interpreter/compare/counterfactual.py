@@ -1,4 +1,5 @@
-"""What if a kept game had gone on otherwise? It is forked at a decision, changed there, and played on by bots.
+"""Counterfactual games: fork a saved game at a decision, change something and let bots play on. It is forked at a
+decision, changed there, and played on by bots.
 
 Both ways have the same chance and the same bots, continuation by continuation, so what differs comes from the change.
 What lies hidden at the fork, such as the order of a stack, lies so in all of them; what is drawn or shuffled later is
@@ -36,7 +37,7 @@ Pair = tuple[Row, Row]
 
 @dataclass
 class Changes:
-    """What is changed: cells of tables, settings, and the choice at the decision."""
+    """Changes at the fork: cells of tables, settings, and the choice."""
 
     cells: list[Cell] = field(default_factory=list)
     settings: dict[str, str] = field(default_factory=dict)
@@ -67,7 +68,7 @@ class Fork:
 
 
 def changes_of(game: Game, texts: Sequence[str]) -> Changes:
-    """What was typed: `table[keys]=value`, `setting=value`, or a choice. ``ValueError`` for what is none of these."""
+    """Parse changes: `table[keys]=value`, `setting=value`, or a choice. ``ValueError`` for what is none of these."""
     found, model = Changes(), game.ruleset.model
     for text in texts:
         if cell := _CELL.fullmatch(text.strip()):
@@ -86,7 +87,7 @@ def changes_of(game: Game, texts: Sequence[str]) -> Changes:
 
 
 def _unfinished(game: Game, text: str) -> str:
-    """What is missing in a change that names a table or a setting, and says not enough of it."""
+    """Report the missing part of a change that names a table or setting only."""
     name = text.partition("=")[0].partition("[")[0].strip()
     decision, tables = game.decision, game.ruleset.model.tables
     if decision is not None and any(option.name == name for option in decision.site.options):
@@ -139,7 +140,7 @@ def _row(game: Game, bots: list[Bot], seed: int) -> Row:
 
 
 def at_once(fork: Fork) -> dict[str, Any]:
-    """What is another behind the fork, before anybody plays on: how many options there are, and the state."""
+    """Compare the states right behind the fork: number of options and cells."""
     before, after = fork.begin(0)
     shown = dict(_flat("", before.view())), dict(_flat("", after.view()))
     paths = [path for path in {**shown[0], **shown[1]} if shown[0].get(path) != shown[1].get(path)]
@@ -162,7 +163,7 @@ def _flat(path: str, value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def compared(ruleset: Ruleset, pairs: Sequence[Pair]) -> dict[str, Any]:
-    """What the change comes to: of each number its mean both ways and the difference, with a 95 % interval."""
+    """Compare both continuations: for each number the means, the difference and a 95 % interval."""
     seats = range(len(pairs[0][0].places)) if pairs else range(0)
     counted = [seat for seat in seats if pairs[0][0].places[seat]]
     found: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""What differs between two rulesets: typed, by path, and by the phase of the round in which it first matters.
+"""Differences between two rulesets: typed, by path, and by the phase in which they first matter.
 
 In go two rulesets; out come differences, each with what either side has there. Only what can ever apply is compared
 (:mod:`interpreter.compare.partial_evaluation`), and that by what it does (:mod:`interpreter.compare.comparable`). What
@@ -24,6 +24,7 @@ from interpreter.engine.table import default_settings
 from interpreter.explain.cross_reference import type_in_words, type_text
 from interpreter.kernel.state import Value
 from interpreter.language.model import CardRow, Group, Role, Table
+from interpreter.language.types import CardHolderType, IntType, TokenHolderType
 
 __all__ = ["Comparison", "Difference", "differences"]
 
@@ -116,7 +117,7 @@ class _Pair:
                 yield name
 
     def _known(self, own: Ruleset, other: Ruleset, settings: Mapping[str, Value]) -> dict[str, Value]:
-        """What is set: what was given, and what the other ruleset does not have in the same form."""
+        """Return the effective settings: the given ones, and those that the other ruleset lacks in this form."""
         defaults, found = default_settings(own.model), {}
         for name, value in defaults.items():
             mine, its = own.model.interpretations.get(name), other.model.interpretations.get(name)
@@ -257,11 +258,11 @@ class _Pair:
         yield from _each("graph.places", "place", "board", places(self.a), places(self.b))
 
     def _group(self, view: View, name: str) -> Facts:
-        """What is said of a holder or value, each with what is compared and what is shown of it."""
+        """Compare the declarations of a holder or value."""
         group = view.model.groups[name]
         plain = {
             "holds": type_in_words(view.ruleset, group.type),
-            "order": group.order if group.type.form in ("zone", "piles") else "",
+            "order": group.order if isinstance(group.type, CardHolderType) else "",
             "seen by": group.seen,
             "lasts": group.lasts,
             "spaces": group.spaces or "",
@@ -348,7 +349,7 @@ class _Pair:
             yield from _facts(path, thing.kind, thing.name, "told", one, other)
 
     def _telling(self, view: View) -> dict[str, Told]:
-        """What a side tells and shows by its paths, without files of policies that both have."""
+        """Return the spoken and shown texts of a side by path, without policies that both sides share."""
         of, other = (policy_files(each.ruleset) for each in (view, self.b if view is self.a else self.a))
         files = (policy_of(view.ruleset, id) for id, path in of.items() if other.get(id) != path)
         found = told(view.model, view.text, partial(type_text, view.ruleset))
@@ -397,7 +398,7 @@ class _Pair:
     def _key_words(self, view: View, table: Table) -> dict[str, str]:
         """The keys of every cell in words: a number says what it is the number of."""
         of = [
-            f"{name.replace('_', ' ')} " if type_.form == "int" else ""
+            f"{name.replace('_', ' ')} " if isinstance(type_, IntType) else ""
             for name, type_ in zip(table.keys, table.key_types, strict=True)
         ]
         found = (self._key(view, table, keys) for keys in table.cells)
@@ -437,7 +438,7 @@ def _last(texts: list[Text]) -> list[int]:
 
 
 def _constants(a: list[Text], b: list[Text]) -> tuple[tuple[str, str], ...]:
-    """What stands in the place of each other, where texts differ in nothing else."""
+    """Pair the constants of two texts that differ in nothing else."""
     if not a or [text.shape for text in a] != [text.shape for text in b]:
         return ()
     one, other = (chain.from_iterable(text.constants for text in texts) for texts in (a, b))
@@ -447,7 +448,13 @@ def _constants(a: list[Text], b: list[Text]) -> tuple[tuple[str, str], ...]:
 def _path_of(group: Group) -> str:
     if group.owner == "seat":
         return f"seats.has.{group.name}"
-    section = {"zone": "zones", "piles": "zones", "pool": "pools", "track": "tracks"}.get(group.type.form, "state")
+    match group.type:
+        case CardHolderType():
+            section = "zones"
+        case TokenHolderType():
+            section = f"{group.type.word}s"
+        case _:
+            section = "state"
     return f"{section}.{group.name}"
 
 
@@ -469,7 +476,7 @@ def _is_told(key: str, value: str) -> bool:
 
 
 def _many(role: Role) -> str:
-    """How many seats have a role."""
+    """Return the number of seats of a role."""
     if role.setting is not None:
         return f"as many seats as `{role.setting}` has items"
     return f"{role.seats} seats" if role.seats else "the people"

@@ -1,4 +1,4 @@
-"""Where two rulesets first part: both are played in lock step until what they ask is no longer the same.
+"""Divergence of two rulesets: play both in lock step until they ask different things.
 
 In go two rulesets and bots; games with equal numbers have the same chance, and every choice of the first is made in the
 second too. Out comes, for each game, the first decision that is not the same in both, and the difference that made it
@@ -36,7 +36,7 @@ _SECTIONS = ("rules", "triggers", "standing", "tables")
 
 @dataclass(frozen=True, slots=True)
 class Parting:
-    """Where a game with a seed parts: after so many choices, in a round, and what either side asks or says there.
+    """Divergence of a game with a seed: number of choices, round, and what each side asks or says.
 
     ``path`` is the difference that made it so. Games that never part have no path; ``choices`` is then how many there
     were.
@@ -94,7 +94,7 @@ def causes(found: Sequence[Parting]) -> list[Cause]:
 
 
 class _Notes(set[str]):
-    """What came into play, in the order in which it did first."""
+    """Record of the rules that ran, in the order of their first run."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -106,7 +106,7 @@ class _Notes(set[str]):
         super().add(what)
 
     def take(self) -> list[str]:
-        """What came into play since this was asked last."""
+        """Return the rules that ran since the last call."""
         found, self.order = self.order, []
         self.clear()
         return found
@@ -161,7 +161,8 @@ class LockStep:
         return own_settings(ruleset, self.settings)
 
     def play(self, seed: int) -> Parting:
-        """Where the games with a seed part. ``ValueError`` for players or settings that are not allowed."""
+        """Play the seed on both sides and return the divergence. ``ValueError`` for players or settings that are not
+        allowed."""
         with no_search():
             found, choices = in_step(self.a, self.b, self.bots, seed, self.settings)
             if not found.is_apart:
@@ -190,7 +191,7 @@ class LockStep:
 
 
 def _citations(ruleset: Ruleset, difference: Difference) -> Iterator[Citation]:
-    """Where a ruleset has what differs."""
+    """Return the citations of the differing parts of a ruleset."""
     section, _, name = difference.path.partition(".")
     name = name.partition("[")[0]
     model = ruleset.model
@@ -214,7 +215,7 @@ def _options(decision: Decision) -> dict[str, Option]:
 
 
 def _apart(one: Game, other: Game) -> tuple[str, str] | None:
-    """What either side asks, where that is not the same."""
+    """Describe the decisions of both sides if they differ."""
     a, b = one.decision, other.decision
     if a is None or b is None:
         return None if a is b else (_asked(a), _asked(b))

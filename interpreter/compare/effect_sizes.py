@@ -1,4 +1,4 @@
-"""How much it matters: games of two rulesets in pairs with the same seed, and what differs in their measures.
+"""Effect sizes: pairs of games with the same seed in two rulesets, and the differences of their measures.
 
 Of a measure of several seats or things the mean of a game is taken, as it ends. A pair gives one difference for each
 measure; from these come a mean difference with the interval in which it lies with 95 % confidence (by Student's
@@ -16,6 +16,7 @@ from interpreter.base.frozen import dataclass
 from interpreter.bots.registry import default_bots, policies_for
 from interpreter.engine.ruleset import Ruleset
 from interpreter.language.model import Measure
+from interpreter.language.types import IntType
 from interpreter.simulate.confidence import NORMAL_95, mean_interval
 from interpreter.simulate.simulation import Row
 from interpreter.simulate.totals import final
@@ -27,8 +28,8 @@ _PREFERRED = "sensible"
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What one measure comes to on both sides. ``values`` are the values of all games, for pictures. The ``size`` has
-    no end where all pairs differ by the same."""
+    """Effect on one measure: values of all games on both sides and the size of the difference. ``values`` are the
+    values of all games, for pictures. The ``size`` has no end where all pairs differ by the same."""
 
     name: str
     a: float
@@ -43,7 +44,7 @@ class Effect:
 
     @property
     def is_sure(self) -> bool:
-        """Whether no difference at all lies outside of the interval."""
+        """Return whether no difference at all lies outside of the interval."""
         return not self.low <= 0 <= self.high
 
 
@@ -76,7 +77,7 @@ def _numbers(row: Row, measures: Sequence[Measure]) -> dict[str, float]:
     its own."""
     found: dict[str, float] = {"rounds": row.rounds}
     for measure in measures:
-        numbers = [place for place, key in enumerate(measure.keys) if key.type.form == "int"]
+        numbers = [place for place, key in enumerate(measure.keys) if isinstance(key.type, IntType)]
         values: dict[str, list[int]] = {}
         for of, value in final(measure, row).items():
             if value is not None and (measure.seat is None or row.counts(of[measure.seat])):

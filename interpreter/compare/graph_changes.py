@@ -1,4 +1,4 @@
-"""What differs between the graphs of two rulesets: nodes, links and lengths, and what they do to distances.
+"""Differences between two graphs: nodes, links, lengths and distances.
 
 A node of one graph that the other lacks may stand there under another name: with most of its links. It is then one node
 that is called otherwise, and not a node less and a node more.
@@ -24,7 +24,7 @@ _MOST_TOLD = 8
 
 @dataclass(frozen=True, slots=True)
 class GraphRow:
-    """What either graph has at a path; none where it has nothing there."""
+    """Values of both graphs at a path; none on a side that lacks it."""
 
     path: str
     name: str
@@ -58,7 +58,7 @@ class GraphChanges:
 
 
 def graph_changes(a: Ruleset, b: Ruleset) -> GraphChanges | None:
-    """What differs between the graphs; nothing where neither has nodes or both are the same."""
+    """Return the differences between two graphs; nothing if neither has nodes or both are equal."""
     one, other = (each.model.graph if each.model.graph and each.model.graph.nodes else None for each in (a, b))
     if one is None or other is None:
         if one is other:
@@ -83,7 +83,7 @@ def graph_changes(a: Ruleset, b: Ruleset) -> GraphChanges | None:
 
 
 def _title(ruleset: Ruleset) -> str:
-    """What the map is called, where it is a file of its own."""
+    """Return the title of the map if it is a file of its own."""
     maps = [document for document in ruleset.composition.documents if document.kind == "map"]
     return word(maps[-1].root.get("title"), maps[-1].id) if maps else ruleset.title
 

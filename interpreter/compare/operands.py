@@ -1,4 +1,4 @@
-"""What two names stand for that are to be compared: rulesets, or files that make the difference between two rulesets.
+"""Operands of a comparison: two rulesets, or files that make the difference between two rulesets.
 
 A ruleset may be named with overlays: ``NAME+OVERLAY``. Of another file, an overlay, edition, map or deck, it is asked
 what it changes: it is put into the ruleset that stands beside it, or into the first of its family that takes both.
@@ -22,7 +22,7 @@ _PARTS = ("edition", "map", "deck")
 
 @dataclass(frozen=True, slots=True)
 class _Named:
-    """What a name leads to: the document, where it stands, and the overlays that are named with it."""
+    """Resolved name: the document, its location, and the overlays named with it."""
 
     text: str
     document: Document

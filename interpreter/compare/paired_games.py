@@ -27,8 +27,8 @@ __all__ = ["Pair", "PairPlan", "compared_by", "pairs"]
 
 @dataclass(frozen=True, slots=True)
 class PairPlan:
-    """What is to be played, as it is told to workers: two names as :func:`sides_of` takes them, and how their games are
-    set up. ``known`` are the settings by which the two are compared, as games hold them."""
+    """Job description for pairs of games: two names as :func:`sides_of` takes them, and how to set up their games.
+    ``known`` are the settings by which the two are compared, as games hold them."""
 
     names: tuple[str, str]
     overlays: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""What of a ruleset can ever apply: the model without all that its readings, its map and its parts rule out.
+"""Partial evaluation: the model without everything that its settings, map and parts rule out.
 
 In goes a model with the settings that are known; out comes one in which these are constants. So is what then is yes, no
 or none at every moment: a rule that gives nothing else, a value of the state that nothing changes. Conditions over
@@ -17,7 +17,7 @@ from interpreter.compare.play_order import Topic, in_force, nodes_of
 from interpreter.kernel.state import Value
 from interpreter.language import core as c
 from interpreter.language.model import CheckedRule, Model, RuleLayer
-from interpreter.language.types import BOOL
+from interpreter.language.types import BOOL, HolderType
 from interpreter.language.walk import descendants, rewritten
 
 __all__ = ["applied", "settings_read"]
@@ -83,13 +83,13 @@ def _idle_cells(model: Model) -> dict[tuple[str, str], Value]:
     return {
         ("cell", group.name): group.start.value
         for group in model.groups.values()
-        if group.file and not group.type.is_holder and group.name not in written
+        if group.file and not isinstance(group.type, HolderType) and group.name not in written
         if isinstance(group.start, c.Const) and _is_switch(group.start.value)
     }
 
 
 def _is_switch(value: Value) -> bool:
-    """Whether a constant decides conditions; a number is a parameter, which is better told by its name."""
+    """Return whether a constant decides conditions; a number is a parameter, which is better told by its name."""
     return value is None or isinstance(value, bool)
 
 

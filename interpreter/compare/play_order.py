@@ -1,4 +1,4 @@
-"""Which rules belong where in the order of play: each where it is first needed."""
+"""Order of rules in a book: each rule at its first use in the order of play."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Topic", "below", "in_force", "nodes_of", "places_of"]
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """What is told in one piece: a section and a name in it (of a rule, a trigger or a standing rule)."""
+    """Unit of presentation: a section and a name in it (of a rule, a trigger or a standing rule)."""
 
     section: str
     name: str

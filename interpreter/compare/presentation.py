@@ -1,5 +1,4 @@
-"""What a ruleset says and shows of a game: events and their words, boards of the log, measures, the picture, and how
-bots choose.
+"""Texts and displays of a ruleset: events, boards, measures, the picture and policies.
 
 In goes a model; out comes each of these things with what is said of it, in a form that can be compared and as it is
 written. None of it is a rule: two rulesets that differ in nothing else play the same games.
@@ -171,7 +170,7 @@ def own_policies(ruleset: Ruleset) -> Iterator[Told]:
 
 
 def _texts(value: yaml.Value | None) -> Iterator[tuple[str, str]]:
-    """What stands below each key, in one line, without what is said about it."""
+    """Return the content below each key on one line, without descriptions."""
     for entry in value.entries if isinstance(value, yaml.Mapping) else ():
         yield entry.key.text, _line(entry.value)
 

@@ -16,7 +16,7 @@ from interpreter.engine.ruleset import Ruleset
 from interpreter.explain.cross_reference import cell_place
 from interpreter.kernel.chance import Seeded
 from interpreter.kernel.state import Value
-from interpreter.language.types import Type
+from interpreter.language.types import BoolType, SetType, Type
 
 __all__ = ["broken_laws", "going_on", "varied"]
 
@@ -41,12 +41,12 @@ def varied(ruleset: Ruleset, cells: list[Cell]) -> Ruleset:
 
 
 def _public(text: str, type_: Type) -> Any:
-    """What is written in a cell of a table, as names know it."""
+    """Return the public text of a value in a cell of a table."""
     if text == "-":
         return None
-    if type_.form == "set":
+    if isinstance(type_, SetType):
         return text.split()
-    if type_.form == "bool":
+    if isinstance(type_, BoolType):
         return {"yes": True, "no": False}.get(text, text)
     return int(text) if text.lstrip("-").isdigit() else text
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from interpreter.compiler.lower import Program
 from interpreter.language import core as c
+from interpreter.language.types import HolderType, PoolType
 from interpreter.language.walk import descendants
 
 __all__ = ["counted"]
@@ -21,8 +22,8 @@ __all__ = ["counted"]
 def counted(program: Program) -> frozenset[str]:
     """The hidden pools whose every change is told."""
     groups = program.model.groups
-    pools = {name: group for name, group in groups.items() if group.type.form == "pool"}
-    found = {name for name, group in pools.items() if group.seen != "everyone" and group.lasts == "game"}
+    pools = {name: group.type.name for name, group in groups.items() if isinstance(group.type, PoolType)}
+    found = {name for name in pools if groups[name].seen != "everyone" and groups[name].lasts == "game"}
     for layer in program.reach.procedures.values() if found else ():
         for block in _blocks(layer.body):
             for place, step in enumerate(block):
@@ -31,8 +32,8 @@ def counted(program: Program) -> frozenset[str]:
                 for holder in (step.source, step.target):
                     if isinstance(holder, c.Cell):
                         found.discard(holder.group)
-                    else:  # it is known only when it is looked for
-                        found -= {name for name, group in pools.items() if group.type.name == holder.type.name}
+                    elif isinstance(holder.type, HolderType):  # it is known only when it is looked for
+                        found -= {name for name, token in pools.items() if token == holder.type.name}
     return frozenset(found)
 
 
@@ -48,7 +49,7 @@ def _blocks(body: Any) -> Iterator[tuple[Any, ...]]:
 
 
 def _is_told(program: Program, step: c.MoveTokens | c.MoveAll, later: Sequence[Any]) -> bool:
-    """Whether an event tells what moves, and between which seats' pools."""
+    """Return whether an event tells what moves, and between which seats' pools."""
     if isinstance(step, c.MoveAll) or not all(isinstance(cell, c.Cell) for cell in (step.source, step.target)):
         return False
     said = [step.amount, *(cell.owner for cell in (step.source, step.target) if isinstance(cell, c.Cell))]

@@ -17,7 +17,7 @@ from interpreter.compiler.build.shapes import Shapes
 from interpreter.compiler.constants import Constants
 from interpreter.compiler.lower import Asks, Program
 from interpreter.kernel.state import Value
-from interpreter.language.types import Type
+from interpreter.language.types import BOOL, INT, BagType, CardHolderType, CardType, IntType, TextType, Type
 
 __all__ = [
     "HEAD",
@@ -114,7 +114,7 @@ class Block:
 
 def extent(shapes: Shapes, type_: Type) -> tuple[int, int] | None:
     """The least value of a scalar type and how many there are from it on; none where that is not known."""
-    if type_.form == "card":
+    if isinstance(type_, CardType):
         kinds = [row.kind for row in shapes.model.cards]
         own = [index for index, kind in enumerate(kinds) if type_.name in ("", kind)]
         return (own[0], own[-1] + 1 - own[0]) if own else None
@@ -159,7 +159,7 @@ class Actions:
             if domain is not None:
                 low, size = domain
                 digits.append(Digit(place, low - type_.optional, size + type_.optional, False, type_))
-            elif type_.form == "int":
+            elif isinstance(type_, IntType):
                 digits.append(Digit(place, 0, self.limits.numbers + 1 + type_.optional, True, type_))
         ranks = 1 if len(digits) == len(choices) else self.limits.ranks
         block = Block(decision, name, choices, self.count, tuple(digits), ranks)
@@ -221,25 +221,25 @@ def positions(shapes: Shapes, type_: Type) -> tuple[int, int] | None:
 
 def width_of(shapes: Shapes, type_: Type) -> int:
     """How many entries stand for a value."""
-    if type_.form in ("zone", "piles"):
+    if isinstance(type_, CardHolderType):
         return 1
-    if type_.form == "text":
+    if isinstance(type_, TextType):
         return 0
     if shapes.is_scalar(type_):
         return 1
     if shapes.is_listed(type_):
         found = positions(shapes, type_)
         return 1 + (found[1] if found else 0)
-    if type_.form == "bag":
+    if isinstance(type_, BagType):
         return shapes.width(type_)
     return sum(width_of(shapes, field) for field in shapes.fields(type_))
 
 
 def entries_of(shapes: Shapes, value: Value, type_: Type) -> list[int]:
     """The entries of a value that may be seen."""
-    if type_.form in ("zone", "piles"):
+    if isinstance(type_, CardHolderType):
         return [len(value)]
-    if type_.form == "text":
+    if isinstance(type_, TextType):
         return []
     if shapes.is_scalar(type_):
         return [NONE if value is None else int(value)]
@@ -253,7 +253,7 @@ def entries_of(shapes: Shapes, value: Value, type_: Type) -> list[int]:
         return [NONE if value is None else len(value), *places] if found else [NONE if value is None else len(value)]
     if value is None:
         return [NONE] * width_of(shapes, type_)
-    if type_.form == "bag":
+    if isinstance(type_, BagType):
         return [int(number) for number in value]
     return [
         entry
@@ -293,9 +293,9 @@ class Vector:
         """What a cell of a group holds, as it is declared."""
         declared = self.constants.model.groups.get(name)
         if declared is None:
-            return Type("bool") if name == "over" else Type("int")
+            return BOOL if name == "over" else INT
         type_ = declared.type
-        return type_ if type_.form in ("zone", "piles") else self.shapes.held(type_)
+        return type_ if isinstance(type_, CardHolderType) else self.shapes.held(type_)
 
     def _add(self, form: str, of: str, type_: Type, count: int) -> Part:
         part = Part(form, of, type_, self._size, count, width_of(self.shapes, type_))

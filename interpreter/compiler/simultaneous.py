@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from interpreter.language import core as c
-from interpreter.language.types import BOOL, INT, NONE, SEAT, Type, list_of
+from interpreter.language.types import BOOL, INT, NONE, SEAT, ListType, Type
 
 __all__ = ["at_once"]
 
@@ -42,12 +42,12 @@ class _AtOnce:
         options = tuple(self._waits(number, option) for number, option in enumerate(self.ask.options))
         asks = replace(self.ask, options=options, at_once=waiting, kept=(self.listed, self.order, *self.lists))
         first = self._set(self.who.index, self._element(self.left, SEAT, c.Const(0, type=INT, span=span)))
-        some_wait = c.Comparison("!=", waiting, c.Const((), type=list_of(SEAT)), type=BOOL, span=span)
+        some_wait = c.Comparison("!=", waiting, c.Const((), type=ListType(SEAT)), type=BOOL, span=span)
         return [
             self._set(self.listed, seats),
             self._set(self.left, everyone),
             *(
-                self._set(each, c.Const((), type=list_of(type_)))
+                self._set(each, c.Const((), type=ListType(type_)))
                 for each, type_ in ((self.order, SEAT), *self.lists.items())
             ),
             c.Repeat(some_wait, None, (first, asks), self.place, span=span),
@@ -70,7 +70,7 @@ class _AtOnce:
         other = c.Comparison(
             "!=", c.Local(self.item, "", type=SEAT, span=self.span), self.who, type=BOOL, span=self.span
         )
-        others = c.Loop("filter", self.item, self._seats(self.left), other, (), None, type=list_of(SEAT))
+        others = c.Loop("filter", self.item, self._seats(self.left), other, (), None, type=ListType(SEAT))
         return replace(option, body=(*body, self._set(self.left, others)))
 
     def _put_in_order(self) -> list[c.Step]:
@@ -80,13 +80,13 @@ class _AtOnce:
         return [
             self._set(
                 each,
-                c.Loop("map", self.item, everyone, None, (), self._element(each, type_, found), type=list_of(type_)),
+                c.Loop("map", self.item, everyone, None, (), self._element(each, type_, found), type=ListType(type_)),
             )
             for each, type_ in self.lists.items()
         ]
 
     def _carried_out(self) -> tuple[c.Step, ...]:
-        """What one seat's choice does: its variables hold what that seat chose, and its alternative's body follows."""
+        """Carry out one seat's choice: bind its variables and run the body of its alternative."""
         at = c.Builtin("position", (self.who, self._seats(self.listed)), type=INT, span=self.span)
         done: tuple[c.Step, ...] = ()
         for number, option in reversed(list(enumerate(self.ask.options))):
@@ -103,15 +103,15 @@ class _AtOnce:
     # --- trees
 
     def _seats(self, index: int) -> c.Expression:
-        return c.Local(index, "", type=list_of(SEAT), span=self.span)
+        return c.Local(index, "", type=ListType(SEAT), span=self.span)
 
     def _set(self, index: int, value: c.Expression) -> c.Step:
         return c.SetLocal(index, value, span=self.span)
 
     def _element(self, index: int, type_: Type, at: c.Expression) -> c.Expression:
-        return c.Element(c.Local(index, "", type=list_of(type_), span=self.span), at, type=type_, span=self.span)
+        return c.Element(c.Local(index, "", type=ListType(type_), span=self.span), at, type=type_, span=self.span)
 
     def _append(self, index: int, value: c.Expression, type_: Type) -> c.Step:
-        one = c.MakeList((value,), type=list_of(type_), span=self.span)
+        one = c.MakeList((value,), type=ListType(type_), span=self.span)
         before = c.Local(index, "", type=one.type, span=self.span)
         return self._set(index, c.Arithmetic("+", before, one, type=one.type, span=self.span))

@@ -117,7 +117,7 @@ def _land(plan: Plan) -> Iterator[str]:
 
 
 def _shore(plan: Plan) -> Iterator[str]:
-    """What is land: broad strips along the links, and what they enclose."""
+    """Draw the land: broad strips along the links, and the areas that they enclose."""
     broad: dict[str, object] = {
         "fill": "none",
         "stroke": "#fff",
@@ -162,7 +162,7 @@ def _turn(plan: Plan, node: int, other: int) -> float:
 
 
 def _turns_right(plan: Plan, face: list[int]) -> bool:
-    """Whether a face is walked clockwise: only the one outside of all is not."""
+    """Return whether a face is walked clockwise: only the one outside of all is not."""
     corners = [plan.centres[node] for node in face]
     return sum(x * ny - nx * y for (x, y), (nx, ny) in zip(corners, [*corners[1:], corners[0]], strict=True)) > 0
 
@@ -340,7 +340,7 @@ def _legend_entries(picture: Picture) -> Iterator[_Entry]:
 
 
 def _legend_rows(entries: list[_Entry], width: float) -> list[list[tuple[float, float]]]:
-    """Where each entry begins and ends, row by row; pieces begin a row of their own."""
+    """Lay out the legend: start and end of each entry, row by row."""
     rows: list[list[tuple[float, float]]] = []
     left = 0.0
     for number, (words, _, piece) in enumerate(entries):

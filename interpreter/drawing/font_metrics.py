@@ -1,4 +1,4 @@
-"""How wide words are, without a font at hand: those of Helvetica Bold, which a picture then holds words to."""
+"""Widths of text without a font: those of Helvetica Bold, to which a picture fits its words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What many games come to, as charts: SVG for a page, or one PNG. Drawn by Matplotlib (`regelwerk[charts]`).
+"""Charts of many games: SVG for a page, or one PNG. Drawn by Matplotlib (`regelwerk[charts]`).
 
 Everything is said by the summary (:func:`interpreter.simulate.summary.summary`): which charts there are follows from
 what the ruleset measures.
@@ -204,7 +204,7 @@ def png_of(title: str, charts: Iterable[Chart]) -> bytes:
 
 
 def _figures() -> tuple[Callable[..., Any], Callable[[dict[str, Any]], AbstractContextManager[None]]]:
-    """What makes a figure, without any window, and what sets how it looks for a while."""
+    """Return a factory of figures without a window, and a context that sets their style."""
     try:
         from matplotlib import rc_context
         from matplotlib.figure import Figure

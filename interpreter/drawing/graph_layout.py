@@ -1,4 +1,4 @@
-"""Where nodes lie: stress majorisation where nobody says, and room for all where somebody does.
+"""Positions of nodes: stress majorisation without coordinates, separation with them.
 
 In go nodes, links and how far they should be apart, out come points. Nothing here is left to chance, so a graph looks
 the same each time.
@@ -34,8 +34,8 @@ def by_stress(node_count: int, links: Sequence[tuple[int, int]], lengths: Sequen
 
 
 def _distances(node_count: int, links: Sequence[tuple[int, int]], lengths: Sequence[float]) -> list[list[float]]:
-    """How far each two nodes should lie apart. Links of very unlike lengths are drawn alike, or nobody could read them;
-    what no way joins lies beyond all that is joined."""
+    """Return the target distances between nodes. Links of very unlike lengths are drawn alike, or nobody could read
+    them; what no way joins lies beyond all that is joined."""
     usual = sum(lengths) / len(lengths) if lengths and sum(lengths) else 1.0
     whole = tuple(round(1000 * min(1.8, max(0.6, length / usual))) for length in lengths)
     graph = Graph(node_count, tuple((a, b, index) for index, (a, b) in enumerate(links)))
@@ -59,7 +59,7 @@ def _first_points(node_count: int, wanted: list[list[float]]) -> list[Point]:
 
 
 def _moved(node: int, points: Sequence[Point], pulls: Sequence[tuple[float, float]]) -> Point:
-    """Where the other nodes would have a node, near ones above all: of each how far it should be, and its weight."""
+    """Return the positions that the other nodes suggest for a node, with target distances and weights."""
     x, y = points[node]
     right = down = weights = 0.0
     for (ox, oy), (wanted, weight) in zip(points, pulls, strict=True):

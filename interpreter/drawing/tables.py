@@ -10,7 +10,7 @@ from interpreter.drawing.picture import picture_of
 from interpreter.drawing.svg import document, element, text
 from interpreter.engine.game import Game
 from interpreter.engine.views import BoardTable, Spoken, board_of, is_shown
-from interpreter.language.types import Type
+from interpreter.language.types import SEAT
 
 __all__ = ["boards_of", "game_drawn", "tables_drawn"]
 
@@ -37,7 +37,7 @@ def game_drawn(game: Game, player: int | None = None) -> str:
 def _where(game: Game) -> str:
     if game.decision is None:
         return "over"
-    who = Spoken(game, "en").text(game.decision.actor, Type("seat"))
+    who = Spoken(game, "en").text(game.decision.actor, SEAT)
     return f"{who}: {game.decision.name.replace('_', ' ')}"
 
 

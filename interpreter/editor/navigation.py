@@ -1,4 +1,4 @@
-"""What an author asks about a place in a file: what stands here, where it comes from, who uses it, what else is there.
+"""Navigation in files: hover, definition, references and outline.
 
 In goes a :class:`~interpreter.editor.workspace.Desk` and a place, a path and an offset in characters; out come texts in
 Markdown and places. No protocol is known here.
@@ -80,7 +80,7 @@ class Answers:
     # --- hover
 
     def hover(self, path: Path, offset: int) -> tuple[str, Span] | None:
-        """What stands at a place, as Markdown, with the place that it is about."""
+        """Return the hover text at a position, as Markdown, with its range."""
         mention, home = self.mention(path, offset), self.desk.home(path)
         if mention is not None and home is not None and (text := self._about(mention, home, path)):
             return text, mention.span
@@ -148,7 +148,7 @@ class Answers:
         return "\n\n".join(filter(None, parts))
 
     def _line(self, model: Model, meaning: Meaning) -> str:
-        """What a name is, in one line."""
+        """Describe a name on one line."""
         section, name = meaning.section, meaning.name
         if section in CELLS and name in model.groups:
             group = model.groups[name]
@@ -202,7 +202,7 @@ class Answers:
         return f"{of}.{name}{f': {type_text(model, found)}' if found is not None else ''}"
 
     def _origin(self, home: Home, meaning: Meaning) -> str:
-        """Where a thing is declared, what is said about it, and the statements that it cites."""
+        """Describe where a name is declared, its `about` and its citations."""
         places = declared(home.examined, meaning)
         layers = home.examined.composition.layers(meaning.section, meaning.name) if home.examined.composition else []
         about = [word(layer.get("about")) for layer in layers]
@@ -226,7 +226,7 @@ class Answers:
         return ""
 
     def _key(self, path: Path, offset: int) -> tuple[str, Span] | None:
-        """What the schema says about a key."""
+        """Return the schema's description of a key."""
         document = self.desk.readable(path)
         steps: list[str] = []
         value: Value | None = document.root if document is not None else None
@@ -249,7 +249,7 @@ class Answers:
     # --- places
 
     def definition(self, path: Path, offset: int) -> list[Place]:
-        """Where the thing at a place is introduced; of a declaration that covers another, the layer below."""
+        """Return the position that introduces the name at a position; for an override, the layer below."""
         mention, home = self.mention(path, offset), self.desk.home(path)
         if mention is None or home is None:
             return []
@@ -310,7 +310,7 @@ class Answers:
         return list(with_name.items())
 
     def _says(self, path: Path, name: str) -> bool:
-        """Whether the text of a file has a word."""
+        """Return whether the text of a file has a word."""
         try:
             return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", self.desk.file(path).text) is not None
         except OSError:
@@ -345,7 +345,7 @@ class Answers:
 
 
 def _same(a: Meaning, b: Meaning) -> bool:
-    """Whether two meanings are one thing; a local is known by its place, `base` stands for its rule."""
+    """Return whether two meanings are one thing; a local is known by its place, `base` stands for its rule."""
     if {a.section, b.section} & {"locals", "helpers"}:
         return a == b
     return (a.section, a.name, a.of) == (b.section, b.name, b.of)

@@ -48,7 +48,7 @@ _WHY = {
 
 
 class RefusedRename(Exception):
-    """Why a name cannot be changed here."""
+    """Refused rename, with the reason."""
 
 
 def renamable(answers: Answers, path: Path, offset: int) -> Span:

@@ -326,7 +326,7 @@ def _symbol(symbol: Symbol) -> lsp.DocumentSymbol:
 
 
 def _line_edits(old: str, new: str) -> Iterable[lsp.TextEdit]:
-    """What changes, by whole lines: the cursor stays where nothing does."""
+    """Return edits by whole lines: the cursor stays where nothing changes."""
     from difflib import SequenceMatcher
 
     before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)

@@ -1,4 +1,4 @@
-"""Which names stand where in a file, and what each of them means: the base of hover, definition, references, rename.
+"""Symbols: the names in a file and their meanings, for hover, definition, references and rename.
 
 In goes a document and what is known of a ruleset that contains it; out come :class:`Mention` values, a place and a
 :class:`Meaning` each. A meaning is the same for every file of a family, so equal meanings are one thing. Names of
@@ -23,7 +23,7 @@ from interpreter.language.file_layout import parser_of
 from interpreter.language.model import Model
 from interpreter.language.policies import policies_in
 from interpreter.language.texts import template_parts
-from interpreter.language.types import Type
+from interpreter.language.types import SEAT, CardType, KindType, LinkType, NodeType, PlaceType, RecordType, Type
 from interpreter.language.walk import descendants
 from interpreter.reading.compose import NAMED_SECTIONS, VERBS, words
 from interpreter.reading.files import Document
@@ -48,7 +48,7 @@ _ID = re.compile(r"[a-z0-9-]+(/[a-z0-9-]+)?")
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What a name means: the section that declares it, the name, and what it belongs to (the kind of a member)."""
+    """Meaning of a name: declaring section, name, and owner (the kind of a member)."""
 
     section: str
     name: str
@@ -120,7 +120,7 @@ def _trees(examined: Examined, model: Model, document: Document) -> Iterator[Any
 
 
 def declared(examined: Examined, meaning: Meaning) -> list[Span]:
-    """Where a thing is introduced, and then each place that covers or changes it, the lowest layer first."""
+    """Return the positions that declare a name: its introduction, then each override, lowest layer first."""
     if meaning.span is not None:
         return [meaning.span]
     if examined.composition is None:
@@ -212,7 +212,7 @@ class _Reader:
                 self._scalar(key, scalar, meaning, {**shown, **around})
 
     def _inner(self, section: str, entry: Entry) -> None:
-        """What a declaration declares within itself."""
+        """Return the names that a declaration declares within itself."""
         name, value = entry.key.text, entry.value
         if section in ("kinds", "tokens", "interpretations"):
             inside = value.get("is") if isinstance(value, Mapping) and "is" in value else value
@@ -327,7 +327,7 @@ class _Reader:
 
     def _member(self, span: Span, name: str, type_: Type | None) -> None:
         """A member of the kind that the checker saw, or of the only one that has such a member."""
-        if type_ is not None and type_.form == "kind":
+        if isinstance(type_, KindType):
             section = "roles" if type_.name == "role" else "members"
             self.mention(span, section, name, "" if section == "roles" else type_.name)
             return
@@ -391,7 +391,7 @@ class _Reader:
                 self._binding(node, around)
 
     def _binding(self, node: n.Node, around: dict[str, Span | None]) -> None:
-        """What introduces locals; anything else is visited part by part."""
+        """Visit a construct that binds locals; anything else is visited part by part."""
         match node:
             case n.Block(statements):
                 inner = dict(around)
@@ -478,7 +478,7 @@ class _Reader:
             self.mention(span, "graph", "graph")
             return
         type_ = self.types.get((span.start, span.end))
-        if type_ is not None and type_.form == "kind":
+        if isinstance(type_, KindType):
             self._member(span, name, type_)
             return
         for section in ("tables", "rules", "pieces"):
@@ -513,7 +513,7 @@ class _Reader:
 
     def _card(self, span: Span, value: int) -> None:
         type_ = self.types.get((span.start, span.end))
-        if type_ is not None and type_.form == "card":
+        if isinstance(type_, CardType):
             for row in self.model.cards:
                 if row.key == value and type_.name in ("", row.kind):
                     self.found.append(Mention(span, Meaning("card", str(value), row.kind, row.span)))
@@ -522,8 +522,13 @@ class _Reader:
         of = self.types.get((node.of.span.start, node.of.span.end))
         candidates = set(self._with_attribute(name))
         if of is not None:
-            owners = {"card": of.name, "record": of.name, "seat": "seat"}
-            owner = owners.get(of.form, "graph" if of.form in ("node", "link", "place") else "")
+            match of:
+                case CardType(name=owner) | RecordType(name=owner):
+                    pass
+                case NodeType() | LinkType() | PlaceType():
+                    owner = "graph"
+                case _:
+                    owner = "seat" if of == SEAT else ""
             candidates = {each for each in candidates if _owner(each) == owner} or candidates
         if len(candidates) == 1:
             self.found.append(Mention(node.name_span, candidates.pop()))
@@ -552,14 +557,14 @@ class _Reader:
 
 
 def _own_names(document: Document) -> Iterator[tuple[str, Span]]:
-    """What a file of policies or scenarios has for its own texts: rules and weights, each with its key."""
+    """Return the rules and weights that a file of policies or scenarios has for itself."""
     for section in ("rules", "weights") if document.kind in ("policies", "scenarios") else ():
         value = document.root.get(section)
         yield from ((entry.key.text, entry.key.span) for entry in (value.entries if isinstance(value, Mapping) else ()))
 
 
 def _is_of(alternative: str, decision: Entry) -> bool:
-    """Whether an alternative, by its name in a model, belongs to a decision that a file speaks of."""
+    """Return whether an alternative, by its name in a model, belongs to a decision that a file speaks of."""
     return alternative.partition(".")[0] == decision.key.text
 
 

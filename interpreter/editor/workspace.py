@@ -53,13 +53,13 @@ class Home:
 
     @property
     def is_good(self) -> bool:
-        """Whether names and types are known, and nothing is wrong."""
+        """Return whether names and types are known, and nothing is wrong."""
         return self.examined.model is not None and not self.examined.errors
 
 
 @dataclass
 class Desk:
-    """What is open, what was found. Paths are absolute."""
+    """Open files and their diagnostics. Paths are absolute."""
 
     texts: dict[Path, str] = field(default_factory=dict)
     trees: Trees = field(default_factory=dict)
@@ -86,7 +86,7 @@ class Desk:
         self._moment.clear()
 
     def _now(self, key: object, find: Callable[[], _Found]) -> _Found:
-        """What is found, from memory where it was asked for a moment ago and nothing was written since."""
+        """Return the current result, from memory if nothing was written since."""
         if monotonic() - self._since > MOMENT:
             self._moment.clear()
             self._since = monotonic()
@@ -153,7 +153,7 @@ class Desk:
         return SourceFile(path.as_posix(), text)
 
     def _is_ours(self, path: Path) -> bool:
-        """Whether a file wants to be one of a ruleset: editors open all sorts of YAML."""
+        """Return whether a file wants to be one of a ruleset: editors open all sorts of YAML."""
         return path in self._read or _OURS.search(self.file(path).text) is not None
 
     # --- rulesets
@@ -209,7 +209,7 @@ class Desk:
         return [self.examined(document, overlays) for document, overlays in self.members(path)]
 
     def examined(self, ruleset: Document, overlays: tuple[str, ...], *, tables: bool = False) -> Home:
-        """What the passes find in a ruleset, from memory where none of its files has changed."""
+        """Return the diagnostics of a ruleset, from memory if none of its files has changed."""
         key = (ruleset.path, overlays)
         with unsaved(self.texts):
             for known in (self._whole, self._quick)[: 1 if tables else 2]:
@@ -232,7 +232,7 @@ class Desk:
         return home
 
     def _is_current(self, home: Home) -> bool:
-        """Whether each of its files is the one that was read: equal bytes are not read again."""
+        """Return whether each of its files is the one that was read: equal bytes are not read again."""
         shelf = self.shelf(home.document.path)
 
         def is_same(each: Document) -> bool:
@@ -243,7 +243,8 @@ class Desk:
     # --- checking
 
     def check(self, path: Path) -> Iterator[dict[Path, list[Diagnostic]]]:
-        """What is wrong in all files, again after each step; a step is short. Whoever has a newer text stops here."""
+        """Check all files, in short steps, and yield the diagnostics after each. Whoever has a newer text stops
+        here."""
         document, found = self._document(path, self.texts)
         if document is None and not self._is_ours(path):
             found = []
@@ -269,7 +270,7 @@ class Desk:
                 yield self.told(path)
 
     def check_tables(self, path: Path) -> Iterator[dict[Path, list[Diagnostic]]]:
-        """What :meth:`check` leaves out, as tables are set for it: the laws, and what nothing uses."""
+        """Run the checks that :meth:`check` leaves out because they set up tables: laws and unused names."""
         document = self.document(path)
         if document is None or document.kind in ("policies", "scenarios", "waivers"):
             return

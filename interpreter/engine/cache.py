@@ -37,13 +37,14 @@ _WRONG = (pickle.PickleError, AttributeError, EOFError, ImportError, LookupError
 
 
 class Request:
-    """What is asked for, in words that lead to its entry."""
+    """Cache request: words that lead to an entry."""
 
     def __init__(self, kept_in: Store, key: bytes) -> None:
         self.store, self.key = kept_in, key
 
     def kept(self) -> tuple[Any, Late, bytes] | None:
-        """What a game needs, the way to the rest, and a digest of what was looked at; nothing where no entry holds."""
+        """Return what a game needs from the cache, a loader for the rest, and a digest; nothing if no entry is
+        valid."""
         data = self.store.get(self.key)
         if data is None:
             return None
@@ -116,7 +117,7 @@ class Modules:
         self.names = names
 
     def has(self, what: str) -> bool:
-        """Whether an entry is there, be it whole or not."""
+        """Return whether an entry is there, be it whole or not."""
         found = store()
         return found is not None and found.has(self._key(what))
 
@@ -138,7 +139,7 @@ class Modules:
 
 
 class KeptTrees(dict[tuple[str, Any], Any]):
-    """What came of texts that were parsed, kept between runs by the file in which they stand.
+    """Cache of parsed rule texts between runs, by file.
 
     A file's trees are fetched when the first of its texts is asked for. Texts with mistakes are not kept.
     """
@@ -193,7 +194,7 @@ class KeptTrees(dict[tuple[str, Any], Any]):
 
 
 class KeptValues:
-    """What the YAML of files holds in which nothing is wrong, kept between runs by the name and text of a file."""
+    """Cache of YAML values of valid files between runs, by name and text of the file."""
 
     def __init__(self, kept_in: Store) -> None:
         self._store = kept_in

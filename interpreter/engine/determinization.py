@@ -35,7 +35,26 @@ from interpreter.kernel.effects import CHOICE, MARK, changes
 from interpreter.kernel.state import Value
 from interpreter.language import core as c
 from interpreter.language.model import Group
-from interpreter.language.types import Type, cards_in, has_cards, renamed
+from interpreter.language.types import (
+    BoolType,
+    CardHolderType,
+    CardType,
+    HolderType,
+    IntType,
+    KindType,
+    ListType,
+    NodeType,
+    PilesType,
+    PlaceType,
+    PoolType,
+    RecordType,
+    SeatType,
+    SetType,
+    Type,
+    cards_in,
+    has_cards,
+    renamed,
+)
 
 __all__ = ["Memory", "Undealt", "Worlds", "otherwise", "uppermost"]
 
@@ -95,7 +114,7 @@ class _Place:
 
 
 class Memory:
-    """What a seat has seen of cards that lie hidden now, by the log of a game.
+    """Knowledge of a seat about hidden cards, from the log of a game.
 
     ``known`` are hidden cards that the seat knows all the same. It goes on with the game: see :meth:`learn`.
     """
@@ -201,7 +220,7 @@ class Worlds:
         memory = memory or Memory(self.game, seat)
         self._places = list(self._unknown(memory))
         self._pools = self._hidden_pools(memory)
-        self._values = [cell for cell in self.hidden if not self._group(cell).type.is_holder]
+        self._values = [cell for cell in self.hidden if not isinstance(self._group(cell).type, HolderType)]
         self._laid_out: Game | None = None
         """The game without its log, in lists of cells: what worlds are copied from."""
 
@@ -251,7 +270,7 @@ class Worlds:
                 self.fixed.update(cards_in(value, choice.type, records))
 
     def _noticed(self, game: Game, start: int) -> tuple[Any, ...]:
-        """What the seat is told since a record of the log, and asked now."""
+        """Return what the seat was told since a record of the log, and is asked now."""
         told = [(line.kind, line.name, line.text, line.values) for line in lines_since(game, start, self.seat)]
         asked, mine = game.decision, game.decision_of(self.seat)
         options = None
@@ -260,7 +279,7 @@ class Worlds:
         return told, None if asked is None else (asked.actor, asked.name, asked.frame[0]), options
 
     def _without_open_choices(self) -> None:
-        """What others chose at once with somebody who still chooses is in locals alone: they choose again."""
+        """Undo open simultaneous choices of other seats: they are in locals only, so they choose again."""
         asked = self.game.decision
         if asked is None or not asked.site.ask.kept:
             return
@@ -291,7 +310,8 @@ class Worlds:
             if cell not in self.zones:
                 continue
             places, cards = parts.setdefault(memory.part(cell), ([], []))
-            kind, tops, held = self._group(cell).type.name, self._tops(cell), _flat(self.game.state.cells[cell])
+            type_, tops, held = self._group(cell).type, self._tops(cell), _flat(self.game.state.cells[cell])
+            kind = type_.name if isinstance(type_, CardHolderType) else ""
             for number, card in enumerate(held):
                 if card not in known and card not in self.fixed:
                     back = self._back(cell) if card in self.backs else None
@@ -323,7 +343,7 @@ class Worlds:
         found: dict[str, list[int]] = {}
         for cell in self.hidden:
             group = self._group(cell)
-            if group.type.form == "pool" and cell not in memory.counted:
+            if isinstance(group.type, PoolType) and cell not in memory.counted:
                 found.setdefault(group.type.name, []).append(cell)
         return [cells for cells in found.values() if len(cells) > 1]
 
@@ -408,21 +428,21 @@ class Worlds:
     def _value(self, group: Group, type_: Type, held: Value, start: Value, draw: Draw) -> Value:
         """A value by chance, of a list as long as the one that is ``held``."""
         model, constants = self.game.ruleset.model, self.game.machine.constants
-        match type_.form:
-            case "list" if type_.of is not None:
+        match type_:
+            case ListType():
                 return tuple(self._value(group, type_.of, item, 0, draw) for item in held)
-            case "set" if (many := self._many(type_.of)) is not None:
+            case SetType() if (many := self._many(type_.of)) is not None:
                 return tuple(sorted(shuffled(range(many), draw)[: len(held)]))
-            case "int" if group.range is not None:
+            case IntType() if group.range is not None:
                 return group.range[0] + draw(group.range[1] - group.range[0] + 1)
-            case "bool":
+            case BoolType():
                 return bool(draw(2))
-            case "card":
+            case CardType():
                 cards = [card for card, row in enumerate(model.cards) if type_.name in ("", row.kind)]
                 return cards[draw(len(cards))]
-            case "seat":
+            case SeatType():
                 return draw(len(constants.seats))
-            case "record":
+            case RecordType():
                 fields = zip(model.records[type_.name].values(), held, strict=True)
                 return tuple(None if item is None else self._value(group, of, item, 0, draw) for of, item in fields)
             case _:
@@ -430,27 +450,27 @@ class Worlds:
                 return start if many is None else draw(many)
 
     def _many(self, type_: Type | None) -> int | None:
-        """How many values a kind has, or how many nodes and places there are."""
+        """Return the number of values of a kind, or of nodes and places."""
         model = self.game.ruleset.model
-        match type_.form if type_ is not None else "":
-            case "kind" if type_ is not None and type_.name in model.kinds:
+        match type_:
+            case KindType() if type_.name in model.kinds:
                 return len(model.kinds[type_.name].members)
-            case "node" if model.graph is not None:
+            case NodeType() if model.graph is not None:
                 return len(model.graph.nodes)
-            case "place" if model.graph is not None:
+            case PlaceType() if model.graph is not None:
                 return len(model.graph.places)
             case _:
                 return None
 
     def _rename(self, cells: list[Value], swapped: dict[int, int]) -> None:
-        """Where another card lies in place of one that is not known, values name the other, and it carries the same."""
+        """Exchange two hidden cards: values name the other one, and it carries the same tokens."""
         model, held = self.game.ruleset.model, self.game.state.cells
         for name, group in model.groups.items() if swapped else ():
             first = self.layout.base[name]
             if group.owner == "card":
                 for old, new in swapped.items():
                     cells[first + new] = held[first + old]
-            elif not group.type.is_holder and has_cards(group.type, model.records):
+            elif not isinstance(group.type, HolderType) and has_cards(group.type, model.records):
                 for cell in range(first, first + self.layout.count(name)):
                     cells[cell] = renamed(cells[cell], group.type, model.records, swapped)
 
@@ -496,7 +516,7 @@ def uppermost(game: Game) -> Iterator[int]:
         if group.top_shows is not None:
             for cell in range(layout.base[name], layout.base[name] + layout.count(name)):
                 held = game.state.cells[cell]
-                yield from (pile[0] for pile in held) if group.type.form == "piles" else held[:1]
+                yield from (pile[0] for pile in held) if isinstance(group.type, PilesType) else held[:1]
 
 
 def otherwise(
@@ -514,11 +534,11 @@ def otherwise(
     cells = other.state.cells
     for cell in worlds.hidden:
         group = game.ruleset.model.groups[worlds.layout.owner_of(cell)[0]]
-        if group.type.form == "pool":
+        if isinstance(group.type, PoolType):
             more = draw(500) + 1
             old = cells[cell]
             cells[cell] = tuple(number + more for number in old) if isinstance(old, tuple) else old + more
-        elif group.type.form == "int" and group.range is None and cells[cell] is not None:
+        elif isinstance(group.type, IntType) and group.range is None and cells[cell] is not None:
             cells[cell] = game.state.cells[cell] + draw(9) + 1
     return other
 
@@ -531,12 +551,12 @@ def _cells(game: Game, groups: Collection[str]) -> Iterator[int]:
 
 
 def _fits(option: Option, made: _Made) -> bool:
-    """Whether an option is the choice that was made, for all that is known of it."""
+    """Return whether an option is the choice that was made, for all that is known of it."""
     return made.alternative is None or (option.do == made.alternative and set(made.values) <= set(option.values))
 
 
 def _place(game: Game) -> tuple[int, str, int] | None:
-    """Who is asked what, and where in the rules."""
+    """Return the seat that is asked, its decision and position."""
     asked = game.decision
     return None if asked is None else (asked.actor, asked.name, asked.frame[0])
 

@@ -1,4 +1,4 @@
-"""Why a condition does not hold: the values in it that make it so."""
+"""Failing values: the values that make a condition false."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from interpreter.compiler.constants import Env
 from interpreter.engine.values import Names
 from interpreter.kernel.state import State, Value
 from interpreter.language import core as c
+from interpreter.language.types import item_type
 
 __all__ = ["Because", "text_of"]
 
 
 def text_of(node: c.Core) -> str:
-    """What stands in the rule, in one line."""
+    """Return the source of a condition on one line."""
     return " ".join(node.span.text.split())
 
 
@@ -65,7 +66,7 @@ class Because:
                 return
 
     def _first_that_fails(self, variable: int, items: c.Expression, test: c.Expression, env: Env) -> Iterator[str]:
-        of = items.type.of
+        of = item_type(items.type)
         for item in self.value(items, env):
             env[variable] = item
             if of is not None and not self.value(test, env):

@@ -43,7 +43,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class _Begun:
-    """What a game and all of its copies have in common: one object, since a search makes more copies than choices."""
+    """Shared data of a game and its copies: one object, since searches make many copies."""
 
     ruleset: Ruleset
     table: Table
@@ -102,7 +102,7 @@ class Game:
 
     @property
     def origin(self) -> dict[str, Any]:
-        """What it was begun with, beside settings: players, seed, and outcomes of chance that were given."""
+        """Return how the game began, beside settings: players, seed and scripted outcomes of chance."""
         return self._begun.origin
 
     def __repr__(self) -> str:
@@ -222,7 +222,7 @@ class Game:
         return [decision, *(_turned(decision, seat) for seat in _waiting(decision) if seat != decision.actor)]
 
     def decision_of(self, seat: int) -> Decision | None:
-        """What a seat is asked now, if anything."""
+        """Return the decision of a seat, if it has one."""
         return next((decision for decision in self.decisions if decision.actor == seat), None)
 
     @contextmanager
@@ -245,7 +245,7 @@ class Game:
                 self.decision, state.frame = first, first.frame
 
     def accepts(self, choice: Option | Mapping[str, Any], by: int | None = None) -> bool:
-        """Whether a choice is legal now, of the seat that decides or ``by`` another one that may."""
+        """Return whether a choice is legal now, of the seat that decides or ``by`` another one that may."""
         try:
             with self._turned_to(by):
                 self._legal(choice)
@@ -279,7 +279,7 @@ class Game:
         self._stand(asked)
 
     def _is_sure(self, option: Option) -> bool:
-        """Whether an option that the game made itself is legal now: the short way."""
+        """Return whether an option that the game made itself is legal now: the short way."""
         decision = self.decision
         if decision is None or option.site is None:
             return False
@@ -310,7 +310,7 @@ class Game:
 
     @property
     def last_choice(self) -> Option | None:
-        """What was chosen last, if anything was."""
+        """Return the last choice, if there is one."""
         if self._made is None:
             return None
         _, _, index, code = self._made
@@ -409,7 +409,7 @@ class Game:
         return self.state.digest()
 
     def check(self) -> list[str]:
-        """What is wrong with the state: nothing, as long as tokens, cards and pieces change place by moves alone."""
+        """Check the invariants of the state; no fault as long as things change place by moves alone."""
         return broken(self.table.census, self.state)
 
     # --- what may be seen
@@ -423,7 +423,8 @@ class Game:
         return view_of(self, player)
 
     def log(self, player: int | None = None, language: str = "en") -> list[Line]:
-        """What happened, as lines that the player may read, since this object was made. ``ValueError`` as of a view."""
+        """Return the events as lines that the player may read, since this object was made. ``ValueError`` as of a
+        view."""
         from interpreter.engine.views import lines_of
 
         self._check_seat(player)

@@ -1,4 +1,5 @@
-"""What a player gets to know of a game. Worlds, in which hidden things are others, are dealt elsewhere."""
+"""Observations of a player. ``determinization`` deals worlds with other hidden things. Worlds, in which hidden things
+are others, are dealt elsewhere."""
 
 from __future__ import annotations
 

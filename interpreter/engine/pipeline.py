@@ -1,4 +1,4 @@
-"""What is wrong with a ruleset: all passes up to the lowering, in their order, and what tables of it must fulfil.
+"""Pipeline of checks: all passes up to lowering, in order, and the laws of tables.
 
 Only a load that the cache knows nothing of comes here, and whoever wants diagnostics.
 """
@@ -36,7 +36,7 @@ __all__ = ["Examined", "examine"]
 
 @dataclass(frozen=True)
 class Examined:
-    """What the passes found: diagnostics, and as much of the ruleset as stands."""
+    """Result of the pipeline: diagnostics, and the ruleset as far as it was built."""
 
     diagnostics: list[Diagnostic]
     composition: Composition | None = None
@@ -76,7 +76,7 @@ def examine(shelf: Shelf, document: Document, overlays: Iterable[str] = (), *, t
 
 
 def _below(shelf: Shelf, model: Model, composition: Composition, statements: dict[str, Statement]) -> list[Checked]:
-    """What lies below the policies of the ruleset's own files, where there are any."""
+    """Return the policies below those of the ruleset's own files."""
     if not composition.sections.get("policies"):
         return []
     files = policies_files(shelf, composition.family)
@@ -86,7 +86,7 @@ def _below(shelf: Shelf, model: Model, composition: Composition, statements: dic
 
 
 def _check_used(model: Model, reach: Reach, policies: Checked, composition: Composition) -> list[Diagnostic]:
-    """What nothing uses, here or in another file of the family. Libraries are there for others to use."""
+    """Check for unused names, here and in other files of the family. Libraries are there for others to use."""
     libraries = {document.id for document in composition.documents if document.kind == "library"}
     found = [each for each in unused(model, reach, policies.policies.values()) if each[1] not in libraries]
     if not found:
@@ -103,7 +103,7 @@ def _check_used(model: Model, reach: Reach, policies: Checked, composition: Comp
 
 
 def _is_readable(path: Path) -> bool:
-    """Whether it is a file in its own folder that is no larger than files may be."""
+    """Return whether it is a file in its own folder that is no larger than files may be."""
     return path.is_file() and not path.is_symlink() and path.stat().st_size <= MAX_BYTES
 
 
@@ -157,7 +157,7 @@ def _broken(law: Law, message: str, composition: Composition) -> Diagnostic:
 
 
 def _check_defaults(model: Model, table: Table, people: int) -> Iterator[Diagnostic]:
-    """What a setting is where nobody sets it must pass the setting's own check."""
+    """Check that the default of each setting passes the setting's own check."""
     for setting in model.settings.values():
         rule = model.rules.get(setting.check or "")
         if rule is None or setting.default is None:

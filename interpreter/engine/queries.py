@@ -14,7 +14,7 @@ from interpreter.language.check_expressions import Expressions
 from interpreter.language.parse import parse_expression
 from interpreter.language.scope import Frame
 from interpreter.language.texts import Typed
-from interpreter.language.types import Type
+from interpreter.language.types import BoolType, CardType, CollectionType, IntType, KindType, NodeType, SeatType, Type
 
 __all__ = ["literal", "value_of"]
 
@@ -45,20 +45,20 @@ def literal(game: Game, value: Value, type_: Type) -> str | None:
     public: Any = game.ruleset.names.public(value, type_)
     if value is None:
         return "none"
-    match type_.form:
-        case "int":
+    match type_:
+        case IntType():
             return str(value)
-        case "bool":
+        case BoolType():
             return "yes" if value else "no"
-        case "seat":
+        case SeatType():
             return f"seats[{value}]"
-        case "kind":
+        case KindType():
             return str(public)
-        case "node":
+        case NodeType():
             return json.dumps(public, ensure_ascii=False)
-        case "card" if type_.name and game.ruleset.model.cards[value].is_named:
+        case CardType() if type_.name and game.ruleset.model.cards[value].is_named:
             return str(public) if isinstance(public, int) else json.dumps(public, ensure_ascii=False)
-        case "list" | "set" if type_.of is not None:
+        case CollectionType():
             items = [literal(game, item, type_.of) for item in value]
             return None if None in items else f"[{', '.join(item for item in items if item)}]"
         case _:

@@ -141,7 +141,7 @@ def _played(saved: Mapping[str, Any]) -> str:
 
 
 def _save_of(text: str) -> dict[str, Any]:
-    """What a save says, in the form that it must have."""
+    """Validate the content of a save."""
     if not isinstance(text, str):
         raise TypeError(f"got {type(text).__name__}, want the text of a saved game")
     if len(text) > MAXIMUM_SAVE:

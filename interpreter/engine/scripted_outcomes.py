@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from interpreter.kernel.chance import ChanceSource, Scripted
 from interpreter.kernel.state import Value
 from interpreter.language import core as c
-from interpreter.language.types import Type
+from interpreter.language.types import CardType, Type, item_type
 from interpreter.language.walk import descendants
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def scripted(ruleset: Ruleset, outcomes: Mapping[str, Any], then: ChanceSource |
             said |= {(name, value): repr(item) for value, item in zip(held, items, strict=True)}
             values.append(held if shuffle else held[0])
         found[name] = values
-    cards = {value for name, value in said if types[name][1].form == "card" and isinstance(value, int)}
+    cards = {value for name, value in said if isinstance(types[name][1], CardType) and isinstance(value, int)}
     alike: dict[object, Sequence[object]] = {card: ruleset.names.alike(card) for card in cards}
     return Scripted(found, then, said, alike)
 
@@ -55,8 +55,9 @@ def chance_types(ruleset: Ruleset) -> dict[str, tuple[bool, Type]]:
     found: dict[str, tuple[bool, Type]] = {}
     for layer in ruleset.program.reach.procedures.values():
         for node in descendants(layer.body):
-            if isinstance(node, c.Shuffles):
-                found[node.chance] = (True, Type("card", node.zone.type.name))
-            elif isinstance(node, c.Picks) and node.items.type.of is not None:
-                found[node.chance] = (False, node.items.type.of)
+            if not isinstance(node, c.Shuffles | c.Picks):
+                continue
+            drawn = node.zone if isinstance(node, c.Shuffles) else node.items
+            if (of := item_type(drawn.type)) is not None:
+                found[node.chance] = (isinstance(node, c.Shuffles), of)
     return found

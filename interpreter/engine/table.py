@@ -20,7 +20,17 @@ from interpreter.kernel.state import Layout, State, Value
 from interpreter.kernel.tracks import Track
 from interpreter.language.directed_links import ways_of
 from interpreter.language.model import Group, Model
-from interpreter.language.types import Type
+from interpreter.language.types import (
+    OWNERS,
+    CardHolderType,
+    HolderType,
+    PilesType,
+    PoolType,
+    StockType,
+    TokenHolderType,
+    TrackType,
+    ZoneType,
+)
 
 __all__ = ["Table", "default_settings", "set_table"]
 
@@ -75,7 +85,7 @@ def set_table(program: Program, people: int, settings: dict[str, Value]) -> Tabl
         {
             cell: model.pieces.index(group.type.name)
             for cell, group in _cells(model, layout)
-            if group.type.form == "stock"
+            if isinstance(group.type, StockType)
         },
         lambda cell: _cell_name(model, layout, people, cell),
     )
@@ -101,30 +111,30 @@ def set_table(program: Program, people: int, settings: dict[str, Value]) -> Tabl
     )
     machine = CompiledMachine(program.own_copy(), constants)  # bots add what their policies work out
     for cell, group in _cells(model, layout):
-        if group.type.form in ("zone", "piles"):
-            zones[cell] = ZoneShape(group.name, group.order, _rank(machine, group), group.type.form == "piles")
+        if isinstance(group.type, CardHolderType):
+            zones[cell] = ZoneShape(group.name, group.order, _rank(machine, group), isinstance(group.type, PilesType))
     first = machine.first = _first_state(machine, layout, model)
     return Table(machine, first, people, _census(model, effects, first))
 
 
 def _census(model: Model, effects: Effects, first: State) -> Census:
-    """What there is, as the first state has it; of tokens, as many as are declared."""
+    """Count the things in the first state; tokens as declared."""
     cells = _cells(model, effects.layout)
 
-    def holders(name: str, *forms: str) -> tuple[int, ...]:
-        return tuple(cell for cell, group in cells if group.type.form in forms and group.type.name == name)
+    def holders(name: str, form: type[HolderType]) -> tuple[int, ...]:
+        return tuple(cell for cell, group in cells if isinstance(group.type, form) and group.type.name == name)
 
     tokens = [
         Holdings(name, kind.totals, found)
         for name, kind in model.kinds.items()
-        if kind.totals is not None and (found := holders(name, "pool", "track"))
+        if kind.totals is not None and (found := holders(name, TokenHolderType))
     ]
     stocks = []
     for piece in model.pieces:
-        found = holders(piece, "stock")
+        found = holders(piece, StockType)
         stocks.append(Holdings(piece, tuple(first.cells[cell] for cell in found), found))
-    zones = tuple(cell for cell, group in cells if group.type.form in ("zone", "piles"))
-    piled = frozenset(cell for cell, group in cells if group.type.form == "piles")
+    zones = tuple(cell for cell, group in cells if isinstance(group.type, CardHolderType))
+    piled = frozenset(cell for cell, group in cells if isinstance(group.type, PilesType))
     return Census(
         effects.layout, tuple(tokens), effects.unlimited, effects.tracks, zones, piled, tuple(stocks), effects.names
     )
@@ -173,15 +183,16 @@ def _cell_name(model: Model, layout: Layout, people: int, cell: int) -> str:
     """The group of a cell, and whose it is as a log says it."""
     name, owner = layout.owner_of(cell)
     of = group.owner if (group := model.groups.get(name)) is not None else ""
-    whose = Names(model, people).text(owner, Type(of)) if of else f"number {owner + 1}"
+    whose = Names(model, people).text(owner, OWNERS[of]) if of else f"number {owner + 1}"
     return f"`{name}`" if layout.count(name) == 1 else f"`{name}` of {whose}"
 
 
 def _is_unit(model: Model, group: Group) -> bool:
-    if group.type.form == "stock":
-        return True
-    kind = model.kinds.get(group.type.name)
-    return group.type.form in ("pool", "track") and kind is not None and kind.unit
+    match group.type:
+        case PoolType(name=name) | TrackType(name=name):
+            return model.is_unit(name)
+        case _:
+            return isinstance(group.type, StockType)
 
 
 def _statics(model: Model, roles: list[str]) -> dict[str, Any]:
@@ -223,22 +234,22 @@ def _statics(model: Model, roles: list[str]) -> dict[str, Any]:
 def _tracks(model: Model, layout: Layout, players: int) -> dict[int, Track]:
     tracks: dict[int, Track] = {}
     for cell, group in _cells(model, layout):
-        if group.type.form == "track" and group.spaces is not None:
-            tracks[cell] = Track(_spaces(model, group, players))
+        if isinstance(group.type, TrackType) and group.spaces is not None:
+            tracks[cell] = Track(_spaces(model, group, group.type.name, players))
     return tracks
 
 
-def _spaces(model: Model, group: Group, players: int) -> tuple[tuple[tuple[int, int], ...], ...]:
+def _spaces(model: Model, group: Group, token: str, players: int) -> tuple[tuple[tuple[int, int], ...], ...]:
     """For each kind of token its spaces, from a table by (players,) kind and price that gives how many each takes."""
     assert group.spaces is not None
     table = model.tables[group.spaces]
-    kind = model.kinds[group.type.name]
+    kind = model.kinds[token]
     spaces = []
     for member in range(len(kind.members)):
         row = []
         for key, capacity in table.cells.items():
             named = dict(zip(table.keys, key, strict=True))
-            if named.get("players", players) == players and named.get(group.type.name, member) == member and capacity:
+            if named.get("players", players) == players and named.get(token, member) == member and capacity:
                 row.append((key[-1], min(max(0, capacity), MAXIMUM_SPACES + 1)))
         if sum(capacity for _, capacity in row) > MAXIMUM_SPACES:
             raise _unfit("E311", f"`{group.name}` has more than {MAXIMUM_SPACES:,} spaces of a kind", group)
@@ -274,9 +285,9 @@ def _first_state(machine: Machine, layout: Layout, model: Model) -> State:
     for i in range(layout.count("chance")):
         cells[base["chance"] + i] = 0
     for cell, group in _cells(model, layout):
-        if group.type.form in ("zone", "piles"):
+        if isinstance(group.type, CardHolderType):
             cells[cell] = ()
-        elif group.type.form in ("pool", "track", "stock"):
+        elif isinstance(group.type, TokenHolderType | StockType):
             cells[cell] = 0 if _is_unit(model, group) else (0,) * len(model.kinds[group.type.name].members)
     resets: dict[str, list[tuple[int, Value]]] = {}
     for cell, group in _cells(model, layout):
@@ -298,7 +309,9 @@ def _rest(model: Model, layout: Layout, state: State, tracks: dict[int, Track]) 
         if kind.totals is None:
             continue
         holders = [
-            (cell, g) for cell, g in _cells(model, layout) if g.type.form in ("pool", "track") and g.type.name == name
+            (cell, g)
+            for cell, g in _cells(model, layout)
+            if isinstance(g.type, TokenHolderType) and g.type.name == name
         ]
         left = list(kind.totals)
         for cell, group in holders:
@@ -323,9 +336,9 @@ def _rest(model: Model, layout: Layout, state: State, tracks: dict[int, Track]) 
 
 def _lay_cards(model: Model, layout: Layout, state: State) -> None:
     for cell, group in _cells(model, layout):
-        if group.starts == "all":
+        if group.starts == "all" and isinstance(group.type, CardHolderType):
             cards = tuple(i for i, row in enumerate(model.cards) if group.type.name in ("", row.kind))
-            state.cells[cell] = cards if group.type.form == "zone" else tuple((card,) for card in cards)
+            state.cells[cell] = cards if isinstance(group.type, ZoneType) else tuple((card,) for card in cards)
             for card in cards:
                 if state.cells[layout.base["location"] + card] is not None:
                     raise _unfit("E311", f"cards that start in `{group.name}` start elsewhere too", group)

@@ -1,4 +1,4 @@
-"""What a game shows: lines of the log, boards, and what a player may see. All words come from the ruleset."""
+"""Views of a game: lines of the log, boards, and the state as a player sees it. All words come from the ruleset."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from interpreter.kernel.effects import CHOICE, MARK, NOTE, put_back
 from interpreter.kernel.state import State, Value
 from interpreter.language import core as c
 from interpreter.language.model import Board, CheckedRule, Phrase
-from interpreter.language.types import Type
+from interpreter.language.types import PLACE, SEAT, BagType, PieceType, PilesType, TokenHolderType, Type, ZoneType
 from interpreter.language.walk import descendants
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class Spoken(Names):
 
 
 def title_of(ruleset: Ruleset, language: str) -> str:
-    """What a ruleset is called, in a language if it is told."""
+    """Return the title of a ruleset, in a language if it has one."""
     phrase = ruleset.model.says.get(f"title.{ruleset.id}", {}).get(language)
     return "".join(map(str, phrase.parts)) if phrase is not None else ruleset.title
 
@@ -155,7 +155,7 @@ def _choice(
     phrase = game.ruleset.model.says.get(key)
     if hidden:
         spoken = Spoken(game, language)
-        text = spoken.word("chooses", actor) or spoken.frame("chooses", who=spoken.text(actor, Type("seat")))
+        text = spoken.word("chooses", actor) or spoken.frame("chooses", who=spoken.text(actor, SEAT))
     else:
         said = _say(game, phrase, given, types, may, language)
         text = said if phrase else _plain_choice(game, actor, option, public, names, context, language)
@@ -168,7 +168,7 @@ def _plain_choice(
     game: Game, actor: int, option: str, public: dict[str, Any], names: list[str], context: Any, language: str
 ) -> str:
     chosen = names[1 + len(context) :]
-    who = Spoken(game, language).text(actor, Type("seat"))
+    who = Spoken(game, language).text(actor, SEAT)
     return " ".join([f"{who}:", option.replace("_", " "), *(f"{name} {public[name]}" for name in chosen)])
 
 
@@ -287,7 +287,8 @@ def board_of(
 
 
 def is_shown(game: Game, board: Board, player: int | None = None, seen: State | None = None) -> bool:
-    """Whether a board is shown now: its condition holds, as far as the player may see what it reads (``seen``)."""
+    """Return whether a board is shown now: its condition holds, as far as the player may see what it reads
+    (``seen``)."""
     if board.test is None:
         return True
     state = (seen or seen_by(game, player)) if board.when != "end of game" else game.state
@@ -334,7 +335,7 @@ def view_of(game: Game, player: int | None) -> dict[str, Any]:
             ]
         else:
             view["places"] = [
-                {**names.public(place, Type("place")), **names.public(piece, Type("piece"))}
+                {**names.public(place, PLACE), **names.public(piece, PieceType())}
                 for place in range(layout.count(name))
                 if (piece := cells[first + place]) is not None
             ]
@@ -343,7 +344,7 @@ def view_of(game: Game, player: int | None) -> dict[str, Any]:
 
 
 def asked(game: Game, player: int | None) -> dict[str, Any]:
-    """What a view tells of the decision that the game waits for, and of the procedures that lead to it."""
+    """Return the pending decision and the procedures that lead to it, as a view shows them."""
     decision = game.decision
     return {
         "decision": decision.name if decision else None,
@@ -355,7 +356,8 @@ def asked(game: Game, player: int | None) -> dict[str, Any]:
 
 
 def _context(game: Game, player: int | None) -> dict[str, Any]:
-    """What is asked about, without cards that the player may not see. What is left is told with the choice, too."""
+    """Return the context of a decision, without cards that the player may not see. What is left is told with the
+    choice, too."""
     decision = game.decision
     if decision is None:
         return {}
@@ -384,7 +386,7 @@ def _as_bag(value: Value) -> tuple[int, ...]:
 
 
 def _group_view(game: Game, name: str, cell: int, veil: Veil | None) -> Any:
-    """What a cell holds; a zone that the player may not see shows its number of cards, and its top's back if open."""
+    """Return the view of a cell; a hidden zone shows its number of cards, and its open top."""
     group = game.ruleset.model.groups[name]
     value = game.state.cells[cell]
     names = game.ruleset.names
@@ -394,10 +396,10 @@ def _group_view(game: Game, name: str, cell: int, veil: Veil | None) -> Any:
         shown: dict[str, Any] = {"count": veil.many}
         if group.top_shows is not None and value:
             tops = [names.public(back, group.top_shows.type) for back in backs_of(game, group, value)]
-            shown.update({"tops": tops} if group.type.form == "piles" else {"top": tops[0]})
+            shown.update({"tops": tops} if isinstance(group.type, PilesType) else {"top": tops[0]})
         return shown
-    if group.type.form == "zone":
+    if isinstance(group.type, ZoneType):
         return [names.card(card) for card in value]
-    if group.type.form in ("pool", "track") and isinstance(value, tuple):
-        return names.public(value, Type("bag", group.type.name))
+    if isinstance(group.type, TokenHolderType) and isinstance(value, tuple):
+        return names.public(value, BagType(group.type.name))
     return names.public(value, group.type)

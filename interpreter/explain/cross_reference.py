@@ -20,7 +20,7 @@ from interpreter.engine.citations import Citation, citations_of, options_of
 from interpreter.engine.ruleset import Ruleset
 from interpreter.language import core as c
 from interpreter.language.model import RuleLayer, Table, spoken_name
-from interpreter.language.types import NOTHING, Type
+from interpreter.language.types import NOTHING, IntType, KindType, Type
 from interpreter.language.walk import descendants
 from interpreter.reading.compose import Entry, cites_below, word
 from interpreter.reading.printed_tables import read_printed
@@ -113,7 +113,8 @@ class Use:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """What a name means. ``facts`` are single facts about it, ``parts`` its layers, the uppermost first."""
+    """Explanation of a name: single ``facts``, and its layers as ``parts``, uppermost first. ``facts`` are single facts
+    about it, ``parts`` its layers, the uppermost first."""
 
     name: str
     kind: str
@@ -295,7 +296,7 @@ def _uses(ruleset: Ruleset, section: str, name: str) -> Iterator[Use]:
 
 
 def _places(ruleset: Ruleset, fits: Callable[[Any], bool]) -> list[Use]:
-    """Where something that fits stands in a text of the ruleset, each line once."""
+    """Yield the positions of matching nodes in the texts of the ruleset, each line once."""
     found = [
         Use(what, _line(node.span))
         for what, tree in _trees(ruleset)
@@ -361,7 +362,7 @@ def cell_place(ruleset: Ruleset, name: str, keys: list[str]) -> tuple[Table, tup
 
 
 def _cell_of(entry: Entry, keys: list[str]) -> str:
-    """What one file prints in a cell; nothing where it leaves it as it is."""
+    """Return the value that one file prints in a cell; nothing if it leaves the cell alone."""
     changes, text = entry.get("cells"), entry.get("is")
     if isinstance(changes, Mapping):
         for change in changes.entries:
@@ -384,7 +385,7 @@ def _cell_of(entry: Entry, keys: list[str]) -> str:
 
 def _key(ruleset: Ruleset, table: Table, index: int, text: str) -> int:
     type_ = table.key_types[index]
-    if type_.form == "kind":
+    if isinstance(type_, KindType):
         members = ruleset.names.members(type_.name)
         if text in members:
             return members.index(text)
@@ -395,7 +396,7 @@ def _key(ruleset: Ruleset, table: Table, index: int, text: str) -> int:
 
 
 def _number_word(type_: Type) -> str:
-    return "whole number" if type_.form == "int" else str(type_)
+    return "whole number" if isinstance(type_, IntType) else str(type_)
 
 
 def _statement(ruleset: Ruleset, id: str) -> Explanation:

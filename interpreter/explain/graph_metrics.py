@@ -30,7 +30,7 @@ class Network:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What is known of a graph. A link is its number; ``distances`` holds none where no way leads."""
+    """Metrics of a graph. A link is its number; ``distances`` holds none where no way leads."""
 
     degrees: tuple[int, ...]
     distances: tuple[tuple[int | None, ...], ...]

@@ -110,7 +110,7 @@ class _Asker:
                 env[line.bind] = self._value(line.test, env)
 
     def _sides(self, node: c.Expression, env: list[Value]) -> Iterator[tuple[str, str]]:
-        """What the sides of a condition are worth, as far as they are more than they say."""
+        """Evaluate the sides of a condition, if they differ from their text."""
         seen: set[str] = set()
         for part in _parts(node):
             value, text = self._value(part, env), text_of(part)

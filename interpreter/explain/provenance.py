@@ -1,4 +1,4 @@
-"""Why a line of a kept game's log is there: the rule that wrote it, who called that rule, and the choice before it.
+"""Provenance of log lines: the rule that wrote a line, its callers, and the choice before it.
 
 The game is played again up to the choice, and that choice once more in the plain form, which is stopped at the line:
 what it was in the middle of is the answer.
@@ -44,7 +44,7 @@ class Account:
 
 
 def account_of(ruleset: Ruleset, kept: Kept, number: str, language: str = "en") -> Account:
-    """Why the line with this number is there; ``LookupError`` says which numbers there are."""
+    """Return the provenance of the line with this number."""
     game = play_again(ruleset, kept)
     lines = list(numbered_lines(game, language=language))
     place = next((place for place, (own, _) in enumerate(lines) if own == number), None)
@@ -95,7 +95,7 @@ def _moment(game: Game, lines: list[tuple[str, Line]], language: str) -> str:
 
 
 def _values(game: Game, line: Line, language: str) -> Iterator[tuple[str, str]]:
-    """What an event or a choice says, in words."""
+    """Describe the values of an event or a choice."""
     model, names = game.ruleset.model, Spoken(game, language)
     if line.kind == "event":
         types: dict[str, Type] = model.events[line.name].fields

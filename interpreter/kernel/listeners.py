@@ -1,4 +1,4 @@
-"""Who listens to a game hears of its marks by the log: whatever runs the rules, in either form, appends to it."""
+"""Listeners of a game: they learn of marks from the log, in either execution form."""
 
 from __future__ import annotations
 

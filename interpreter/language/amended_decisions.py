@@ -22,7 +22,7 @@ __all__ = ["Decisions"]
 
 
 class Decisions:
-    """What files add to decisions by name, the lowest file first."""
+    """Amendments of decisions by name, lowest file first."""
 
     def __init__(self, composition: Composition, report: Report) -> None:
         self.entries = composition.sections.get("decisions", {})
@@ -111,7 +111,7 @@ def _choices(node: n.Choose, name: str) -> tuple[str, ...]:
 
 
 def _shown(node: n.Choose) -> dict[str, n.Expr]:
-    """What the names mean that a decision gives to those who add to it."""
+    """Return the variables that a decision offers to its amendments."""
     actor = n.Name(node.each, span=node.seat.span) if node.each else node.seat  # of those who choose at once, each
     return {"who": actor, **{item.name: item.value for item in node.context}}
 

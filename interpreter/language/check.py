@@ -559,7 +559,7 @@ def _variables(frame: Frame) -> list[Variable]:
 
 
 def _way_out(steps: tuple[c.Step, ...], whole: Note) -> Note | None:
-    """Where a way through the steps ends without a return; ``whole`` tells of steps of which there is none."""
+    """Return the position at which a path through the steps ends without a return."""
     if not steps:
         return whole
     last = steps[-1]

@@ -29,18 +29,37 @@ from interpreter.language.types import (
     PLACE,
     SEAT,
     TEXT,
+    BagType,
+    BoolType,
+    CardType,
+    CollectionType,
+    HolderType,
+    IntType,
+    KindType,
+    LinkType,
+    ListType,
+    MadeType,
+    NeverType,
+    NodeType,
+    NoneType,
+    PieceType,
+    PileType,
+    PlaceType,
+    RecordType,
+    SeatType,
+    SetType,
+    TextType,
     Type,
     accepts,
-    bag_of,
+    item_type,
     join,
-    list_of,
     read_type,
 )
 
 __all__ = ["Expressions"]
 
-ROLE = Type("kind", "role")
-PHASE = Type("kind", "phase", optional=True)
+ROLE = KindType("role")
+PHASE = KindType("phase", optional=True)
 OTHER_WORDS = {"true": "write `yes`", "false": "write `no`", "null": "write `none`", "player": "a player is a `seat`"}
 """What authors bring along from elsewhere, and what it is here."""
 MAXIMUM_NESTING = 6
@@ -71,12 +90,12 @@ class Expressions:
     def need(self, node: n.Expr, wanted: Type, what: str = "") -> c.Expression:
         """The expression as a value of the wanted type (a holder where a holder is wanted)."""
         found = self._any(node, wanted, wanted.optional)
-        if not wanted.is_holder and wanted.form != "place":
+        if not isinstance(wanted, HolderType) and not isinstance(wanted, PlaceType):
             found = self._read(found)
         return self.fit(found, wanted, node.span, what)
 
     def knows(self, node: n.Name) -> bool:
-        """Whether a name means anything here; nothing is said where it does not."""
+        """Return whether a name means anything here; nothing is said where it does not."""
         found: list[Diagnostic] = []
         report, self.report = self.report, found.append
         try:
@@ -91,10 +110,10 @@ class Expressions:
     def holder(self, node: n.Expr) -> c.Expression:
         """The expression as the place where things lie."""
         found = self._any(node, None, False)
-        if found.type.is_holder or found.type.form in ("place", "never", "pile"):
+        if isinstance(found.type, HolderType | PlaceType | NeverType | PileType):
             return found
         message = f"got {found.type}, want a zone, pool, track, stock or place"
-        held = [name for name in self._group_names(found.type) if self.model.groups[name].type.is_holder]
+        held = [name for name in self._group_names(found.type) if isinstance(self.model.groups[name].type, HolderType)]
         names = ", ".join(f"`{name.partition('.')[2] or name}`" for name in held)
         self.report(Diagnostic("E410", message, node.span, help=f"a {found.type} has {names}" if held else None))
         return self._never(node.span)
@@ -102,13 +121,13 @@ class Expressions:
     def items(self, node: n.Expr) -> tuple[c.Expression, Type]:
         """The expression as something to look through, and the type of its items."""
         found = self.value(node)
-        if found.type.form in ("list", "set") and found.type.of is not None and not found.type.optional:
+        if isinstance(found.type, CollectionType) and not found.type.optional:
             return found, found.type.of
-        if found.type.form == "pile" and not found.type.optional:
-            return found, Type("card", found.type.name)
-        if found.type.optional and found.type.form in ("list", "set"):
+        if isinstance(found.type, PileType) and not found.type.optional:
+            return found, CardType(found.type.name)
+        if found.type.optional and isinstance(found.type, CollectionType):
             self._maybe_none(node, found.type)
-        elif found.type.form != "never":
+        elif not isinstance(found.type, NeverType):
             self.error("E402", f"got {found.type}, want a list, set or range", node.span)
         return found, NEVER
 
@@ -138,14 +157,14 @@ class Expressions:
                     return {path: type_.sure} if type_ else {}
                 if path and operator == "==" and holds and not isinstance(right, n.NoneLiteral):
                     type_, other = self._quietly(left), self._quietly(right)
-                    if type_ and other and type_.optional and not other.optional and other.form != "never":
+                    if type_ and other and type_.optional and not other.optional and not isinstance(other, NeverType):
                         return {path: type_.sure}
                 return {}
             case n.IsKind(value, kind, negated):
                 path = path_of(value)
                 type_ = self._quietly(value) if path else None
-                if path and type_ and type_.form in ("card", "piece") and holds != negated:
-                    return {path: Type(type_.form, kind)}
+                if path and type_ and isinstance(type_, CardType | PieceType) and holds != negated:
+                    return {path: replace(type_.sure, name=kind)}
                 return {}
             case _:
                 return {}
@@ -190,7 +209,7 @@ class Expressions:
             case n.ListComprehension(value, variable, items, test):
                 return self._map("map", value, variable, items, test, span)
             case n.RangeOf(first, last):
-                return c.RangeFrom(self.need(first, INT), self.need(last, INT), type=list_of(INT), span=span)
+                return c.RangeFrom(self.need(first, INT), self.need(last, INT), type=ListType(INT), span=span)
             case n.Binary("and" | "or" as operator, left, right):
                 start = self.condition(left)
                 with self.frame.given(self.facts(left, holds=operator == "and")):
@@ -209,14 +228,14 @@ class Expressions:
                 return c.Negation(self.condition(value), type=BOOL, span=span)
             case n.Negative(value):
                 inner = self.value(value)
-                if inner.type.form not in ("int", "bag", "never"):
+                if not isinstance(inner.type, IntType | BagType | NeverType):
                     self.error("E401", f"got {inner.type}, want a number or a bag after `-`", value.span)
                 return c.Negate(inner, type=inner.type, span=span)
             case n.Conditional(then, test, otherwise):
                 return self._conditional(then, test, otherwise, wanted, span)
             case n.Otherwise(value, default):
                 found = self.value(value, wanted.maybe if wanted else None, maybe=True)
-                if not found.type.optional and found.type.form != "never":
+                if not found.type.optional and not isinstance(found.type, NeverType):
                     self.error("E416", "this is never none, so `otherwise` is never used", default.span)
                 second = self.fit(self.value(default, found.type.sure), found.type, default.span, "")
                 type_ = found.type.sure if not second.type.optional else found.type
@@ -229,20 +248,20 @@ class Expressions:
     def _yes_or_no(self, value: bool, wanted: Type | None, span: Span) -> c.Expression:
         """A truth, or the reading or member of that name where its kind is wanted."""
         word = "yes" if value else "no"
-        if wanted is not None and wanted.form == "kind" and word in (members := self.members(wanted.name)):
+        if isinstance(wanted, KindType) and word in (members := self.members(wanted.name)):
             return c.Const(members.index(word), type=wanted.sure, span=span)
         return c.Const(value, type=BOOL, span=span)
 
     def _number(self, value: int, wanted: Type | None, span: Span) -> c.Expression:
         """A number, or the card that bears it where a card is wanted."""
-        if wanted is not None and wanted.form == "card":
+        if isinstance(wanted, CardType):
             found = self._card(value, wanted, span)
             if found is None:
                 self.error("E302", f"there is no {wanted.sure} {value}", span)
             return found or self._never(span)
         return c.Const(value, type=INT, span=span)
 
-    def _card(self, key: int | str, wanted: Type, span: Span) -> c.Expression | None:
+    def _card(self, key: int | str, wanted: CardType, span: Span) -> c.Expression | None:
         """The card with a key, of the wanted kind."""
         found = [i for i, row in enumerate(self.model.cards) if row.key == key and wanted.name in ("", row.kind)]
         if len(found) > 1 and len({self.model.cards[index].kind for index in found}) == 1:
@@ -254,7 +273,7 @@ class Expressions:
             message = f"{shown} is the key of several cards: {' and '.join(calls)}"
             self.report(Diagnostic("E303", message, span, help=f"say which is meant: {' or '.join(calls)}"))
             return self._never(span)
-        return c.Const(found[0], type=Type("card", self.model.cards[found[0]].kind), span=span) if found else None
+        return c.Const(found[0], type=CardType(self.model.cards[found[0]].kind), span=span) if found else None
 
     def _copies(self, kind: CardKind, key: int | str | None, span: Span) -> None:
         """A key that several cards of a kind have says of none of them which is meant."""
@@ -267,9 +286,13 @@ class Expressions:
 
     def _text(self, value: str, wanted: Type | None, span: Span) -> c.Expression:
         graph = self.model.graph
-        if wanted is not None and wanted.form == "text":
+        if isinstance(wanted, TextType):
             return c.Const(value, type=TEXT, span=span)
-        if wanted is not None and wanted.form == "card" and (card := self._card(value, wanted, span)) is not None:
+        if (
+            wanted is not None
+            and isinstance(wanted, CardType)
+            and (card := self._card(value, wanted, span)) is not None
+        ):
             return card
         names = [row.name for row in graph.nodes] if graph else []
         if value in names:
@@ -290,7 +313,7 @@ class Expressions:
         if name == "players":
             return c.PlayerCount(type=INT, span=span)
         if name == "seats":
-            return c.AllSeats(type=list_of(SEAT), span=span)
+            return c.AllSeats(type=ListType(SEAT), span=span)
         if name == "phase":
             return _phase(self.frame.known(name), span)
         group = self.model.groups.get(name)
@@ -300,9 +323,9 @@ class Expressions:
             known = self.frame.known(name)
             return c.SettingValue(name, type=known or self.model.settings[name].type, span=span)
         if name in self.model.interpretations:
-            return c.SettingValue(name, type=Type("kind", name), span=span)
+            return c.SettingValue(name, type=KindType(name), span=span)
         role = self.model.roles.get(name)
-        if role is not None and role.seats == 1 and not (wanted is not None and wanted.form == "kind"):
+        if role is not None and role.seats == 1 and not (isinstance(wanted, KindType)):
             return c.RoleSeat(name, type=SEAT, span=span)
         domain = self.domain(name, span)
         if domain is not None:
@@ -321,27 +344,27 @@ class Expressions:
         kind = self.model.kinds.get(name)
         if kind is not None and kind.range is not None:
             first, last = kind.range
-            return c.Const(tuple(range(first, last + 1)), type=list_of(INT), span=span)
+            return c.Const(tuple(range(first, last + 1)), type=ListType(INT), span=span)
         if kind is not None and not kind.unit and name not in self.model.interpretations:
-            return c.Const(tuple(range(len(kind.members))), type=list_of(Type("kind", name)), span=span)
+            return c.Const(tuple(range(len(kind.members))), type=ListType(KindType(name)), span=span)
         if name == "card" or name in self.model.card_kinds:
             cards = tuple(i for i, row in enumerate(self.model.cards) if name in ("card", row.kind))
-            return c.Const(cards, type=list_of(Type("card", "" if name == "card" else name)), span=span)
+            return c.Const(cards, type=ListType(CardType("" if name == "card" else name)), span=span)
         graph = self.model.graph
         if graph is not None and name == graph.node:
-            return c.Const(tuple(range(len(graph.nodes))), type=list_of(NODE), span=span)
+            return c.Const(tuple(range(len(graph.nodes))), type=ListType(NODE), span=span)
         if name == "seat":
-            return c.AllSeats(type=list_of(SEAT), span=span)
+            return c.AllSeats(type=ListType(SEAT), span=span)
         return None
 
     def _kind_member(self, name: str, wanted: Type | None, span: Span) -> c.Expression | None:
         """A member of a kind: of the wanted one, else of the only one that has it."""
-        if wanted is not None and wanted.form == "kind":
+        if isinstance(wanted, KindType):
             members = self.members(wanted.name)
             if name in members:
                 return c.Const(members.index(name), type=wanted.sure, span=span)
-        if wanted is not None and wanted.form == "piece" and name in self.model.pieces:
-            return c.Const(self.model.pieces.index(name), type=Type("piece", name), span=span)
+        if isinstance(wanted, PieceType) and name in self.model.pieces:
+            return c.Const(self.model.pieces.index(name), type=PieceType(name), span=span)
         found = [
             k for k in self.model.kinds if name in self.model.kinds[k].members and k not in self.model.interpretations
         ]
@@ -350,7 +373,7 @@ class Expressions:
         if not found and name in self.model.phases:
             found.append("phase")
         if len(found) == 1:
-            return c.Const(self.members(found[0]).index(name), type=Type("kind", found[0]), span=span)
+            return c.Const(self.members(found[0]).index(name), type=KindType(found[0]), span=span)
         if len(found) > 1:
             kinds = " and ".join(f"`{kind}`" for kind in found)
             self.error("E303", f"`{name}` is a member of {kinds}; nothing here tells which is meant", span)
@@ -372,7 +395,7 @@ class Expressions:
     def _cell(self, name: str, owner: c.Expression | None, span: Span, known: Type | None = None) -> c.Expression:
         group = self.model.groups[name]
         cell = c.Cell(name, owner, type=group.type, span=span)
-        if group.type.is_holder:
+        if isinstance(group.type, HolderType):
             return cell
         return c.Read(cell, type=known or group.type, span=span)
 
@@ -381,9 +404,9 @@ class Expressions:
         known = self.frame.known(path) if path else None
         if node.name == "piece":
             of = self._any(node.of, None, False)
-            if of.type.form == "place":
+            if isinstance(of.type, PlaceType):
                 cell = c.Cell("piece", of, type=self.model.groups["piece"].type, span=node.span)
-                return c.Read(cell, type=known or Type("piece", optional=True), span=node.span)
+                return c.Read(cell, type=known or PieceType(optional=True), span=node.span)
         of = self.value(node.of)
         if of.type.optional:
             self._maybe_none(node.of, of.type)
@@ -391,10 +414,10 @@ class Expressions:
         return self._attribute_of(of, node, known)
 
     def _attribute_of(self, of: c.Expression, node: n.Attribute, known: Type | None) -> c.Expression:
-        name, span, form = node.name, node.span, of.type.form
-        if form == "never":
+        name, span = node.name, node.span
+        if isinstance(of.type, NeverType):
             return self._never(span)
-        if form == "record":
+        if isinstance(of.type, RecordType):
             fields = self.model.records[of.type.name]
             if name in fields:
                 position = list(fields).index(name)
@@ -405,44 +428,38 @@ class Expressions:
             return self._cell(key, of, span, known)
         attributes = self.attributes(of.type)
         if name in attributes:
-            return c.Static(f"{self._owner_word(of.type)}.{name}", of, type=known or attributes[name], span=span)
-        if form == "pile" and name == "top":
-            return c.Builtin("top", (of,), type=Type("card", of.type.name), span=span)
+            return c.Static(f"{owner_word(of.type)}.{name}", of, type=known or attributes[name], span=span)
+        if isinstance(of.type, PileType) and name == "top":
+            return c.Builtin("top", (of,), type=CardType(of.type.name), span=span)
         return self._no_attribute(of.type, node, [*attributes, *self._group_names(of.type)])
-
-    def _owner_word(self, type_: Type) -> str:
-        return type_.name if type_.form == "card" else type_.form
 
     def group_key(self, type_: Type, name: str) -> str | None:
         """The group of cells that things of a type have under a name."""
-        owner = {"seat": "seat", "card": "card", "place": "place", "node": "node", "link": "link"}.get(type_.form)
-        if owner is None:
-            return None
-        for key in (name, f"{type_.name}.{name}"):
+        for key in (name, f"{owner_word(type_)}.{name}"):
             group = self.model.groups.get(key)
-            if group is not None and group.owner == owner:
+            if group is not None and group.owner == type_.word:
                 return key
         return None
 
     def _group_names(self, type_: Type) -> list[str]:
-        return [name for name, group in self.model.groups.items() if group.owner == type_.form]
+        return [name for name, group in self.model.groups.items() if group.owner == type_.word]
 
     def attributes(self, type_: Type) -> dict[str, Type]:
         """Printed attributes of a type."""
         graph = self.model.graph
-        match type_.form:
-            case "card":
+        match type_:
+            case CardType():
                 kind = self.model.card_kinds.get(type_.name)
                 return dict(kind.attributes) if kind else {}
-            case "seat":
+            case SeatType():
                 return {"counts": BOOL, "role": ROLE, "number": INT}
-            case "piece":
+            case PieceType():
                 return {"owner": SEAT}
-            case "node" if graph:
-                return {**graph.attributes, "places": list_of(PLACE)}
-            case "place" if graph:
+            case NodeType() if graph:
+                return {**graph.attributes, "places": ListType(PLACE)}
+            case PlaceType() if graph:
                 return {**graph.place, graph.node: NODE, "number": INT}
-            case "link" if graph:
+            case LinkType() if graph:
                 return {**graph.link, "from": NODE, "to": NODE}
             case _:
                 return {}
@@ -451,7 +468,7 @@ class Expressions:
         names = list(known)
         notes = [Note(f"{type_} has " + ", ".join(f"`{name}`" for name in names))] if names else []
         helped = None
-        if type_.form == "card" and not type_.name:
+        if isinstance(type_, CardType) and not type_.name:
             kinds = [k for k, kind in self.model.card_kinds.items() if node.name in kind.attributes]
             if kinds:
                 helped = f"test `is {kinds[0]}` first: only a {kinds[0]} has `{node.name}`"
@@ -467,12 +484,12 @@ class Expressions:
             self.error("E405", f"got {counted(len(node.keys), 'key')}, want 1", node.span)
             return self._never(node.span)
         key = node.keys[0]
-        match of.type.form:
-            case "bag":
-                return c.BagItem(of, self.need(key, Type("kind", of.type.name)), type=INT, span=node.span)
-            case "list" | "set" if of.type.of is not None:
+        match of.type:
+            case BagType():
+                return c.BagItem(of, self.need(key, KindType(of.type.name)), type=INT, span=node.span)
+            case CollectionType():
                 return c.Element(of, self.need(key, INT), type=of.type.of, span=node.span)
-            case "never":
+            case NeverType():
                 return of
             case _:
                 self.error("E401", f"got {of.type}, want a table, a bag or a list before `[`", node.of.span)
@@ -511,7 +528,7 @@ class Expressions:
         fields = self.model.records.get(node.name)
         if fields is not None:
             arguments = self.arguments(node, node.name, list(fields.items()), None)
-            return c.MakeRecord(arguments, type=Type("record", node.name), span=node.span)
+            return c.MakeRecord(arguments, type=RecordType(node.name), span=node.span)
         function = FUNCTIONS.get(node.name)
         if function is not None:
             return self._builtin(node, function, maybe)
@@ -530,7 +547,7 @@ class Expressions:
 
     def _card_of_kind(self, node: n.Call, kind: CardKind, maybe: bool) -> c.Expression:
         """``news(1)``: the card of a kind with that key."""
-        card = Type("card", kind.name)
+        card = CardType(kind.name)
         if kind.key is None:
             self.error("E406", f"a {kind.name} has no key: nothing tells one from another", node.name_span)
             return self._never(node.span)
@@ -629,7 +646,7 @@ class Expressions:
                 self.error("E405", f"say which key is meant: {listed}", node.span)
                 return self._never(node.span)
             last = table.keys.index(named[0])
-        every = c.Const(table.axes[last], type=list_of(table.key_types[last]), span=node.span)
+        every = c.Const(table.axes[last], type=ListType(table.key_types[last]), span=node.span)
         if node.name == "keys":
             return every
         if len(others) != last:
@@ -639,13 +656,13 @@ class Expressions:
         keys = tuple(self.need(key, type_) for key, type_ in zip(others, table.key_types, strict=False))
         local = c.Local(self.frame.hidden(), table.keys[last], type=table.key_types[last], span=node.span)
         cell = c.TableCell(table.name, (*keys, local), type=table.gives, span=node.span)
-        return c.Loop("map", local.index, every, None, (), cell, type=list_of(table.gives), span=node.span)
+        return c.Loop("map", local.index, every, None, (), cell, type=ListType(table.gives), span=node.span)
 
     def _sum_of_bags(self, bags: c.Expression, kind: str, span: Span) -> c.Expression:
-        return c.Builtin("sum of bags", (bags, self._empty_bag(kind, span)), type=bag_of(kind), span=span)
+        return c.Builtin("sum of bags", (bags, self._empty_bag(kind, span)), type=BagType(kind), span=span)
 
     def _empty_bag(self, kind: str, span: Span) -> c.Expression:
-        return c.Const((0,) * len(self.members(kind)), type=bag_of(kind), span=span)
+        return c.Const((0,) * len(self.members(kind)), type=BagType(kind), span=span)
 
     # --- looking through lists
 
@@ -662,6 +679,7 @@ class Expressions:
             of = facts.get(node.variable, of)
         self._check_keys(node, of)
         or_none = False
+        type_: Type
         match node.name:
             case "count":
                 type_ = INT
@@ -673,11 +691,11 @@ class Expressions:
                 type_ = BOOL
                 self._claimless(node)
             case "sorted":
-                type_ = list_of(of)
+                type_ = ListType(of)
             case "first" | "last" | "min" | "max":
                 or_none = maybe
                 type_ = of.maybe if maybe else of
-                if node.name in ("min", "max") and not keys and of.form != "int":
+                if node.name in ("min", "max") and not keys and not isinstance(of, IntType):
                     self.error("E407", f"`{node.name}` of {of} needs `by`", node.span)
             case _:
                 self.error(
@@ -691,13 +709,14 @@ class Expressions:
         if node.name in ("any", "all"):
             return self._claim(node, node.value)
         mapped = self._map("map", node.value, node.variable, node.items, node.test, node.span)
-        if node.name == "sum" and mapped.type.of is not None and mapped.type.of.form == "bag":
-            return self._sum_of_bags(mapped, mapped.type.of.name, node.span)
+        of = item_type(mapped.type)
+        if node.name == "sum" and isinstance(of, BagType):
+            return self._sum_of_bags(mapped, of.name, node.span)
         if node.name not in ("sum", "min", "max"):
             self.error("E407", f"`{node.name}` looks through items, not values", node.span)
             return self._never(node.span)
-        if mapped.type.of is not None and mapped.type.of.form not in ("int", "never"):
-            self.error("E401", f"got {mapped.type.of}, want int", node.value.span)
+        if not isinstance(of, IntType | NeverType):
+            self.error("E401", f"got {of}, want int", node.value.span)
         or_none = maybe and node.name != "sum"
         type_ = INT.maybe if or_none else INT
         name = node.name if node.name == "sum" else f"{node.name} of list"
@@ -726,16 +745,9 @@ class Expressions:
 
     def _key(self, node: n.Expr) -> c.Expression:
         found = self.value(node)
-        if found.type.optional or found.type.form not in (
-            "int",
-            "bool",
-            "kind",
-            "seat",
-            "node",
-            "card",
-            "place",
-            "link",
-            "never",
+        if found.type.optional or not isinstance(
+            found.type,
+            IntType | BoolType | KindType | SeatType | NodeType | CardType | PlaceType | LinkType | NeverType,
         ):
             self.error("E408", f"got {found.type}, want something that can be put in order", node.span)
         return found
@@ -747,17 +759,19 @@ class Expressions:
                 self.error("E407", f"`{node.name}` takes no `by`", node.keys[0].span)
             return
         if not node.keys:
-            if node.name == "sorted" and of.form not in ("int", "never"):
+            if node.name == "sorted" and not isinstance(of, IntType | NeverType):
                 self.error("E407", f"`sorted` of {of} needs `by`", node.span)
             return
         last = node.keys[-1]
         last = last.value if isinstance(last, n.Negative) else last
-        kind = self.model.card_kinds.get(of.name) if of.form == "card" else None
-        unique = of.form in ("int", "kind", "never") or (isinstance(last, n.Name) and last.name == node.variable)
+        kind = self.model.card_kinds.get(of.name) if isinstance(of, CardType) else None
+        unique = isinstance(of, IntType | KindType | NeverType) or (
+            isinstance(last, n.Name) and last.name == node.variable
+        )
         if isinstance(last, n.Attribute) and isinstance(last.of, n.Name) and last.of.name == node.variable:
             copied = kind is not None and any(r.copies > 1 for r in self.model.cards if r.kind == kind.name)
             unique |= (kind is not None and last.name == kind.key and not copied) or (
-                of.form == "seat" and last.name == "number"
+                isinstance(of, SeatType) and last.name == "number"
             )
         if not unique and not node.listed:
             self.report(
@@ -776,7 +790,7 @@ class Expressions:
             checked = self.condition(test) if test is not None else None
             if test is not None:
                 of = self.facts(test, holds=True).get(variable, of)
-        return c.Loop("filter", local.index, whole, checked, (), None, type=list_of(of), span=span)
+        return c.Loop("filter", local.index, whole, checked, (), None, type=ListType(of), span=span)
 
     def _map(
         self, operation: str, value: n.Expr, variable: str, items: n.Expr, test: n.Expr | None, span: Span
@@ -793,9 +807,9 @@ class Expressions:
     # --- the rest
 
     def _list(self, items: tuple[n.Expr, ...], wanted: Type | None, span: Span) -> c.Expression:
-        if wanted is not None and wanted.form == "bag" and not items:
+        if isinstance(wanted, BagType) and not items:
             return self._empty_bag(wanted.name, span)
-        of = wanted.of if wanted is not None and wanted.form in ("list", "set") else None
+        of = wanted.of if isinstance(wanted, CollectionType) else None
         checked = [self.value(item, of) for item in items]
         type_: Type = NEVER
         for item, node in zip(checked, items, strict=True):
@@ -804,11 +818,11 @@ class Expressions:
                 self.error("E401", f"got {item.type} among {type_}", node.span)
                 joined = NEVER
             type_ = joined
-        if wanted is not None and wanted.form == "set":
+        if isinstance(wanted, SetType):
             return c.Builtin(
                 "set of list",
-                (c.MakeList(tuple(checked), type=list_of(type_), span=span),),
-                type=Type("set", of=type_),
+                (c.MakeList(tuple(checked), type=ListType(type_), span=span),),
+                type=SetType(type_),
                 span=span,
             )
         return c.MakeList(tuple(checked), type=self._listed(type_, span), span=span)
@@ -816,17 +830,17 @@ class Expressions:
     def _listed(self, of: Type, span: Span) -> Type:
         """A list of a type; lists in lists in lists are refused at some depth."""
         depth, inner = 1, of
-        while inner.of is not None:
+        while isinstance(inner, MadeType):
             depth, inner = depth + 1, inner.of
         if depth > MAXIMUM_NESTING:
             self.error("E204", f"lists in lists, more than {MAXIMUM_NESTING} deep", span)
-            return list_of(NEVER)
-        return list_of(of)
+            return ListType(NEVER)
+        return ListType(of)
 
     def _arithmetic(self, operator: str, left: n.Expr, right: n.Expr, wanted: Type | None, span: Span) -> c.Expression:
         first = self.value(left, wanted)
         second = self.value(right, first.type)
-        forms = {first.type.form, second.type.form} - {"never"}
+        forms = {type(side.type) for side in (first, second)} - {NeverType}
         type_: Type | None = None
         if first.type.optional or second.type.optional:
             for side, node in ((first, left), (second, right)):
@@ -835,16 +849,16 @@ class Expressions:
             return self._never(span)
         if not forms:
             type_ = NEVER
-        elif forms == {"int"}:
+        elif forms == {IntType}:
             type_ = INT
-        elif operator == "+" and forms <= {"list", "set"}:
+        elif operator == "+" and forms <= {ListType, SetType}:
             joined = join(first.type, second.type)
-            type_ = list_of(joined.of) if joined and joined.of else None
-        elif operator in ("+", "-") and forms == {"bag"} and first.type.name == second.type.name:
+            type_ = ListType(joined.of) if isinstance(joined, CollectionType) else None
+        elif operator in ("+", "-") and forms == {BagType} and first.type == second.type:
             type_ = first.type
         if type_ is None:
             remedy = None
-            if forms == {"int", "bag"} and isinstance(right, n.Amount):
+            if forms == {IntType, BagType} and isinstance(right, n.Amount):
                 remedy = "`of` binds tighter: put the number in brackets, `(a - b) of kind`"
             message = f"cannot say {first.type} `{operator}` {second.type}"
             self.report(Diagnostic("E401", message, span, (), remedy))
@@ -863,18 +877,22 @@ class Expressions:
             if join(first.type, second.type) is None:
                 self.error("E401", f"cannot compare {first.type} with {second.type}", span)
             for side, other, node in ((first, second, left), (second, first, right)):
-                if side.type.form == "none" and not other.type.optional and other.type.form != "never":
+                if (
+                    isinstance(side.type, NoneType)
+                    and not other.type.optional
+                    and not isinstance(other.type, NeverType)
+                ):
                     self.error("E416", f"{other.type} is never none", (right if node is left else left).span)
         else:
             for side, node in ((first, left), (second, right)):
                 if side.type.optional:
                     self._maybe_none(node, side.type)
-                elif side.type.form not in ("int", "never"):
+                elif not isinstance(side.type, IntType | NeverType):
                     self.error("E401", f"got {side.type}, want int: only numbers have an order", node.span)
         return c.Comparison(operator, first, second, type=BOOL, span=span)  # type: ignore[arg-type]
 
     def _stands_alone(self, node: n.Expr) -> bool:
-        """Whether the type of an expression is known without knowing what is wanted."""
+        """Return whether the type of an expression is known without knowing what is wanted."""
         if isinstance(node, n.Name):
             if self.frame.find(node.name) or node.name in ("players", "seats", "phase"):
                 return True
@@ -886,8 +904,8 @@ class Expressions:
         """The right side of a membership test. Texts in a list that is written there are what the item is."""
         if isinstance(items, n.ListLiteral) and any(isinstance(each, n.TextLiteral) for each in items.items):
             of = self._quietly(item)
-            if of is not None and of.form == "text":
-                return self.value(items, list_of(of)), of
+            if of is not None and isinstance(of, TextType):
+                return self.value(items, ListType(of)), of
         return self.items(items)
 
     def _member(self, item: n.Expr, of: Type) -> c.Expression:
@@ -899,10 +917,10 @@ class Expressions:
 
     def _is_kind(self, node: n.IsKind) -> c.Expression:
         value = self.value(node.value)
-        known = {"card": tuple(self.model.card_kinds), "piece": self.model.pieces}.get(value.type.form, ())
-        if value.type.form == "never":
+        known = tuple(self.model.card_kinds) if isinstance(value.type, CardType) else self.model.pieces
+        if isinstance(value.type, NeverType):
             return self._never(node.span)
-        if value.type.form not in ("card", "piece"):
+        if not isinstance(value.type, CardType | PieceType):
             self.error("E401", f"got {value.type}, want a card or a piece before `is`", node.value.span)
         elif node.kind not in known:
             self.error("E301", f"unknown kind `{node.kind}`{did_you_mean(node.kind, known)}", node.kind_span)
@@ -916,8 +934,10 @@ class Expressions:
         with self.frame.given(self.facts(test, holds=True)):
             first = self._any(then, wanted, maybe)
         with self.frame.given(self.facts(test, holds=False)):
-            second = self._any(otherwise, wanted or (first.type if first.type.form != "none" else None), maybe)
-        if not (wanted is not None and wanted.is_holder):
+            second = self._any(
+                otherwise, wanted or (first.type if not isinstance(first.type, NoneType) else None), maybe
+            )
+        if not (isinstance(wanted, HolderType)):
             first, second = self._read(first), self._read(second)
         type_ = join(first.type, second.type)
         if type_ is None:
@@ -928,37 +948,36 @@ class Expressions:
     def _amount(self, number: n.Expr, kind: n.Expr, span: Span) -> c.Expression:
         counted = self.need(number, INT)
         found = self.value(kind)
-        if found.type.form == "never":
+        if isinstance(found.type, NeverType):
             return self._never(span)
-        token = self.model.kinds.get(found.type.name) if found.type.form == "kind" else None
+        token = self.model.kinds.get(found.type.name) if isinstance(found.type, KindType) else None
         if token is None or found.type.optional:
             self.error("E401", f"got {found.type}, want a kind of token after `of`", kind.span)
             return self._never(span)
         if token.unit:
             return counted
-        return c.AmountOf(counted, found, len(token.members), type=bag_of(token.name), span=span)
+        return c.AmountOf(counted, found, len(token.members), type=BagType(token.name), span=span)
 
     # --- helpers
 
     def _read(self, found: c.Expression) -> c.Expression:
-        if not found.type.is_holder:
+        if not isinstance(found.type, HolderType):
             return found
-        token = self.model.kinds.get(found.type.name)
-        type_ = read_type(found.type, unit=bool(token and token.unit))
+        type_ = read_type(found.type, unit=self.model.is_unit(found.type.name))
         return c.Read(found, type=type_, span=found.span)
 
     def fit(self, found: c.Expression, wanted: Type, span: Span, what: str) -> c.Expression:
         """An expression where a type is wanted; what does not fit is reported. ``what`` says more of what is wanted."""
-        if wanted.form == "never" or accepts(wanted, found.type):
+        if isinstance(wanted, NeverType) or accepts(wanted, found.type):
             return found
         if (
-            wanted.form == "set"
-            and found.type.form == "list"
+            isinstance(wanted, SetType)
+            and isinstance(found.type, ListType)
             and found.type.of
             and wanted.of
             and accepts(wanted.of, found.type.of)
         ):
-            return c.Builtin("set of list", (found,), type=Type("set", of=found.type.of), span=span)
+            return c.Builtin("set of list", (found,), type=SetType(found.type.of), span=span)
         if found.type.optional and accepts(wanted, found.type.sure):
             self._maybe_none_at(span, found.type)
         else:
@@ -1008,7 +1027,7 @@ class Expressions:
         """Something that each seat or card has, without saying of which one."""
         name, owner = group.name, group.owner
         found = (self.frame.find(each) for each in reversed(self.frame.all_names()))
-        mine = next((each.name for each in found if each is not None and each.type.form == owner), None)
+        mine = next((each.name for each in found if each is not None and each.type.word == owner), None)
         remedy = f"`{mine or owner}.{name}`"
         if mine is None and owner == "seat":
             remedy = f"`seats[0].{name}`, or `who.{name}` where `who` is one of the seats"
@@ -1021,6 +1040,11 @@ class Expressions:
 
     def _never(self, span: Span) -> c.Expression:
         return c.Const(None, type=NEVER, span=span)
+
+
+def owner_word(type_: Type) -> str:
+    """What comes before the dot in the names of attributes of a type: the kind of a card, else the form."""
+    return type_.name if isinstance(type_, CardType) else type_.word
 
 
 def _phase(known: Type | None, span: Span) -> c.Expression:

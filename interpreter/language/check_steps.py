@@ -17,7 +17,44 @@ from interpreter.language import nodes as n
 from interpreter.language.check_expressions import MAXIMUM_NESTING, Expressions
 from interpreter.language.model import Model, RuleLayer, Signatures
 from interpreter.language.scope import Frame, Variable, path_of
-from interpreter.language.types import BOOL, INT, NEVER, NOTHING, SEAT, TEXT, Type, bag_of, list_of
+from interpreter.language.types import (
+    BOOL,
+    INT,
+    LINK,
+    NEVER,
+    NODE,
+    NOTHING,
+    PLACE,
+    SEAT,
+    TEXT,
+    BagType,
+    CardHolderType,
+    CardType,
+    CollectionType,
+    Holder,
+    HolderType,
+    IntType,
+    KindType,
+    ListType,
+    NeverType,
+    NoneType,
+    NothingType,
+    PieceType,
+    PilesType,
+    PileType,
+    PlaceType,
+    PoolType,
+    RecordType,
+    RoomType,
+    SeatType,
+    SetType,
+    StockType,
+    TokenHolderType,
+    TrackType,
+    Type,
+    ZoneType,
+    read_type,
+)
 from interpreter.language.walk import descendants
 
 __all__ = ["Steps"]
@@ -118,12 +155,12 @@ class Steps:
             self._impure("changes the game or asks", span)
         number = self.expressions.need(node.number, INT)
         whole, of = self.expressions.items(node.items)
-        many, items = list_of(of), self.frame.hidden()
+        many, items = ListType(of), self.frame.hidden()
         yield c.SetLocal(items, whole, span=span)
         found = self.frame.add(node.name, many).index
         yield c.SetLocal(found, c.MakeList((), type=many, span=span), span=span)
         one, turn, hidden = self.frame.hidden(), self.frame.hidden(), (self.frame.hidden(), self.frame.hidden())
-        times = c.RangeFrom(c.Const(1, type=INT, span=span), number, type=list_of(INT), span=span)
+        times = c.RangeFrom(c.Const(1, type=INT, span=span), number, type=ListType(INT), span=span)
         pick = c.Picks(one, c.Local(items, "items", type=whole.type, span=span), node.chance, span=span)
         item = c.MakeList((c.Local(one, "one", type=of, span=span),), type=many, span=span)
         longer = c.Arithmetic("+", c.Local(found, node.name, type=many, span=span), item, type=many, span=span)
@@ -137,7 +174,7 @@ class Steps:
                 return self._move(node)
             case n.Shuffle(zone, chance):
                 found = self.expressions.holder(zone)
-                if found.type.form not in ("zone", "never"):
+                if not isinstance(found.type, ZoneType | NeverType):
                     self._error("E410", f"got {found.type}, want a zone", zone.span)
                 name = chance or (found.group if isinstance(found, c.Cell) else "shuffle")
                 return c.Shuffles(found, name, span=span)
@@ -178,7 +215,7 @@ class Steps:
             return c.Picks(self.frame.add(node.name, of).index, whole, node.value.chance, span=node.span)
         value = self._called(node.value, wanted)
         type_ = wanted or value.type
-        if type_.form in ("nothing", "none"):
+        if isinstance(type_, NothingType | NoneType):
             self._error("E401", "this gives no value to keep", node.value.span)
             type_ = NEVER
         variable = self.frame.add(node.name, type_)
@@ -192,16 +229,16 @@ class Steps:
         return self.expressions.need(node, wanted) if wanted else self.expressions.value(node)
 
     def _drawn(self, node: n.Drawn) -> c.Expression:
-        """What chance brings, worked out before the statement: one item, or item by item all of them."""
+        """Check a random draw before its statement: one item, or all of them in random order."""
         whole, of = self.expressions.items(node.items)
         span, item = node.span, self.frame.hidden()
         one = c.Local(item, "", type=of, span=span)
         if node.how == "pick":
             self.before.append(c.Picks(item, whole, node.chance, span=span))
             return one
-        every = list_of(of)
+        every = ListType(of)
         rest, found = (c.Local(self.frame.hidden(), "", type=every, span=span) for _ in range(2))
-        numbers = c.RangeFrom(c.Const(1), c.Builtin("count", (rest,), span=span), type=list_of(INT), span=span)
+        numbers = c.RangeFrom(c.Const(1), c.Builtin("count", (rest,), span=span), type=ListType(INT), span=span)
         joined = c.Arithmetic("+", found, c.MakeList((one,), type=every, span=span), type=every, span=span)
         body = (
             c.Picks(item, rest, node.chance, span=span),
@@ -223,7 +260,7 @@ class Steps:
         else:
             sign: Literal["+", "-"] = "+" if node.operator == "+=" else "-"
             change = self.expressions.need(node.value, type_)
-            if type_.form not in ("int", "bag", "never"):
+            if not isinstance(type_, IntType | BagType | NeverType):
                 self._error("E401", f"got {type_}, want a number or a bag before `{node.operator}`", node.target.span)
             value = c.Arithmetic(sign, self._current(variable, cell, type_), change, type=type_, span=node.span)
         return self._store(variable, cell, value, node.span)
@@ -232,12 +269,12 @@ class Steps:
         variable, cell, type_ = self._target(target)
         of = self._item_type(type_, target.span)
         item = self._called(value, of) if isinstance(value, n.Drawn) else self.expressions.need(value, of)
-        if type_.form == "list" and type_.of == NEVER and variable is not None:
-            type_ = list_of(item.type)
+        if isinstance(type_, ListType) and type_.of == NEVER and variable is not None:
+            type_ = ListType(item.type)
             self.frame.visible[-1][variable.name] = Variable(variable.name, variable.index, type_)
-        one = c.MakeList((item,), type=list_of(item.type), span=value.span)
+        one = c.MakeList((item,), type=ListType(item.type), span=value.span)
         joined: c.Expression = c.Arithmetic("+", self._current(variable, cell, type_), one, type=type_, span=span)
-        if type_.form == "set":
+        if isinstance(type_, SetType):
             joined = c.Builtin("set of list", (joined,), type=type_, span=span)
         return self._store(variable, cell, joined, span)
 
@@ -248,26 +285,26 @@ class Steps:
         return self._store(variable, cell, rest, span)
 
     def _item_type(self, type_: Type, span: Span) -> Type:
-        if type_.form in ("list", "set") and type_.of is not None:
+        if isinstance(type_, CollectionType):
             return type_.of
-        if type_.form != "never":
+        if not isinstance(type_, NeverType):
             self._error("E402", f"got {type_}, want a list or set", span)
         return NEVER
 
     def _target(self, node: n.Expr) -> tuple[Variable | None, c.Expression | None, Type]:
-        """What an assignment changes: a local, or a value of the state."""
+        """Check the target of an assignment: a local, or a value of the state."""
         if isinstance(node, n.Name):
             variable = self.frame.find(node.name)
             if variable is not None:
                 return variable, None, variable.type
             group = self.model.groups.get(node.name)
-            if group is not None and not group.owner and not group.type.is_holder:
+            if group is not None and not group.owner and not isinstance(group.type, HolderType):
                 return None, c.Cell(node.name, None, type=group.type, span=node.span), group.type
         if isinstance(node, n.Attribute):
             of = self.expressions.value(node.of)
             key = self.expressions.group_key(of.type, node.name)
             group = self.model.groups.get(key) if key else None
-            if key and group is not None and not group.type.is_holder:
+            if key and group is not None and not isinstance(group.type, HolderType):
                 return None, c.Cell(key, of, type=group.type, span=node.span), group.type
             if of.type == NEVER:
                 return None, None, NEVER
@@ -313,7 +350,7 @@ class Steps:
                 del facts[path]
 
     def _forget_changes(self, *nodes: n.Node) -> None:
-        """What these change is not known any more. Before a loop they are its whole body, which runs again."""
+        """Forget the facts that these steps may change. Before a loop they are its whole body, which runs again."""
         acts = False
         for node in descendants(nodes):
             match node:
@@ -376,7 +413,7 @@ class Steps:
         items, of = self.expressions.items(node.items)
         if node.turn and self.pure:
             self._impure("takes turns", node.span)
-        if node.turn and of.form not in ("seat", "never"):
+        if node.turn and not isinstance(of, SeatType | NeverType):
             self._error("E401", f"got {of}, want seat: only seats take turns", node.items.span)
         hidden = (self.frame.hidden(), self.frame.hidden())
         self._forget_changes(node.body)
@@ -407,30 +444,28 @@ class Steps:
         source = self.expressions.holder(node.source)
         target = self.expressions.holder(node.target.holder)
         self._only_in(node)
-        forms = {source.type.form, target.type.form} - {"never"}
-        if forms <= {"pool", "track"}:
-            self._same_token(source.type, target.type, node)
-            token = self.model.kinds.get(source.type.name or target.type.name)
-            wanted = INT if token is not None and token.unit else bag_of(source.type.name)
-            amount = (
-                self.expressions.need(node.what, wanted)
-                if source.type.form != "never"
-                else self.expressions.value(node.what)
-            )
-            return c.MoveTokens(amount, source, target, span=node.span)
-        if forms <= {"stock", "place"}:
-            amount = self.expressions.need(node.what, INT)
-            if forms == {"place"}:
-                self._error("E410", "a piece goes from a stock to a place, or back", node.span)
-            elif forms == {"stock"}:
-                self._same_token(source.type, target.type, node)
-            return c.MovePiece(amount, source, target, span=node.span)
-        self._error("E410", f"nothing goes from {source.type} to {target.type}", node.span)
-        return c.MoveTokens(self.expressions.value(node.what), source, target, span=node.span)
+        match source.type, target.type:
+            case (NeverType(), TokenHolderType() | NeverType()):
+                return c.MoveTokens(self.expressions.value(node.what), source, target, span=node.span)
+            case (TokenHolderType() as held, TokenHolderType() | NeverType()):
+                self._same_token(held, target.type, node)
+                amount = self.expressions.need(node.what, read_type(held, unit=self.model.is_unit(held.name)))
+                return c.MoveTokens(amount, source, target, span=node.span)
+            case (StockType() | PlaceType() | NeverType(), StockType() | PlaceType() | NeverType()):
+                amount = self.expressions.need(node.what, INT)
+                if isinstance(source.type, StockType):
+                    self._same_token(source.type, target.type, node)
+                elif not isinstance(target.type, StockType):
+                    self._error("E410", "a piece goes from a stock to a place, or back", node.span)
+                return c.MovePiece(amount, source, target, span=node.span)
+            case _:
+                self._error("E410", f"nothing goes from {source.type} to {target.type}", node.span)
+                return c.MoveTokens(self.expressions.value(node.what), source, target, span=node.span)
 
-    def _same_token(self, source: Type, target: Type, node: n.Move) -> None:
-        if "never" not in (source.form, target.form) and source.name != target.name:
-            what = "pieces" if source.form == "stock" else "tokens"
+    def _same_token(self, source: Holder, target: Type, node: n.Move) -> None:
+        """Whether what goes from one holder to another is what both hold; of other types nothing is said here."""
+        if isinstance(target, TokenHolderType | StockType) and source.name != target.name:
+            what = "pieces" if isinstance(source, StockType) else "tokens"
             self._error("E410", f"{source} holds other {what} than {target}", node.span)
 
     def _only_in(self, node: n.Move) -> None:
@@ -441,44 +476,45 @@ class Steps:
         assert node.what is not None
         drawn = isinstance(node.what, n.Drawn)
         cards = self._called(node.what, None) if drawn else self.expressions.value(node.what)
-        moved = cards.type.of if cards.type.form in ("list", "set") and cards.type.of else cards.type
-        form = moved.form
+        moved = cards.type.of if isinstance(cards.type, CollectionType) else cards.type
         if cards.type.optional:
             self.expressions._maybe_none(node.what, cards.type)
-        elif form not in ("card", "pile", "never"):
-            helped = "say where from: `move amount from … to …`" if form in ("int", "bag") else None
+        elif not isinstance(moved, CardType | PileType | NeverType):
+            helped = "say where from: `move amount from … to …`" if isinstance(moved, IntType | BagType) else None
             self.report(Diagnostic("E401", f"got {cards.type}, want cards", node.what.span, help=helped))
-        target = self._card_target(node, Type("card", moved.name))
-        if cards.type.form != "pile" and form == "pile":
-            cards = c.Builtin("cards of piles", (cards,), type=list_of(Type("card")), span=node.what.span)
+        target = self._card_target(node, CardType(moved.name if isinstance(moved, CardType | PileType) else ""))
+        if isinstance(moved, PileType) and moved is not cards.type:
+            cards = c.Builtin("cards of piles", (cards,), type=ListType(CardType()), span=node.what.span)
         return c.MoveCards(cards, target, node.target.where, span=node.span)
 
-    def _card_target(self, node: n.Move, card: Type) -> c.Expression:
+    def _card_target(self, node: n.Move, card: CardType) -> c.Expression:
         where: Where = node.target.where
         found = self.expressions._any(node.target.holder, None, False)
-        wanted = {"new pile": ("piles",), "in": ("zone",)}.get(where, ("zone", "pile"))
-        if found.type.form not in (*wanted, "never"):
-            self._error(
-                "E410", f"got {found.type}, want {' or '.join(f'a {word}' for word in wanted)}", node.target.span
-            )
-        elif found.type.form in ("zone", "piles", "pile") and found.type.name and card.name != found.type.name:
+        wanted: tuple[type[Type], ...] = (ZoneType, PileType)
+        if where in ("new pile", "in"):
+            wanted = (PilesType if where == "new pile" else ZoneType,)
+        if not isinstance(found.type, (*wanted, NeverType)):
+            listed = " or ".join(f"a {each.word}" for each in wanted)
+            self._error("E410", f"got {found.type}, want {listed}", node.target.span)
+        elif isinstance(found.type, CardHolderType | PileType) and found.type.name and card.name != found.type.name:
             self._error("E410", f"{found.type} does not take every {card}", node.target.span)
         return found
 
     def _move_all(self, node: n.Move) -> c.Step:
         assert node.source is not None
         source = self.expressions._any(node.source, None, False)
-        if source.type.form in ("zone", "pile"):
-            target = self._card_target(node, Type("card", source.type.name))
+        if isinstance(source.type, ZoneType | PileType):
+            target = self._card_target(node, CardType(source.type.name))
             return c.MoveAll(source, target, node.target.where, span=node.span)
         target = self.expressions._any(node.target.holder, None, False)
         self._only_in(node)
-        sorts = [{"pool", "track"}, {"stock"}]
-        forms = {source.type.form, target.type.form} - {"never"}
-        if not any(forms <= sort for sort in sorts):
-            self._error("E410", f"all of {source.type} cannot go to {target.type}", node.span)
-        elif forms <= {"pool", "track"}:
-            self._same_token(source.type, target.type, node)
+        match source.type, target.type:
+            case (TokenHolderType() as held, TokenHolderType() | NeverType()):
+                self._same_token(held, target.type, node)
+            case (StockType() | NeverType(), StockType() | NeverType()) | (NeverType(), TokenHolderType()):
+                pass
+            case _:
+                self._error("E410", f"all of {source.type} cannot go to {target.type}", node.span)
         return c.MoveAll(source, target, node.target.where, span=node.span)
 
     def _note(self, node: n.Note) -> c.Step:
@@ -497,7 +533,7 @@ class Steps:
         if node.test is not None:
             span = replace(node.seat.span, end=node.test.span.end)
             listed = n.ListFilter(node.each, node.seat, node.test, span=span)
-        at_once = self.expressions.need(listed, list_of(SEAT))
+        at_once = self.expressions.need(listed, ListType(SEAT))
         self._forget_changes(*node.alternatives)
         with self.frame.block():
             variable = self.frame.add(node.each, SEAT)
@@ -593,7 +629,25 @@ class Steps:
 
 OTHER_TYPES = {"player": "seat", "number": "int", "integer": "int", "boolean": "bool", "string": "text", "str": "text"}
 """What authors bring along from elsewhere, and what it is here."""
-MAKERS = ("list", "set", "bag", "zone", "piles", "pile", "pool", "track", "stock")
+NAMED_TYPES: dict[str, Type] = {
+    "int": INT,
+    "bool": BOOL,
+    "text": TEXT,
+    "seat": SEAT,
+    "card": CardType(),
+    "piece": PieceType(),
+    "role": KindType("role"),
+    "phase": KindType("phase"),
+    "place": PLACE,
+    "link": LINK,
+    "pile": PileType(),
+}
+"""Types that every ruleset has."""
+COLLECTIONS = {each.word: each for each in (ListType, SetType)}
+OF_CARDS = {each.word: each for each in (ZoneType, PilesType, PileType)}
+OF_TOKENS = {each.word: each for each in (BagType, PoolType, TrackType, StockType)}
+MAKERS = (*COLLECTIONS, *OF_CARDS, *OF_TOKENS)
+"""Words before `of`."""
 
 
 def resolve_type(model: Model, node: n.Type, report: Callable[[Diagnostic], None]) -> Type:
@@ -612,34 +666,22 @@ def resolve_type(model: Model, node: n.Type, report: Callable[[Diagnostic], None
 
 
 def _named(model: Model, name: str, span: Span, report: Callable[[Diagnostic], None]) -> Type:
-    simple = {
-        "int": INT,
-        "bool": BOOL,
-        "text": TEXT,
-        "seat": SEAT,
-        "card": Type("card"),
-        "piece": Type("piece"),
-        "role": Type("kind", "role"),
-        "phase": Type("kind", "phase"),
-    }
-    if name in simple:
-        return simple[name]
-    if name in ("place", "link", "pile"):
-        return Type(name)
+    if name in NAMED_TYPES:
+        return NAMED_TYPES[name]
     kind = model.kinds.get(name)
     if kind is not None:
-        return INT if kind.range is not None or kind.unit else Type("kind", name)
+        return INT if kind.range is not None or kind.unit else KindType(name)
     if name in model.interpretations:
-        return Type("kind", name)
+        return KindType(name)
     if name in model.card_kinds:
-        return Type("card", name)
+        return CardType(name)
     if name in model.records:
-        return Type("record", name)
+        return RecordType(name)
     if name in model.pieces:
-        return Type("piece", name)
+        return PieceType(name)
     if model.graph is not None and name == model.graph.node:
-        return Type("node")
-    known = [*simple, "place", "link", "pile", *MAKERS, *model.kinds, *model.card_kinds, *model.records, *model.pieces]
+        return NODE
+    known = [*NAMED_TYPES, *MAKERS, *model.kinds, *model.card_kinds, *model.records, *model.pieces]
     if model.graph is not None:
         known.append(model.graph.node)
     meant = OTHER_TYPES.get(name)
@@ -649,14 +691,14 @@ def _named(model: Model, name: str, span: Span, report: Callable[[Diagnostic], N
 
 
 def _made(model: Model, maker: str, of: n.Type, span: Span, report: Callable[[Diagnostic], None]) -> Type:
-    if maker in ("list", "set"):
+    if maker in COLLECTIONS:
         inner_type = resolve_type(model, of, report)
         if str(inner_type).count(" of ") >= MAXIMUM_NESTING:
             report(Diagnostic("E204", f"lists in lists, more than {MAXIMUM_NESTING} deep", span))
             return NEVER
-        return Type(maker, of=inner_type)
+        return COLLECTIONS[maker](inner_type)
     if maker == "room":
-        return Type("room", of=resolve_type(model, of, report))
+        return RoomType(resolve_type(model, of, report))
     if maker not in MAKERS:
         report(Diagnostic("E305", f"unknown type `{maker} of …`{did_you_mean(maker, MAKERS)}", span))
         return NEVER
@@ -664,13 +706,12 @@ def _made(model: Model, maker: str, of: n.Type, span: Span, report: Callable[[Di
     name = of.name if isinstance(of, n.NamedType) else ""
     if inner == NEVER:
         return NEVER
-    if maker in ("zone", "piles", "pile"):
-        if inner.form != "card":
-            report(Diagnostic("E305", f"a {maker} holds cards, not {inner}", span))
-        return Type(maker, inner.name)
-    if maker == "stock":
-        return Type(maker, name)
+    if maker in OF_CARDS:
+        if isinstance(inner, CardType):
+            return OF_CARDS[maker](inner.name)
+        report(Diagnostic("E305", f"a {maker} holds cards, not {inner}", span))
+        return OF_CARDS[maker]()
     token = model.kinds.get(name)
-    if token is None or (token.totals is None and maker != "bag"):
+    if maker != "stock" and (token is None or (token.totals is None and maker != "bag")):
         report(Diagnostic("E305", f"`{name}` is no kind of token", span))
-    return Type(maker, name)
+    return OF_TOKENS[maker](name)

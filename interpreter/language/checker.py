@@ -1,4 +1,4 @@
-"""What checking any text of a composition needs: the model so far, what calls give, and a place for mistakes."""
+"""Context of a check: the model so far, the results of calls, and the list of diagnostics."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Checker:
         self.report(Diagnostic(code, message, span, help=help))
 
     def expressions(self, frame: Frame | None = None) -> Expressions:
-        """What checks the expressions of one text."""
+        """Return a checker for the expressions of one text."""
         return Expressions(self.model, self.signatures, frame or Frame(), self.report)
 
     def heard(self, pattern: n.EventPattern, frame: Frame) -> Event | None:

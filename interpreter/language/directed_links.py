@@ -14,6 +14,7 @@ from interpreter.base.frozen import dataclass
 from interpreter.base.source import Span
 from interpreter.language import core as c
 from interpreter.language.model import GraphDecl, NodeRow
+from interpreter.language.types import IntType
 
 __all__ = ["NotPrinted", "Way", "printed_value", "ways_of"]
 
@@ -59,7 +60,7 @@ def ways_of(graph: GraphDecl) -> list[Way]:
 
 
 def printed_value(graph: GraphDecl, node: c.Expression, locals_: Sequence[Any]) -> Any:
-    """What an expression comes to by what is printed; ``NotPrinted`` where that does not tell."""
+    """Evaluate an expression over printed values; ``NotPrinted`` if it needs more."""
 
     def value(part: c.Expression) -> Any:
         return printed_value(graph, part, locals_)
@@ -71,7 +72,7 @@ def printed_value(graph: GraphDecl, node: c.Expression, locals_: Sequence[Any]) 
             return locals_[index]
         case c.Static(attribute, of):
             return _attribute(graph, attribute, value(of), node.span)
-        case c.Arithmetic(operator, left, right) if node.type.form == "int":
+        case c.Arithmetic(operator, left, right) if isinstance(node.type, IntType):
             a, b = value(left), value(right)
             if operator in ("div", "mod") and b == 0:
                 raise NotPrinted("division by 0", node.span)
@@ -84,7 +85,7 @@ def printed_value(graph: GraphDecl, node: c.Expression, locals_: Sequence[Any]) 
             return value(left) or value(right)
         case c.Negation(of):
             return not value(of)
-        case c.Negate(of) if node.type.form == "int":
+        case c.Negate(of) if isinstance(node.type, IntType):
             return -value(of)
         case c.Condition(then, test, otherwise):
             return value(then if value(test) else otherwise)

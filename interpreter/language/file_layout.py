@@ -54,7 +54,7 @@ _STARTS: dict[str, Start] = {
 
 
 def parser_of(key: str, meaning: str = "rule_text") -> Parse:
-    """What parses the text that stands behind a key; ``meaning`` is its definition in the schemas."""
+    """Return the parser of the text behind a key; ``meaning`` is its definition in the schemas."""
     return _PARSED["a_type" if meaning == "type" else _STARTS.get(key, "expression")]
 
 
@@ -108,7 +108,7 @@ def _with_short_lines(file: SourceFile) -> str:
 
 
 def _column(scalar: Scalar) -> int | None:
-    """How far the lines of a block are indented; nothing where it has none."""
+    """Return the indentation of a block; nothing if it has no lines."""
     lines = [line for line in scalar.span.text.split("\n")[1:] if line.strip()]
     return min(len(line) - len(line.lstrip()) for line in lines) if lines else None
 
@@ -143,12 +143,13 @@ def _rule_text(scalar: Scalar, start: Start, texts: dict[int, str]) -> list[Diag
 
 
 def _is_fixed(scalar: Scalar) -> bool:
-    """Whether the author said how deep a block is indented: its first line is then indented on purpose."""
+    """Return whether the author said how deep a block is indented: its first line is then indented on purpose."""
     return scalar.style == "literal" and any(char.isdigit() for char in scalar.span.text.split("\n")[0].split("#")[0])
 
 
 def _is_same(old: Value, new: Value, texts: dict[int, str]) -> bool:
-    """Whether two files say the same, but for the texts that were written anew, which must be as they were given."""
+    """Return whether two files say the same, but for the texts that were written anew, which must be as they were
+    given."""
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         pairs = zip(old.entries, new.entries, strict=False)
         return old.keys() == new.keys() and all(_is_same(a.value, b.value, texts) for a, b in pairs)

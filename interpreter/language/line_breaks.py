@@ -79,7 +79,7 @@ def _parted(text: str, gaps: list[_Gap], between: str, start: Start) -> str:
 
 
 def _gaps(words: list[Token], start: Start) -> list[_Gap]:
-    """Where lines can end, in order."""
+    """Return the positions at which lines can end, in order."""
     gaps, depth, header = list[_Gap](), 0, start == "function" and words[0] == "("
     for number, (last, word) in enumerate(pairwise(words)):
         depth += (last in ("(", "[")) - (last in (")", "]"))
@@ -95,5 +95,5 @@ def _gaps(words: list[Token], start: Start) -> list[_Gap]:
 
 
 def _is_sign(words: list[Token], number: int) -> bool:
-    """Whether a minus says that a number is negative."""
+    """Return whether a minus says that a number is negative."""
     return number == 0 or words[number - 1].type not in OPERANDS

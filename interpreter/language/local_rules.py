@@ -35,7 +35,7 @@ class Helper:
 
     @property
     def is_constant(self) -> bool:
-        """Whether it is read without brackets."""
+        """Return whether it is read without brackets."""
         return literal_type(self.tree) is not None
 
 

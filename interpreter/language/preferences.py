@@ -57,7 +57,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Preferences:
-    """How one decision is made. ``when`` is the guard of the parts that say so, over the actor alone."""
+    """Preferences for one decision. ``when`` is the guard of the parts that say so, over the actor alone."""
 
     decision: str
     lines: tuple[Line, ...]
@@ -85,7 +85,7 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """How one layer says that a decision is made."""
+    """Layer of preferences for a decision."""
 
     decision: str
     parts: tuple[Named, ...]
@@ -100,7 +100,7 @@ class Written:
 
     @property
     def goes_on(self) -> bool:
-        """Whether lines below may be left in it."""
+        """Return whether lines below may be left in it."""
         return self.is_named or any(isinstance(line, Base) for part in self.parts for line in part.lines)
 
     @property

@@ -38,7 +38,7 @@ def tokens_of(text: str, start: Start) -> list[Token]:
 
 
 def _said(text: str, start: Start) -> tuple[list[tuple[str, str]], list[str]]:
-    """What a text says, whatever its layout: its tokens and its comments."""
+    """Return the tokens and comments of a text, without its layout."""
     tokens = [(token.type, "" if token.type in _LAYOUT else str(token)) for token in tokens_of(text, start)]
     if tokens[:1] == [("_NL", "")]:  # blank lines at the start say nothing
         tokens = tokens[1:]
@@ -159,7 +159,7 @@ class _Writer:
             self.line += " "
 
     def _parted(self, token: Token) -> bool:
-        """Whether a blank stands before a token on the same line."""
+        """Return whether a blank stands before a token on the same line."""
         last, sign = self.before[-1], str(token)
         if sign in (",", ")", "]", ":", "?", ".") or last in ("(", "[", ".") or self._is_sign(last):
             return False
@@ -170,11 +170,11 @@ class _Writer:
         return not (".." in (sign, last) and self._in_type())
 
     def _is_sign(self, last: Token) -> bool:
-        """Whether a minus says that a number is negative, not that it is taken away."""
+        """Return whether a minus says that a number is negative, not that it is taken away."""
         return last == "-" and (len(self.before) == 1 or self.before[-2].type not in OPERANDS)
 
     def _in_type(self) -> bool:
-        """Whether `1..3` is written here as a type: after the `:` of a parameter or local, after `->`."""
+        """Return whether `1..3` is written here as a type: after the `:` of a parameter or local, after `->`."""
         words = [str(token) for token in self.before]
         while words and words[-1] not in (":", "->", "(", ","):
             words.pop()

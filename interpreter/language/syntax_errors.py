@@ -98,7 +98,7 @@ SPOKEN = {
 
 
 def misread(text: Text, error: UnexpectedCharacters | UnexpectedToken | CrookedError) -> Diagnostic:
-    """What the parser stumbled over, in the author's words."""
+    """Return the diagnostic for a syntax error, in the author's words."""
     from lark.exceptions import UnexpectedToken
 
     if isinstance(error, CrookedError):
@@ -113,7 +113,7 @@ def reserved(name: str, span: Span) -> Diagnostic:
 
 @cache
 def _symbols() -> dict[str, str]:
-    """What each terminal is to an author: the word or sign itself, or a few words."""
+    """Return the description of each terminal for authors: the word or sign itself, or a few words."""
     return {terminal.name: terminal.pattern.value for terminal in grammar().terminals} | SPOKEN
 
 
@@ -218,7 +218,7 @@ def _no_statement(text: Text, token: Token, start: int) -> Diagnostic | None:
 
 
 def _got_and_want(text: Text, token: Token, start: int, accepted: set[str], opened: int | None) -> Diagnostic:
-    """What was found, what could have stood there, and what mends it where that is known."""
+    """Describe the text found, the allowed continuations, and a fix if one is known."""
     found = SPOKEN[token.type] if _is_end(token) else f"`{token}`"
     span = text.span(start, start + (1 if _is_end(token) else len(token)))
     notes: tuple[Note, ...] = ()
@@ -229,7 +229,7 @@ def _got_and_want(text: Text, token: Token, start: int, accepted: set[str], open
 
 
 def _wanted(token: Token, accepted: set[str]) -> str:
-    """What could have stood there: few words, the likeliest first."""
+    """Describe the allowed continuations in few words, the likeliest first."""
     if "require" in accepted:
         return "`require`"
     if {"let", "move"} <= accepted:
@@ -302,7 +302,7 @@ def code_of(line: str) -> str:
 
 
 def _end_ofcode_of(text: Text, token: Token) -> int:
-    """Where the code ends before a token that ends something: before the comment and blanks that follow it."""
+    """Return the end of the code before a closing token: before the comment and blanks that follow it."""
     whole = text.text.rstrip()
     place = min(token.start_pos or 0, len(whole)) if token.type == "_NL" else len(whole)
     first, line = _line_at(whole, place)

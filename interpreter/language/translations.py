@@ -7,7 +7,20 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from interpreter.language import core as c
 from interpreter.language.model import Model
-from interpreter.language.types import SEAT, Type
+from interpreter.language.types import (
+    SEAT,
+    BagType,
+    CardType,
+    KindType,
+    ListType,
+    PilesType,
+    PileType,
+    RecordType,
+    RoomType,
+    SetType,
+    Type,
+    ZoneType,
+)
 from interpreter.language.walk import descendants
 
 __all__ = ["asked", "sayable", "sayable_in", "unsaid"]
@@ -40,7 +53,7 @@ def sayable(model: Model, boards: Mapping[str, Iterable[str]]) -> dict[str, list
     found |= {event.name: list(event.fields.items()) for event in model.events.values()}
     found |= {name: [] for name in (*model.phases, "round", "game")}
     found |= _OWN_WORDS
-    found |= {f"card.{kind}": [("card", Type("card", kind))] for kind in model.card_kinds}
+    found |= {f"card.{kind}": [("card", CardType(kind))] for kind in model.card_kinds}
     found[f"title.{model.id}"] = []
     members = {kind.name: kind.members for kind in model.kinds.values()}
     for group, names in {**members, "role": tuple(model.roles), "phase": model.phases}.items():
@@ -91,11 +104,11 @@ def _shown(model: Model) -> Iterator[str]:
         yield from (f"boards.{board.name}.{name}" for name, _ in board.columns)
     yield from (f"role.{role.name}" for role in model.roles.values() if role.seats == 1)
     for type_ in dict.fromkeys(_types(model)):
-        if type_.form == "kind":
+        if isinstance(type_, KindType):
             members = {"role": tuple(model.roles), "phase": model.phases}
             known = members.get(type_.name) or model.kinds[type_.name].members
             yield from (f"{type_.name}.{member}" for member in known)
-        if type_.form in ("card", "pile"):
+        if isinstance(type_, CardType | PileType):
             kinds = [type_.name] if type_.name else list(model.card_kinds)
             loose = (kind for kind in kinds if model.card_kinds[kind].key is None or f"card.{kind}" in model.says)
             yield from (f"card.{kind}" for kind in loose)
@@ -117,11 +130,14 @@ def _types(model: Model) -> Iterator[Type]:
             continue
         seen.add(type_)
         yield type_.sure
-        if type_.of is not None:
-            front.append(type_.of)
-        if type_.form == "bag":
-            front.append(Type("kind", type_.name))
-        if type_.form in ("zone", "piles"):
-            front.append(Type("card", type_.name))
-        if type_.form == "record":
-            front.extend(model.records[type_.name].values())
+        match type_:
+            case ListType(of=of) | SetType(of=of) | RoomType(of=of):
+                front.append(of)
+            case BagType(name=name):
+                front.append(KindType(name))
+            case ZoneType(name=name) | PilesType(name=name):
+                front.append(CardType(name))
+            case RecordType(name=name):
+                front.extend(model.records[name].values())
+            case _:
+                pass

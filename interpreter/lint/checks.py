@@ -35,9 +35,8 @@ COMPARING = (twins,)
 
 @dataclass
 class Compositions:
-    """What lint looks at: ``asked`` are those of which something is told, ``every`` has in the same order also those
-    that their rules are compared with. ``told`` are the names of the files that findings must touch, ``skipped`` those
-    of other compositions that have errors."""
+    """Input of lint: compositions to check, and others to compare them with. ``told`` are the names of the files that
+    findings must touch, ``skipped`` those of other compositions that have errors."""
 
     asked: list[Ruleset] = field(default_factory=list)
     every: list[Ruleset] = field(default_factory=list)
@@ -46,7 +45,7 @@ class Compositions:
 
 
 def lint(found: Compositions) -> list[Diagnostic]:
-    """What the checks find, family by family, but for what a comment says is meant."""
+    """Run the checks, family by family, and drop findings that a comment marks as intended."""
     findings = unique(
         finding
         for check in CHECKS
@@ -64,8 +63,8 @@ def _families(rulesets: Iterable[Ruleset]) -> Iterable[list[Ruleset]]:
 
 
 def _is_meant(finding: Diagnostic) -> bool:
-    """Whether the line of a finding, or a comment right above it, says ``# lint: L007`` and a reason. A text may begin
-    with comments: they are above its first line."""
+    """Return whether the line of a finding, or a comment right above it, says ``# lint: L007`` and a reason. A text may
+    begin with comments: they are above its first line."""
     if finding.span is None:
         return False
     lines = finding.span.file.text.split("\n")
@@ -161,7 +160,7 @@ def _beside(forms: Sequence[_Form], asked: Sequence[_Form]) -> list[_Form]:
 
 
 def _is_on(shelf: Shelf, document: Document) -> bool:
-    """Whether a file is the one that rulesets of a shelf have by its id."""
+    """Return whether a file is the one that rulesets of a shelf have by its id."""
     place = shelf.find(document.kind, document.id)
     return place is not None and resolved(place) == resolved(document.path)
 

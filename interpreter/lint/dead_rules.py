@@ -1,4 +1,4 @@
-"""What has no effect: layers that nothing reaches, conditions that are always the same, readings that none tells apart.
+"""Checks for code without effect: dead layers, constant conditions, indistinguishable readings.
 
 In go all compositions of a family; a layer that one of them reaches is in use.
 """
@@ -12,6 +12,7 @@ from interpreter.compiler.unused import reached
 from interpreter.engine.ruleset import Ruleset
 from interpreter.language import core as c
 from interpreter.language.model import Model, RuleLayer
+from interpreter.language.types import KindType
 from interpreter.language.walk import descendants
 
 __all__ = ["constant_tests", "dead_layers", "readings"]
@@ -110,5 +111,5 @@ def _named(model: Model, doubt: str, layers: Iterable[RuleLayer]) -> Iterator[in
     trees.extend(trigger.test for trigger in model.triggers.values() if trigger.test is not None)
     for tree in trees:
         for node in descendants(tree):
-            if isinstance(node, c.Const) and node.type.form == "kind" and node.type.name == doubt:
+            if isinstance(node, c.Const) and isinstance(node.type, KindType) and node.type.name == doubt:
                 yield node.value

@@ -39,7 +39,7 @@ def detours(family: Sequence[Ruleset], told: Collection[str]) -> Iterator[Diagno
 
 
 def _round(ways: Sequence[Way], without: Way) -> int | None:
-    """How long the shortest way between the ends of a link is without it."""
+    """Return the length of the shortest detour around a link."""
     near: dict[int, list[Way]] = {}
     for way in ways:
         if way.link != without.link:

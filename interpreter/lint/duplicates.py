@@ -23,7 +23,7 @@ _Rule = tuple[RuleLayer, tuple[str, ...]]
 
 
 def has_rules(ruleset: Ruleset, told: Collection[str]) -> bool:
-    """Whether something stands in these files that may say what another rule says."""
+    """Return whether something stands in these files that may say what another rule says."""
     return any(layer.span.file.name in told for layer, _ in _layers(ruleset.model))
 
 
@@ -52,7 +52,7 @@ def twins(family: Sequence[Ruleset], told: Collection[str]) -> Iterator[Diagnost
 
 
 def _brings_back(model: Model, layer: RuleLayer, other: RuleLayer) -> bool:
-    """Whether a layer says again what a file between the two has replaced: nothing but a copy can do that."""
+    """Return whether a layer says again what a file between the two has replaced: nothing but a copy can do that."""
     if layer.rule not in model.rules:
         return False
     below = model.rules[layer.rule].layers[: max(0, layer.layer - 1)]

@@ -1,4 +1,4 @@
-"""How things are said: numbers in procedures, locals with a name that means something else, lines that are too long."""
+"""Style checks: magic numbers, shadowed names, long lines."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from interpreter.base.source import Span
 from interpreter.engine.ruleset import Ruleset
 from interpreter.language import core as c
 from interpreter.language.model import Model
+from interpreter.language.types import IntType
 from interpreter.language.walk import descendants
 from interpreter.reading.files import Document
 from interpreter.reading.yaml_layout import WIDTH
@@ -53,7 +54,7 @@ def _amounts(body: object) -> Iterator[c.Const]:
     return (
         node
         for node in nodes
-        if isinstance(node, c.Const) and node.type.form == "int" and _large(node.value) and id(node) not in apart
+        if isinstance(node, c.Const) and isinstance(node.type, IntType) and _large(node.value) and id(node) not in apart
     )
 
 
@@ -116,7 +117,7 @@ def _texts(document: Document) -> Iterator[Span]:
 
 
 def _lines(span: Span) -> Iterator[Span]:
-    """What stands in each line of a piece of a file, without the indentation of the line."""
+    """Return the text of each line of a piece of a file, without indentation."""
     start = span.start
     for line in span.text.split("\n"):
         yield Span(span.file, start + len(line) - len(line.lstrip()), start + len(line.rstrip()))

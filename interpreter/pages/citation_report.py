@@ -1,4 +1,4 @@
-"""How rulebooks are followed, as a page: every statement with how far it is carried out, and what carries it out.
+"""Citation report: every statement of the rulebooks, how far it is implemented, and by what.
 
 In go the statements of a shelf and what :mod:`interpreter.testing.coverage` found of each rulebook; out comes HTML. A
 mark stands beside each colour, so nothing depends on seeing it, and without the script all is shown.
@@ -22,7 +22,7 @@ __all__ = ["STATES", "State", "followed_page", "state_of"]
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """How far a statement is carried out: a word, a sign for it, and what it means."""
+    """Implementation state of a statement: a word, a sign and a description."""
 
     name: str
     sign: str
@@ -60,7 +60,7 @@ filters.addEventListener("input", () => {
 
 
 def state_of(coverage: Coverage, statement: Statement) -> State:
-    """How far a statement is carried out."""
+    """Return the implementation state of a statement."""
     id = statement.id
     cited = id in coverage.cited
     tests = (
@@ -172,7 +172,7 @@ def _statement(coverage: Coverage, statement: Statement, state: State) -> str:
 
 
 def _where(coverage: Coverage, statement: Statement, state: State) -> Iterator[str]:
-    """What carries the statement out, each once, or why nothing need do it."""
+    """Return the parts that implement the statement, each once, or why none is needed."""
     places: dict[tuple[str, str], Citation] = {}
     for citation in coverage.cited.get(statement.id, ()):
         places.setdefault((citation.name, f"{citation.span.file.name}:{citation.span.line}"), citation)

@@ -270,7 +270,7 @@ class _Book:
         yield Facts((((self.titles[0],), (parting.a,)), ((self.titles[1],), (parting.b,))))
 
     def _singly(self) -> Iterator[Section]:
-        """What each difference does by itself."""
+        """Describe the effect of each difference by itself."""
         if self.played is None or not self.played.singly:
             return
         singly = self.played.singly

@@ -22,7 +22,7 @@ from interpreter.engine.values import Names
 from interpreter.kernel.chance import name_hash
 from interpreter.kernel.state import Value
 from interpreter.language.model import Phrase
-from interpreter.language.types import Type
+from interpreter.language.types import LINK, PLACE, SEAT, PieceType, RecordType, RoomType, Type, name_of
 from interpreter.play.table_module import module_builder
 
 __all__ = ["Standalone", "standalone"]
@@ -116,7 +116,7 @@ class _Manifest:
         return self.names.public(value, self.model.settings[name].type)
 
     def _names(self) -> dict[str, Any]:
-        """What the numbers of each form stand for."""
+        """Return the meanings of the numbers of each form."""
         model = self.model
         graph = model.graph
         links = range(2 * len(graph.links)) if graph else range(0)
@@ -129,9 +129,9 @@ class _Manifest:
             "card": [self.names.card(card) for card in range(len(model.cards))],
             "card_kind": [row.kind for row in model.cards],
             "node": [row.name for row in graph.nodes] if graph else [],
-            "place": [self.names.public(i, Type("place")) for i in range(len(graph.places))] if graph else [],
-            "link": [self.names.public(link, Type("link")) for link in links],
-            "piece": [self.names.public(piece, Type("piece")) for piece in range(self.shapes.domains["piece"])],
+            "place": [self.names.public(i, PLACE) for i in range(len(graph.places))] if graph else [],
+            "link": [self.names.public(link, LINK) for link in links],
+            "piece": [self.names.public(piece, PieceType()) for piece in range(self.shapes.domains["piece"])],
             "text": list(self.shapes.texts),
         }
 
@@ -140,7 +140,7 @@ class _Manifest:
         return [
             {
                 "seat": seat,
-                "name": self.names.text(seat, Type("seat")),
+                "name": self.names.text(seat, SEAT),
                 "counts": bool(counts[seat]),
                 "stream": str(streams[seat]),
             }
@@ -152,16 +152,16 @@ class _Manifest:
     def _shape(self, type_: Type) -> dict[str, Any]:
         """A type, as its values lie in memory."""
         shapes = self.shapes
-        found: dict[str, Any] = {"form": type_.form, "words": shapes.words(type_)}
-        if type_.name:
-            found["name"] = type_.name
+        found: dict[str, Any] = {"form": type_.word, "words": shapes.words(type_)}
+        if name := name_of(type_):
+            found["name"] = name
         if type_.optional:
             found["optional"] = True
         if shapes.is_listed(type_):
             found["most"] = shapes.capacity(type_)
             found["of"] = self._shape(shapes.item(type_))
-        elif type_.form in ("record", "room"):
-            names = ["kinds", "capacity"] if type_.form == "room" else list(self.model.records[type_.name])
+        elif isinstance(type_, RecordType | RoomType):
+            names = ["kinds", "capacity"] if isinstance(type_, RoomType) else list(self.model.records[type_.name])
             pairs = zip(names, shapes.fields(type_), strict=True)
             found["fields"] = [{"field": name, **self._shape(field)} for name, field in pairs]
         return found

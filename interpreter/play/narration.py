@@ -11,7 +11,7 @@ from interpreter.engine.game import Game
 from interpreter.engine.views import BoardTable, Line, Spoken, board_of, is_shown, lines_since
 from interpreter.kernel.effects import CHOICE, MARK
 from interpreter.kernel.state import Value
-from interpreter.language.types import Type
+from interpreter.language.types import SEAT
 
 __all__ = ["Narrator", "without_actor", "words_of"]
 
@@ -50,12 +50,12 @@ class Narrator:
             self.forget(game)
 
     def forget(self, game: Game) -> None:
-        """What happened up to now is not told: it was, or has been taken back."""
+        """Skip the events so far: they were told, or have been taken back."""
         self._start, self._told = len(game.state.log), 0
 
 
 def _sealed(log: list[tuple[Any, ...]]) -> bool:
-    """Whether choices wait to be revealed."""
+    """Return whether choices wait to be revealed."""
     waiting = False
     for record in log:
         if record[0] == CHOICE and record[1].ask.sealed:
@@ -67,7 +67,7 @@ def _sealed(log: list[tuple[Any, ...]]) -> bool:
 
 def without_actor(game: Game, actor: int, text: str, language: str) -> str:
     """A line of the log that begins with who does something, without that."""
-    return text.removeprefix(Spoken(game, language).text(actor, Type("seat"))).strip()
+    return text.removeprefix(Spoken(game, language).text(actor, SEAT)).strip()
 
 
 def words_of(game: Game, decision: Decision, code: Code, language: str = "en") -> str:

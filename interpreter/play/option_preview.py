@@ -1,4 +1,4 @@
-"""What an option does first, in the words of the log, as far as it is sure: a price, for who thinks of paying it."""
+"""Option preview: the certain first effect of an option in the words of the log, such as its price."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class Foresight:
         self._unsure = {*hidden_from(game, decision.actor), *chance}
 
     def first(self, code: Code) -> str:
-        """What the first event after a choice will say, without the actor. Nothing where chance, cards that the player
-        may not see, or the end of a turn come before it, or where it cannot be told."""
+        """Return the line of the first event after a choice, without the actor. Nothing where chance, cards that the
+        player may not see, or the end of a turn come before it, or where it cannot be told."""
         tried = self.game.clone()
         try:
             tried.apply(self.decision.option(code))
@@ -39,7 +39,7 @@ class Foresight:
         return without_actor(self.game, actor, line.text, self.language)
 
     def _event(self, tried: Game) -> int | None:
-        """Where the log has the first event, if all before it is known to the player."""
+        """Return the index of the first event in the log, if the player knows everything before it."""
         for at, record in enumerate(tried.state.log):
             if record[0] == NOTE:
                 return at

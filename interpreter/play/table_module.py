@@ -20,7 +20,7 @@ RANDOM = "random"
 
 
 def module_builder(ruleset: Ruleset, table: Table, bots: Sequence[str]) -> tuple[ModuleBuilder, list[dict[int, str]]]:
-    """What builds a module, and for each bot the functions by which it chooses, by the stretch that asks."""
+    """Return the builder of a module, and for each bot its choice functions by stretch."""
     machine, policies = table.machine, policies_for(ruleset)
     builder = ModuleBuilder(machine.program, machine.constants, machine.resets)
     choosing = []

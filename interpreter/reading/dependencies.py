@@ -1,4 +1,4 @@
-"""What reading looked at: files with their bytes, names in folders by a pattern, paths with what they lead to.
+"""Dependencies of a load: files with their bytes, names in folders by a pattern, paths with their targets.
 
 As long as all that is as it was, reading would find the same. Who reads says what it looks at; nothing is noted unless
 somebody asks for it with :func:`noted`.
@@ -24,12 +24,13 @@ MOST_BYTES = 8 * 1024 * 1024
 
 
 def digest(data: bytes) -> str:
-    """What stands for bytes: others have another."""
+    """Return the digest of bytes."""
     return blake2b(data, digest_size=16).hexdigest()
 
 
 class Evidence:
-    """What was found where. ``steady`` as long as nothing was found changed when it was looked at again."""
+    """Observed files, folders and paths. ``steady`` as long as none had changed when it was looked at again. ``steady``
+    as long as nothing was found changed when it was looked at again."""
 
     def __init__(self, found: dict[tuple[str, str], str] | None = None) -> None:
         self.found = found or {}
@@ -44,7 +45,7 @@ class Evidence:
         return {os.path.dirname(path) if what == "names" else path for what, path in self.found}
 
     def holds(self) -> bool:
-        """Whether all is still as it was found."""
+        """Return whether all is still as it was found."""
         return self.steady and all(_LOOKS[what](path) == found for (what, path), found in self.found.items())
 
 

@@ -23,7 +23,7 @@ _OTHER_SEPARATORS = re.compile(r"[,;\t]| {2,}")
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What stands between two ``|``, without the spaces around it. An empty cell has a place of one character."""
+    """Cell between two ``|``, without the spaces around it. An empty cell has a place of one character."""
 
     text: str
     span: Span = field(repr=False)

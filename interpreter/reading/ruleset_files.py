@@ -1,4 +1,4 @@
-"""Which files a ruleset is made of, as far as their headers and names tell: nothing is composed or checked."""
+"""Files of a ruleset, by their headers and names, without composing or checking."""
 
 from __future__ import annotations
 
@@ -57,14 +57,14 @@ def ids_of(shelf: Shelf, ruleset: Document, *wanted: str) -> set[tuple[str, str]
 
 
 def can_have(here: Collection[str], overlay: Document) -> bool:
-    """Whether what is made of the files with these ids, and lacks the overlay, can have it."""
+    """Return whether what is made of the files with these ids, and lacks the overlay, can have it."""
     over, not_with = ({scalar.text for scalar in words(overlay.root.get(key))} for key in ("over", "not_with"))
     apart = not_with | undefined_with(overlay)
     return overlay.id not in here and not over.isdisjoint(here) and apart.isdisjoint(here)
 
 
 def _named(document: Document) -> Iterator[tuple[str, str]]:
-    """What a file names: the parts of a ruleset, what an edition extends, what a family or library uses."""
+    """Return the files that a file names: parts of a ruleset, extended editions, used libraries."""
     root = document.root
     if document.kind == "ruleset":
         for key, kind in _PARTS.items():
@@ -76,6 +76,6 @@ def _named(document: Document) -> Iterator[tuple[str, str]]:
 
 
 def players_of(documents: list[Document]) -> PlayerRange:
-    """How many may play: what all the files allow."""
+    """Return the number of players that all files allow."""
     given = [found for document in documents if (found := player_range(document.root.get("players"))) is not None]
     return PlayerRange(max((found.low for found in given), default=1), min((found.high for found in given), default=12))

@@ -24,7 +24,7 @@ def unsaved(texts: Mapping[Path, str]) -> Iterator[None]:
 
 
 def unsaved_bytes(path: str | os.PathLike[str]) -> bytes | None:
-    """What stands for a file, as bytes; nothing where the file itself does."""
+    """Return the unsaved text of a file as bytes; nothing if the saved file is current."""
     texts = _now.get()
     text = texts.get(Path(os.path.abspath(path))) if texts else None
     return None if text is None else text.encode("utf-8", "replace")

@@ -48,7 +48,7 @@ def lay_out_table(text: str) -> str:
 
 
 def comment_column(line: str, column: int) -> int:
-    """Where a comment behind a line begins: where it was, but two blanks behind what stands before it."""
+    """Return the column of a trailing comment: as before, but at least two blanks after the code."""
     return max(len(line) + 2, column)
 
 
@@ -63,7 +63,7 @@ def _padded(cell: str, width: int) -> str:
 
 
 def _width(text: str) -> int:
-    """How many columns a text takes on a screen."""
+    """Return the width of a text in columns of a screen."""
     from unicodedata import combining, east_asian_width
 
     return sum(0 if combining(char) else 2 if east_asian_width(char) in "WF" else 1 for char in text)
@@ -155,7 +155,7 @@ class _Writer:
         self.last, self.keyed = name, False
 
     def _column(self, name: str) -> int:
-        """Where a token stands that begins a line."""
+        """Return the column of a token that begins a line."""
         if name in ("DocumentStart", "DocumentEnd", "Directive"):
             return 0
         if self.brackets or name in ("FlowSequenceEnd", "FlowMappingEnd"):
@@ -168,7 +168,7 @@ class _Writer:
         return self.base.written + STEP
 
     def _continued(self) -> int:
-        """Where a line goes on that was begun: a step for each line with a bracket that is still open."""
+        """Return the indentation of a continuation line: a step for each line with an open bracket."""
         return self.base.written + STEP * max(1, len(set(self.brackets)))
 
     # -- scalars
@@ -240,7 +240,7 @@ class _Writer:
         self.keeps = False
 
     def _blanks(self, name: str) -> str:
-        """What stands between two tokens on one line."""
+        """Return the text between two tokens on one line."""
         if self.last in ("FlowSequenceStart", "FlowMappingStart"):
             return ""
         if name == "Value":

@@ -31,7 +31,19 @@ from interpreter.engine.sight import may_see, veils
 from interpreter.engine.table import Table
 from interpreter.engine.values import Names
 from interpreter.kernel.state import Value
-from interpreter.language.types import Type
+from interpreter.language.types import (
+    LINK,
+    NODE,
+    PLACE,
+    BagType,
+    BoolType,
+    CardHolderType,
+    CardType,
+    RecordType,
+    RoomType,
+    TextType,
+    Type,
+)
 
 __all__ = ["Entry", "Space", "loaded", "space_of"]
 
@@ -127,7 +139,7 @@ class Space:
         value = at + digit.low
         if value == NONE and digit.type.optional:
             return "none"
-        if digit.type.form == "bool":
+        if isinstance(digit.type, BoolType):
             return "true" if value else "false"
         public = self.names.public(value, digit.type.sure)
         return json.dumps(public, ensure_ascii=False) if isinstance(public, dict) else str(public)
@@ -192,9 +204,10 @@ class Space:
         group = self.ruleset.model.groups.get(part.of)
         owner = group.owner if group is not None else "card" if part.of == "location" else ""
         if owner in ("place", "link"):
-            return " ".join(str(word) for word in self.names.public(number, Type(owner)).values())
+            type_ = PLACE if owner == "place" else LINK
+            return " ".join(str(word) for word in self.names.public(number, type_).values())
         if owner == "node":
-            return str(self.names.public(number, Type(owner)))
+            return str(self.names.public(number, NODE))
         if owner == "card":
             return self._card(number)
         return str(number)
@@ -210,9 +223,9 @@ class Space:
 
     def _suffixes(self, type_: Type) -> list[str]:
         shapes = self.shapes
-        if type_.form == "text":
+        if isinstance(type_, TextType):
             return []
-        if type_.form in ("zone", "piles"):
+        if isinstance(type_, CardHolderType):
             return [".count"]
         if shapes.is_scalar(type_):
             return [""]
@@ -222,17 +235,21 @@ class Space:
             if found is None:
                 return [".count"]
             return [".count", *(f".at({self._thing(number, item)})" for number in range(found[0], sum(found)))]
-        if type_.form == "bag":
+        if isinstance(type_, BagType):
             return [f".{member}" for member in self.names.members(type_.name)]
-        named = ["kinds", "capacity"] if type_.form == "room" else list(self.ruleset.model.records[type_.name])
+        named = ["kinds", "capacity"] if isinstance(type_, RoomType) else self._fields(type_)
         return [
             f".{name}{suffix}"
             for name, field in zip(named, shapes.fields(type_), strict=True)
             for suffix in self._suffixes(field)
         ]
 
+    def _fields(self, type_: Type) -> list[str]:
+        assert isinstance(type_, RecordType)
+        return list(self.ruleset.model.records[type_.name])
+
     def _thing(self, number: int, type_: Type) -> str:
-        if type_.form == "card":
+        if isinstance(type_, CardType):
             return self._card(number)
         public = self.names.public(number, type_.sure)
         return " ".join(map(str, public.values())) if isinstance(public, dict) else str(public)

@@ -25,7 +25,7 @@ LIMIT = 15.0
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """What is measured. ``sort``: a `speed` (more is better), a `time` or `size` (less is better), or a `count`
+    """Benchmark figure. ``sort``: a `speed` (more is better), a `time` or `size` (less is better), or a `count`
     (neither is). ``scale`` leads from seconds and bytes to the unit that is shown."""
 
     title: str

@@ -1,4 +1,4 @@
-"""How sure numbers are that come from games: intervals in which the true ones lie with 95 % confidence."""
+"""Confidence intervals of numbers from games, at 95 %."""
 
 from __future__ import annotations
 
@@ -47,7 +47,8 @@ def _by_halves(freedom: int) -> float:
 
 
 def _within(reach: float, freedom: int) -> float:
-    """How much of Student's distribution lies within so many standard errors: a finite sum for whole degrees."""
+    """Return the probability mass of Student's distribution within so many standard errors: a finite sum for whole
+    degrees."""
     angle = atan(reach / sqrt(freedom))
     odd = freedom % 2
     term = cos(angle) if odd else 1.0

@@ -83,7 +83,7 @@ def _met(measure: Measure, rows: Sequence[Row], seats: range) -> list[Of]:
 
 
 def _once(measure: Measure, row: Row, of: Of) -> int | None:
-    """What was taken of a thing in a game: the last at moments, the first at events, all where it sums."""
+    """Return the value of a subject in a game: the last at moments, the first at events, or the sum."""
     if measure.event is not None and not measure.sums:
         return next((taken.value for taken in row.taken.get(measure.name, ()) if taken.of == of), None)
     return final(measure, row).get(of)
@@ -113,7 +113,7 @@ def _seat_rows(names: list[str], columns: list[tuple[Measure, Of]], rows: Iterab
 
 
 def _by_seat(measure: Measure, of: Of, row: Row) -> Callable[[int, int], int | None]:
-    """What a measure came to for a seat in a round; of several things of the seat, all together."""
+    """Return the value of a measure for a seat in a round; the sum over several subjects of the seat."""
     taken = row.taken.get(measure.name, ())
     place = measure.seat
     if place is None:

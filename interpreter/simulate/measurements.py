@@ -1,4 +1,4 @@
-"""What is measured in a game: the numbers that the `measures` of its ruleset take.
+"""Measurements of a game: the numbers of its ruleset's `measures`.
 
 A game that a module plays whole is measured there (:mod:`interpreter.compiler.build.measure_functions`), and what comes
 back is unpacked when somebody looks at it: :class:`Packed`. Of any other game the log is read, which knows what each
@@ -21,6 +21,7 @@ from interpreter.engine.values import Names
 from interpreter.kernel.effects import MARK, MOVE, NOTE, PUT, has_ended, put_back
 from interpreter.kernel.state import State, Value
 from interpreter.language.model import Measure, Model
+from interpreter.language.types import BoolType, IntType
 
 __all__ = ["Packed", "Taken", "reading", "taken"]
 
@@ -68,14 +69,14 @@ class Packed(Mapping[str, list[Taken]]):
 
 
 def reading(whole: Whole, model: Model, names: Names) -> Facts:
-    """How to read what a module took."""
+    """Return the decoder of a module's measurements."""
     parts = []
     for measure in model.measures:
         found = []
         for part in whole.parts(measure):
             known = None
-            if part.type.form != "int":
-                values = (bool(n) if part.type.form == "bool" else n for n in range(whole.domain(part)))
+            if not isinstance(part.type, IntType):
+                values = (bool(n) if isinstance(part.type, BoolType) else n for n in range(whole.domain(part)))
                 known = (None, *(names.public(value, part.type) for value in values))
             found.append((part.shift, part.mask, part.low, known))
         parts.append(tuple(found))
@@ -117,7 +118,7 @@ _gauges: WeakKeyDictionary[CompiledMachine, Gauges] = WeakKeyDictionary()
 
 
 def _gauges_of(machine: CompiledMachine, model: Model) -> Gauges:
-    """What is to be taken at a moment, and what when an event happens; the same for all games of a table."""
+    """Return the gauges of each moment and event; the same for all games of a table."""
     known = _gauges.get(machine)
     if known is not None:
         return known

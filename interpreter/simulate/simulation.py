@@ -71,11 +71,11 @@ class Row:
         )
 
     def counts(self, seat: int) -> bool:
-        """Whether a seat can win; one that the rules play may only stand in the way. Without an end all can."""
+        """Return whether a seat can win; one that the rules play may only stand in the way. Without an end all can."""
         return not self.places or bool(self.places[seat])
 
     def share(self, seat: int) -> float:
-        """What a seat has of the win: all, a part that it shares, or nothing."""
+        """Return a seat's share of the win: all, a part, or nothing."""
         return 1 / self.places.count(1) if self.places and self.places[seat] == 1 else 0.0
 
 
@@ -132,7 +132,7 @@ class WholeGames:
 
     @property
     def reading(self) -> Facts:
-        """How to read what was measured in the games that were played last."""
+        """Return the decoder of the games that were played last."""
         assert self._reading is not None
         return self._reading[1]
 

@@ -1,4 +1,4 @@
-"""What many games come to, as plain data: how long they are, who wins them, and what the ruleset's measures took."""
+"""Summary of many games as plain data: lengths, winners and measures."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from interpreter.compiler.wasm.whole_games import CURVE, FINAL, MET, TABLE, wanted
 from interpreter.engine.ruleset import Ruleset
 from interpreter.language.model import Measure, MeasureKey
-from interpreter.language.types import Type
+from interpreter.language.types import SEAT, SeatType
 from interpreter.simulate.confidence import share_interval
 from interpreter.simulate.simulation import Row
 from interpreter.simulate.totals import Of, Spread, Totals
@@ -60,7 +60,7 @@ def _by_measure(totals: Totals) -> defaultdict[str, Numbers]:
 
 
 def seat_names(bots: Sequence[str], places: Iterable[tuple[int, ...]]) -> list[str]:
-    """Who plays each seat: the bots, then the rules those seats that count though nobody plays them."""
+    """Return the name of each seat's player: the bots, then seats that the rules play."""
     beside = next((each[len(bots) :] for each in places if each), ())
     return [*bots, *("rules" for place in beside if place)]
 
@@ -161,10 +161,10 @@ def together(tables: dict[str, Any]) -> list[list[str]]:
 
 
 def _about(ruleset: Ruleset, keys: Sequence[MeasureKey], of: Of) -> dict[str, Any]:
-    """What a line is about, for programs and in words."""
-    seat = Type("seat")
+    """Return the subject of a line, for programs and in words."""
+    seat = SEAT
     words = (
-        ruleset.names.text(part, seat) if key.type.form == "seat" else str(part).replace("_", " ")
+        ruleset.names.text(part, seat) if isinstance(key.type, SeatType) else str(part).replace("_", " ")
         for key, part in zip(keys, of, strict=True)
     )
     return {"of": dict(zip((key.name for key in keys), of, strict=True)), "name": ", ".join(words)}

@@ -1,4 +1,4 @@
-"""How fast a ruleset is played: games and decisions a second, and what copies, undo, set-up and loading cost.
+"""Throughput of a ruleset: games and decisions a second, and the cost of copies, undo, set-up and loading.
 
 Games are played by one policy on all seats, in two loops: the package's own, which reads options as codes, and one over
 :attr:`Game.decision` and :meth:`Game.apply`. Both keep all records. Python's search for cycles of objects is off
@@ -62,7 +62,7 @@ print(spent, held(ruleset, players, sys.argv[3], settings))
 
 @dataclass(frozen=True, slots=True)
 class Speed:
-    """What was measured in so many seconds. ``repeated``: decisions that the plain form had to do again."""
+    """Throughput measured in so many seconds. ``repeated``: decisions that the plain form had to do again."""
 
     games: int
     decisions: int
@@ -119,7 +119,7 @@ class Subject:
 
     @property
     def title(self) -> str:
-        """What is measured, in words: the ruleset with what was added and set."""
+        """Return the title of a measurement: the ruleset with its additions and settings."""
         added = [*self.overlays, *(f"{name}={value}" for name, value in self.settings.items())]
         return f"{self.ruleset.id} with {', '.join(added)}" if added else self.ruleset.id
 

@@ -1,4 +1,4 @@
-"""What many games come to: totals, which can be added, so that nobody has to keep the games.
+"""Totals of many games: they can be added, so that games need not be kept.
 
 A module sums up the games that it plays whole; those of the plain form are added one after another.
 """
@@ -27,7 +27,7 @@ TOLD = 0.5
 
 
 class Spread:
-    """How often a thing was met, how many numbers there are, what they come to, and the least and the greatest."""
+    """Distribution of a number: occurrences, count, sum, least and greatest."""
 
     __slots__ = ("count", "least", "most", "times", "total")
 
@@ -37,7 +37,7 @@ class Spread:
         self.most: int | None = None
 
     def add(self, times: int, count: int, total: int, least: int | None, most: int | None) -> None:
-        """What was met so often, and its numbers."""
+        """Add occurrences and their numbers."""
         self.times += times
         if count:
             assert least is not None
@@ -60,8 +60,8 @@ class Spread:
 
 
 class Totals:
-    """What games come to. ``places`` counts how they ended, ``keys`` are the sums of what ranked seats, by seat and
-    place of the key, ``numbers`` what measures took."""
+    """Totals of games. ``places`` counts how they ended, ``keys`` are the sums of what ranked seats, by seat and place
+    of the key, ``numbers`` what measures took."""
 
     def __init__(self) -> None:
         self.games = self.decisions = self.free = 0
@@ -119,7 +119,7 @@ class Totals:
             self.add_taken(measure, row)
 
     def add_taken(self, measure: Measure, row: Row) -> None:
-        """What a measure took in one game, of which nothing else is added."""
+        """Add the values of one measure in one game."""
         is_curve, is_final, is_table = wanted(measure)
         name, numbers = measure.name, row.taken.get(measure.name, ())
         if is_curve:
@@ -149,7 +149,7 @@ def _unowned(measure: Measure, of: Of) -> Of:
 
 
 def by_round(measure: Measure, taken: Iterable[Taken]) -> dict[tuple[Of, int], int | None]:
-    """What was taken last of each thing in each round, or all of the round together where it sums."""
+    """Return the value of each subject in each round: the last, or the sum."""
     found: dict[tuple[Of, int], int | None] = {}
     for each in taken:
         found[each.of, each.round] = _with(measure, found.get((each.of, each.round)), each.value)
@@ -165,7 +165,7 @@ def final(measure: Measure, row: Row) -> dict[Of, int | None]:
 
 
 def _with(measure: Measure, before: int | None, value: int | None) -> int | None:
-    """What a number that is taken comes to beside those before it: where the measure sums, none adds nothing."""
+    """Return a new value of a measure: the sum, or the number itself."""
     if measure.sums and before is not None:
         return before + (value or 0)
     return value

@@ -63,7 +63,7 @@ class WorkersLost(Exception):
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to be played, as it is told to workers. ``digest`` is that of the ruleset: theirs must be the same."""
+    """Job description for workers. ``digest`` is that of the ruleset: theirs must be the same."""
 
     ruleset: str
     overlays: tuple[str, ...]
@@ -75,7 +75,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Batch(Generic[R]):
-    """What came back: rows, of so many games, and the seed of a game in which a rule failed."""
+    """Batch of results: rows, number of games, and the seed of a game in which a rule failed."""
 
     rows: list[R]
     games: int
@@ -101,7 +101,7 @@ class Crew:
 
 
 def cores() -> int:
-    """How many processors this process may use."""
+    """Return the number of processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return max(1, len(os.sched_getaffinity(0)))
     return os.cpu_count() or 1
@@ -231,7 +231,7 @@ def summed(
     alone: float = 0.0,
     stopped: Callable[[], bool] = bool,
 ) -> Iterator[list[Totals]]:
-    """What they come to, some at a time."""
+    """Yield sums of several results at a time."""
     here = _summing(WholeGames(ruleset, bots_of(plan.bots, ruleset, plan.players, commands=True)), plan)
     return shared(here, partial(sum_batch, plan), seeds, crew, alone, stopped)
 

@@ -48,7 +48,7 @@ class Waiver:
 
 @dataclass(frozen=True)
 class Coverage:
-    """How far rulesets follow a rulebook. ``proved`` is known only where things were made wrong to see it."""
+    """Coverage of a rulebook by rulesets. ``proved`` is known only where things were made wrong to see it."""
 
     rulebook: str
     rulesets: tuple[str, ...]
@@ -116,7 +116,7 @@ def check_waivers(waivers: Iterable[Waiver], statements: dict[str, Statement]) -
 
 
 def is_counted(statement: Statement) -> bool:
-    """Whether a ruleset is expected to follow a statement: of components, those with a number."""
+    """Return whether a ruleset is expected to follow a statement: of components, those with a number."""
     if statement.kind == "component":
         return any(char.isdigit() for char in statement.text)
     return statement.kind in COUNTED
@@ -143,7 +143,7 @@ def own_rulebooks(shelf: Shelf) -> set[str]:
 
 
 def cover(rulebook: str, rulesets: list[Ruleset], shelf: Shelf, *, mutate: bool = False) -> Coverage:
-    """What rulesets follow of a rulebook. ``mutate``: also what scenarios prove, which takes its time."""
+    """Compute the coverage of a rulebook. ``mutate``: also what scenarios prove, which takes its time."""
     from interpreter.testing.suite import suite_of
 
     statements = statements_of(shelf)

@@ -30,7 +30,7 @@ READ = ("tables", "settings", "interpretations")
 
 
 def is_watched(citation: Citation, model: Model) -> bool:
-    """Whether it can come into play or not: what the set-up of every game uses does, whatever is played."""
+    """Return whether it can come into play or not: what the set-up of every game uses does, whatever is played."""
     if citation.section == "tables":
         measure = descendants(model.graph.measure) if model.graph is not None and model.graph.measure else ()
         in_lengths = any(isinstance(node, c.TableCell) and node.table == citation.name for node in measure)
@@ -41,7 +41,7 @@ def is_watched(citation: Citation, model: Model) -> bool:
 
 
 def key_of(citation: Citation) -> str:
-    """What it is noted by: its section and place, which are the same in all rulesets that hold it."""
+    """Return the key under which a node is recorded: section and position, equal in all rulesets."""
     return f"{citation.section} {citation.span}"
 
 

@@ -20,7 +20,28 @@ from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.table import default_settings, set_table
 from interpreter.language import core as c
 from interpreter.language.model import GraphDecl, Group, Model, Role, RuleLayer, Table
-from interpreter.language.types import BOOL, INT, NOTHING, Type
+from interpreter.language.types import (
+    BOOL,
+    INT,
+    NOTHING,
+    BagType,
+    BoolType,
+    CardHolderType,
+    CardType,
+    CollectionType,
+    HolderType,
+    IntType,
+    KindType,
+    NodeType,
+    PlaceType,
+    PoolType,
+    RecordType,
+    RoomType,
+    SeatType,
+    SetType,
+    TokenHolderType,
+    Type,
+)
 from interpreter.language.walk import rewritten
 from interpreter.testing.running import run_scenario
 from interpreter.testing.scenarios import Checked
@@ -72,7 +93,7 @@ def _noticed(ruleset: Ruleset, mutant: Mutant, scenarios: list[Checked], wanted:
 
 
 def _can_be_set(ruleset: Ruleset) -> bool:
-    """Whether there is a game at all: a mutant that fits no table would be noticed by every scenario."""
+    """Return whether there is a game at all: a mutant that fits no table would be noticed by every scenario."""
     program = replace(ruleset.program, model=ruleset.model)
     try:
         set_table(program, ruleset.players.usual, default_settings(ruleset.model))
@@ -151,8 +172,8 @@ def _of_phase(model: Model, name: str) -> Iterator[Mutant]:
 
 
 def _of_part(extent: Span) -> Iterator[Mutant]:
-    """What a file says of a decision that a rule of another file asks: its alternatives, conditions and statements are
-    not there, or have other numbers."""
+    """Return mutants of a file's additions to a decision of another file: without its alternatives, conditions and
+    statements, or with other numbers."""
 
     def is_part(node: Any) -> bool:
         span = getattr(node, "span", None)
@@ -240,18 +261,18 @@ def _defaults(type_: Type, model: Model) -> list[Any]:
     """Values that a blank rule of a type may give; none where there is nothing to choose from."""
     if type_.optional:
         return [None]
-    match type_.form:
-        case "bool":
+    match type_:
+        case BoolType():
             return [False, True]
-        case "list" | "set":
+        case CollectionType():
             return [()]
-        case "bag":
+        case BagType():
             return [(0,) * len(model.kinds[type_.name].members)]
-        case "room":
+        case RoomType():
             return [((), 0)]
-        case "int" | "kind" | "card" | "seat" | "node" | "place":
+        case IntType() | KindType() | CardType() | SeatType() | NodeType() | PlaceType():
             return [0]
-        case "record":
+        case RecordType():
             parts = [_defaults(part, model) for part in model.records[type_.name].values()]
             return [tuple(values[0] for values in parts)] if all(parts) else []
         case _:
@@ -314,7 +335,7 @@ def _of_block(model: Model, name: str) -> Iterator[Mutant]:
 def _shifted_table(model: Model, name: str, by: int) -> Table:
     """Numbers larger or smaller by one, members the next ones of their kind, sets empty."""
     table = model.tables[name]
-    kind = model.kinds.get(table.gives.name) if table.gives.form == "kind" else None
+    kind = model.kinds.get(table.gives.name) if isinstance(table.gives, KindType) else None
     members = len(kind.members) if kind is not None else 0
     return replace(table, cells={key: _other_cell(value, by, members) for key, value in table.cells.items()})
 
@@ -333,13 +354,14 @@ def _of_group(group: Group, model: Model) -> Iterator[Mutant]:
 
     if group.start is not None and (start := _other_start(group.start, group.type, model)) != group.start:
         yield mutant("starts otherwise", replace(group, start=start))
-    if group.starts == "rest":
-        yield Mutant("one more of each", lambda model: _more_tokens(model, group.type.name))
+    if group.starts == "rest" and isinstance(group.type, TokenHolderType):
+        token = group.type.name
+        yield Mutant("one more of each", lambda model: _more_tokens(model, token))
     if group.order not in ("kept", "free"):
         yield mutant("in no order", replace(group, order="kept", rank=None))
     if group.seen != "everyone":
         yield mutant("seen by everyone", replace(group, seen="everyone"))
-    elif group.type.form in ("zone", "piles", "pool") or not group.type.is_holder:
+    elif isinstance(group.type, CardHolderType | PoolType) or not isinstance(group.type, HolderType):
         yield mutant("hidden", replace(group, seen="owner" if group.owner == "seat" else "no one"))
     if group.top_shows is not None:
         yield mutant("with hidden backs", replace(group, top_shows=None))
@@ -360,10 +382,11 @@ def _of_role(role: Role) -> Iterator[Mutant]:
 def _other_start(start: c.Expression, type_: Type, model: Model) -> c.Expression:
     """Numbers one larger; of a bag one less of each kind, as there may be no more; something in place of nothing."""
     if isinstance(start, c.Const) and start.value is None:
-        cards = [number for number, row in enumerate(model.cards) if type_.name in ("", row.kind)]
-        values = cards if type_.form == "card" else _defaults(type_.sure, model)
+        values = _defaults(type_.sure, model)
+        if isinstance(type_, CardType):
+            values = [number for number, row in enumerate(model.cards) if type_.name in ("", row.kind)]
         return replace(start, value=values[0], type=type_.sure) if values else start
-    if isinstance(start, c.Const) and start.type.form == "bag":
+    if isinstance(start, c.Const) and isinstance(start.type, BagType):
         return replace(start, value=tuple(max(0, number - 1) for number in start.value))
     return _shifted(start, 1)
 
@@ -382,9 +405,9 @@ def _more_tokens(model: Model, name: str) -> Model:
 
 def _of_cards(model: Model, kind: str) -> Iterator[Mutant]:
     if kind in model.card_kinds:
-        yield Mutant("other numbers", lambda model: _other_cards(model, kind, "int"))
-        yield Mutant("other members", lambda model: _other_cards(model, kind, "kind"))
-        yield Mutant("empty sets", lambda model: _other_cards(model, kind, "set"))
+        yield Mutant("other numbers", lambda model: _other_cards(model, kind, IntType))
+        yield Mutant("other members", lambda model: _other_cards(model, kind, KindType))
+        yield Mutant("empty sets", lambda model: _other_cards(model, kind, SetType))
         yield Mutant("one card more", lambda model: _more_cards(model, kind))
 
 
@@ -398,7 +421,7 @@ def _more_cards(model: Model, kind: str) -> Model:
     return replace(model, cards=[*model.cards, replace(row, key=key, values=values, copies=1)])
 
 
-def _other_cards(model: Model, name: str, form: str) -> Model:
+def _other_cards(model: Model, name: str, form: type[Type]) -> Model:
     """Cards with numbers one larger, except those that tell them apart, with the next members of kinds, or with empty
     sets."""
     kind = model.card_kinds[name]
@@ -407,8 +430,8 @@ def _other_cards(model: Model, name: str, form: str) -> Model:
         type_ = kind.attributes.get(attribute)
         if attribute == kind.key or type_ is None or value is None:
             return value
-        members = model.kinds[type_.name].members if type_.form == "kind" and type_.name in model.kinds else ()
-        return _other_cell(value, 1, len(members)) if type_.form == form else value
+        members = model.kinds[type_.name].members if isinstance(type_, KindType) and type_.name in model.kinds else ()
+        return _other_cell(value, 1, len(members)) if isinstance(type_, form) else value
 
     cards = [
         replace(row, values={key: other(key, value) for key, value in row.values.items()}) if row.kind == name else row

@@ -1,4 +1,4 @@
-"""What of the rules play reaches: games by bots at all tables of some rulesets, and scenarios for what they miss.
+"""Coverage by play: rules that bots exercise at all tables of some rulesets, and scenarios for the rest.
 
 A game is played by its bots at full speed, and its choices are made again in a copy of the ruleset that is watched
 (:mod:`interpreter.testing.instrumentation`). Game number i has the seed i and is played at table i, at the first again
@@ -54,7 +54,7 @@ class _Form:
 
 @dataclass(frozen=True)
 class _Table:
-    """Where games are played: with so many people, settings and bots."""
+    """Table for coverage games: number of players, settings and bots."""
 
     form: _Form
     settings: Mapping[str, Any]
@@ -82,7 +82,7 @@ def reached(
     games: int,
     counted: Callable[[Sequence[int]], Iterable[int]] = iter,
 ) -> Reached:
-    """What of a rulebook so many games reach; ``counted`` gives their numbers, and may watch how far they are.
+    """Return the parts of a rulebook that so many games exercise.
 
     Raises :class:`RuleFailure` for a game that fails.
     """
@@ -132,7 +132,7 @@ def _tables(form: _Form) -> Iterator[_Table]:
 
 
 def _settings(ruleset: Ruleset) -> Iterator[dict[str, Any]]:
-    """What is set: nothing, and then how many seats a role has whose number is a setting."""
+    """Return the settings to play: none, and each number of seats that a setting counts."""
     yield {}
     for role in ruleset.model.roles.values():
         if role.setting is not None:
@@ -140,7 +140,7 @@ def _settings(ruleset: Ruleset) -> Iterator[dict[str, Any]]:
 
 
 def _shown(forms: Iterable[_Form], missing: set[str], suite: Suite, found: set[str]) -> dict[str, str]:
-    """What is missing and comes into play in a scenario, with the first one in which it does."""
+    """Return the missing parts that a scenario exercises, with the first such scenario."""
     shown: dict[str, str] = {}
     for form in forms:
         for checked in suite.bound(form.ruleset):

@@ -101,7 +101,7 @@ def file_with(text: str, id: str, item: str) -> str:
 
 
 def checked(recording: Recording, text: str, path: Path) -> Iterable[Failure]:
-    """What is wrong with the last scenario of a file, which the recording has become. Raises :class:`RulesetError`."""
+    """Check the last scenario of a file, which the recording has become. Raises :class:`RulesetError`."""
     document, found = read_document(SourceFile(path.as_posix(), text), path)
     scenarios, wrong = read_scenarios(document) if document is not None else ([], [])
     if found or wrong or not scenarios:

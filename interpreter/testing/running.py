@@ -55,7 +55,7 @@ class Failure:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of running a scenario with a ruleset."""
+    """Result of running a scenario with a ruleset."""
 
     scenario: Scenario
     ruleset: str
@@ -161,7 +161,7 @@ def _asked(game: Game) -> str:
 
 
 def _waits(game: Game) -> tuple[str, ...] | None:
-    """Where the set-up still asks somebody, so that nothing that is given lies there, what can be done about it."""
+    """Return help if the set-up still asks somebody, so that given facts do not apply yet."""
     stretches, frame, model = game.ruleset.program.stretches, game.state.frame, game.ruleset.model
     while frame is not None:
         index, _, frame, _ = frame
@@ -173,7 +173,7 @@ def _waits(game: Game) -> tuple[str, ...] | None:
 
 
 def _choice(game: Game, checked: Checked, move: Move) -> dict[str, Any]:
-    """What a move chooses now, with values that are worked out. Raises :class:`RuleFailure`."""
+    """Return the choice of a move, with its values computed. Raises :class:`RuleFailure`."""
     choice = dict(move.choice)
     for name, text in move.texts:
         value, size = checked.values[text.span]
@@ -197,8 +197,7 @@ def _made(game: Game, checked: Checked, move: Move, number: int) -> Failure | No
 
 
 def _unsound(game: Game, checked: Checked) -> Iterator[Failure]:
-    """What is wrong with the game before and after the last choice, which may also be refused, and on so many choices
-    by chance, or until the phase ends that play began with."""
+    """Check the soundness of the game around the last choice, and during further random choices."""
     scenario = checked.scenario
     draw = drawing(scenario.seed, "scenario")
     examiner = Examiner(game, draw, thorough=True, compares=False)
@@ -247,7 +246,8 @@ def _refused(game: Game, checked: Checked, refusal: Refusal) -> Iterator[Failure
 
 
 def _rightly(error: IllegalMove, refusal: Refusal, ruleset: Ruleset, waits: tuple[str, ...] = ()) -> Iterator[Failure]:
-    """Whether a choice was refused by a rule, the one that is named, with the statements named of its own books."""
+    """Return whether a choice was refused by a rule, the one that is named, with the statements named of its own
+    books."""
     if not error.reasons:
         yield Failure(f"this is refused by no rule: {error}", refusal.move.span, waits)
         return
@@ -292,7 +292,7 @@ def _holds(game: Game, line: Scalar, condition: c.Expression, size: int) -> Iter
 
 
 def _seen(game: Game, sight: Sight, value: c.Expression, size: int) -> Iterator[Failure]:
-    """Whether a seat sees something, or it is hidden from it."""
+    """Return whether a seat sees something, or it is hidden from it."""
     text = " ".join(sight.text.text.split())
     if sight.seat not in game.machine.constants.seats:
         yield Failure(f"there is no seat {sight.seat}", sight.text.span)

@@ -187,7 +187,7 @@ def _trees(scenario: Scenario) -> Iterator[n.Node]:
     """The texts of a scenario that can be read."""
 
     def quiet(diagnostic: Diagnostic) -> None:
-        """What cannot be read is told where the scenario is checked."""
+        """Ignore unreadable text: it is reported when the scenario is checked."""
 
     found: list[n.Node | None] = [parsed(scenario.given, parse_procedure, quiet)]
     found.extend(condition_of(line, quiet) for line in scenario.then)
@@ -251,7 +251,7 @@ def _move(item: Mapping, also: tuple[str, ...] = ()) -> Move:
 
 
 def worked_out(value: Value) -> bool:
-    """Whether a value of a choice is the value of an expression: `= 2 * limit`."""
+    """Return whether a value of a choice is the value of an expression: `= 2 * limit`."""
     return isinstance(value, Scalar) and value.text.startswith("=")
 
 
@@ -302,7 +302,7 @@ class _Texts:
         self.helpers = {layer.id: layer for layer in layers}
 
     def given(self) -> dict[str, RuleLayer]:
-        """What is given as a procedure that begins with the set-up, and the blocks that it keeps for later."""
+        """Build the procedure of the given facts, which begins with the set-up, and the blocks that it delays."""
         span = self.scenario.span
         model = replace(self.model, blocks={})
         start = c.CallRule(model.setup, (), type=NOTHING, span=span)

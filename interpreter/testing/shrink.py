@@ -178,7 +178,7 @@ def _given(first: Game, moment: Moment) -> tuple[str, ...]:
 
 
 def _shows(draft: _Draft, finding: Finding) -> bool:
-    """Whether the scenario fails by the same trouble."""
+    """Return whether the scenario fails by the same trouble."""
     scenario = _read(draft.text("draft"))
     checked, _ = check_scenario(scenario, finding.ruleset) if scenario is not None else (None, [])
     if checked is None:

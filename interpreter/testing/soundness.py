@@ -63,7 +63,7 @@ class Trouble:
 
     @property
     def key(self) -> tuple[str, object]:
-        """What makes two troubles one: the kind, with the place or, where there is none, the words without numbers."""
+        """Return the identity of a trouble: its kind, with the position or the words without numbers."""
         place = (self.span.file.name, self.span.start) if self.span is not None else None
         return self.kind, place or re.sub(r"\d+", "#", self.message)
 
@@ -99,7 +99,7 @@ class Examiner:
     _memories: dict[int, Memory] = field(default_factory=dict)
 
     def look(self) -> Iterator[Trouble]:
-        """What is wrong with the game as it stands."""
+        """Check the state of the game."""
         game = self.game
         yield from (Trouble("totals", line, _asking(game)) for line in game.check())
         if self._now("shows", 6):
@@ -139,7 +139,7 @@ class Examiner:
                 yield from self._told(before, option, start)
 
     def _memory(self, player: int) -> Memory:
-        """What a player has seen of what lies hidden."""
+        """Return a player's knowledge of hidden cards."""
         memory = self._memories.get(player)
         if memory is None:
             memory = self._memories[player] = Memory(self.game, player)
@@ -152,11 +152,11 @@ class Examiner:
         return list(seats) if self.thorough else [self.draw(len(seats))]
 
     def _times(self) -> range:
-        """What depends on cards that lie by chance is looked at more than once."""
+        """Return the number of repetitions: checks that depend on random deals run more than once."""
         return range(3 if self.thorough else 1)
 
     def _now(self, way: str, seldom: int) -> bool:
-        """Whether to look in a way now."""
+        """Return whether to look in a way now."""
         if self.thorough:
             return True
         looked = self.looked[(way, *self._kind)]
@@ -170,7 +170,7 @@ class Examiner:
     # --- as it stands
 
     def _shows(self) -> Iterator[Trouble]:
-        """What every player sees can be shown, and does not depend on what the player may not see."""
+        """Check that the view of every player works, and does not depend on hidden things."""
         game = self.game
         try:
             for player in self._players():
@@ -198,7 +198,7 @@ class Examiner:
             yield Trouble("copies", f"a saved game cannot be loaded: {error}", _asking(game))
 
     def _options(self, decision: Decision) -> Iterator[Trouble]:
-        """What is offered is accepted and can be done, what is not offered is refused."""
+        """Check that every offered option is accepted and works, and that others are refused."""
         game = self.game
         try:
             options = list(islice(decision.options, READ))
@@ -300,9 +300,8 @@ class Examiner:
             yield Trouble("copies", f"`{option}` undone is another game", option_span(option))
 
     def _told(self, before: Game, option: Option, start: int) -> Iterator[Trouble]:
-        """What is told of a choice, and what is seen after it, does not depend on what was hidden before, but for cards
-        that moved, nor on what was chosen where choices are sealed. What the course of the game gives away (who is
-        asked next) is not judged."""
+        """Check that what a choice reveals does not depend on hidden things, except for cards that moved, nor on sealed
+        choices. What the course of the game gives away (who is asked next) is not judged."""
         game = self.game
         log = game.state.log[start:]
         if any(record[0] == MARK and record[2] == "reveal" for record in log):
@@ -367,12 +366,12 @@ def some_option(decision: Decision, draw: Draw) -> Option:
 
 
 def option_span(option: Option) -> Span | None:
-    """Where an option that a game made is offered."""
+    """Return the position that offers an option."""
     return option.site.core.span if option.site is not None else None
 
 
 def trouble_of(failure: RuleFailure, choice: Mapping[str, Any] | None = None) -> Trouble:
-    """What a rule that failed is called."""
+    """Return the name of a rule failure as a kind of trouble."""
     kind = "failure"
     if failure.message.endswith("leaves no choice"):
         kind = "dead end"

@@ -13,7 +13,7 @@ from interpreter.engine.game import Game
 from interpreter.engine.queries import literal
 from interpreter.kernel.state import Value
 from interpreter.language.model import Group
-from interpreter.language.types import Type
+from interpreter.language.types import CardHolderType, HolderType, PilesType, PoolType, StockType, TokenHolderType
 
 __all__ = ["joined", "lines_to"]
 
@@ -27,7 +27,7 @@ def lines_to(first: Game, then: Game) -> list[str]:
     found = [*_cards(first, then, holders), *_tokens(first, then, holders), *_pieces(first, then, holders)]
     for group, cell, name in holders:
         value = then.state.cells[cell]
-        if group.type.form not in ("zone", "piles", "pool", "track", "stock") and first.state.cells[cell] != value:
+        if not isinstance(group.type, HolderType) and first.state.cells[cell] != value:
             said = literal(first, value, group.type)
             if said is not None:
                 found.append(f"{name} = {said}")
@@ -69,9 +69,9 @@ def _cards(first: Game, then: Game, holders: list[Holder]) -> Iterator[str]:
     """Cards that lie elsewhere go there; a zone that keeps an order is laid anew where it is another one, piles too."""
     here, there = first.state.cells, then.state.cells
     for group, cell, name in holders:
-        if group.type.form not in ("zone", "piles") or here[cell] == there[cell]:
+        if not isinstance(group.type, CardHolderType) or here[cell] == there[cell]:
             continue
-        if group.type.form == "piles":
+        if isinstance(group.type, PilesType):
             yield from (f"move {which} to new pile in {name}" for pile in there[cell] for which in _which(first, pile))
         elif group.order == "kept":
             yield from (f"move {which} to bottom of {name}" for which in _which(first, there[cell]))
@@ -95,13 +95,13 @@ def _which(game: Game, cards: Iterable[int]) -> Iterator[str]:
 def _tokens(first: Game, then: Game, holders: list[Holder]) -> Iterator[str]:
     """Tokens go from where there are fewer of them to where there are more."""
     model = first.ruleset.model
-    for token in dict.fromkeys(group.type.name for group, _, _ in holders if group.type.form in ("pool", "track")):
+    for token in dict.fromkeys(group.type.name for group, _, _ in holders if isinstance(group.type, TokenHolderType)):
         units = first.machine.constants.effects.units
-        is_unit = any(g.type.form == "pool" and g.type.name == token and cell in units for g, cell, _ in holders)
+        is_unit = any(isinstance(g.type, PoolType) and g.type.name == token and cell in units for g, cell, _ in holders)
         members = [None] if is_unit else list(model.kinds[token].members)
         more: list[tuple[str, list[int]]] = []
         for group, cell, name in holders:
-            if group.type.form in ("pool", "track") and group.type.name == token:
+            if isinstance(group.type, TokenHolderType) and group.type.name == token:
                 pair = (_bag(then.state.cells[cell]), _bag(first.state.cells[cell]))
                 more.append((name, [a - b for a, b in zip(*pair, strict=True)]))
         for number, member in enumerate(members):
@@ -132,7 +132,7 @@ def _pieces(first: Game, then: Game, holders: list[Holder]) -> Iterator[str]:
         if old == new or old is not None:
             continue
         owner, piece = new // len(model.pieces), model.pieces[new % len(model.pieces)]
-        stocks = [n for g, _, n in holders if g.type == Type("stock", piece) and n.startswith(f"seats[{owner}].")]
+        stocks = [n for g, _, n in holders if g.type == StockType(piece) and n.startswith(f"seats[{owner}].")]
         if not stocks:
             continue
         node = model.graph.nodes[row.node].name

@@ -49,7 +49,7 @@ class Suite:
 
     @cached_property
     def statements(self) -> dict[str, Statement]:
-        """What the rulebooks say, by id."""
+        """Return the statements of the rulebooks by id."""
         shelves = {str(shelf.roots[0]): shelf for shelf in (*self.shelves.values(), self.shelf)}
         return {id: said for shelf in shelves.values() for id, said in statements_of(shelf).items()}
 
@@ -108,12 +108,12 @@ class Suite:
         return Outcome(scenario, ruleset, (passes,) if outcome.passed else ())
 
     def told(self) -> list[str]:
-        """What is wrong with files, names and texts, each once."""
+        """Return the diagnostics of files, names and texts, each once."""
         return [render(diagnostic) for diagnostic in unique(self.diagnostics)]
 
 
 def _placed_in(scenario: Scenario, ruleset: str, found: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
-    """What is wrong with a ruleset of which a scenario speaks; that there is none, where the scenario names it."""
+    """Return the errors of a scenario's ruleset, or that it does not exist."""
     named = (scalar for key in _RULESETS for scalar in words(scenario.item.get(key)) if scalar.text == ruleset)
     span = next((scalar.span for scalar in named), scenario.span)
     return (replace(each, span=span) if each.span is None else each for each in found)

@@ -24,6 +24,7 @@ from interpreter.engine.observation import shuffled
 from interpreter.engine.ruleset import Ruleset
 from interpreter.kernel.listeners import listen
 from interpreter.kernel.state import State
+from interpreter.language.types import BoolType, KindType
 from interpreter.play.match import streams_for, who_decides
 from interpreter.testing.soundness import Examiner, Trouble, drawing, some_option, trouble_of
 
@@ -40,7 +41,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """How a game is set up and who plays it."""
+    """Set-up and bots of a game."""
 
     players: int
     seed: int
@@ -79,7 +80,7 @@ class Finding:
 
 @dataclass
 class Played:
-    """What was played so far. ``watch`` is called with each decision."""
+    """Games played so far. ``watch`` is called with each decision. ``watch`` is called with each decision."""
 
     games: int = 0
     decisions: int = 0
@@ -164,9 +165,9 @@ def _others(ruleset: Ruleset, seed: int, which: int) -> dict[str, Any]:
         if setting.range is not None:
             low, high = setting.range
             found[setting.name] = low + drawing(seed, f"settings {which} {setting.name}")(high - low + 1)
-        elif setting.type.form == "bool":
+        elif isinstance(setting.type, BoolType):
             found[setting.name] = bool(drawing(seed, f"settings {which} {setting.name}")(2))
-        elif setting.type.form == "kind":
+        elif isinstance(setting.type, KindType):
             found[setting.name] = turn(setting.name, ruleset.names.members(setting.type.name))
     return found
 

@@ -43,25 +43,29 @@ USUAL = 4
     type=click.IntRange(min=1),
     multiple=True,
     metavar="N",
-    help="How many play; several times for several rows.  [default: 4, or the next that is allowed]",
+    help="Number of players; repeat it for several rows.  [default: 4, or the closest allowed number]",
 )
-@click.option(
-    "--bots", metavar="POLICY", help="The policy of all seats.  [default: bench where there is one, else random]"
-)
+@click.option("--bots", metavar="POLICY", help="Policy of all seats.  [default: bench if available, else random]")
 @click.option(
     "--seconds",
     type=click.FloatRange(min=0, min_open=True),
     default=1.0,
     show_default=True,
-    help="How long each loop is run.",
+    help="Duration of each measurement, in seconds.",
 )
-@click.option("--rounds", type=click.IntRange(min=1), default=5, show_default=True, help="Runs; medians are told.")
+@click.option(
+    "--rounds",
+    type=click.IntRange(min=1),
+    default=5,
+    show_default=True,
+    help="Number of runs; the medians are reported.",
+)
 @click.option(
     "--baseline",
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
-    help="Compare with kept figures; exit status 1 where one is worse by more than 15 %.",
+    help="Compare with saved figures; exit with status 1 if one is more than 15 % worse.",
 )
-@click.option("--save", type=click.Path(path_type=Path, dir_okay=False), help="Keep the figures.")
+@click.option("--save", type=click.Path(path_type=Path, dir_okay=False), help="Save the figures to a file.")
 @output_option("text", "json")
 def command(
     rulesets: tuple[str, ...],
@@ -75,14 +79,13 @@ def command(
     save: Path | None,
     output: str,
 ) -> None:
-    """Measures rulesets; without arguments, all that there are.
+    """Measure the speed of rulesets; without arguments, of all rulesets.
 
-    `games/s` and `decisions/s` are those of the package's own loop, `applied/s` games through decision and apply;
-    `free` decisions have more than one option. A clone, an undo and a digest are taken in round 6, or in the middle of
-    a shorter game; `load` is in a fresh process; `kB` is the most that a game holds, with its log. Seconds are those of
-    the processor: others on the machine count little.
+    `games/s` and `decisions/s` measure whole games, `applied/s` games through `decision` and `apply`. `free` counts
+    decisions with more than one option. `clone`, `undo` and `digest` are measured in round 6, or halfway through a
+    shorter game; `load` in a new process; `kB` is the peak memory of a game with its log. All times are CPU times.
 
-    Kept figures are in turns of a small loop of Python as well, so that machines can be compared.
+    Saved figures are also normalised by a small Python loop, so that you can compare machines.
 
     \b
     Examples:

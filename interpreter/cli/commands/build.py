@@ -40,7 +40,7 @@ __all__ = ["command"]
     "policies",
     multiple=True,
     metavar="NAME",
-    help="A bot in the module: a policy of the family or `random`. Several times.  [default: all of them]",
+    help="Include a bot: a policy of the family or `random`. Repeatable.  [default: all]",
 )
 @output_option("text", "json")
 def command(
@@ -52,8 +52,8 @@ def command(
     policies: tuple[str, ...],
     output: str,
 ) -> None:
-    """Write a ruleset as a WebAssembly module that stands alone, and beside it a manifest in JSON: names of cells,
-    options, events and texts. `docs/wasm.md` describes the interface.
+    """Compile a ruleset to a standalone WebAssembly module, with a JSON manifest beside it: names of cells, options,
+    events and texts. `docs/wasm.md` describes the interface.
 
     \b
     Examples:

@@ -43,7 +43,7 @@ _Found = TypeVar("_Found")
 
 @dataclass(frozen=True, slots=True)
 class _Sides:
-    """What is compared, and as what it is played."""
+    """Both sides of a comparison, and how each is played."""
 
     names: tuple[str, str]
     overlays: tuple[str, ...]
@@ -53,7 +53,7 @@ class _Sides:
 
 @dataclass(frozen=True, slots=True)
 class _Games:
-    """Which games of both sides are played; ``each``: every difference by itself as well."""
+    """Games to play on both sides; ``each``: also for every difference by itself."""
 
     count: int
     bots: str | None
@@ -65,17 +65,19 @@ class _Games:
 @click.command("compare")
 @click.argument("names", nargs=-1, required=True, metavar="A B")
 @overlays_option
-@click.option("--players", "-p", type=click.IntRange(min=1), metavar="N", help="As so many play it.")
-@settings_option
-@click.option("--all", "matrix", is_flag=True, help="Each with each: of rulesets, or of a whole family.")
 @click.option(
-    "--games", "-n", type=click.IntRange(2, MOST_GAMES), metavar="N", help="Play so many games of both as well."
+    "--players", "-p", type=click.IntRange(min=1), metavar="N", help="Compare the rules for this number of players."
 )
-@click.option("--each", is_flag=True, help="Play every difference by itself as well, put into A alone.")
+@settings_option
+@click.option("--all", "matrix", is_flag=True, help="Compare each pair of the rulesets, or of a whole family.")
+@click.option(
+    "--games", "-n", type=click.IntRange(2, MOST_GAMES), metavar="N", help="Also play this number of games of both."
+)
+@click.option("--each", is_flag=True, help="Also play each difference by itself, applied to A.")
 @bots_option("sensible where both have it, else greedy or random")
 @seed_option
 @jobs_option
-@click.option("--report", type=click.Path(path_type=Path, dir_okay=False), help="Write all of it as a page (HTML).")
+@click.option("--report", type=click.Path(path_type=Path, dir_okay=False), help="Write everything to an HTML page.")
 @output_option("text", "json", "html")
 def command(
     names: tuple[str, ...],
@@ -91,18 +93,16 @@ def command(
     report: Path | None,
     output: str,
 ) -> None:
-    """Says what differs between A and B: rules with their texts and statements, tables cell by cell, what the box
-    holds, the board and its distances, in the order of play.
+    """Compare A and B: rules with their texts and statements, tables cell by cell, components, the board and its
+    distances, in the order of play.
 
-    A and B are rulesets, alone or with overlays (`NAME+OVERLAY`), or files: of an overlay, edition, map or deck it is
-    told what it changes in the ruleset beside it. What can never apply, with its settings as they are, is not told,
-    nor is what stands in another file but says the same. With --all every ruleset of a family is compared with every
-    other, or those that are named.
+    A and B are rulesets, with or without overlays (`NAME+OVERLAY`), or files. For an overlay, edition, map or deck, the
+    report shows how it changes the other ruleset. Rules that can never apply under the settings are ignored, and so are
+    texts that moved to another file unchanged. With --all, every ruleset of a family is compared with every other.
 
-    With --games both are also played by bots: in lock step until they first part, for the difference that made them,
-    and in pairs with the same seed, for what differs in the measures. With --each, every rule and table that differs
-    is put into A alone and played so: which of them are noticed, and when. --report writes everything as one HTML file
-    (with 100 games where nothing is said).
+    With --games, bots also play both: in lock step until the games diverge, to find the cause, and in pairs with the
+    same seed, to compare the measures. With --each, every difference is applied to A by itself and played. --report
+    writes everything to one HTML file (100 games by default).
 
     \b
     Examples:
@@ -435,7 +435,7 @@ def _text_of(played: Played, names: Sequence[str]) -> None:
 
 
 def _singly(singly: Sequence[Alone], names: Sequence[str]) -> None:
-    """What each difference does by itself."""
+    """Measure the effect of each difference by itself."""
     say()
     say(styled("Each by itself", bold=True))
     say(f"  {names[0]} with one thing of {names[1]}, beside {names[0]} as it is: games that part")

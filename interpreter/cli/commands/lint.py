@@ -22,23 +22,21 @@ __all__ = ["command"]
 
 @click.command("lint")
 @click.argument("targets", nargs=-1, metavar="[PATH|RULESET]...")
-@click.option("--all", "every", is_flag=True, help="Without arguments: all rulesets, also those shipped.")
-@click.option("--off", multiple=True, metavar="CODE", help="Leave out what has this code; may be given several times.")
-@click.option("--error", multiple=True, metavar="CODE", help="Tell this as an error; may be given several times.")
+@click.option("--all", "every", is_flag=True, help="Without arguments: check all rulesets, including the shipped ones.")
+@click.option("--off", multiple=True, metavar="CODE", help="Ignore findings with this code. Repeatable.")
+@click.option("--error", multiple=True, metavar="CODE", help="Report findings with this code as errors. Repeatable.")
 @output_option("text", "json", "github")
 def command(targets: tuple[str, ...], every: bool, off: tuple[str, ...], error: tuple[str, ...], output: str) -> None:
-    """Finds what could be said better in rulesets without errors: rules of a family that say the same (L001, L002),
-    layers, conditions and readings without effect (L003 to L005), rules that cite nothing (L006) or that no scenario
-    shows (L010), numbers in the text of procedures (L007), links far dearer than a way round them (L008), locals
-    that hide another meaning (L009), copied procedures (L011), lines of rule text over 120 columns (L012).
+    """Find code that is correct but could be better: duplicate rules (L001, L002), layers, conditions and readings
+    without effect (L003 to L005), rules without a citation (L006) or a scenario (L010), magic numbers (L007), links
+    that cost more than a detour (L008), shadowed names (L009), copied procedures (L011), long lines (L012).
 
-    Every ruleset is looked at, alone and with each overlay that fits it. Without arguments, the files of the current
-    folder are meant where it has some, else all that there are. Where targets are named, only what touches one
-    of their files is told (a file, the files of a folder, those of a ruleset that lie in its folder of rulesets), and
-    only the rulesets that contain one are looked at; other files of the family are only searched for copies, where
-    there are rules that could have some, and skipped where they have errors.
-    Where something is meant, a comment says so beside it or right above: `# lint: L007 and the reason`. The exit status
-    is 1 where something is found.
+    Every ruleset is checked alone and with each overlay that fits it. Without arguments, lint checks the files of the
+    current folder if it has any, else all rulesets. With arguments, it reports only findings in these files, folders or
+    rulesets; other files of the family are only searched for copies, and skipped if they have errors.
+
+    To keep something as it is, add a comment beside it or right above: `# lint: L007 and the reason`. The exit status
+    is 1 if there are findings.
 
     \b
     Examples:

@@ -18,8 +18,8 @@ __all__ = ["command"]
 @click.command("list")
 @output_option("text", "json")
 def command(output: str) -> None:
-    """The rulesets that there are: those shipped, those of packages and of the folders of REGELWERK_PATH, and those
-    that `regelwerk new` wrote into the current folder, or that lie there in the same way.
+    """List the available rulesets: those shipped, those of installed packages and of the folders in REGELWERK_PATH, and
+    those in the current folder.
 
     \b
     Examples:

@@ -23,22 +23,24 @@ __all__ = ["command"]
 @click.argument("where", metavar="RULESET|LOG[@N]")
 @click.argument("file", required=False)
 @overlays_option
-@click.option("--stats", is_flag=True, help="No picture, but figures: degrees, distances, bridges, cheapest networks.")
+@click.option(
+    "--stats", is_flag=True, help="Print figures instead of a picture: degrees, distances, bridges, cheapest networks."
+)
 @click.option(
     "--first",
     type=click.IntRange(min=1, max=12),
     metavar="N",
-    help="With --stats: how many nodes the cheapest networks have.  [default: 7]",
+    help="With --stats: number of nodes in the cheapest networks.  [default: 7]",
 )
 @output_option("text", "json")
 def command(
     where: str, file: str | None, overlays: tuple[str, ...], stats: bool, first: int | None, output: str
 ) -> None:
-    """Draws the graph of RULESET, as SVG to stdout, or to FILE (.svg, or .png with `regelwerk[png]`).
+    """Draw the map of RULESET as SVG to stdout, or to FILE (.svg, or .png with `regelwerk[png]`).
 
-    Of a kept game LOG (a log or a save) the pieces are drawn as they stand after N choices, or at its end. What colours
-    a node and what is written on a link stands in the family's `picture`. No two labels overlap, and links keep off
-    nodes that they do not end at; nodes are moved a little for that.
+    For a saved game LOG, the pieces are drawn as they are after N choices, or at its end. The family's `picture`
+    defines colours and labels. Labels never overlap and links keep clear of other nodes; nodes are moved slightly if
+    necessary.
 
     \b
     Examples:

@@ -18,13 +18,13 @@ __all__ = ["command"]
 
 @click.command("replay")
 @click.argument("log", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
-@click.option("--ruleset", metavar="RULESET", help="Play it by this ruleset, not by the one that the log names.")
-@click.option("--numbers", is_flag=True, help="Tell the game, each line with the number that `explain` takes.")
+@click.option("--ruleset", metavar="RULESET", help="Use this ruleset instead of the one that the log names.")
+@click.option("--numbers", is_flag=True, help="Print the game with the line numbers that `explain` takes.")
 @output_option("text", "json")
 def command(log: str, ruleset: str | None, numbers: bool, output: str) -> None:
-    """Plays the kept game in LOG again and checks each choice and each digest.
+    """Replay the saved game in LOG and check each choice and each digest.
 
-    Where the game goes another way, the choice and the reason are told, and the exit status is 1.
+    If the game takes another course, the choice and the reason are reported, and the exit status is 1.
 
     \b
     Examples:

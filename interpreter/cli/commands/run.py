@@ -29,6 +29,7 @@ from interpreter.cli.options import (
     settings_option,
 )
 from interpreter.cli.output import as_json, board, nobody_reads, say, styled
+from interpreter.language.types import SEAT
 
 if TYPE_CHECKING:
     from interpreter.bots.player import Bot
@@ -47,9 +48,9 @@ __all__ = ["as_data", "command", "print_entry", "print_result"]
 @settings_option
 @bots_option()
 @click.option(
-    "--log", type=click.Path(path_type=Path, dir_okay=False, allow_dash=True), help="Keep the game in a file."
+    "--log", type=click.Path(path_type=Path, dir_okay=False, allow_dash=True), help="Save the game to a file."
 )
-@click.option("-v", "--verbose", is_flag=True, help="With each line the rule and the statements that it cites.")
+@click.option("-v", "--verbose", is_flag=True, help="Add the rule and its citations to each line.")
 @language_option
 @output_option("text", "json")
 def command(
@@ -64,7 +65,7 @@ def command(
     language: str,
     output: str,
 ) -> None:
-    """A whole game by bots, printed line by line; with -o json one object a line.
+    """Let bots play a whole game and print it line by line; with -o json, one object a line.
 
     \b
     Examples:
@@ -200,7 +201,6 @@ def as_data(entry: Line | BoardTable) -> dict[str, Any]:
 def print_result(game: Game, bots: Sequence[Bot], output: str, language: str = "en") -> None:
     """The places of all seats, the best first."""
     from interpreter.engine.views import Spoken
-    from interpreter.language.types import Type
 
     result = game.result
     if result is None:
@@ -224,13 +224,13 @@ def print_result(game: Game, bots: Sequence[Bot], output: str, language: str = "
     rows = [
         (
             str(result.places[seat]),
-            spoken.text(seat, Type("seat")),
+            spoken.text(seat, SEAT),
             played[seat],
             *map(str, result.keys[seat]),
         )
         for seat in order
     ]
-    seats = [spoken.text(seat, Type("seat")) for seat in result.winners]
+    seats = [spoken.text(seat, SEAT) for seat in result.winners]
     won = spoken.frame("wins" if len(seats) == 1 else "share_the_win", who=listed_in(language, seats))
     columns = (spoken.frame(f"result.{name}") for name in ("place", "player", "bot"))
     board(won, (*columns, *(spoken.word(f"result.{name}") or name for name in names)), rows)

@@ -50,21 +50,24 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @ruleset_argument
 @overlays_option
 @click.option(
-    "-n", "--games", type=click.IntRange(1, MOST_GAMES), default=100, show_default=True, help="How many games."
+    "-n", "--games", type=click.IntRange(1, MOST_GAMES), default=100, show_default=True, help="Number of games."
 )
 @players_option
 @seed_option
 @settings_option
 @bots_option()
 @jobs_option
-@click.option("--cluster", metavar="ADDRESS", help="Play on a Dask cluster; `local` for one of this machine.")
-@click.option("--rows", type=_FILE, metavar="FILE", help="A row for each game (.csv, .parquet, .duckdb, .jsonl).")
-@click.option("--seats", type=_FILE, metavar="FILE", help="A row for each seat and round, in the same formats.")
+@click.option("--cluster", metavar="ADDRESS", help="Play on a Dask cluster; `local` starts one on this machine.")
+@click.option("--rows", type=_FILE, metavar="FILE", help="Write a row for each game (.csv, .parquet, .duckdb, .jsonl).")
+@click.option("--seats", type=_FILE, metavar="FILE", help="Write a row for each seat and round, in the same formats.")
 @click.option(
-    "--charts", type=_FILE, metavar="FILE", help="The summary as a page with charts (.html), or charts (.png)."
+    "--charts",
+    type=_FILE,
+    metavar="FILE",
+    help="Write the summary as a page with charts (.html), or the charts (.png).",
 )
-@click.option("--round-robin", metavar="NAMES", help="A tournament of bots, with ratings.")
-@click.option("--resume", is_flag=True, help="Go on with what an earlier call for the same files has left.")
+@click.option("--round-robin", metavar="NAMES", help="Run a tournament of bots and rate them.")
+@click.option("--resume", is_flag=True, help="Resume an interrupted run with the same files.")
 @output_option("text", "json")
 def command(
     ruleset: str,
@@ -83,14 +86,14 @@ def command(
     resume: bool,
     output: str,
 ) -> None:
-    """Plays many games by bots. Game i (from 0) has the seed N + i: `run` with it plays the same game.
+    """Let bots play many games. Game i (from 0) has the seed N + i: `run` with that seed plays the same game.
 
-    The rows are the same for the same seed, however many play. Ctrl-C ends early and keeps what is done: the summary
-    and the files are those of the games so far, and --resume plays the others.
+    Results depend on the seed only, not on the number of processes. After Ctrl-C, the summary and the files contain the
+    games so far; --resume plays the others.
 
     With --round-robin the bots play each other, each as often on every seat; the table has their ratings.
 
-    What stands in rows and summary are the `measures` of the ruleset. A .duckdb file takes both tables.
+    The `measures` of the ruleset define the summary and the columns. A .duckdb file takes both tables.
 
     \b
     Examples:
@@ -160,7 +163,7 @@ def command(
 
 
 def _check_files(rows: Path | None, seats: Path | None, charts: Path | None) -> None:
-    """What is asked for can be written, as far as that can be known before games are played."""
+    """Check that the output files can be written, as far as possible before games are played."""
     from interpreter.drawing.game_charts import ChartsUnavailable, check_charts
     from interpreter.simulate.flat_tables import RowsUnavailable, check_file
 
@@ -193,7 +196,7 @@ def _seed_of(seed: int | None, path: Path | None, resume: bool) -> int:
 
 
 def _kept(path: Path | None, plan: Plan, seed: int, resume: bool) -> tuple[Journal | None, list[Row]]:
-    """Where games are kept while they are played, and those that are there already."""
+    """Return the checkpoint file and the games that it already holds."""
     from interpreter.simulate.checkpoint import Journal, OtherSimulation
 
     if path is None:
@@ -210,8 +213,8 @@ def _kept(path: Path | None, plan: Plan, seed: int, resume: bool) -> tuple[Journ
 
 
 def _crew(jobs: int | None, address: str | None, games: int) -> AbstractContextManager[Crew] | None:
-    """Who plays; nobody but this process where one is enough. Processes that were asked for begin at once, while the
-    ruleset is loaded."""
+    """Start the worker processes; none if this process is enough. Processes that were asked for begin at once, while
+    the ruleset is loaded."""
     if address is None:
         found = crew_for(jobs, games)
         if jobs is None or found is None:
@@ -279,7 +282,7 @@ def _draw(title: str, data: dict[str, Any], path: Path) -> None:
 
 
 def _end(done: int, games: int, journal: Journal | None, lost: str | None) -> None:
-    """How it ended, where that is not as it should be."""
+    """Report an interrupted or incomplete run."""
     if done == games:
         return
     kept = f"; --resume plays the others, from {journal.path}" if journal is not None and done else ""

@@ -34,12 +34,17 @@ __all__ = ["command"]
 @click.command("test")
 @click.argument("targets", nargs=-1, metavar="[PATH|RULESET]...")
 @click.option(
-    "-k", "text", metavar="EXPR", help="Only scenarios whose name, file or statements have a text; `and`, `or`, `not`."
+    "-k",
+    "text",
+    metavar="EXPR",
+    help="Run only scenarios whose name, file or statements match; supports `and`, `or`, `not`.",
 )
-@click.option("--all", "every", is_flag=True, help="Without arguments: all scenarios, also those shipped.")
-@click.option("--record", is_flag=True, help="Play a few moves of one RULESET and make a scenario of them.")
-@click.option("--to", "path", type=click.Path(path_type=Path), metavar="FILE", help="With --record: add it to FILE.")
-@click.option("--name", metavar="TEXT", help="With --record: what the scenario shows.")
+@click.option("--all", "every", is_flag=True, help="Without arguments: run all scenarios, including the shipped ones.")
+@click.option("--record", is_flag=True, help="Play a few moves of RULESET and turn them into a scenario.")
+@click.option(
+    "--to", "path", type=click.Path(path_type=Path), metavar="FILE", help="With --record: append the scenario to FILE."
+)
+@click.option("--name", metavar="TEXT", help="With --record: name of the scenario.")
 @overlays_option
 @players_option
 @seed_option
@@ -48,14 +53,14 @@ __all__ = ["command"]
 def command(
     targets: tuple[str, ...], text: str | None, every: bool, record: bool, output: str, **recording: Any
 ) -> None:
-    """Runs scenarios: of files, of all files in folders, of rulesets. Without arguments, those of the current folder
-    where it has rulesets or scenarios, else all that there are.
+    """Run scenarios: of files, of all files in folders, of rulesets. Without arguments, those of the current folder if
+    it has rulesets or scenarios, else all.
 
-    A scenario that fails is told with its place, what was expected and what is, and what the rulebook says; the exit
-    status is then 1.
+    A failing scenario is reported with its position, the expected and the actual value, and the rulebook sentence; the
+    exit status is then 1.
 
-    With --record all seats are played at the keyboard, then facts are picked from what the moves have changed, or
-    typed. The scenario must pass, and is added to FILE, or else printed; what is said meanwhile stands on stderr.
+    With --record, you play all seats at the keyboard and then pick facts that the moves have changed, or type some. The
+    scenario must pass; it is appended to FILE or printed. Everything else is printed on stderr.
 
     \b
     Examples:

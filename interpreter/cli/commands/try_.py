@@ -40,7 +40,7 @@ def command(
     settings: tuple[str, ...],
     output: str,
 ) -> None:
-    """The value of an expression on a fresh game of RULESET, or on the kept game LOG after N choices (or all).
+    """Evaluate an expression on a new game of RULESET, or on the saved game LOG after N choices (or all).
 
     \b
     Examples:

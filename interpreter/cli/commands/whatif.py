@@ -11,6 +11,7 @@ from interpreter.base.plurals import counted
 from interpreter.cli.failures import refused
 from interpreter.cli.options import MOST_GAMES, bots_option, output_option, read_log, seed_for, seed_option
 from interpreter.cli.output import aligned, as_json, notice, say, styled
+from interpreter.language.types import SEAT
 
 if TYPE_CHECKING:
     from interpreter.bots.player import Bot
@@ -25,7 +26,11 @@ __all__ = ["command"]
 @click.command("whatif")
 @click.argument("log", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
 @click.option(
-    "--at", type=click.IntRange(min=0), required=True, metavar="N", help="The decision after N choices of the game."
+    "--at",
+    type=click.IntRange(min=0),
+    required=True,
+    metavar="N",
+    help="Number of choices before the decision to change.",
 )
 @click.option(
     "--change",
@@ -33,10 +38,10 @@ __all__ = ["command"]
     multiple=True,
     required=True,
     metavar="CHANGE",
-    help="TABLE[KEYS]=VALUE, SETTING=VALUE, or another choice; may be given several times.",
+    help="Change to make: TABLE[KEYS]=VALUE, SETTING=VALUE, or another choice. Repeatable.",
 )
 @click.option(
-    "-n", "--games", type=click.IntRange(1, MOST_GAMES), default=100, show_default=True, help="How many continuations."
+    "-n", "--games", type=click.IntRange(1, MOST_GAMES), default=100, show_default=True, help="Number of continuations."
 )
 @seed_option
 @bots_option("those of the log")
@@ -44,11 +49,11 @@ __all__ = ["command"]
 def command(
     log: str, at: int, texts: tuple[str, ...], games: int, seed: int | None, bots: str | None, output: str
 ) -> None:
-    """Plays the kept game in LOG up to a decision, changes something there, and plays on by bots, many times: as it
-    was, and changed. Tells what the change does to the state at once, and to the rest of the game and its result.
+    """Fork the saved game in LOG at a decision, change something there, and let bots play on many times, with and
+    without the change. Report how the change affects the state at once, the rest of the game and its result.
 
-    Each continuation has the same chance and the same bots both ways. Where another choice is made, the one of the kept
-    game is made against it. Bots are those of the log, unless others are named. Ctrl-C tells what is known by then.
+    Both continuations of a pair have the same seed and the same bots. Another choice is compared with the choice of the
+    saved game. Bots are those of the log unless you name others. Ctrl-C reports the results so far.
 
     \b
     Examples:
@@ -148,10 +153,9 @@ def _table(ruleset: Ruleset, names: str, kept: Kept) -> list[Bot]:
 
 
 def _text(game: Game, data: dict[str, Any]) -> None:
-    from interpreter.language.types import Type
 
     def who(seat: int) -> str:
-        return game.ruleset.names.text(seat, Type("seat"))
+        return game.ruleset.names.text(seat, SEAT)
 
     say(
         styled(

@@ -12,7 +12,7 @@ from interpreter.compiler.ir import ops as o
 from interpreter.kernel.graphs import Graph
 from interpreter.language import core as c
 from interpreter.language.builtins import BUILTINS
-from interpreter.language.types import INT
+from interpreter.language.types import INT, BagType, IntType, NoneType
 
 if TYPE_CHECKING:
     from interpreter.compiler.build.expressions import Expressions
@@ -37,7 +37,7 @@ class Builtins:
         if row.runtime:
             found = self._call(node.name, node, *node.arguments)
         else:
-            form = node.arguments[0].type.form
+            form = node.arguments[0].type.word
             found = (BUILT.get(f"{node.name} of {form}") or BUILT[node.name])(self, node)
         return self._must(node, found) if row.partial and not node.or_none else found
 
@@ -50,7 +50,7 @@ class Builtins:
         """A call of a function of the runtime. It is also given the width of bags, where there are any."""
         values = tuple(map(self.x.value, arguments))
         types = (*(argument.type for argument in arguments), node.type)
-        widths = [o.Constant(self.shapes.width(type_)) for type_ in types if type_.form == "bag"]
+        widths = [o.Constant(self.shapes.width(type_)) for type_ in types if isinstance(type_, BagType)]
         return self.b.call(function, *values, *widths[:1])
 
     # --- lists and numbers
@@ -98,7 +98,7 @@ class Builtins:
         of = self.shapes.item(items.type)
         if not self.shapes.is_scalar(of):
             return self._place_of(item, items)
-        word = b.word(x.value(item, item.type if item.type.form != "none" else of.maybe), True)
+        word = b.word(x.value(item, item.type if not isinstance(item.type, NoneType) else of.maybe), True)
         return b.call("position", x.value(items), word)
 
     def _without(self, node: c.Builtin) -> o.Value:
@@ -155,7 +155,7 @@ class Builtins:
         return self.b.kept(table, "track")
 
     def _held(self, track: c.Expression) -> tuple[o.Value, str]:
-        """Where the tokens of a track lie, and the group of that cell."""
+        """Return the address of the tokens of a track, and the group of that cell."""
         address, offset, group = self.x.holder(track)
         name = group.name if group is not None else self.x.groups_of(track.type)
         return self.b.kept(o.Cell(self.b.plus(address, offset), name), "held"), name
@@ -163,7 +163,7 @@ class Builtins:
     def _price(self, node: c.Builtin) -> o.Value:
         track, tokens = node.arguments
         held, _ = self._held(track)
-        unit = self.shapes.held(track.type).form == "int"
+        unit = isinstance(self.shapes.held(track.type), IntType)
         width = o.Constant(1 if unit else self.shapes.width(track.type))
         data, wanted = self._track(track), self.x.value(tokens)
         if unit:
@@ -196,8 +196,8 @@ class Builtins:
         return o.Load(b.times(self.x.value(node.arguments[0]), WORD), table, span=b.span)
 
     def _fitting(self, node: c.Builtin) -> o.Value:
-        """What fits into rooms, or does not: by the capacities for sets of kinds, which follow from the rooms alone.
-        The quick way gives -1 where a count is below 0."""
+        """Build the part of a bag that fits into rooms, or the rest, from the capacities of sets of kinds. The quick
+        way gives -1 where a count is below 0."""
         b, x = self.b, self.x
         tokens, rooms, *kind = node.arguments
         width = o.Constant(self.shapes.width(tokens.type))

@@ -16,7 +16,7 @@ from interpreter.compiler.build.shapes import WORD, Unsupported
 from interpreter.compiler.build.sights import Sights
 from interpreter.compiler.build.stretches import ASKED
 from interpreter.compiler.ir import ops as o
-from interpreter.language.types import BOOL, Type, has_cards
+from interpreter.language.types import BOOL, CardHolderType, CollectionType, Type, has_cards
 
 if TYPE_CHECKING:
     from interpreter.compiler.build.module_builder import ModuleBuilder
@@ -27,8 +27,8 @@ SEEN, HIDDEN, COUNTED = 0, 1, 2
 """What the mask of a view says of a cell: it is as it is; it is blank; of what it holds only the number is told."""
 OPEN = ("round", "phase", "turn", "over")
 """Cells that everyone may see, also those that no declaration is about."""
-LISTED = ("zone", "piles", "list", "set")
-AT, INTO, SEAT = (o.Var(name, "i32") for name in ("at", "into", "seat"))
+LISTED = CardHolderType | CollectionType
+AT, INTO, WHO = (o.Var(name, "i32") for name in ("at", "into", "seat"))
 
 
 class Standalone(Sights):
@@ -172,13 +172,13 @@ class Standalone(Sights):
         """Copies the cells as a seat may see them to where all words are zero, and fills the mask."""
 
         def build(b: FunctionBuilder) -> None:
-            seat = o.Get(SEAT)
+            seat = o.Get(WHO)
             outside = o.Select(o.Compare("lt", seat, ZERO), ONE, o.Compare("gt", seat, o.Constant(self.seats)))
             b.fail_if(outside, "no such seat")
             for name, group in self.memory.groups.items():
                 self._seen_of(b, name, group)
 
-        return self.module.made("seen", (SEAT,), None, build, "copies what a seat may see")
+        return self.module.made("seen", (WHO,), None, build, "copies what a seat may see")
 
     def _seen_of(self, b: FunctionBuilder, name: str, group: CellGroup) -> None:
         declared = self.model.groups.get(name)
@@ -200,7 +200,7 @@ class Standalone(Sights):
             seen = b.var("i32", "seen")
             b.set(seen, ONE)
             if lies_with_card:
-                b.set(seen, o.Call(self._sees_card(), (number, o.Get(SEAT))))
+                b.set(seen, o.Call(self._sees_card(), (number, o.Get(WHO))))
             if names_cards:
                 at = b.kept(b.plus(b.times(number, group.stride), group.address))
                 hidden = self._hides(b, at, group.type)
@@ -212,7 +212,7 @@ class Standalone(Sights):
             told: o.Statement = o.If(o.Get(seen), tuple(shown), tuple(blank))
             if some_hidden:
                 with b.block() as covered:
-                    self._blank(b, group, number, counted=type_.form in LISTED)
+                    self._blank(b, group, number, counted=isinstance(type_, LISTED))
                 told = o.If(self._may_see(b, b.plus(number, group.base)), (told,), tuple(covered))
             b.add(told)
 

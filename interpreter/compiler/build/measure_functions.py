@@ -1,4 +1,4 @@
-"""What is measured in a game while it is played whole: a function for each moment and event at which a number is taken.
+"""Measure functions of a module: one for each moment and event at which a number is taken.
 
 A number goes into the module's records by ``$record``: a key of 64 bits and the value. The key has the number of the
 measure, the round, and what tells several values apart, each in so many bits (:class:`KeyPart`).
@@ -16,7 +16,7 @@ from interpreter.compiler.build.function import ZERO, FunctionBuilder
 from interpreter.compiler.build.shapes import NO_NUMBER, Shapes, Unsupported
 from interpreter.compiler.ir import ops as o
 from interpreter.language.model import Measure
-from interpreter.language.types import Type
+from interpreter.language.types import SEAT, IntType, NeverType, NoneType, TextType, Type
 
 if TYPE_CHECKING:
     from interpreter.compiler.build.module_builder import ModuleBuilder
@@ -26,7 +26,6 @@ __all__ = ["MEASURE", "OF_BITS", "ROUND", "ROUND_BITS", "KeyPart", "Measures", "
 OF_BITS, ROUND_BITS, MEASURE_BITS = 40, 14, 8
 ROUND, MEASURE = OF_BITS, OF_BITS + ROUND_BITS
 """Where the round and the number of the measure begin in a key; below the round stands what it was taken of."""
-SEAT = Type("seat")
 NUMBER_BITS = 16
 """A number that tells values apart has so many bits; half of them are below 0."""
 
@@ -50,9 +49,9 @@ def key_parts(shapes: Shapes, measure: Measure) -> tuple[KeyPart, ...]:
     found = []
     shift = 0
     for key in measure.keys:
-        if not shapes.is_scalar(key.type) or key.type.form == "text":
+        if not shapes.is_scalar(key.type) or isinstance(key.type, TextType):
             raise Unsupported(f"a measure by {key.type}")
-        if key.type.form == "int":
+        if isinstance(key.type, IntType):
             bits, low = NUMBER_BITS, -(1 << NUMBER_BITS - 1)
         else:
             if not (domain := shapes.domain(key.type)):
@@ -186,7 +185,7 @@ class Measures:
 
     def _number(self, b: FunctionBuilder, value: o.Value, type_: Type) -> o.Value:
         """A value as a number of one word, none as the number that stands for it."""
-        if type_.form in ("none", "never"):
+        if isinstance(type_, NoneType | NeverType):
             return o.Constant(NO_NUMBER, "i64")
         value = b.kept(value)
         if value.rep == "i64":
@@ -206,7 +205,7 @@ class Measures:
                     var = b.var(self.shapes.rep(SEAT), "seat")
                     b.set(var, o.Constant(seat))
                     b.locals = {0: var}
-                    if not self.shapes.is_scalar(key.type) or key.type.form == "text":
+                    if not self.shapes.is_scalar(key.type) or isinstance(key.type, TextType):
                         raise Unsupported(f"a rank that is a {key.type}")
                     b.do("ranked", self._number(b, Expressions(b).value(key), key.type))
 

@@ -27,14 +27,25 @@ from interpreter.compiler.lower import Program
 from interpreter.kernel.state import Value
 from interpreter.language import core as c
 from interpreter.language.model import RuleLayer
-from interpreter.language.types import INT, NOTHING, Type
+from interpreter.language.types import (
+    INT,
+    NOTHING,
+    CardHolderType,
+    CardType,
+    IntType,
+    PilesType,
+    SeatType,
+    TokenHolderType,
+    Type,
+)
 from interpreter.language.walk import descendants
 
 __all__ = ["ModuleBuilder"]
 
 
 class ModuleBuilder:
-    """What all functions of a module share. ``functions`` are done, by name; ``left_out`` says why some only fail."""
+    """Shared state of all functions of a module: ``functions`` that are done, and why others were ``left_out``.
+    ``functions`` are done, by name; ``left_out`` says why some only fail."""
 
     def __init__(
         self, program: Program, constants: Constants, resets: Mapping[str, Sequence[tuple[int, Value]]]
@@ -69,7 +80,7 @@ class ModuleBuilder:
 
     @property
     def purposes(self) -> dict[str, str]:
-        """What the functions are for, by their names: ``f price@0`` is the first layer of the rule ``price``."""
+        """Return the purposes of the functions by name: ``f price@0`` is the first layer of the rule ``price``."""
         return {name: key for key, name in self._names.items()}
 
     def wanted(self, name: str, make: Callable[[], o.Function]) -> str:
@@ -110,7 +121,7 @@ class ModuleBuilder:
         return self.wanted(name, lambda: self._function(name, self.program.reach.procedures[target]))
 
     def memo(self, layer: RuleLayer) -> o.Memo | None:
-        """What a table of a function's answers would be like; none where there can be none."""
+        """Return the layout of a memo table for a function; none if it cannot have one."""
         shapes, result = self.shapes, layer.result
         types = [type_ for _, type_ in layer.parameters]
         keys = self.keys(types)
@@ -121,20 +132,20 @@ class ModuleBuilder:
         return o.Memo(keys, shapes.words(result.sure), shapes.is_listed(result))
 
     def keys(self, types: Sequence[Type]) -> tuple[o.Key, ...] | None:
-        """What parameters of these types can be; none where one is no word."""
+        """Return the key ranges of parameters of these types; none if one is not a word."""
         return tuple(map(self._key, types)) if all(map(self.shapes.is_scalar, types)) else None
 
     def _key(self, type_: Type) -> o.Key:
-        extent = self.shapes.domain(Type("card") if type_.form == "card" else type_)
-        if type_.form == "int" or not extent:
+        extent = self.shapes.domain(CardType() if isinstance(type_, CardType) else type_)
+        if isinstance(type_, IntType) or not extent:
             return o.Key()
         if type_.optional:
             return o.Key(-1, extent + 1)
-        return o.Key(0, extent, type_.form == "seat")
+        return o.Key(0, extent, isinstance(type_, SeatType))
 
     def is_remembered(self, target: str) -> bool:
-        """Whether a list that a function gives is better kept than gone through where it is made: for each item there
-        is a loop, or the list is put in order."""
+        """Return whether a list that a function gives is better kept than gone through where it is made: for each item
+        there is a loop, or the list is put in order."""
         layer = self.program.reach.procedures[target]
         memo = self.memo(layer)
         if memo is None or not memo.listed or not all(key.extent for key in memo.keys):
@@ -237,22 +248,31 @@ class ModuleBuilder:
         words: list[int] = []
         for name, cells in self.memory.groups.items():
             group = self.constants.model.groups.get(name)
-            form = group.type.form if group is not None else ""
             for number in range(cells.count):
                 cell = cells.base + number
-                order = 0
-                capacity = special = track = 0
-                if group is not None and form in ("zone", "piles"):
+                order = piled = capacity = special = track = 0
+                if group is not None and isinstance(group.type, CardHolderType):
                     order = 2 if group.rank is not None else 0 if group.order == "kept" else 1
                     capacity = shapes.capacity(cells.type)
-                    special = shapes.words(shapes.item(cells.type)) if form == "piles" else 0
-                elif form in ("pool", "track"):
+                    piled = int(isinstance(group.type, PilesType))
+                    special = piled and shapes.words(shapes.item(cells.type))
+                elif group is not None and isinstance(group.type, TokenHolderType):
                     special = int(cell in effects.unlimited)
                     if cell in effects.tracks:
                         track = self.memory.words(list(effects.tracks[cell].capacities()))
                 wakes = effects.wakes[cell]
                 address = cells.address + number * cells.stride
-                words.extend([address, order, int(form == "piles"), capacity, *halves(wakes), special, track])
+                words.extend(
+                    [
+                        address,
+                        order,
+                        piled,
+                        capacity,
+                        *halves(wakes),
+                        special,
+                        track,
+                    ]
+                )
         return self.memory.words(words)
 
     @cached_property

@@ -14,14 +14,23 @@ from interpreter.compiler.build.stretches import ASKED
 from interpreter.compiler.ir import ops as o
 from interpreter.compiler.lower import Asks
 from interpreter.compiler.numbering import HIDDEN, NONE, OPEN, Part, Vector, positions, width_of
-from interpreter.language.types import Type, has_cards
+from interpreter.language.types import (
+    BagType,
+    CardHolderType,
+    CardType,
+    CollectionType,
+    IntType,
+    TextType,
+    Type,
+    has_cards,
+)
 
 if TYPE_CHECKING:
     from interpreter.compiler.build.module_builder import ModuleBuilder
 
 __all__ = ["Observer"]
 
-LISTED = ("zone", "piles", "list", "set")
+LISTED = CardHolderType | CollectionType
 ACTOR, INTO, SEAT, FRAME = (o.Var(name, "i32") for name in ("actor", "into", "seat", "frame"))
 FEW = 4
 """So many words are written one by one; more are written by a loop or a copy."""
@@ -95,7 +104,7 @@ class Observer(Sights):
                 if self.shapes.is_scalar(part.type):
                     word = b.kept(b.word(value, part.type.optional), "word")
                     b.add(o.Store(into, 0, self._scalar(b, word, part.type)))
-                    if part.type.form == "card":
+                    if isinstance(part.type, CardType):
                         hidden = o.Not(o.Call(self._sees_card(), (word, o.Get(SEAT))))
                         b.add(o.If(hidden, (o.Store(into, 0, o.Constant(HIDDEN)),)))
                     continue
@@ -128,7 +137,7 @@ class Observer(Sights):
         is_plain = (
             part.of != "location"
             and self.shapes.is_scalar(group.type)
-            and not (group.type.form == "int" and group.type.optional)
+            and not (isinstance(group.type, IntType) and group.type.optional)
         )
         if is_plain and not (some_hidden or lies_with_card or names_cards):
             if group.count <= FEW:
@@ -200,7 +209,7 @@ class Observer(Sights):
         """Of a cell that the seat may not see only the number of items is told, and that there is no value."""
         type_ = part.type
         first = b.kept(o.Load(at), "first")
-        if type_.form in LISTED:
+        if isinstance(type_, LISTED):
             b.add(o.Store(into, 0, first))
             self._fill(b, b.plus(into, WORD), HIDDEN, part.width - 1)
             return
@@ -217,7 +226,7 @@ class Observer(Sights):
     # --- values
 
     def _scalar(self, b: FunctionBuilder, word: o.Value, type_: Type) -> o.Value:
-        if type_.form == "int" and type_.optional:
+        if isinstance(type_, IntType) and type_.optional:
             none = o.Compare("eq", word, o.Constant(self.shapes.none(type_)))
             return o.Select(none, o.Constant(NONE), word)
         return word
@@ -225,10 +234,10 @@ class Observer(Sights):
     def _value(self, b: FunctionBuilder, at: o.Value, into: o.Value, type_: Type) -> None:
         """The entries of a kept value."""
         shapes = self.shapes
-        if type_.form in ("zone", "piles"):
+        if isinstance(type_, CardHolderType):
             b.add(o.Store(into, 0, o.Load(at)))
         elif shapes.is_scalar(type_):
-            if type_.form != "text":
+            if not isinstance(type_, TextType):
                 b.add(o.Store(into, 0, self._scalar(b, b.kept(o.Load(at), "word"), type_)))
         elif shapes.is_listed(type_):
             self._list(b, at, into, type_)
@@ -238,7 +247,7 @@ class Observer(Sights):
             with b.block() as present:
                 self._value(b, b.kept(b.plus(at, WORD)), into, type_.sure)
             b.add(o.If(o.Load(at), tuple(present), tuple(absent)))
-        elif type_.form == "bag":
+        elif isinstance(type_, BagType):
             b.add(o.CopyWords(into, at, o.Constant(shapes.width(type_))))
         else:
             place = 0

@@ -19,6 +19,7 @@ from interpreter.compiler.build.stretches import FRAME
 from interpreter.compiler.ir import ops as o
 from interpreter.language import core as c
 from interpreter.language.preferences import pinned_by
+from interpreter.language.types import CardType, ListType
 
 if TYPE_CHECKING:
     from interpreter.compiler.build.module_builder import ModuleBuilder
@@ -109,12 +110,12 @@ class Policies:
         with b.counted(o.Constant(cells.count)) as at:
             address = b.plus(b.times(at, cells.stride), cells.address)
             if group.owner == "card":
-                words = self.shapes.words(cells.type) if cells.type.form != "list" else 1
+                words = self.shapes.words(cells.type) if not isinstance(cells.type, ListType) else 1
                 holds: o.Value = o.Load(address, 0, "i32", name)
                 for word in range(1, words):
                     holds = o.Binary("or", holds, o.Load(address, word * WORD, "i32", name))
                 check(at, holds)
-            elif cells.type.form == "card":
+            elif isinstance(cells.type, CardType):
                 card = b.kept(o.Load(address, 0, "i32", name), "card")
                 check(card, o.Compare("ne", card, o.Constant(-1)))
             else:
@@ -146,7 +147,7 @@ class Policies:
     def _line(
         self, b: FunctionBuilder, x: Expressions, index: int, ask: c.Ask, line: Line, around: list[o.Var]
     ) -> None:
-        """What a line leaves; it returns with an option if there is one."""
+        """Build a line of a policy; it returns if an option remains."""
         stride = self.module.decisions.stride(index)
         numbers = {option.name: number for number, option in enumerate(ask.options)}
         patterns = [each for each in line.patterns if each.alternative in ("", *numbers)]
@@ -306,5 +307,5 @@ class Policies:
 
 
 def _is_filter(items: c.Expression) -> bool:
-    """Whether items are some of those of a list in which each stands once."""
+    """Return whether items are some of those of a list in which each stands once."""
     return isinstance(items, c.Loop) and items.operation == "filter" and isinstance(items.items, DISTINCT)

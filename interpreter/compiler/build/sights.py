@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from interpreter.compiler.build.function import ONE, ZERO, FunctionBuilder
 from interpreter.compiler.build.shapes import WORD
 from interpreter.compiler.ir import ops as o
-from interpreter.language.types import Type, has_cards
+from interpreter.language.types import CardType, Type, has_cards
 
 if TYPE_CHECKING:
     from interpreter.compiler.build.module_builder import ModuleBuilder
@@ -61,7 +61,7 @@ class Sights:
 
     def _hides(self, b: FunctionBuilder, at: o.Value, type_: Type) -> o.Value:
         """Whether a kept value names a card that the seat may not know."""
-        if type_.form == "card":
+        if isinstance(type_, CardType):
             return o.Not(o.Call(self._sees_card(), (o.Load(at), o.Get(SEAT))))
         return o.Call(self.module.values.of_type("hides", type_, self._hiding), (at, o.Get(SEAT)))
 

@@ -9,7 +9,7 @@ from interpreter.compiler.build.expressions import Expressions
 from interpreter.compiler.build.function import ONE, ZERO, FunctionBuilder
 from interpreter.compiler.build.shapes import WORD
 from interpreter.compiler.ir import ops as o
-from interpreter.language.types import INT, Type
+from interpreter.language.types import INT, BagType, RecordType, RoomType, Type
 
 if TYPE_CHECKING:
     from interpreter.compiler.build.module_builder import ModuleBuilder
@@ -30,7 +30,7 @@ class Values:
         return self.module.wanted(name, lambda: make(name, type_))
 
     def equality(self, type_: Type) -> str:
-        """Whether two lists of composite values, or records with such fields, are equal."""
+        """Return whether two lists of composite values, or records with such fields, are equal."""
         return self.of_type("same", type_.sure, self._equality)
 
     def unpack(self, type_: Type) -> str:
@@ -144,7 +144,7 @@ class Values:
             words: o.Value = (
                 b.plus(o.Load(value), 1)
                 if shapes.is_listed(type_)
-                else o.Constant(shapes.width(type_) if type_.form == "bag" else len(shapes.fields(type_)))
+                else o.Constant(shapes.width(type_) if isinstance(type_, BagType) else len(shapes.fields(type_)))
             )
             words = b.kept(words)
             made = b.kept(o.Allocate(words))
@@ -154,7 +154,7 @@ class Values:
                 with b.counted(words, first=ONE) as number:
                     place = b.kept(o.Binary("add", made, b.times(number, WORD)))
                     b.add(o.Store(place, 0, copied(b, o.Load(place), item)))
-            elif type_.form in ("record", "room"):
+            elif isinstance(type_, RecordType | RoomType):
                 for i, field in enumerate(shapes.fields(type_)):
                     if not shapes.is_scalar(field):
                         b.add(o.Store(made, i * WORD, copied(b, o.Load(made, i * WORD), field)))

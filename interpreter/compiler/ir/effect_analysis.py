@@ -1,4 +1,4 @@
-"""What checked trees and ops read, write and may fail at: asked by the builder and by every pass."""
+"""Effect analysis of checked trees and ops: what they read, write and may fail at."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from interpreter.compiler.ir.rewrite import inner, parts
 from interpreter.compiler.lower import Program
 from interpreter.language import core as c
 from interpreter.language.builtins import BUILTINS
+from interpreter.language.types import CollectionType
 from interpreter.language.walk import descendants
 
 if TYPE_CHECKING:
@@ -21,14 +22,14 @@ __all__ = ["ANY", "ANYONE", "Cells", "Reads", "changed_by", "changes", "may_fail
 
 
 def may_fail(program: Program, tree: Any, _open: frozenset[str] = frozenset()) -> bool:
-    """Whether working out a tree can be a failure: then it is worked out wherever the plain form does."""
+    """Return whether working out a tree can be a failure: then it is worked out wherever the plain form does."""
     for node in descendants(tree):
         match node:
             case c.Element() | c.TableCell():
                 return True
             case c.Arithmetic(operator) if operator in ("*", "div", "mod"):
                 return True
-            case c.Arithmetic("+") if node.type.form in ("list", "set"):
+            case c.Arithmetic("+") if isinstance(node.type, CollectionType):
                 return True
             case c.RangeFrom(first, last):
                 if not (isinstance(first, c.Const) and isinstance(last, c.Const)):
@@ -62,9 +63,9 @@ ANYONE: frozenset[int] = frozenset()
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """What is known of groups of cells: all of them, those that belong to seats, and for groups whose values belong to
-    seats the address of a row of constants that says to whom. ``parts``: for groups of cells that are parts of
-    something, the address of a row of lists of their indexes; each stands in one of them."""
+    """Known properties of groups of cells: all of them, those that belong to seats, and their owners. ``parts``: for
+    groups of cells that are parts of something, the address of a row of lists of their indexes; each stands in one of
+    them."""
 
     groups: Mapping[str, CellGroup]
     of_seats: frozenset[str]
@@ -73,7 +74,7 @@ class Cells:
 
 
 def reads(functions: Mapping[str, o.Function], cells: Cells) -> dict[str, Reads]:
-    """What each function reads, with all that it calls."""
+    """Return the reads of each function, including those of its callees."""
     own = {name: _Reader(function, cells) for name, function in functions.items()}
     found: dict[str, dict[str, frozenset[int]]] = {name: dict(reader.found) for name, reader in own.items()}
     callers: dict[str, set[str]] = {}
@@ -95,7 +96,7 @@ def reads(functions: Mapping[str, o.Function], cells: Cells) -> dict[str, Reads]
 
 
 def _handed(given: tuple[int | None, ...], number: int) -> int | None:
-    """What a parameter of a called function, or its complement, is to the caller."""
+    """Return what a parameter of a callee, or its complement, is in the caller."""
     own = given[number if number >= 0 else ~number]
     return own if own is None or number >= 0 else ~own
 
@@ -149,7 +150,7 @@ def changed_by(ops: Any, known: Mapping[str, frozenset[str]]) -> frozenset[str]:
 
 
 class _Reader:
-    """What one function reads itself, and which parameters it hands on in calls."""
+    """Reads of one function, and the parameters that it passes on in calls."""
 
     def __init__(self, function: o.Function, cells: Cells) -> None:
         self.cells = cells

@@ -424,7 +424,7 @@ Statement = (
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """What a parameter can be: so many values from a least one on; ``extent`` 0: any word. ``is_seat``: a seat."""
+    """Range of a parameter: number of values and the least one; ``extent`` 0: any word. ``is_seat``: a seat."""
 
     least: int = 0
     extent: int = 0
@@ -433,7 +433,7 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Memo:
-    """What is known of a function whose answers follow from its arguments and from cells, and that changes nothing.
+    """Properties of a memoisable function: its answers depend on its arguments and on cells, and it changes nothing.
 
     ``words`` is 0 where the answer is one word; else the size of the list (``listed``), bag or record that it points
     to, and a list is never longer.

@@ -32,8 +32,8 @@ def signatures_of(functions: Iterable[o.Function]) -> dict[str, Signature]:
 
 
 def check_function(function: o.Function, signatures: Mapping[str, Signature]) -> list[str]:
-    """What is wrong with a function; nothing where it is sound. ``signatures``: of all functions that it can call,
-    beside the helpers."""
+    """Verify a function of the IR and return its faults. ``signatures``: of all functions that it can call, beside the
+    helpers."""
     return _Checker(function, signatures).check()
 
 
@@ -72,7 +72,7 @@ class _Checker:
         return known
 
     def _everything(self) -> frozenset[str]:
-        """What is known in code that is never reached: anything may be read there."""
+        """Return the facts at unreachable code: anything may be read there."""
         return frozenset(self._reps)
 
     def _statement(self, statement: o.Statement, known: frozenset[str]) -> Known:
@@ -185,7 +185,7 @@ class _Checker:
         return self._value(value, known)
 
     def _value(self, value: o.Value, known: frozenset[str]) -> frozenset[str]:
-        """What is known where a value has been worked out."""
+        """Return the facts after a value was computed."""
         match value:
             case o.Constant(number, rep):
                 low, high = RANGES[rep]

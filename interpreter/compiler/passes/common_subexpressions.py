@@ -50,7 +50,7 @@ class Fact:
     memory: bool
 
     def ends(self, change: Change) -> bool:
-        """Whether it may be another one after a change."""
+        """Return whether it may be another one after a change."""
         if self.variables & change.variables or (self.memory and change.memory):
             return True
         if not change.groups or not self.groups:
@@ -59,7 +59,7 @@ class Fact:
 
 
 class Known:
-    """What is known of the functions: the cells that looks read, and the cells that functions change."""
+    """Known properties of functions: cells that lookups read, and cells that functions change."""
 
     def __init__(self, functions: Functions, context: Context) -> None:
         self.looks = {
@@ -68,7 +68,8 @@ class Known:
         self.changes = changes(functions)
 
     def is_worth(self, op: Any) -> bool:
-        """Whether an op is worth being worked out only once, and :meth:`depends` tells all that it follows from."""
+        """Return whether an op is worth being worked out only once, and :meth:`depends` tells all that it follows
+        from."""
         match op:
             case o.Call(function, arguments) if function in self.looks:
                 return all(isinstance(each, PLAIN) for each in inner(arguments))
@@ -78,7 +79,7 @@ class Known:
                 return False
 
     def changed(self, ops: Any) -> Change:
-        """What may be another one after ops."""
+        """Return the variables and cells that ops may change."""
         variables = frozenset(op.var for op in inner(ops) if isinstance(op, o.Set))
         groups = changed_by(ops, self.changes)
         return Change(variables, groups, bool(groups) or _writes(ops))
@@ -103,7 +104,8 @@ class Known:
 
 
 def _writes(ops: Any) -> bool:
-    """Whether ops write where locals of a frame may lie, or the items of a list of which somebody has the address."""
+    """Return whether ops write where locals of a frame may lie, or the items of a list of which somebody has the
+    address."""
     for op in inner(ops):
         match op:
             case o.Do() | o.CopyWords() | o.StoreLong():
@@ -197,7 +199,7 @@ class _Reuser:
             del self._facts[op]
 
     def _apart(self, work: Callable[[], Any]) -> Any:
-        """What is done on one way only: what was known before is known after, unless something there has ended it."""
+        """Process a branch on a copy of the facts; keep those that it does not end."""
         before, gone = dict(self._facts), self._gone
         self._gone = set()
         found = work()

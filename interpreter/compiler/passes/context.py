@@ -1,4 +1,4 @@
-"""What passes know beside the functions: memory, cells, and which functions the machine itself calls."""
+"""Context of passes beside the functions: memory, cells and the entry points."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Functions = Mapping[str, o.Function]
 
 @dataclass
 class Touched:
-    """What is marked when a cell of a group changes: the functions whose answers follow from it, as bits.
+    """Dirty bits to set when a cell of a group changes.
 
     ``alone`` are those that keep one row of answers; ``all_rows`` and ``own_row`` those with a row for each seat, of
     which a change concerns all or that of the cell's owner; ``whole`` those with a row for each thing that cells are

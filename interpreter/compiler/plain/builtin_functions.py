@@ -68,7 +68,7 @@ def _argument(word: str, node: c.Expression, expressions: Evaluator) -> Evaluate
 
 def implementation(node: c.Builtin, game: Constants) -> Callable[..., Value]:
     """The function that a call calls. Where it is another one for some form of the first argument, it is under that."""
-    name = f"{node.name} of {node.arguments[0].type.form}"
+    name = f"{node.name} of {node.arguments[0].type.word}"
     return OF_VALUES.get(name) or OF_VALUES.get(node.name) or OF_GAME[node.name](game)
 
 

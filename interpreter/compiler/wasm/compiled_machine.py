@@ -250,7 +250,7 @@ class CompiledMachine(Machine):
     # --- what is asked
 
     def cell(self, state: State, number: int) -> Value:
-        """What one cell holds, without a look at the others."""
+        """Return the value of one cell without reading the others."""
         home = self._lives(state)
         if home is None:
             return state.cells[number]
@@ -289,15 +289,15 @@ class CompiledMachine(Machine):
         return super().is_free(state)
 
     def accepts(self, state: State, number: int, values: tuple[Value, ...]) -> bool:
-        """Whether an alternative with these values is surely legal now."""
+        """Return whether an alternative with these values is surely legal now."""
         home = self._lives(state)
         return home is not None and home.accepts(state, number, values)
 
     # --- policies
 
     def choose(self, state: State, chance: ChanceSource, player: int, random: Draws) -> Code | None:
-        """What the bot with a number (:meth:`player`) chooses at the decision at hand; none where the module cannot
-        tell. The numbers that it draws are used up in ``random``."""
+        """Return the choice of the bot with a number (:meth:`player`) at the current decision; none if the module
+        cannot tell. The numbers that it draws are used up in ``random``."""
         home: Any = state.home
         if home is None or home.fetched or home.chance is not chance or home.built is not self.compiled or self.plain:
             home = self._enters(state, chance)
@@ -314,8 +314,8 @@ class CompiledMachine(Machine):
         return module.players.get(key) if module is not None else None
 
     def whole(self, wanted: Sequence[tuple[Policy | None, Peeks | None]]) -> tuple[Whole, list[int]] | None:
-        """What plays whole games by such policies, one for each seat, and their numbers in the module. None where there
-        is no module, or not yet."""
+        """Return the runner of whole games by such policies, one for each seat. None where there is no module, or not
+        yet."""
         if self.plain or self._none:
             return None
         keys = [self._key(*each) for each in wanted]

@@ -67,7 +67,7 @@ BOT_STREAM = "bot seat {}"
 
 
 def wanted(measure: Measure) -> tuple[bool, bool, bool]:
-    """Which kinds of sums the summary wants of a measure: by round, at the end, at what an event was about."""
+    """Return the sums that a summary needs of a measure: by round, at the end, by subject of an event."""
     keys = len(measure.keys)
     final = "end of game" in measure.when and (keys == 0 or (keys == 1 and measure.seat is not None))
     return measure.recurs, final, measure.event is not None or not (measure.recurs or final)
@@ -89,7 +89,7 @@ class Areas:
 
 
 def _places(builder: ModuleBuilder) -> tuple[int, int, int]:
-    """Where in a row the ranks begin, behind the places; how long those of one seat are; and the length of a row."""
+    """Return the layout of a row: where the ranks begin, their length, and the length of the row."""
     seats = len(builder.constants.seats)
     ranks, width = (ROW + seats * WORD + LONG - 1) // LONG * LONG, len(builder.constants.model.ranking) * LONG
     return ranks, width, ranks + seats * width
@@ -171,7 +171,7 @@ def whole_text(builder: ModuleBuilder, areas: Areas, numbers: dict[str, int]) ->
 
 @dataclass(eq=False)
 class Facts:
-    """How to read records and sums. ``parts`` has for each measure what stands in its keys: where, how many bits, what
+    """Layout of records and sums. ``parts`` has for each measure what stands in its keys: where, how many bits, what
     stands for 0, and the public name of each value (none: it is its own)."""
 
     names: tuple[str, ...]
@@ -182,7 +182,7 @@ class Facts:
         return Facts, (self.names, self.parts)
 
     def of(self, measure: int, thing: int) -> tuple[object, ...]:
-        """What a number was taken of, by public names."""
+        """Return the subjects of a number by their public names."""
         found: list[object] = []
         for shift, mask, low, names in self.parts[measure]:
             digit = thing >> shift & mask
@@ -208,7 +208,7 @@ class Facts:
         return found
 
     def head(self, key: int) -> Head:
-        """What the sum under a key is of."""
+        """Return the subjects of the sum under a key."""
         found = self._heads.get(key)
         if found is None:
             kind, measure = key >> KIND & 3, key >> MEASURE & 255
@@ -219,7 +219,7 @@ class Facts:
 
 @frozen(frozen=True, slots=True)
 class Playout:
-    """What a playout came to: what ranks the seats; none where it took too long."""
+    """Result of a playout: the ranking keys of the seats; none if it took too long."""
 
     keys: tuple[tuple[int, ...], ...] | None
 
@@ -322,7 +322,7 @@ class Whole:
         self.seat(bots)
 
     def keys(self) -> tuple[tuple[int, ...], ...]:
-        """What ranks the seats, now that a game is over that was not one of many."""
+        """Return the ranking keys of the seats after a single game."""
         start, width = self.areas.rows // LONG + self._ranks, self._width
         flat = self._longs[start : start + self._seats * width].tolist()
         return tuple(tuple(flat[at * width : (at + 1) * width]) for at in range(self._seats))
@@ -342,12 +342,12 @@ class Whole:
         return Playout(self.keys() if decisions < limit else None)
 
     def parts(self, measure: Measure) -> tuple[KeyPart, ...]:
-        """What stands in the keys of a measure; nothing where none can be taken here."""
+        """Return the layout of the keys of a measure; nothing if it takes no subjects."""
         try:
             return key_parts(self.built.builder.shapes, measure)
         except Unsupported:
             return ()
 
     def domain(self, part: KeyPart) -> int:
-        """How many values a part of a key can have, but for none."""
+        """Return the number of values of a part of a key, without none."""
         return self.built.builder.shapes.domain(part.type)
