@@ -58,6 +58,34 @@ def test_what_is_shown_of_python_is_what_it_does(page: str) -> None:
     assert asked
 
 
+def test_the_page_on_learning_does_what_it_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("numpy", "pettingzoo", "gymnasium", "pyspiel", "cma"):
+        pytest.importorskip(module, reason="needs `pip install 'regelwerk[rl,spiel,tune]'`")
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    told, asked = "", 0
+    for sample in samples((DOCS / "learning.md").read_text(encoding="utf-8")):
+        if sample.kind == "python":
+            with redirect_stdout(StringIO()) as output:
+                exec(sample.text, names)
+            told, asked = output.getvalue(), asked + 1
+        elif asked and sample.kind == "text":
+            assert matches(sample.text, told), f"docs/learning.md:{sample.line}: {told}"
+    assert asked >= 6
+
+
+def test_the_messages_of_the_line_protocol_are_those_of_the_engine() -> None:
+    from interpreter.protocol.server import METHODS, Engine
+
+    text = (DOCS / "engine.md").read_text(encoding="utf-8")
+    shown = {sample.kind: sample.text.splitlines() for sample in samples(text)}
+    engine = Engine(load("goofspiel"))
+    answers = [engine.answer(line) for line in shown["json"]]
+    assert answers[: len(shown["answers"])] == shown["answers"]
+    assert '"code":1,' in (answers[-1] or "")
+    assert [method for method in METHODS if f"| `{method}` |" not in text] == []
+
+
 @pytest.mark.parametrize("name", ANNOTATED)
 def test_an_annotated_log_is_the_log_of_the_run(name: str) -> None:
     shown = [IDS.sub("", line).rstrip() for line in blocks((DOCS / name).read_text(encoding="utf-8"))]

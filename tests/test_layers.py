@@ -31,7 +31,7 @@ ROOMS = (
     ("compare",),
     ("lint", "authoring"),
     ("drawing",),
-    ("pages", "editor"),
+    ("pages", "editor", "protocol", "rl"),
 )
 """Rooms from bottom to top: each may import those before it. Rooms of one line do not know each other."""
 
@@ -55,6 +55,11 @@ THIRD_PARTIES = {
     "duckdb": ("simulate/flat_tables.py",),
     "distributed": ("simulate/cluster.py",),
     "matplotlib": ("drawing/game_charts.py",),
+    "numpy": ("rl/",),
+    "pettingzoo": ("rl/aec.py",),
+    "gymnasium": ("rl/aec.py", "rl/vector.py"),
+    "pyspiel": ("rl/spiel.py",),
+    "open_spiel": ("rl/spiel.py",),
 }
 """Where a library may be imported. What is not listed may be imported everywhere, in the function that needs it."""
 

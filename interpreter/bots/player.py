@@ -10,10 +10,14 @@ from interpreter.engine.game import Game
 from interpreter.kernel.chance import Draws
 from interpreter.kernel.state import Value
 
-__all__ = ["Bot", "Code", "Stream"]
+__all__ = ["Bot", "BotFailed", "Code", "Stream"]
 
 Code = tuple[int, tuple[Value, ...]]
 """An option as the machine lists it: the alternative's number at its decision, and its values."""
+
+
+class BotFailed(Exception):
+    """A bot that is a program of its own gave no legal choice: which one, and why."""
 
 
 class Stream(Draws):

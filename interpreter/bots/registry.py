@@ -23,6 +23,7 @@ __all__ = ["RANDOM", "adviser", "bots_of", "default_bots", "policies_for"]
 
 RANDOM = "random"
 SEARCH = "search"
+PREFIX = "cmd"
 PLAYOUTS = 100
 _DIGITS = 7
 """So many a weight has at most."""
@@ -94,12 +95,20 @@ def _quick(policies: Mapping[str, Policy], otherwise: str) -> str:
     return next((name for name in _QUICK if name in policies), otherwise)
 
 
-def bots_of(spec: str, ruleset: Rules, players: int, persons: Mapping[int, Bot] | None = None) -> list[Bot]:
+def bots_of(
+    spec: str,
+    ruleset: Rules,
+    players: int,
+    persons: Mapping[int, Bot] | None = None,
+    *,
+    commands: bool = False,
+) -> list[Bot]:
     """A bot for each seat that no person has, from names with commas between: too few are dealt round again.
 
     A policy takes other weights behind its name: ``sensible:thrift=30``; ``search`` takes a number of playouts or
-    seconds, and what plays on in them: ``search:500``, ``search:2s:greedy``. ``ValueError`` for a name that nothing
-    has, for what it cannot take, or for more names than seats.
+    seconds, and what plays on in them: ``search:500``, ``search:2s:greedy``. With ``commands`` a name may be a program
+    that is run, ``cmd:./mybot``: leave them out unless the names come from the command line. ``ValueError`` for a name
+    that nothing has, for what it cannot take, or for more names than seats.
     """
     ruleset = ruleset.for_players(players)
     names = [name.strip() for name in spec.split(",")]
@@ -108,10 +117,23 @@ def bots_of(spec: str, ruleset: Rules, players: int, persons: Mapping[int, Bot] 
     if len(names) > max(1, len(free)):
         raise ValueError(f"got {counted(len(names), 'bot')} for {counted(len(free), 'seat')}")
     table: list[Bot] = []
-    makers = {name: _maker(name, ruleset, players) for name in names}
+    makers = {
+        name: _program(name, commands) if name.startswith(f"{PREFIX}:") else _maker(name, ruleset, players)
+        for name in names
+    }
     for number in range(players):
         table.append(makers[names[free.index(number) % len(names)]](table) if number in free else taken[number])
     return table
+
+
+def _program(spec: str, commands: bool) -> Callable[[list[Bot]], Bot]:
+    """Makes a bot that is a program."""
+    from interpreter.bots.command import CommandBot
+
+    if not commands:
+        raise ValueError(f"got `{spec}`: programs as bots can be named on the command line alone")
+    CommandBot(spec)  # what is wrong is said at once
+    return lambda table: CommandBot(spec)
 
 
 def _maker(spec: str, ruleset: Rules, players: int, *, in_world: bool = False) -> Callable[[list[Bot]], Bot]:

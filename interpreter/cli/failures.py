@@ -14,6 +14,7 @@ __all__ = ["refused", "tell", "words_of"]
 
 def tell(error: Exception) -> NoReturn:
     """Tells what the error says and ends with 1; what is a bug of ours is raised again."""
+    from interpreter.bots.player import BotFailed
     from interpreter.compiler.constants import RuleFailure
 
     if isinstance(error, RulesetError):
@@ -27,6 +28,8 @@ def tell(error: Exception) -> NoReturn:
         for caller in error.chain:
             notice(f"   {caller} ({caller.span})")
         raise click.exceptions.Exit(1)
+    if isinstance(error, BotFailed):
+        refused(str(error))
     if isinstance(error, OSError):
         raise click.ClickException(words_of(error))
     raise error

@@ -25,6 +25,7 @@ COMMANDS: dict[str, str] = {
     "replay": "Replay a saved game and check every choice.",
     "simulate": "Let bots play many games and summarise them.",
     "whatif": "Fork a saved game at a decision and compare the outcomes.",
+    "tune": "Improve the weights of a policy by games.",
     "bench": "Measure the speed of rulesets and compare with a baseline.",
     "play": "Play at the keyboard against bots.",
     "try": "Evaluate an expression on a new or saved game.",
@@ -35,6 +36,7 @@ COMMANDS: dict[str, str] = {
     "build": "Compile a ruleset to a standalone WebAssembly module.",
     "rulebook": "Write a ruleset as a rulebook in HTML or Markdown.",
     "compare": "Compare two rulesets: differences, and their effects on play.",
+    "engine": "Answer requests of other programs: JSON lines on stdin and stdout.",
     "lsp": "Run the language server for editors.",
     "explain": "Explain a name, a log line or the legality of a move.",
 }

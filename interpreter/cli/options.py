@@ -81,7 +81,7 @@ def overlays_option(function: Function) -> Function:
 
     about = "Allow combinations that no rulebook covers."
     allowed = click.Choice(["undefined"])
-    function = click.option("--allow", multiple=True, type=allowed, help=about)(function)
+    command = click.option("--allow", multiple=True, type=allowed, help=about)(command)
     about = "Leave out an overlay that the ruleset lists. Repeatable."
     command = click.option("--without", multiple=True, metavar="OVERLAY", help=about)(command)
     about = "Add an overlay, by id or path; N is its number of seats. Repeatable."
@@ -106,7 +106,7 @@ def settings_option(function: Function) -> Function:
 def bots_option(default: str = "greedy if available, else random") -> Callable[[Function], Function]:
     about = (
         "Bot for all seats, or one for each, separated by commas: random, rare, search:200 (playouts), search:2s "
-        f"(seconds), or a policy of the family such as greedy or sensible.  [default: {default}]"
+        f"(seconds), a policy such as greedy or sensible, or a program: cmd:./mybot.  [default: {default}]"
     )
     return click.option("--bots", metavar="NAMES", help=about)
 
@@ -214,7 +214,7 @@ def bots_for(ruleset: Rules, players: int, spec: str | None, persons: Mapping[in
     from interpreter.bots.registry import bots_of, default_bots
 
     try:
-        return bots_of(spec or default_bots(ruleset), ruleset, players, persons)
+        return bots_of(spec or default_bots(ruleset), ruleset, players, persons, commands=True)
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--bots") from None
 

@@ -119,7 +119,7 @@ def _ready(plan: Plan) -> WholeGames:
         ruleset = load(plan.ruleset, plan.overlays).for_players(plan.players)
         if ruleset.digest != plan.digest:
             raise WorkersLost(f"a worker has another `{ruleset.id}` than this machine: its rules differ")
-        return WholeGames(ruleset, bots_of(plan.bots, ruleset, plan.players))
+        return WholeGames(ruleset, bots_of(plan.bots, ruleset, plan.players, commands=True))
     except RulesetError as error:
         raise WorkersLost(f"a worker cannot load `{plan.ruleset}`: {error.diagnostics[0].message}") from None
 
@@ -219,7 +219,7 @@ def simulated(
     stopped: Callable[[], bool] = bool,
 ) -> Iterator[list[Row]]:
     """All games of a plan, shared out as :func:`shared` says."""
-    here = _playing(WholeGames(ruleset, bots_of(plan.bots, ruleset, plan.players)), plan)
+    here = _playing(WholeGames(ruleset, bots_of(plan.bots, ruleset, plan.players, commands=True)), plan)
     return shared(here, partial(play_batch, plan), seeds, crew, alone, stopped)
 
 
@@ -232,7 +232,7 @@ def summed(
     stopped: Callable[[], bool] = bool,
 ) -> Iterator[list[Totals]]:
     """Yield sums of several results at a time."""
-    here = _summing(WholeGames(ruleset, bots_of(plan.bots, ruleset, plan.players)), plan)
+    here = _summing(WholeGames(ruleset, bots_of(plan.bots, ruleset, plan.players, commands=True)), plan)
     return shared(here, partial(sum_batch, plan), seeds, crew, alone, stopped)
 
 

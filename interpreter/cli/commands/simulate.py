@@ -66,6 +66,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
     metavar="FILE",
     help="Write the summary as a page with charts (.html), or the charts (.png).",
 )
+@click.option("--round-robin", metavar="NAMES", help="Run a tournament of bots and rate them.")
 @click.option("--resume", is_flag=True, help="Resume an interrupted run with the same files.")
 @output_option("text", "json")
 def command(
@@ -81,6 +82,7 @@ def command(
     rows: Path | None,
     seats: Path | None,
     charts: Path | None,
+    round_robin: str | None,
     resume: bool,
     output: str,
 ) -> None:
@@ -88,6 +90,8 @@ def command(
 
     Results depend on the seed only, not on the number of processes. After Ctrl-C, the summary and the files contain the
     games so far; --resume plays the others.
+
+    With --round-robin the bots play each other, each as often on every seat; the table has their ratings.
 
     The `measures` of the ruleset define the summary and the columns. A .duckdb file takes both tables.
 
@@ -98,6 +102,7 @@ def command(
       regelwerk simulate germany-2018 -n 5000 --seed 1 --rows games.parquet --seats rounds.parquet
       regelwerk simulate germany-2018 -n 5000 --seed 1 --rows games.parquet --resume
       regelwerk simulate usa-2018 -n 2000 --bots bench --charts usa.html
+      regelwerk simulate goofspiel -n 600 --players 2 --round-robin sensible,bench,random
       regelwerk simulate germany-2018 -n 100000 --cluster tcp://10.0.0.5:8786 --rows games.duckdb
     """
     from interpreter.bots.registry import default_bots
@@ -111,6 +116,14 @@ def command(
     beside = rows or seats or charts
     start = _seed_of(seed, beside, resume)
     given = settings_for(found, number, settings)
+    if round_robin is not None:
+        if bots or beside or resume:
+            raise click.UsageError("--round-robin goes without --bots, --rows, --seats, --charts and --resume")
+        from interpreter.cli.tournament import round_robin as play
+
+        alone = alone_for(jobs) if cluster is None else 0.0
+        play(ruleset, overlays, found, number, round_robin, games, start, given, crew, alone, output)
+        return
     table = bots_for(found, number, bots)
     names = [bot.name for bot in table]
     name = str(Path(ruleset).resolve()) if Path(ruleset).is_file() else ruleset

@@ -96,14 +96,14 @@ class Decisions:
 
         return self._asked("options", index, build, result=None)
 
-    def _placed(self, option: c.Option) -> Iterator[tuple[c.Choice, tuple[int, Type]]]:
+    def placed(self, option: c.Option) -> Iterator[tuple[c.Choice, tuple[int, Type]]]:
         """The choices of an option, with the offset and type of each value."""
         return zip(option.choices, self.shapes.placed((each.type for each in option.choices), WORD), strict=True)
 
     def put(self, b: FunctionBuilder, at: o.Value, number: int, option: c.Option, values: Sequence[o.Var]) -> None:
         """Writes an option."""
         b.add(o.Store(at, 0, o.Constant(number)))
-        for (_, (offset, type_)), value in zip(self._placed(option), values, strict=True):
+        for (_, (offset, type_)), value in zip(self.placed(option), values, strict=True):
             b.store(at, offset, o.Get(value), type_)
 
     def open(self, index: int) -> str:
@@ -165,7 +165,7 @@ class Decisions:
             number = b.kept(o.Load(o.Get(OPTION)), "number")
             for place, option in enumerate(ask.options):
                 with b.when(o.Compare("eq", number, o.Constant(place))):
-                    for choice, (offset, type_) in self._placed(option):
+                    for choice, (offset, type_) in self.placed(option):
                         value = b.load(o.Get(OPTION), offset, type_)
                         if isinstance(b.locals.get(choice.variable), Slot):
                             b.write_local(choice.variable, value, type_)

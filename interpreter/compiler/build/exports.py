@@ -6,17 +6,17 @@ still hold what lay there before: nobody may see that, and it does not make two 
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING
 
-from interpreter.compiler.build.expressions import Expressions
 from interpreter.compiler.build.function import ONE, ZERO, FunctionBuilder
 from interpreter.compiler.build.memory import FRAME_HEAD, STATE, CellGroup
 from interpreter.compiler.build.phases import KEPT_HEAD, KEPT_START
+from interpreter.compiler.build.ranking import Ranking
 from interpreter.compiler.build.shapes import WORD, Unsupported
+from interpreter.compiler.build.sights import Sights
 from interpreter.compiler.build.stretches import ASKED
 from interpreter.compiler.ir import ops as o
-from interpreter.language.types import BOOL, CardHolderType, CardType, CollectionType, Type, has_cards
+from interpreter.language.types import BOOL, CardHolderType, CollectionType, Type, has_cards
 
 if TYPE_CHECKING:
     from interpreter.compiler.build.module_builder import ModuleBuilder
@@ -28,23 +28,21 @@ SEEN, HIDDEN, COUNTED = 0, 1, 2
 OPEN = ("round", "phase", "turn", "over")
 """Cells that everyone may see, also those that no declaration is about."""
 LISTED = CardHolderType | CollectionType
-AT, INTO, WHO, CARD = (o.Var(name, "i32") for name in ("at", "into", "seat", "card"))
+AT, INTO, WHO = (o.Var(name, "i32") for name in ("at", "into", "seat"))
 
 
-class Standalone:
+class Standalone(Sights):
     """Builds them. ``buffer`` is the address of a copy of the state, ``mask`` that of a word for each cell."""
 
     def __init__(self, module: ModuleBuilder) -> None:
-        self.module, self.memory, self.shapes = module, module.memory, module.shapes
-        self.constants, self.model = module.constants, module.constants.model
-        self.seats = len(self.constants.seats)
+        super().__init__(module)
         self.buffer = self.memory.reserve((self.memory.end_of_frames - STATE) // WORD)
         self.mask = self.memory.reserve(self.constants.layout.size)
 
     def functions(self) -> dict[str, o.Function]:
         """All of them, by name; what they call is made when the module is finished."""
-        made = [self._view(), self._copied(), self._key(), self._place(), self._over()]
-        return {function.name: function for function in made}
+        made = [self._view(), self._copied(), self._over()]
+        return {function.name: function for function in made} | Ranking(self.module).functions()
 
     # --- copies of what counts
 
@@ -170,61 +168,6 @@ class Standalone:
 
     # --- views
 
-    @cached_property
-    def _seen(self) -> int:
-        """The table of the seats that may see each cell: a bit for each seat, and one for whoever sits nowhere."""
-        seen = [(1 << (self.seats + 1)) - 1] * self.constants.layout.size
-        for cell, seats in self.constants.seen_by.items():
-            if cell != self.constants.layout.base.get("round"):
-                seen[cell] = sum(1 << seat for seat in seats)
-        return self.memory.words(seen)
-
-    def _may_see(self, b: FunctionBuilder, cell: o.Value) -> o.Value:
-        """Return whether the seat is among those that may see what a cell holds."""
-        seats = o.Load(b.times(cell, WORD), self._seen)
-        return o.Binary("and", o.Binary("shr", seats, o.Get(WHO)), ONE)
-
-    def _sees_card(self) -> str:
-        """Return whether a seat may know a card where it lies now."""
-        location = self.memory.groups["location"]
-
-        def build(b: FunctionBuilder) -> None:
-            b.add(o.If(o.Compare("lt", o.Get(CARD), ZERO), (o.Return(ONE),)))
-            cell = b.kept(o.Load(b.times(o.Get(CARD), WORD), location.address, "i32", "location"), "cell")
-            b.add(o.If(o.Compare("lt", cell, ZERO), (o.Return(ONE),)))
-            b.add(o.Return(self._may_see(b, cell)))
-
-        return self.module.wanted(
-            "sees_card", lambda: self.module.made("sees_card", (CARD, WHO), "i32", build, "whether a card is seen")
-        )
-
-    def _hides(self, b: FunctionBuilder, at: o.Value, type_: Type) -> o.Value:
-        """Return whether a kept value names a card that the seat may not know."""
-        if isinstance(type_, CardType):
-            return o.Not(o.Call(self._sees_card(), (o.Load(at), o.Get(WHO))))
-        return o.Call(self.module.values.of_type("hides", type_, self._hiding), (at, o.Get(WHO)))
-
-    def _hiding(self, name: str, type_: Type) -> o.Function:
-        shapes, at = self.shapes, o.Get(AT)
-
-        def build(b: FunctionBuilder) -> None:
-            if shapes.is_listed(type_):
-                item = shapes.item(type_)
-                with b.counted(b.kept(o.Load(at))) as number:
-                    place = b.plus(b.times(number, shapes.words(item) * WORD), WORD)
-                    hidden = self._hides(b, b.kept(o.Binary("add", at, place)), item)
-                    b.add(o.If(hidden, (o.Return(ONE),)))
-                b.add(o.Return(ZERO))
-                return
-            if type_.optional:
-                b.add(o.If(o.Not(o.Load(at)), (o.Return(ZERO),)))
-            for offset, field in shapes.placed(shapes.fields(type_), WORD * type_.optional):
-                if has_cards(field, self.model.records):
-                    b.add(o.If(self._hides(b, b.kept(b.plus(at, offset)), field), (o.Return(ONE),)))
-            b.add(o.Return(ZERO))
-
-        return self.module.made(name, (AT, WHO), "i32", build, f"whether a card in it is hidden: {type_}")
-
     def _view(self) -> o.Function:
         """Copies the cells as a seat may see them to where all words are zero, and fills the mask."""
 
@@ -301,47 +244,3 @@ class Standalone:
     def _over(self) -> o.Function:
         over = o.Load(ZERO, self.memory.groups["over"].address, "i32", "over")
         return self.module.made("is_over", (), "i32", lambda b: b.add(o.Return(over)), "whether the game is over")
-
-    def _key(self) -> o.Function:
-        """A key of the ranking, by its number, of a seat."""
-        number = o.Var("key", "i32")
-
-        def build(b: FunctionBuilder) -> None:
-            b.locals = {0: WHO}
-            x = Expressions(b)
-            for place, tree in enumerate(self.model.ranking):
-                if not self.shapes.is_scalar(tree.type):
-                    raise Unsupported(f"a key that is a {tree.type}")
-                b.span = tree.span
-                with b.when(o.Compare("eq", o.Get(number), o.Constant(place))):
-                    value = x.value(tree)
-                    b.add(o.Return(value if value.rep == "i64" else o.ToNumber(value)))
-                b.locals = {0: WHO}
-            b.fail("no such key")
-
-        return self.module.made("key_of", (WHO, number), "i64", build, "a key of the ranking")
-
-    def _place(self) -> o.Function:
-        """The place of a seat: 1 and one more for each seat that is ranked before it; 0 for one that does not count."""
-        counts = [seat for seat, counted in enumerate(self.constants.statics["seat.counts"]) if counted]
-
-        def build(b: FunctionBuilder) -> None:
-            table = self.memory.words([int(seat in counts) for seat in range(self.seats)])
-            b.add(o.If(o.Not(o.Load(b.times(o.Get(WHO), WORD), table)), (o.Return(ZERO),)))
-            place = b.var("i32", "place")
-            b.set(place, ONE)
-            for other in counts:
-                label = b.label("better")
-                with b.block() as inner:
-                    for number in range(len(self.model.ranking)):
-                        theirs, mine = (
-                            b.kept(o.Call("key_of", (seat, o.Constant(number)), "i64"))
-                            for seat in (o.Constant(other), o.Get(WHO))
-                        )
-                        b.add(o.If(o.Compare("lt", theirs, mine), (o.Break(label),)))
-                        better = (o.Set(place, b.plus(o.Get(place), 1)), o.Break(label))
-                        b.add(o.If(o.Compare("gt", theirs, mine), better))
-                b.add(o.Block(label, tuple(inner)))
-            b.add(o.Return(o.Get(place)))
-
-        return self.module.made("place_of", (WHO,), "i32", build, "the place of a seat")

@@ -1,0 +1,170 @@
+"""Bots that are programs of their own, in any language: ``cmd:./mybot``.
+
+Such a program reads lines of JSON from stdin and answers on stdout; ``docs/bots.md`` has the messages. It is told what
+its seat may see, and nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+import weakref
+from collections.abc import Sequence
+from contextlib import suppress
+from queue import Empty, Queue
+from threading import Thread
+from typing import IO, Any
+
+from interpreter.bots.player import BotFailed, Code, Stream
+from interpreter.engine.decision import Decision, Option
+from interpreter.engine.game import Game
+from interpreter.engine.views import numbered_lines
+
+__all__ = ["CommandBot"]
+
+PROTOCOL = 1
+SECONDS = 10.0
+"""So long a program may take for an answer, if nothing else is said."""
+ENDING = 1.0
+"""So long it may take to end by itself."""
+WANTS = ("view", "log")
+_LIMIT = re.compile(r"(\d{1,6}(?:\.\d{1,3})?)s:(.+)", re.DOTALL)
+
+
+class _Program:
+    """A program that runs, and the lines that it writes."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self.process = subprocess.Popen(
+            words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8", errors="replace"
+        )
+        self.lines: Queue[str | None] = Queue()
+        Thread(target=_read, args=(self.process.stdout, self.lines), daemon=True).start()
+
+    def ask(self, line: str, seconds: float) -> str | None:
+        """The next line after it was told something; none where it has ended. :class:`Empty` after so many seconds."""
+        assert self.process.stdin is not None
+        with suppress(OSError):  # it may have ended, and have said something before
+            self.process.stdin.write(line + "\n")
+            self.process.stdin.flush()
+        return self.lines.get(timeout=seconds)
+
+
+def _read(stream: IO[str], lines: Queue[str | None]) -> None:
+    for line in stream:
+        lines.put(line)
+    lines.put(None)
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """The program ends, by itself or by force."""
+    if process.stdin is not None and not process.stdin.closed:
+        with suppress(OSError):
+            process.stdin.close()
+    try:
+        process.wait(ENDING)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+class CommandBot:
+    """A program chooses. It is begun with the first choice, and is told of each new game."""
+
+    def __init__(self, spec: str) -> None:
+        self.name = spec
+        _, _, rest = spec.partition(":")
+        limit = _LIMIT.fullmatch(rest)
+        self.seconds, command = (float(limit[1]), limit[2]) if limit else (SECONDS, rest)
+        try:
+            self.words = shlex.split(command)
+        except ValueError as error:
+            raise ValueError(f"got `{spec}`: {error}") from None
+        if not self.words or self.seconds <= 0:
+            raise ValueError(f"got `{spec}`, want a command: `cmd:./mybot`, `cmd:2s:node bot.mjs`")
+        self._program: _Program | None = None
+        self._number = self._told = 0
+        self._wants: frozenset[str] = frozenset()
+        self._origin: Any = None
+        self._made = 0
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A copy begins a program of its own."""
+        return {**vars(self), "_program": None, "_origin": None}
+
+    def choose(self, game: Game, decision: Decision, random: Stream) -> Option:
+        seat, options = decision.actor, decision.options
+        listed = list(options)
+        if self._program is None:
+            self._hello(game, seat)
+        made = len(game.choices)
+        if game.origin is not self._origin or made < self._made:
+            self._origin, self._told = game.origin, 0
+            self._ask("begin", {"seat": seat, "players": game.origin["players"]})
+        self._made = made
+        params: dict[str, Any] = {
+            "seat": seat,
+            "decision": decision.name,
+            "context": game.view(seat)["context"],
+            "options": [option.as_dict() for option in listed],
+        }
+        if "view" in self._wants:
+            params["view"] = game.view(seat)
+        if "log" in self._wants:
+            lines = [line for _, line in numbered_lines(game, seat)]
+            params["log"] = [line.text for line in lines[self._told :] if line.text]
+            self._told = len(lines)
+        number = self._ask("choose", params).get("option")
+        if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < len(listed):
+            raise self._failed(f"chose option {json.dumps(number)[:60]}, want 0 to {len(listed) - 1}")
+        return listed[number]
+
+    def among(self, game: Game, decision: Decision, codes: Sequence[Code], random: Stream) -> Code:
+        return codes[0]
+
+    # --- messages
+
+    def _hello(self, game: Game, seat: int) -> None:
+        try:
+            self._program = _Program(self.words)
+        except OSError as error:
+            raise BotFailed(
+                f"the bot `{self.name}` cannot be started: {(error.strerror or str(error)).lower()}"
+            ) from None
+        weakref.finalize(self, _end, self._program.process)
+        ruleset = game.ruleset
+        about = {"protocol": PROTOCOL, "ruleset": ruleset.id, "title": ruleset.title, "seat": seat}
+        wants = self._ask("hello", about).get("wants", ["view"])
+        if not isinstance(wants, list) or any(each not in WANTS for each in wants):
+            raise self._failed(f"wants {json.dumps(wants)[:60]}, there are {json.dumps(WANTS)}")
+        self._wants = frozenset(wants)
+
+    def _ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        """What the program answers."""
+        assert self._program is not None
+        self._number += 1
+        request = {"jsonrpc": "2.0", "id": self._number, "method": method, "params": params}
+        try:
+            line = self._program.ask(json.dumps(request, separators=(",", ":")), self.seconds)
+        except Empty:
+            raise self._failed(f"did not answer `{method}` within {self.seconds:g} s") from None
+        if line is None:
+            raise self._failed(f"ended before it answered `{method}`")
+        try:
+            answer = json.loads(line)
+        except (ValueError, RecursionError):
+            raise self._failed(f"answered `{method}` with no JSON: {line.strip()[:60]}") from None
+        if not isinstance(answer, dict) or answer.get("id") != self._number:
+            raise self._failed(f"answered `{method}` without its id {self._number}: {line.strip()[:60]}")
+        if "error" in answer:
+            raise self._failed(f"refused `{method}`: {json.dumps(answer['error'])[:200]}")
+        result = answer.get("result")
+        return result if isinstance(result, dict) else {}
+
+    def _failed(self, what: str) -> BotFailed:
+        if self._program is not None:
+            self._program.process.kill()
+            self._program = None
+        return BotFailed(f"the bot `{self.name}` {what}")

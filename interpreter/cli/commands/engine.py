@@ -1,0 +1,36 @@
+"""``regelwerk engine``: a ruleset for other programs, line by line."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+
+from interpreter import __version__
+from interpreter.cli.options import loaded, overlays_option, ruleset_argument
+
+__all__ = ["command"]
+
+
+@click.command("engine")
+@ruleset_argument
+@overlays_option
+def command(ruleset: str, overlays: tuple[str, ...]) -> None:
+    """Answers requests on stdin with lines on stdout: JSON-RPC 2.0, one message a line. `docs/engine.md` has all
+    methods. It ends where stdin ends, or with `quit`.
+
+    \b
+    Examples:
+      regelwerk engine goofspiel
+      echo '{"id": 1, "method": "version"}' | regelwerk engine goofspiel
+    """
+    from interpreter.protocol.server import serve
+
+    found = loaded(ruleset, overlays)
+    # streams of its own: what anything else prints goes to stderr
+    requests = os.fdopen(os.dup(0), "r", encoding="utf-8", errors="replace", newline="\n")
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8", newline="\n")
+    sys.stdout = sys.stderr
+    with requests, answers:
+        serve(found, requests, answers, __version__)

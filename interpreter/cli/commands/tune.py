@@ -1,0 +1,210 @@
+"""``regelwerk tune``: better weights for a policy."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from interpreter.base.suggest import did_you_mean
+from interpreter.cli.failures import refused
+from interpreter.cli.options import (
+    jobs_option,
+    loaded,
+    output_option,
+    overlays_option,
+    players_for,
+    players_option,
+    seed_for,
+    seed_option,
+    settings_for,
+    settings_option,
+)
+from interpreter.cli.output import as_json, notice, say, styled
+
+if TYPE_CHECKING:
+    from interpreter.engine.ruleset import Ruleset
+    from interpreter.language.policies import Policy
+    from interpreter.simulate.tuning import Found, Generation, Judgement
+
+__all__ = ["command"]
+
+
+@click.command("tune")
+@click.argument("policy", metavar="POLICY")
+@click.option("--for", "ruleset", metavar="RULESET", required=True, help="The ruleset that it plays.")
+@overlays_option
+@players_option
+@seed_option
+@settings_option
+@click.option("--against", metavar="BOTS", help="Who has the other seats, with commas.  [default: POLICY as it is]")
+@click.option("--only", metavar="WEIGHTS", help="The weights that may change, with commas.  [default: all]")
+@click.option(
+    "-n",
+    "--games",
+    type=click.IntRange(1, 100_000),
+    default=50,
+    show_default=True,
+    help="Seeds a proposal plays, each on every seat.",
+)
+@click.option(
+    "--generations", type=click.IntRange(1, 10_000), default=20, show_default=True, help="Generations of the search."
+)
+@click.option(
+    "--population", type=click.IntRange(4, 1_000), default=10, show_default=True, help="Proposals a generation."
+)
+@click.option(
+    "--check", type=click.IntRange(2, 1_000_000), default=500, show_default=True, help="Seeds that judge the outcome."
+)
+@click.option("--write", is_flag=True, help="Change the file, if the outcome is better.")
+@jobs_option
+@output_option("text", "json")
+def command(
+    policy: str,
+    ruleset: str,
+    overlays: tuple[str, ...],
+    players: int | None,
+    seed: int | None,
+    settings: tuple[str, ...],
+    against: str | None,
+    only: str | None,
+    games: int,
+    generations: int,
+    population: int,
+    check: int,
+    write: bool,
+    jobs: int | None,
+    output: str,
+) -> None:
+    """Improves the weights of POLICY by games: CMA-ES proposes weights, and each proposal plays the same seeds on every
+    seat, against BOTS on the others. Then weights before and after play seeds that the search has not seen.
+
+    The outcome is a diff for the file of the policy. The exit status is 1 where it is not surely better. It needs
+    `pip install 'regelwerk[tune]'`.
+
+    \b
+    Examples:
+      regelwerk tune sensible --for goofspiel --players 3 --seed 1
+      regelwerk tune sensible --for germany-2018 --only headroom,ahead,reserve --against greedy
+      regelwerk tune sensible --for outpost --generations 40 --check 2000 --write
+    """
+    from interpreter.bots.registry import bots_of, policies_for
+    from interpreter.simulate.tuning import Question, TuneUnavailable, diff_of, judged, tuned
+    from interpreter.simulate.workers import cores, processes
+
+    found, number = players_for(loaded(ruleset, overlays), players)
+    start = seed_for(seed)
+    given = settings_for(found, number, settings)
+    chosen = _policy(policy, policies_for(found))
+    weights = _weights(chosen, only)
+    try:
+        bots_of(against or policy, found, number)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--against") from None
+    name = str(Path(ruleset).resolve()) if Path(ruleset).is_file() else ruleset
+    question = Question(name, overlays, number, policy, against or policy, tuple(given.items()))
+    workers = min(jobs or cores(), population)
+    plan: dict[str, Any] = {"seed": start, "games": games, "generations": generations, "population": population}
+    from interpreter.cli.progress import interruptible
+    from interpreter.simulate.tuning import APART, by_workers, in_turn
+
+    with interruptible() as stopped:
+        try:
+            if workers == 1:
+                at_once = partial(in_turn, question)
+                outcome = tuned(weights, at_once, **plan, told=_tell, stopped=stopped)
+                judgement = judged(question, outcome, range(start + APART, start + APART + check), at_once)
+            else:
+                with processes(workers + 1) as crew:
+                    at_once = partial(by_workers, crew.executor, question)
+                    outcome = tuned(weights, at_once, **plan, told=_tell, stopped=stopped)
+                    judgement = judged(question, outcome, range(start + APART, start + APART + check), at_once)
+        except TuneUnavailable as error:
+            raise click.ClickException(str(error)) from None
+    path = _file_of(found, chosen)
+    after, diff = diff_of(path, outcome)
+    if output == "json":
+        as_json(_data(found.id, policy, question.others, number, start, outcome, judgement, diff))
+    else:
+        _text(found.id, policy, question.others, number, start, outcome, judgement, diff)
+    if not judgement.is_better:
+        refused("the weights that were found are not surely better")
+    if write:
+        path.write_text(after, encoding="utf-8")
+        notice(f"wrote {path}")
+
+
+def _file_of(ruleset: Ruleset, policy: Policy) -> Path:
+    """The file that the weights of a policy stand in."""
+    from interpreter.language.policies import policies_files
+
+    files = policies_files(ruleset.shelf, ruleset.composition.family)
+    return next(document.path for document, _ in files if document is not None and document.id == policy.file)
+
+
+def _policy(name: str, policies: dict[str, Policy]) -> Policy:
+    found = policies.get(name)
+    if found is None:
+        hint = did_you_mean(name, policies) or f"; there are {', '.join(policies)}"
+        raise click.BadParameter(f"no policy is called `{name}`{hint}", param_hint="POLICY")
+    if not found.weights:
+        refused(f"`{name}` has no weights")
+    return found
+
+
+def _weights(policy: Policy, only: str | None) -> dict[str, int]:
+    weights = dict(policy.weights)
+    if only is None:
+        return weights
+    wanted = [name.strip() for name in only.split(",")]
+    for name in wanted:
+        if name not in weights:
+            raise click.BadParameter(
+                f"`{policy.name}` has no weight `{name}`{did_you_mean(name, weights)}", param_hint="--only"
+            )
+    return {name: weights[name] for name in wanted}
+
+
+def _tell(generation: Generation) -> None:
+    best, mean = f"{generation.best * 100:.1f} %", f"{generation.mean * 100:.1f} %"
+    notice(f"generation {generation.number}: the best proposal won {best}, all together {mean}")
+
+
+def _shown(share: tuple[float, float, float]) -> str:
+    mean, low, high = (f"{value * 100:.1f}" for value in share)
+    return f"{mean} % ({low} to {high} %)"
+
+
+def _text(
+    ruleset: str, policy: str, others: str, players: int, seed: int, found: Found, judged: Judgement, diff: str
+) -> None:
+    say(styled(f"{policy} in {ruleset}, one of {players} players against {others}, seed {seed}", bold=True))
+    for name, before in found.before.items():
+        if found.after[name] != before:
+            say(f"  {name}: {before} → {found.after[name]}")
+    say(f"won before:  {_shown(judged.before)} of {judged.games:,} games")
+    say(f"won after:   {_shown(judged.after)}")
+    say(f"difference:  {_shown(judged.difference)}")
+    if diff:
+        say()
+        say(diff.rstrip("\n"))
+
+
+def _data(
+    ruleset: str, policy: str, others: str, players: int, seed: int, found: Found, judged: Judgement, diff: str
+) -> dict[str, Any]:
+    shares = {"before": judged.before, "after": judged.after, "difference": judged.difference}
+    return {
+        "ruleset": ruleset,
+        "policy": policy,
+        "against": others,
+        "players": players,
+        "seed": seed,
+        "games": judged.games,
+        "weights": {"before": found.before, "after": found.after},
+        "won": {name: dict(zip(("mean", "low", "high"), share, strict=True)) for name, share in shares.items()},
+        "better": judged.is_better,
+        "diff": diff,
+    }

@@ -1,0 +1,100 @@
+"""``simulate --round-robin``: a tournament of bots."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from interpreter.cli.failures import refused
+from interpreter.cli.output import aligned, as_json, notice, say
+from interpreter.cli.progress import STOPPED, counting, interruptible
+
+if TYPE_CHECKING:
+    from interpreter.engine.ruleset import Ruleset
+    from interpreter.simulate.round_robin import Standing
+    from interpreter.simulate.workers import Crew
+
+__all__ = ["round_robin"]
+
+
+def round_robin(
+    name: str,
+    overlays: tuple[str, ...],
+    ruleset: Ruleset,
+    players: int,
+    spec: str,
+    games: int,
+    seed: int,
+    settings: dict[str, Any],
+    crew: AbstractContextManager[Crew] | None,
+    alone: float,
+    output: str,
+) -> None:
+    """Plays the tournament and prints its table."""
+    from interpreter.bots.registry import bots_of
+    from interpreter.simulate.cluster import ClusterUnavailable
+    from interpreter.simulate.round_robin import Outcome, Tournament, lineups, outcomes, standing
+    from interpreter.simulate.workers import WorkersLost
+
+    bots = tuple(each.strip() for each in spec.split(","))
+    if len(set(bots)) != len(bots) or len(bots) < 2:
+        raise click.BadParameter(f"got `{spec}`, want two bots or more, each once", param_hint="--round-robin")
+    for bot in bots:
+        try:
+            bots_of(bot, ruleset, players, commands=True)
+        except ValueError as error:
+            raise click.BadParameter(str(error), param_hint="--round-robin") from None
+    orders = len(lineups(len(bots), players))
+    if games % orders:
+        games += orders - games % orders
+        notice(f"{games} games: each of {orders} orders on the seats as often")
+    place = str(Path(name).resolve()) if Path(name).is_file() else name
+    plan = Tournament(place, overlays, ruleset.digest, players, bots, seed, tuple(settings.items()))
+    done: list[Outcome] = []
+    with interruptible() as stopped, counting("games", games) as tell:
+        try:
+            for more in outcomes(plan, ruleset, games, crew, alone, stopped):
+                done += more
+                tell(len(more))
+        except (WorkersLost, ClusterUnavailable) as error:
+            refused(str(error))
+    found = standing(bots, done)
+    if output == "json":
+        about = {"ruleset": ruleset.id, "overlays": list(overlays), "players": players, "seed": seed}
+        entrants = [asdict(entrant) for entrant in found.entrants]
+        as_json({**about, "settings": settings, "games": found.games, "bots": entrants, "ahead": found.ahead})
+    elif found.games:
+        _text(ruleset.id, players, seed, found)
+    if found.games < games:
+        notice(f"stopped: {found.games} of {games} games are done")
+        raise click.exceptions.Exit(STOPPED)
+
+
+def _text(ruleset: str, players: int, seed: int, found: Standing) -> None:
+    say(f"{ruleset}: {found.games} games of {players} players, seed {seed}")
+    say()
+    rows = [
+        (
+            entrant.name,
+            f"{entrant.rating:.0f}",
+            f"{entrant.low:.0f} to {entrant.high:.0f}",
+            str(entrant.seats),
+            f"{entrant.share * 100:.1f}%",
+            f"{entrant.share_low * 100:.1f}% to {entrant.share_high * 100:.1f}%",
+        )
+        for entrant in found.entrants
+    ]
+    for line in aligned(("bot", "rating", "95 % interval", "seats", "won", "95 % interval"), rows):
+        say(line)
+    say()
+    names = [entrant.name for entrant in found.entrants]
+    table = []
+    for name in names:
+        shares = (found.ahead[name].get(other) for other in names)
+        table.append((name, *("-" if share is None else f"{share * 100:.1f}%" for share in shares)))
+    for line in aligned(("ahead of", *names), table):
+        say(line)

@@ -1,0 +1,87 @@
+"""What a seat may see, as functions of a module: cells, cards where they lie, values that name cards."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from interpreter.compiler.build.function import ONE, ZERO, FunctionBuilder
+from interpreter.compiler.build.shapes import WORD
+from interpreter.compiler.ir import ops as o
+from interpreter.language.types import CardType, Type, has_cards
+
+if TYPE_CHECKING:
+    from interpreter.compiler.build.module_builder import ModuleBuilder
+
+__all__ = ["Sights"]
+
+AT, SEAT, CARD = (o.Var(name, "i32") for name in ("at", "seat", "card"))
+
+
+class Sights:
+    """Builds tests of what the seat in the variable ``seat`` may see."""
+
+    def __init__(self, module: ModuleBuilder) -> None:
+        self.module, self.memory, self.shapes = module, module.memory, module.shapes
+        self.constants, self.model = module.constants, module.constants.model
+        self.seats = len(self.constants.seats)
+
+    @cached_property
+    def seen_words(self) -> list[int]:
+        """The seats that may see each cell: a bit for each seat, and one for whoever sits nowhere."""
+        seen = [(1 << (self.seats + 1)) - 1] * self.constants.layout.size
+        for cell, seats in self.constants.seen_by.items():
+            if cell != self.constants.layout.base.get("round"):
+                seen[cell] = sum(1 << seat for seat in seats)
+        return seen
+
+    @cached_property
+    def _seen(self) -> int:
+        """The address of a table of them."""
+        return self.memory.words(self.seen_words)
+
+    def _may_see(self, b: FunctionBuilder, cell: o.Value) -> o.Value:
+        """Whether the seat is among those that may see what a cell holds."""
+        seats = o.Load(b.times(cell, WORD), self._seen)
+        return o.Binary("and", o.Binary("shr", seats, o.Get(SEAT)), ONE)
+
+    def _sees_card(self) -> str:
+        """Whether a seat may know a card where it lies now."""
+        location = self.memory.groups["location"]
+
+        def build(b: FunctionBuilder) -> None:
+            b.add(o.If(o.Compare("lt", o.Get(CARD), ZERO), (o.Return(ONE),)))
+            cell = b.kept(o.Load(b.times(o.Get(CARD), WORD), location.address, "i32", "location"), "cell")
+            b.add(o.If(o.Compare("lt", cell, ZERO), (o.Return(ONE),)))
+            b.add(o.Return(self._may_see(b, cell)))
+
+        return self.module.wanted(
+            "sees_card", lambda: self.module.made("sees_card", (CARD, SEAT), "i32", build, "whether a card is seen")
+        )
+
+    def _hides(self, b: FunctionBuilder, at: o.Value, type_: Type) -> o.Value:
+        """Whether a kept value names a card that the seat may not know."""
+        if isinstance(type_, CardType):
+            return o.Not(o.Call(self._sees_card(), (o.Load(at), o.Get(SEAT))))
+        return o.Call(self.module.values.of_type("hides", type_, self._hiding), (at, o.Get(SEAT)))
+
+    def _hiding(self, name: str, type_: Type) -> o.Function:
+        shapes, at = self.shapes, o.Get(AT)
+
+        def build(b: FunctionBuilder) -> None:
+            if shapes.is_listed(type_):
+                item = shapes.item(type_)
+                with b.counted(b.kept(o.Load(at))) as number:
+                    place = b.plus(b.times(number, shapes.words(item) * WORD), WORD)
+                    hidden = self._hides(b, b.kept(o.Binary("add", at, place)), item)
+                    b.add(o.If(hidden, (o.Return(ONE),)))
+                b.add(o.Return(ZERO))
+                return
+            if type_.optional:
+                b.add(o.If(o.Not(o.Load(at)), (o.Return(ZERO),)))
+            for offset, field in shapes.placed(shapes.fields(type_), WORD * type_.optional):
+                if has_cards(field, self.model.records):
+                    b.add(o.If(self._hides(b, b.kept(b.plus(at, offset)), field), (o.Return(ONE),)))
+            b.add(o.Return(ZERO))
+
+        return self.module.made(name, (AT, SEAT), "i32", build, f"whether a card in it is hidden: {type_}")

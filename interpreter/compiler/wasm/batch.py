@@ -1,0 +1,261 @@
+"""Many games in one module, stepped in one call: actions in; legal actions, vectors and rewards out, all in memory.
+
+The functions are written by hand in ``batch.wat``; what a seat sees is written by functions of the table
+(:mod:`interpreter.compiler.build.observer`). Actions and vectors are those of :mod:`interpreter.compiler.numbering`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from interpreter.base.frozen import dataclass
+from interpreter.compiler.build.memory import STATE
+from interpreter.compiler.build.module_builder import ModuleBuilder
+from interpreter.compiler.build.observer import Observer
+from interpreter.compiler.build.phases import KEPT_START
+from interpreter.compiler.build.shapes import NO_NUMBER, WORD, Unsupported, signed
+from interpreter.compiler.numbering import Actions, Block, Vector
+from interpreter.compiler.wasm.assemble import Bots, assembled
+from interpreter.compiler.wasm.codec import Codec
+from interpreter.compiler.wasm.instance import Instance, Invalid, Trap, compiled, serialised, text_to_binary
+from interpreter.compiler.wasm.runtime import written
+from interpreter.kernel.state import State
+
+if TYPE_CHECKING:
+    from interpreter.compiler.wasm.compiled_machine import CompiledMachine
+
+__all__ = ["Areas", "Batch", "BatchModule", "Stuck"]
+
+HEAD = 16
+"""The bytes of a row before the streams of bots."""
+FRAMES_WORDS = 2_048
+"""So many words of frames may a game have between two choices."""
+MOST_LEGAL = 1_024
+"""So many legal actions of a game are listed at most; the mask has all of them."""
+LONG = 8
+
+
+class Stuck(Exception):
+    """The module gave up a game: its number."""
+
+    def __init__(self, game: int) -> None:
+        super().__init__(game)
+        self.game = game
+
+
+@dataclass(frozen=True, slots=True)
+class Areas:
+    """Addresses and sizes, in bytes, of what lies in memory for all games."""
+
+    games: int
+    game_bytes: int
+    actions: int
+    actors: int
+    counts: int
+    legal: int
+    legal_bytes: int
+    mask: int
+    mask_bytes: int
+    vectors: int
+    vector_bytes: int
+    rewards: int
+    dones: int
+    seated: int
+    control: int
+    other: int
+    places: int
+
+
+@dataclass(frozen=True, slots=True)
+class BatchModule:
+    """Machine code for so many games, where things lie in its memory, and what wrote it."""
+
+    code: bytes
+    areas: Areas
+    builder: ModuleBuilder
+    count: int
+    held: int
+
+
+def batch_module(
+    builder: ModuleBuilder, first: bytes, bots: Bots, actions: Actions, vector: Vector, count: int
+) -> BatchModule:
+    """The module. :class:`Unsupported` where the table cannot be compiled."""
+    memory, seats = builder.memory, len(builder.constants.seats)
+    observer = Observer(builder, vector, actions.decisions)
+    own = observer.functions()
+    builder.functions.update(own)
+    builder.finish()
+    for name in own.keys() & builder.left_out.keys():
+        raise Unsupported(builder.left_out[name])
+    stretches = len(builder.program.stretches)
+    strides, alternatives = [0] * stretches, [0] * stretches
+    for index in builder.decisions.asks:
+        strides[index] = builder.decisions.stride(index) * WORD
+        alternatives[index] = _alternatives(builder, index, actions.of[index])
+    held = HEAD + (seats * 2 * LONG)
+    row = (held + memory.frames - STATE + FRAMES_WORDS * WORD + LONG - 1) // LONG * LONG
+    listed = min(MOST_LEGAL, max(1, actions.count))
+    areas = Areas(
+        games=memory.reserve_long(count * row // LONG),
+        game_bytes=row,
+        actions=memory.reserve(count),
+        actors=memory.reserve(count),
+        counts=memory.reserve(count),
+        legal=memory.reserve(count * listed),
+        legal_bytes=listed * WORD,
+        mask=memory.reserve((count * actions.count + WORD - 1) // WORD),
+        mask_bytes=actions.count,
+        vectors=memory.reserve(count * vector.size),
+        vector_bytes=vector.size * WORD,
+        rewards=memory.reserve(count * seats),
+        dones=memory.reserve((count + WORD - 1) // WORD),
+        seated=memory.reserve(seats),
+        control=memory.reserve(4),
+        other=memory.reserve(vector.size),
+        places=memory.reserve(seats),
+    )
+    tables = {"strides": memory.words(strides), "alternatives": memory.words(alternatives)}
+    text, plan = assembled(builder, first, bots, own, undo_bytes=0)
+    head, _, _ = text.rpartition(")")
+    kept = memory.groups["kept"]
+    own_text = written("batch.wat").format(
+        **plan.numbers,
+        **tables,
+        games=areas.games,
+        game_bytes=areas.game_bytes,
+        head=HEAD,
+        held=held,
+        streams_bytes=held - HEAD,
+        kept=kept.address,
+        kept_start=kept.address + KEPT_START * WORD,
+        kept_limit=kept.address + kept.stride,
+        none=NO_NUMBER,
+        actions=areas.actions,
+        actors=areas.actors,
+        counts=areas.counts,
+        legal=areas.legal,
+        legal_bytes=areas.legal_bytes,
+        most_legal=listed,
+        mask=areas.mask,
+        mask_bytes=areas.mask_bytes,
+        vectors=areas.vectors,
+        vector_bytes=areas.vector_bytes,
+        rewards=areas.rewards,
+        dones=areas.dones,
+        seated=areas.seated,
+        people=seats,
+        cursor=areas.control,
+        limit=areas.control + WORD,
+        again=areas.control + 2 * WORD,
+        stepped=count,
+        places=areas.places,
+    )
+    try:
+        code = serialised(compiled(text_to_binary(f"{head}{own_text})")))
+    except Invalid as why:
+        raise Unsupported(str(why)) from None
+    return BatchModule(code, areas, builder, count, held)
+
+
+def _alternatives(builder: ModuleBuilder, index: int, blocks: Sequence[Block]) -> int:
+    """The address of a word for each alternative of a decision: where the table of its actions lies. Their number
+    stands before it."""
+    ask = builder.decisions.asks[index][1].ask
+    rows = []
+    for option, block in zip(ask.options, blocks, strict=True):
+        offsets = [offset for _, (offset, _) in builder.decisions.placed(option)]
+        is_exact = block.ranks == 1 and len(block.digits) == len(block.choices)
+        words = [block.size, block.first, block.ranks, len(block.digits), int(is_exact)]
+        for digit in block.digits:
+            kind = 0 if not digit.is_number else 2 if digit.type.optional else 1
+            words += [offsets[digit.choice], digit.low, digit.size, kind]
+        rows.append(builder.memory.words(words) + WORD)
+    return builder.memory.words([len(rows), *rows]) + WORD
+
+
+class Batch:
+    """Games in one module. Memory may be looked at between calls; ``bytes`` is all of it."""
+
+    def __init__(self, module: BatchModule, machine: CompiledMachine, limit: int, again: bool) -> None:
+        self.module, self.machine, self.areas = module, machine, module.areas
+        self.instance = Instance(module.code)
+        self.bytes = self.instance.bytes
+        self.codec = Codec(module.builder)
+        self.seats = len(module.builder.constants.seats)
+        self._words, self._longs = self.instance.words, self.instance.longs
+        for name in ("batch_refused", "batch_step", "batch_begin", "batch_resume", "batch_observe"):
+            setattr(self, f"_{name}", self.instance.function(name, long=name in ("batch_step", "batch_begin")))
+        control = self.areas.control // WORD
+        self._words[control + 1], self._words[control + 2] = limit, int(again)
+        for seat in range(self.seats):
+            self._words[self.areas.seated // WORD + seat] = -1
+        self._control = control
+
+    _batch_refused: Any
+    _batch_step: Any
+    _batch_begin: Any
+    _batch_resume: Any
+    _batch_observe: Any
+
+    def seat(self, seat: int, bot: int) -> None:
+        """Puts a bot of the module on a seat; -1: it is asked from outside."""
+        self._words[self.areas.seated // WORD + seat] = bot
+
+    def begin(self, seeds: Sequence[int], start: int = 0) -> None:
+        """New games with these seeds, from a game on. :class:`Stuck` where the module gives one up."""
+        for number, seed in enumerate(seeds):
+            self._longs[self._row(start + number) // LONG] = signed(seed)
+        try:
+            self._batch_begin(start, start + len(seeds))
+        except Trap:
+            raise Stuck(self._words[self._control]) from None
+
+    def _row(self, game: int) -> int:
+        return self.areas.games + game * self.areas.game_bytes
+
+    def seed(self, game: int) -> int:
+        """The seed of a game that is played now."""
+        return int(self._longs[self._row(game) // LONG]) & (1 << 64) - 1
+
+    def refused(self) -> int:
+        """The first game whose action is not legal; -1: all are."""
+        return int(self._batch_refused(0, self.module.count))
+
+    def step(self, start: int = 0) -> None:
+        """Makes the choices of all games from one on. :class:`Stuck` where the module gives up a game; those before it
+        are done."""
+        try:
+            self._batch_step(start, self.module.count)
+        except Trap:
+            raise Stuck(self._words[self._control]) from None
+
+    def state(self, game: int) -> State:
+        """A copy of the state of a game, with an empty log."""
+        return self.codec.decode(self.data(game))
+
+    def data(self, game: int) -> bytes:
+        """The state of a game as memory holds it. Words behind the blocks that wait mean nothing."""
+        at = self._row(game) + self.module.held
+        end = self._words[at // WORD + 2] - STATE
+        return self.bytes[at : at + end].tobytes()
+
+    def resume(self, game: int, state: State) -> None:
+        """Goes on with a game from a state to which its choice led elsewhere. :class:`Stuck` where the module gives up
+        again."""
+        data = self.codec.encode(state, self.seed(game))
+        self.bytes[STATE : STATE + len(data)] = data
+        try:
+            self._batch_resume(game)
+        except Trap:
+            raise Stuck(game) from None
+
+    def observe(self, game: int, seat: int) -> list[int]:
+        """What a seat sees of a game, as a vector."""
+        at = self.areas.other
+        try:
+            self._batch_observe(game, seat, at)
+        except Trap:
+            raise Stuck(game) from None
+        return self._words[at // WORD : at // WORD + self.areas.vector_bytes // WORD].tolist()

@@ -1,0 +1,1 @@
+"""A ruleset for other programs: requests and answers as lines of JSON."""

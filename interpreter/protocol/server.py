@@ -1,0 +1,367 @@
+"""The engine of the line protocol: one request a line in, one answer a line out (JSON-RPC 2.0).
+
+``docs/engine.md`` and ``schemas/protocol/engine.schema.json`` describe the messages. Errors are values: whatever comes
+in, :meth:`Engine.answer` gives a line, or none for a notification.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from itertools import islice
+from typing import IO, Any
+
+from interpreter.base.diagnostics import RulesetError
+from interpreter.base.suggest import did_you_mean
+from interpreter.bots.player import Stream
+from interpreter.bots.registry import adviser, bots_of
+from interpreter.compiler.constants import RuleFailure
+from interpreter.engine.decision import Decision
+from interpreter.engine.game import Game
+from interpreter.engine.refusal import IllegalMove
+from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.views import Line, asked, numbered_lines
+from interpreter.explain.legality import conditions_of
+
+__all__ = ["METHODS", "PROTOCOL", "Engine", "serve"]
+
+PROTOCOL = 1
+"""The version of the protocol."""
+MOST_GAMES = 1_000
+MOST_CHARACTERS = 16 * 1024 * 1024
+"""A line that is longer is refused."""
+MOST_OPTIONS = 10_000
+
+PARSE, REQUEST, METHOD, PARAMS, INTERNAL = -32700, -32600, -32601, -32602, -32603
+ILLEGAL, FAILED, NO_GAME = 1, 2, 3
+"""Codes of errors: a choice that is not legal, a rule that fails, a game that does not exist."""
+
+
+class Refused(Exception):
+    """A request that cannot be met: the code, what is wrong, and more about it."""
+
+    def __init__(self, code: int, message: str, data: Mapping[str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.code, self.message, self.data = code, message, dict(data or {})
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"code": self.code, "message": self.message, **({"data": self.data} if self.data else {})}
+
+
+class _Params:
+    """The parameters of a request, each taken out once; what is left at the end is too much."""
+
+    def __init__(self, given: object) -> None:
+        if given is None:
+            given = {}
+        if not isinstance(given, dict):
+            raise Refused(PARAMS, "params: want an object")
+        self.left: dict[str, Any] = dict(given)
+        self.known: list[str] = []
+
+    def take(self, name: str, want: str, kind: type | tuple[type, ...], default: Any = ...) -> Any:
+        """A parameter of some JSON type; without a default it must be there. ``null`` is like nothing."""
+        self.known.append(name)
+        value = self.left.pop(name, None)
+        if value is None:
+            if default is ...:
+                raise Refused(PARAMS, f"`{name}` is missing, want {want}")
+            return default
+        if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+            raise Refused(PARAMS, f"{name}: got {_short(value)}, want {want}")
+        return value
+
+    def number(self, name: str, default: Any = ..., least: int = 0, most: int = 2**64 - 1) -> Any:
+        value = self.take(name, "a whole number", int, default)
+        if value is not default and not least <= value <= most:
+            raise Refused(PARAMS, f"{name}: got {_short(value)}, want {least} to {most}")
+        return value
+
+    def finish(self) -> None:
+        for name in self.left:
+            raise Refused(PARAMS, f"there is no parameter `{name[:60]}`{did_you_mean(name, self.known)}")
+
+
+def _short(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=True, default=str)
+    return text if len(text) <= 60 else f"{text[:57]}…"
+
+
+class Engine:
+    """Games of one ruleset, for one program that asks."""
+
+    def __init__(self, ruleset: Ruleset, version: str = "") -> None:
+        self.ruleset, self.program = ruleset, version
+        self.games: dict[int, Game] = {}
+        self.is_over = False
+        """Whether the program has said `quit`."""
+        self._last = 0
+
+    def answer(self, line: str) -> str | None:
+        """The answer to a line; none where the request has no id."""
+        number: Any = None
+        try:
+            request = _parsed(line)
+            number = request.get("id")
+            if number is not None and (isinstance(number, bool) or not isinstance(number, int | str)):
+                number = None
+                raise Refused(REQUEST, "id: want a number or a text")
+            result = self._result(request)
+        except Refused as refused:
+            return _line({"jsonrpc": "2.0", "id": number, "error": refused.as_dict()})
+        if "id" not in request:
+            return None
+        return _line({"jsonrpc": "2.0", "id": number, "result": result})
+
+    def _result(self, request: dict[str, Any]) -> Any:
+        method = request.get("method")
+        if not isinstance(method, str):
+            raise Refused(REQUEST, "method: want a text")
+        handler = METHODS.get(method)
+        if handler is None:
+            hint = did_you_mean(method, METHODS) or f"; there are {', '.join(METHODS)}"
+            raise Refused(METHOD, f"no method is called `{method[:60]}`{hint}")
+        params = _Params(request.get("params"))
+        try:
+            return handler(self, params)
+        except IllegalMove as error:
+            reasons = [
+                {"message": each.message, "rule": each.rule, "cites": list(each.cites)} for each in error.reasons
+            ]
+            data = {"rule": error.rule, "cites": list(error.cites), "reasons": reasons}
+            raise Refused(ILLEGAL, str(error), data) from None
+        except RuleFailure as error:
+            chain = [str(caller) for caller in error.chain]
+            place = str(error.span) if error.span else None
+            raise Refused(FAILED, error.message, {"place": place, "chain": chain}) from None
+        except RulesetError as error:
+            raise Refused(PARAMS, error.diagnostics[0].message) from None
+        except (ValueError, TypeError, KeyError, OverflowError) as error:
+            raise Refused(PARAMS, str(error)) from None
+
+    # --- games
+
+    def _game(self, params: _Params) -> tuple[int, Game]:
+        number = params.number("game")
+        game = self.games.get(number)
+        if game is None:
+            raise Refused(NO_GAME, f"there is no game {number}")
+        return number, game
+
+    def _kept(self, game: Game) -> dict[str, Any]:
+        if len(self.games) >= MOST_GAMES:
+            raise Refused(PARAMS, f"there are {MOST_GAMES} games; `close` some first")
+        self._last += 1
+        self.games[self._last] = game
+        return self._status(self._last, game)
+
+    def _status(self, number: int, game: Game, player: int | None = None) -> dict[str, Any]:
+        found: dict[str, Any] = {"game": number, "over": game.is_over}
+        told = asked(game, player)
+        for name in ("decision", "actor", "actors", "context"):
+            found[name] = told[name]
+        found["choices"] = len(game.choices)
+        result = game.result if game.is_over else None
+        if result is not None:
+            names = self.ruleset.model.key_names
+            found["result"] = {
+                "places": list(result.places),
+                "winners": result.winners,
+                "keys": [dict(zip(names, keys, strict=True)) for keys in result.keys],
+            }
+        return found
+
+    def _player(self, game: Game, params: _Params, name: str = "player") -> int | None:
+        seats = len(game.machine.constants.seats)
+        return params.number(name, None, 0, seats - 1)  # type: ignore[no-any-return]
+
+    def _decision(self, game: Game, by: int | None) -> Decision:
+        decision = game.decision if by is None else game.decision_of(by)
+        if decision is None:
+            raise Refused(ILLEGAL, "the game is over" if game.is_over else f"seat {by} does not decide now")
+        return decision
+
+    # --- methods
+
+    def version(self, params: _Params) -> dict[str, Any]:
+        params.finish()
+        return {
+            "protocol": PROTOCOL,
+            "regelwerk": self.program,
+            "ruleset": self.ruleset.id,
+            "title": self.ruleset.title,
+            "players": [number for number in range(1, 100) if number in self.ruleset.players],
+            "settings": list(self.ruleset.model.settings) + list(self.ruleset.model.interpretations),
+            "digest": self.ruleset.digest,
+            "methods": list(METHODS),
+        }
+
+    def new(self, params: _Params) -> dict[str, Any]:
+        players = params.number("players", self.ruleset.players.usual, 1, 99)
+        seed = params.number("seed", 0)
+        settings = params.take("settings", "an object", dict, {})
+        chance = params.take("chance", "an object", dict, None)
+        params.finish()
+        return self._kept(self.ruleset.new_game(players, seed, settings, chance))
+
+    def status(self, params: _Params) -> dict[str, Any]:
+        number, game = self._game(params)
+        player = self._player(game, params)
+        params.finish()
+        return self._status(number, game, player)
+
+    def options(self, params: _Params) -> dict[str, Any]:
+        _, game = self._game(params)
+        by = self._player(game, params, "by")
+        most = params.number("most", MOST_OPTIONS, 1, MOST_OPTIONS)
+        params.finish()
+        if game.is_over and by is None:
+            return {"options": [], "complete": True}
+        options = self._decision(game, by).options
+        listed = [option.as_dict() for option in islice(options, most + 1)]
+        return {"options": listed[:most], "complete": len(listed) <= most}
+
+    def apply(self, params: _Params) -> dict[str, Any]:
+        number, game = self._game(params)
+        by = self._player(game, params, "by")
+        index = params.number("option", None)
+        choice = params.take("choice", "an object with `do`", dict, None)
+        params.finish()
+        if (index is None) == (choice is None):
+            raise Refused(PARAMS, "want either `choice` or `option`")
+        if index is not None:
+            listed = list(islice(self._decision(game, by).options, index, index + 1))
+            if not listed:
+                raise Refused(ILLEGAL, f"there is no option {index}")
+            choice = listed[0].as_dict()
+        game.apply(choice, by=by)
+        return self._status(number, game)
+
+    def view(self, params: _Params) -> dict[str, Any]:
+        _, game = self._game(params)
+        player = self._player(game, params)
+        params.finish()
+        return {"view": game.view(player)}
+
+    def log(self, params: _Params) -> dict[str, Any]:
+        _, game = self._game(params)
+        player, since = self._player(game, params), params.number("since", 0)
+        language = params.take("language", "a language", str, "en")
+        params.finish()
+        lines = [{"number": place, **_said(line)} for place, line in numbered_lines(game, player, language)]
+        return {"lines": lines[since:], "next": len(lines)}
+
+    def undo(self, params: _Params) -> dict[str, Any]:
+        number, game = self._game(params)
+        params.finish()
+        undone = bool(game.choices) and game.undo()
+        return {"undone": undone, **self._status(number, game)}
+
+    def clone(self, params: _Params) -> dict[str, Any]:
+        _, game = self._game(params)
+        params.finish()
+        return self._kept(game.clone(log=True))
+
+    def save(self, params: _Params) -> dict[str, Any]:
+        _, game = self._game(params)
+        params.finish()
+        return {"save": game.to_json()}
+
+    def load(self, params: _Params) -> dict[str, Any]:
+        text = params.take("save", "what `save` gave", str)
+        params.finish()
+        return self._kept(self.ruleset.load_game(text))
+
+    def explain(self, params: _Params) -> dict[str, Any]:
+        _, game = self._game(params)
+        choice = params.take("choice", "an object with `do`", dict)
+        params.finish()
+        found = conditions_of(game, choice)
+        return {
+            "legal": game.accepts(choice),
+            "conditions": [
+                {
+                    "text": each.text,
+                    "holds": each.holds,
+                    "values": dict(each.values),
+                    "rule": each.rule,
+                    "place": each.place,
+                    "cites": {quote.id: quote.text for quote in each.cites},
+                }
+                for each in found
+            ],
+        }
+
+    def hint(self, params: _Params) -> dict[str, Any]:
+        _, game = self._game(params)
+        name = params.take("bot", "the name of a bot", str, None)
+        params.finish()
+        decision = self._decision(game, None)
+        bot = bots_of(name or adviser(game.ruleset), game.ruleset, game.table.seats)[decision.actor]
+        option = bot.choose(game.clone(log=True), decision, Stream(game.origin["seed"], "hint"))
+        return {"choice": option.as_dict(), "bot": bot.name}
+
+    def close(self, params: _Params) -> dict[str, Any]:
+        number, _ = self._game(params)
+        params.finish()
+        del self.games[number]
+        return {"closed": number}
+
+    def quit(self, params: _Params) -> dict[str, Any]:
+        params.finish()
+        self.is_over = True
+        return {}
+
+
+METHODS: dict[str, Callable[[Engine, _Params], dict[str, Any]]] = {
+    method.__name__: method
+    for method in (
+        *(Engine.version, Engine.new, Engine.status, Engine.options, Engine.apply, Engine.view, Engine.log),
+        *(Engine.undo, Engine.clone, Engine.save, Engine.load, Engine.explain, Engine.hint, Engine.close, Engine.quit),
+    )
+}
+"""What can be asked for, by name."""
+
+
+def _parsed(line: str) -> dict[str, Any]:
+    if len(line) > MOST_CHARACTERS:
+        raise Refused(PARSE, f"a line of more than {MOST_CHARACTERS:,} characters")
+    try:
+        request = json.loads(line, parse_constant=_no_number)
+    except (ValueError, RecursionError) as error:
+        raise Refused(PARSE, f"this is no JSON: {error}") from None
+    if not isinstance(request, dict):
+        raise Refused(REQUEST, "want an object with `id`, `method` and `params`")
+    return request
+
+
+def _no_number(word: str) -> Any:
+    raise ValueError(f"{word} is no number of JSON")
+
+
+def _line(message: dict[str, Any]) -> str:
+    return json.dumps(message, ensure_ascii=True, separators=(",", ":"))
+
+
+def _said(line: Line) -> dict[str, Any]:
+    return {
+        "kind": line.kind,
+        "name": line.name,
+        "text": line.text,
+        "actor": line.actor,
+        "values": line.values,
+        "rule": line.rule,
+        "cites": list(line.cites),
+    }
+
+
+def serve(ruleset: Ruleset, requests: IO[str], answers: IO[str], version: str = "") -> None:
+    """Answers requests until there are none, or until one says `quit`. ``version`` is that of the program."""
+    engine = Engine(ruleset, version)
+    while not engine.is_over and (line := requests.readline(MOST_CHARACTERS + 2)):
+        if not line.strip():
+            continue
+        answer = engine.answer(line)
+        if answer is not None:
+            answers.write(answer + "\n")
+            answers.flush()

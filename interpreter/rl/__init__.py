@@ -1,0 +1,43 @@
+"""Games for learners: numbered actions, observations as vectors, and the interfaces of other libraries.
+
+``make("some-ruleset", players=4, n=1024)`` steps many games at once. What needs another library is imported when it is
+first asked for: NumPy for all of it (``pip install 'regelwerk[rl]'``), PettingZoo, Gymnasium and OpenSpiel for theirs.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from interpreter.compiler.numbering import Limits
+    from interpreter.rl.aec import GameEnv
+    from interpreter.rl.batch import Games, make
+    from interpreter.rl.space import Space, space_of
+    from interpreter.rl.spiel import register
+    from interpreter.rl.vector import SeatEnv
+
+__all__ = ["GameEnv", "Games", "Limits", "SeatEnv", "Space", "make", "register", "space_of"]
+
+_HOMES = {
+    "GameEnv": "interpreter.rl.aec",
+    "Games": "interpreter.rl.batch",
+    "Limits": "interpreter.compiler.numbering",
+    "SeatEnv": "interpreter.rl.vector",
+    "Space": "interpreter.rl.space",
+    "make": "interpreter.rl.batch",
+    "register": "interpreter.rl.spiel",
+    "space_of": "interpreter.rl.space",
+}
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(home), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,394 @@
+"""Many games at once, for learners: arrays of actions in; observations, masks and rewards out, as NumPy arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from interpreter.base.plurals import counted
+from interpreter.bots.hidden_reads import peeks_of
+from interpreter.bots.player import Bot, Stream
+from interpreter.bots.policy import PolicyBot
+from interpreter.bots.registry import bots_of
+from interpreter.bots.uniform import RandomBot
+from interpreter.compiler.build.module_builder import ModuleBuilder
+from interpreter.compiler.build.shapes import Unsupported
+from interpreter.compiler.constants import RuleFailure
+from interpreter.compiler.numbering import Limits
+from interpreter.compiler.plain.machine import Machine
+from interpreter.compiler.wasm.codec import Codec
+from interpreter.engine.decision import Code
+from interpreter.engine.game import Game, Result
+from interpreter.engine.ruleset import Ruleset
+from interpreter.kernel.chance import Seeded
+from interpreter.kernel.state import State
+from interpreter.language.policies import Policy
+from interpreter.play.match import MAXIMUM_DECISIONS, streams_for
+from interpreter.rl.space import Space, space_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from interpreter.compiler.wasm.batch import Batch, BatchModule
+
+__all__ = ["Games", "make", "rewards_of"]
+
+MOST_LEGAL = 1_024
+
+
+def make(
+    ruleset: Ruleset | str | Path,
+    players: int | None = None,
+    n: int = 1024,
+    *,
+    seed: int = 0,
+    settings: Mapping[str, Any] | None = None,
+    overlays: Iterable[str] = (),
+    bots: Mapping[int, str] | None = None,
+    limits: Limits | None = None,
+    again: bool = True,
+    plain: bool = False,
+) -> Games:
+    """``n`` games of a ruleset, each at its first decision.
+
+    ``bots`` names the bots of some seats, which choose inside a step; all other seats are asked from outside. With
+    ``again`` a game that is over is followed by a new one in the same step. ``plain`` plays in the plain form even
+    where there is a module. ``RulesetError`` and ``ValueError`` as for :func:`interpreter.load` and ``new_game``.
+    """
+    if n < 1:
+        raise ValueError(f"n: got {n}, want at least one game")
+    space = space_of(ruleset, players, settings, overlays, limits)
+    seated = _seated(space, bots or {})
+    compiled = None if plain else _compiled(space, seated, n, again)
+    games: Games = _InModule(space, n, seed, seated, compiled) if compiled else _Plain(space, n, seed, seated, again)
+    games.reset()
+    return games
+
+
+def _seated(space: Space, bots: Mapping[int, str]) -> dict[int, Bot]:
+    """The bots of seats, by the seats' numbers."""
+    for seat in bots:
+        if not 0 <= seat < space.players:
+            raise ValueError(f"bots: there is no seat {seat}; the seats are 0 to {space.players - 1}")
+    if len(bots) == space.players:
+        raise ValueError("bots: all seats have one, and nobody is left to be asked")
+    return {seat: bots_of(name, space.ruleset, space.players)[seat] for seat, name in bots.items()}
+
+
+def rewards_of(result: Result) -> list[float]:
+    """What each seat gets for its place: the share of others that it beat less the share that beat it. 1 is for the
+    first of all, -1 for the last; a seat that does not count gets 0."""
+    places = [place for place in result.places if place]
+    others = max(1, len(places) - 1)
+    return [sum((own < other) - (own > other) for other in places) / others if own else 0.0 for own in result.places]
+
+
+class Games:
+    """Games that are stepped together. All arrays have a row for each game and stay the same arrays: a step writes into
+    them, so copy what you keep.
+
+    ``observations`` (int32): what the seat that decides sees, as :class:`Space` describes it. ``masks`` (bool): which
+    actions are legal. ``counts`` (int32): how many are; ``legal`` (int32): their numbers, up to 1,024 of them.
+    ``actors`` (int32): the seat that decides, -1 where the game is over. ``rewards`` (float32): a column for each seat,
+    0 unless the game ended in this step (:func:`rewards_of`). ``dones`` (bool): whether it did. ``actions`` (int32):
+    what the last step was given.
+    """
+
+    observations: NDArray[np.int32]
+    masks: NDArray[np.bool_]
+    counts: NDArray[np.int32]
+    legal: NDArray[np.int32]
+    actors: NDArray[np.int32]
+    rewards: NDArray[np.float32]
+    dones: NDArray[np.bool_]
+    actions: NDArray[np.int32]
+
+    def __init__(self, space: Space, n: int, seed: int, seated: Mapping[int, Bot]) -> None:
+        self.space, self.n, self.first_seed, self.seated = space, n, seed, dict(seated)
+
+    @property
+    def players(self) -> int:
+        return self.space.players
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether a module plays."""
+        return False
+
+    def reset(self, seed: int | None = None) -> NDArray[np.int32]:
+        """New games: game i has the seed ``seed + i``, and each one that follows it in its row a seed greater by
+        ``n``. Gives the observations."""
+        if seed is not None:
+            self.first_seed = seed
+        self._begin()
+        return self.observations
+
+    def step(self, actions: Any) -> tuple[NDArray[np.int32], NDArray[np.float32], NDArray[np.bool_]]:
+        """Makes one choice in each game; gives observations, rewards and dones. A game that is over takes none.
+
+        ``ValueError`` where an action is not legal: nothing has changed then. :class:`RuleFailure` where a rule fails;
+        the games before that one are a step ahead.
+        """
+        self.actions[:] = actions
+        self._step()
+        return self.observations, self.rewards, self.dones
+
+    def sample(self, random: np.random.Generator) -> NDArray[np.int32]:
+        """A random legal action for each game, all as likely; 0 where a game is over."""
+        import numpy as np
+
+        width = self.legal.shape[1]
+        if int(self.counts.max()) > width:
+            return np.array([random.choice(np.flatnonzero(row)) if row.any() else 0 for row in self.masks], np.int32)
+        places = (random.random(self.n) * self.counts).astype(np.int32)
+        return np.where(self.counts > 0, self.legal[self._rows, places], 0).astype(np.int32)
+
+    def observe(self, game: int, seat: int) -> list[int]:
+        """What any seat sees of a game."""
+        raise NotImplementedError
+
+    def state(self, game: int) -> State:
+        """A copy of the state of a game, without a log."""
+        raise NotImplementedError
+
+    def _begin(self) -> None:
+        raise NotImplementedError
+
+    def _step(self) -> None:
+        raise NotImplementedError
+
+    def restart(self, game: int) -> None:
+        """Begins one game anew, with the next seed of its row."""
+        raise NotImplementedError
+
+    def _illegal(self, game: int) -> ValueError:
+        action = int(self.actions[game])
+        if not 0 <= action < self.space.actions.count:
+            return ValueError(f"game {game}: there is no action {action}")
+        return ValueError(
+            f"game {game}: action {action} ({self.space.action_name(action)}) is not legal; "
+            f"{counted(int(self.counts[game]), 'action')} are, see `masks`"
+        )
+
+    def _arrays(self, memory: memoryview | None = None, areas: Any = None) -> None:
+        """Arrays over memory, or of their own."""
+        import numpy as np
+
+        space, n = self.space, self.n
+        listed = max(1, min(MOST_LEGAL, space.actions.count))
+
+        def array(kind: Any, *shape: int, at: str) -> Any:
+            if memory is None:
+                return np.zeros(shape, kind)
+            return np.frombuffer(memory, kind, int(np.prod(shape)), getattr(areas, at)).reshape(shape)
+
+        self.observations = array(np.int32, n, space.vector.size, at="vectors")
+        self.masks = array(np.bool_, n, space.actions.count, at="mask")
+        self.counts = array(np.int32, n, at="counts")
+        self.legal = array(np.int32, n, listed, at="legal")
+        self.actors = array(np.int32, n, at="actors")
+        self.rewards = array(np.float32, n, space.seats, at="rewards")
+        self.dones = array(np.bool_, n, at="dones")
+        self.actions = array(np.int32, n, at="actions")
+        self._rows = np.arange(n)
+
+
+# --- in a module
+
+
+def _compiled(space: Space, seated: Mapping[int, Bot], n: int, again: bool) -> Batch | None:
+    """The games in a module; none where there can be none."""
+    from interpreter.compiler.wasm.batch import Batch, batch_module
+    from interpreter.compiler.wasm.instance import is_available
+
+    policies = [_policy(bot) for bot in seated.values()]
+    if not is_available() or not all(known for known, _ in policies):
+        return None
+    machine = space.table.machine
+    builder = ModuleBuilder(machine.program, machine.constants, machine.resets)
+    builder.shapes.texts = machine.texts
+    try:
+        chosen = [_choosing(space, builder, policy) for _, policy in policies]
+        first = Codec(builder).encode(space.table.first, 0)
+        module: BatchModule = batch_module(builder, first, chosen, space.actions, space.vector, n)
+    except Unsupported:
+        return None
+    batch = Batch(module, machine, MAXIMUM_DECISIONS, again)
+    for number, seat in enumerate(seated):
+        batch.seat(seat, number)
+    return batch
+
+
+def _policy(bot: Bot) -> tuple[bool, Policy | None]:
+    """Whether a module can hold a bot, and its policy: none chooses at random."""
+    if isinstance(bot, RandomBot):
+        return True, None
+    return isinstance(bot, PolicyBot), bot.policy if isinstance(bot, PolicyBot) else None
+
+
+def _choosing(space: Space, builder: ModuleBuilder, policy: Policy | None) -> dict[int, str]:
+    """The functions by which a bot chooses, by the stretch that asks."""
+    found = {}
+    if policy is not None:
+        space.table.machine.learn(policy)
+    for index, (_, end) in builder.decisions.asks.items():
+        if policy is None:
+            found[index] = builder.policies.random(index)
+        else:
+            peeks = peeks_of(space.ruleset.model, policy, end.ask.name)
+            key = f"{policy.name} {id(policy)}"
+            found[index] = builder.policies.choosing(policy, index, key, None if peeks.always else peeks.groups)
+    return found
+
+
+class _InModule(Games):
+    def __init__(self, space: Space, n: int, seed: int, seated: Mapping[int, Bot], batch: Batch) -> None:
+        super().__init__(space, n, seed, seated)
+        self.batch = batch
+        self.bailouts = 0
+        """How many choices the plain form had to make for the module."""
+        self._arrays(batch.bytes, batch.areas)
+
+    @property
+    def is_compiled(self) -> bool:
+        return True
+
+    def _begin(self) -> None:
+        self._begin_with([self.first_seed + number for number in range(self.n)], 0)
+
+    def restart(self, game: int) -> None:
+        self._begin_with([self.batch.seed(game) + self.n], game)
+
+    def _begin_with(self, seeds: list[int], start: int) -> None:
+        from interpreter.compiler.wasm.batch import Stuck
+
+        machine, first, end = self.space.table.machine, start, start + len(seeds)
+        while start < end:
+            try:
+                self.batch.begin(seeds[start - first :], start)
+                return
+            except Stuck as stuck:
+                self.bailouts += 1
+                start, seed = stuck.game + 1, self.batch.seed(stuck.game)
+                state = self.space.table.first.clone()
+                Machine.start(machine, state, Seeded(seed))
+                self._resume(stuck.game, state)
+
+    def _step(self) -> None:
+        from interpreter.compiler.wasm.batch import Stuck
+
+        refused = self.batch.refused()
+        if refused >= 0:
+            raise self._illegal(refused)
+        start = 0
+        while start < self.n:
+            try:
+                self.batch.step(start)
+                return
+            except Stuck as stuck:
+                self.bailouts += 1
+                start = stuck.game + 1
+                self._by_hand(stuck.game)
+
+    def _by_hand(self, game: int) -> None:
+        """The choice of one game, made in the plain form, which says what is wrong if anything is."""
+        machine, state = self.space.table.machine, self.batch.state(game)
+        assert state.frame is not None
+        legal = self.space.actions.numbered(state.frame[0], machine.codes(state))
+        Machine.take(machine, state, Seeded(self.batch.seed(game)), *legal[int(self.actions[game])])
+        self._resume(game, state)
+
+    def _resume(self, game: int, state: State) -> None:
+        from interpreter.compiler.wasm.batch import Stuck
+
+        try:
+            self.batch.resume(game, state)
+        except (Stuck, Unsupported):
+            raise RuleFailure(
+                f"the game with seed {self.batch.seed(game)} does not fit into a batch; play it with `plain=True`", None
+            ) from None
+
+    def observe(self, game: int, seat: int) -> list[int]:
+        return self.batch.observe(game, seat)
+
+    def state(self, game: int) -> State:
+        return self.batch.state(game)
+
+
+# --- in the plain form
+
+
+class _Plain(Games):
+    def __init__(self, space: Space, n: int, seed: int, seated: Mapping[int, Bot], again: bool) -> None:
+        super().__init__(space, n, seed, seated)
+        self.again = again
+        self.games: list[Game] = []
+        self._streams: list[list[Stream]] = []
+        self._options: list[dict[int, Code]] = [{} for _ in range(n)]
+        self._seeds: list[int] = []
+        self._arrays()
+
+    def _begin(self) -> None:
+        self._seeds = [(self.first_seed + number) & (1 << 64) - 1 for number in range(self.n)]
+        self.games = [self.space.new_game(seed) for seed in self._seeds]
+        self._streams = [streams_for(seed, self.space.players) for seed in self._seeds]
+        self.rewards[:], self.dones[:] = 0, False
+        for number in range(self.n):
+            self._bots_go_on(number)
+            self._look(number)
+
+    def restart(self, game: int) -> None:
+        self.rewards[game], self.dones[game] = 0, False
+        self._anew(game)
+        self._look(game)
+
+    def _anew(self, number: int) -> None:
+        self._seeds[number] = seed = (self._seeds[number] + self.n) & (1 << 64) - 1
+        self.games[number] = self.space.new_game(seed)
+        self._streams[number] = streams_for(seed, self.space.players)
+        self._bots_go_on(number)
+
+    def _bots_go_on(self, number: int) -> None:
+        game = self.games[number]
+        while (decision := game.decision) is not None and decision.actor in self.seated:
+            bot = self.seated[decision.actor]
+            game.apply(bot.choose(game, decision, self._streams[number][decision.actor]))
+
+    def _step(self) -> None:
+        for number, game in enumerate(self.games):
+            if not game.is_over and int(self.actions[number]) not in self._options[number]:
+                raise self._illegal(number)
+        self.rewards[:], self.dones[:] = 0, False
+        for number, game in enumerate(self.games):
+            decision = game.decision
+            if decision is None:
+                continue
+            game.apply(decision.option(self._options[number][int(self.actions[number])]))
+            self._bots_go_on(number)
+            if game.result is not None:
+                self.rewards[number] = rewards_of(game.result)
+                self.dones[number] = True
+                if self.again:
+                    self._anew(number)
+            self._look(number)
+
+    def _look(self, number: int) -> None:
+        game = self.games[number]
+        decision = game.decision
+        options = self._options[number] = self.space.legal(decision) if decision is not None else {}
+        listed = list(options)
+        self.actors[number] = decision.actor if decision is not None else -1
+        self.masks[number] = False
+        self.masks[number, listed] = True
+        self.counts[number] = len(listed)
+        listed = listed[: self.legal.shape[1]]
+        self.legal[number, : len(listed)] = listed
+        self.observations[number] = self.space.observe(game, max(0, int(self.actors[number])))
+
+    def observe(self, game: int, seat: int) -> list[int]:
+        return self.space.observe(self.games[game], seat)
+
+    def state(self, game: int) -> State:
+        return self.games[game].state.clone()

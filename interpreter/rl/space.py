@@ -1,0 +1,312 @@
+"""The actions and observations of a table, with their names; and what a game has of them, without a module."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from dataclasses import dataclass as whole
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from interpreter.base.frozen import dataclass
+from interpreter.compiler.build.shapes import Shapes
+from interpreter.compiler.numbering import (
+    HEAD,
+    HIDDEN,
+    NONE,
+    Actions,
+    Block,
+    Limits,
+    Part,
+    Vector,
+    entries_of,
+    positions,
+)
+from interpreter.engine.decision import Code, Decision
+from interpreter.engine.game import Game
+from interpreter.engine.ruleset import Ruleset, load
+from interpreter.engine.sight import may_see, veils
+from interpreter.engine.table import Table
+from interpreter.engine.values import Names
+from interpreter.kernel.state import Value
+from interpreter.language.types import (
+    LINK,
+    NODE,
+    PLACE,
+    BagType,
+    BoolType,
+    CardHolderType,
+    CardType,
+    RecordType,
+    RoomType,
+    TextType,
+    Type,
+)
+
+__all__ = ["Entry", "Space", "loaded", "space_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One entry of an observation: its number and its name."""
+
+    number: int
+    name: str
+
+
+def loaded(ruleset: Ruleset | str | Path, overlays: Iterable[str] = ()) -> Ruleset:
+    """A ruleset as it is, or loaded by its id or path."""
+    return ruleset if isinstance(ruleset, Ruleset) else load(ruleset, overlays)
+
+
+def space_of(
+    ruleset: Ruleset | str | Path,
+    players: int | None = None,
+    settings: Mapping[str, Any] | None = None,
+    overlays: Iterable[str] = (),
+    limits: Limits | None = None,
+) -> Space:
+    """The numbering for a ruleset, so many players (the usual number, if nothing is said) and settings.
+
+    ``RulesetError`` and ``ValueError`` as for :func:`interpreter.load` and ``new_game``.
+    """
+    found = loaded(ruleset, overlays)
+    people = found.players.usual if players is None else players
+    found = found.for_players(people)
+    found.check_players(people)
+    values = found.settings(settings or {})
+    return Space(found, people, values, found.table(people, values), limits or Limits())
+
+
+@whole(eq=False)
+class Space:
+    """Actions and observations of one table. Two spaces of the same ruleset, players, settings and limits have the same
+    numbers; :attr:`digest` tells whether they have."""
+
+    ruleset: Ruleset
+    players: int
+    settings: dict[str, Value]
+    table: Table
+    limits: Limits
+
+    def __post_init__(self) -> None:
+        machine = self.table.machine
+        self.shapes = Shapes(machine.constants)
+        self.shapes.texts = machine.texts
+        self.actions = Actions(machine.program, self.shapes, self.limits)
+        self.vector = Vector(machine.program, machine.constants, self.shapes)
+        self.names = Names(self.ruleset.model, self.players)
+        self.seats = len(machine.constants.seats)
+        self._low: dict[int, tuple[int, ...]] = {}
+
+    def __repr__(self) -> str:
+        return f"<space of {self.ruleset.id}: {self.actions.count} actions, {self.vector.size} entries>"
+
+    def new_game(self, seed: int) -> Game:
+        """A game of this table at its first decision."""
+        return Game.begin(self.ruleset, self.players, seed, self.settings, None)
+
+    # --- actions
+
+    def legal(self, decision: Decision) -> dict[int, Code]:
+        """The legal actions of a decision, each with the option that it stands for."""
+        return self.actions.numbered(decision.named.index, decision.codes)
+
+    def action(self, decision: Decision, code: Code) -> int | None:
+        """The action of an option; none where another option has it (see :class:`Limits`)."""
+        return next((action for action, other in self.legal(decision).items() if other == code), None)
+
+    def action_name(self, action: int) -> str:
+        """An action in public names: ``take card=4 price=17``. ``+`` behind a number: it and all greater ones; ``#2``:
+        the second option of those that differ in bags or lists alone. ``ValueError`` where there is no such action."""
+        block = self.actions.block_of(action)
+        digits, rank = block.digits_of(action)
+        words = [block.alternative]
+        for digit, at in zip(block.digits, digits, strict=True):
+            words.append(f"{block.choices[digit.choice][0]}={self._digit(digit, at)}")
+        if block.ranks > 1:
+            words.append(f"#{rank + 1}")
+        return " ".join(words)
+
+    def _digit(self, digit: Any, at: int) -> str:
+        if digit.is_number:
+            if digit.type.optional and at == 0:
+                return "none"
+            number = at - digit.type.optional
+            return f"{number}+" if at == digit.size - 1 else str(number)
+        value = at + digit.low
+        if value == NONE and digit.type.optional:
+            return "none"
+        if isinstance(digit.type, BoolType):
+            return "true" if value else "false"
+        public = self.names.public(value, digit.type.sure)
+        return json.dumps(public, ensure_ascii=False) if isinstance(public, dict) else str(public)
+
+    # --- observations
+
+    def observe(self, game: Game, seat: int) -> list[int]:
+        """What a seat sees of a game, as a vector of :attr:`Vector.size` whole numbers."""
+        decision, cells, layout = game.decision, game.state.cells, game.machine.constants.layout
+        asked = self.actions.decisions.index(decision.name) if decision is not None else NONE
+        found = [seat, asked, decision.actor if decision is not None else NONE]
+        found += [NONE] * (self.vector.size - len(HEAD))
+        if decision is not None and decision.actor == seat:
+            env = decision.env
+            game.machine.meter.refill()
+            values = [value(game.state, env) for _, value in decision.site.context]
+            for part, value in zip(self.vector.context[decision.named.index], values, strict=True):
+                seen = may_see(game.machine.visible_in(game.state, value, part.type), seat)
+                found[part.first : part.first + part.width] = (
+                    entries_of(self.shapes, value, part.type) if seen else [HIDDEN] * part.width
+                )
+        veiled = veils(game, seat)
+        lies = game.machine.constants.seen_by
+        for part in self.vector.cells():
+            base, at = layout.base[part.of], part.first
+            for number in range(part.count):
+                value, veil = cells[base + number], veiled.get(base + number)
+                if part.of == "location":
+                    hidden = value is not None and not may_see(lies.get(value), seat)
+                    found[at] = HIDDEN if hidden else NONE if value is None else int(value)
+                elif veil is None:
+                    found[at : at + part.width] = entries_of(self.shapes, value, part.type)
+                else:
+                    entries = [HIDDEN] * part.width
+                    if veil.many is not None and entries:
+                        entries[0] = veil.many
+                    found[at : at + part.width] = entries
+                at += part.width
+        return found
+
+    @cached_property
+    def entries(self) -> tuple[Entry, ...]:
+        """The entries of an observation in order, with their names."""
+        names = list(HEAD)
+        for part in self.vector.parts:
+            for number in range(part.count):
+                head = (
+                    part.of if part.form == "context" or part.count == 1 else f"{part.of}[{self._owner(part, number)}]"
+                )
+                names += [head + suffix for suffix in self._suffixes(part.type)]
+        return tuple(Entry(number, name) for number, name in enumerate(names))
+
+    def index(self, name: str) -> int:
+        """The number of an entry by its name. ``KeyError`` where there is none."""
+        return self._by_name[name]
+
+    @cached_property
+    def _by_name(self) -> dict[str, int]:
+        return {entry.name: entry.number for entry in self.entries}
+
+    def _owner(self, part: Part, number: int) -> str:
+        group = self.ruleset.model.groups.get(part.of)
+        owner = group.owner if group is not None else "card" if part.of == "location" else ""
+        if owner in ("place", "link"):
+            type_ = PLACE if owner == "place" else LINK
+            return " ".join(str(word) for word in self.names.public(number, type_).values())
+        if owner == "node":
+            return str(self.names.public(number, NODE))
+        if owner == "card":
+            return self._card(number)
+        return str(number)
+
+    def _card(self, card: int) -> str:
+        """A card by its key and, where others share that, its number."""
+        rows = self.ruleset.model.cards
+        row, public = rows[card], self.names.card(card)
+        kinds = {other.kind for other in rows}
+        word = f"{row.kind} {public}" if len(kinds) > 1 and row.key is not None else str(public)
+        alike = self.names.alike(card)
+        return f"{word}.{alike.index(card) + 1}" if len(alike) > 1 else word
+
+    def _suffixes(self, type_: Type) -> list[str]:
+        shapes = self.shapes
+        if isinstance(type_, TextType):
+            return []
+        if isinstance(type_, CardHolderType):
+            return [".count"]
+        if shapes.is_scalar(type_):
+            return [""]
+        if shapes.is_listed(type_):
+            found = positions(shapes, type_)
+            item = shapes.item(type_)
+            if found is None:
+                return [".count"]
+            return [".count", *(f".at({self._thing(number, item)})" for number in range(found[0], sum(found)))]
+        if isinstance(type_, BagType):
+            return [f".{member}" for member in self.names.members(type_.name)]
+        named = ["kinds", "capacity"] if isinstance(type_, RoomType) else self._fields(type_)
+        return [
+            f".{name}{suffix}"
+            for name, field in zip(named, shapes.fields(type_), strict=True)
+            for suffix in self._suffixes(field)
+        ]
+
+    def _fields(self, type_: Type) -> list[str]:
+        assert isinstance(type_, RecordType)
+        return list(self.ruleset.model.records[type_.name])
+
+    def _thing(self, number: int, type_: Type) -> str:
+        if isinstance(type_, CardType):
+            return self._card(number)
+        public = self.names.public(number, type_.sure)
+        return " ".join(map(str, public.values())) if isinstance(public, dict) else str(public)
+
+    # --- tables
+
+    def blocks(self) -> list[dict[str, Any]]:
+        """The table of actions as plain data: a line for each alternative of each decision."""
+        return [self._block(block) for block in self.actions.blocks]
+
+    def _block(self, block: Block) -> dict[str, Any]:
+        return {
+            "first": block.first,
+            "actions": block.size,
+            "decision": block.decision,
+            "do": block.alternative,
+            "choices": [
+                {"name": block.choices[digit.choice][0], "type": str(digit.type), "values": digit.size}
+                for digit in block.digits
+            ],
+            "ranks": block.ranks,
+        }
+
+    def as_dict(self) -> dict[str, Any]:
+        """Both tables as plain data, with what they are of."""
+        return {
+            "ruleset": self.ruleset.id,
+            "ruleset_digest": self.ruleset.digest,
+            "players": self.players,
+            "settings": {
+                name: list(value) if isinstance(value, tuple) else value for name, value in self.settings.items()
+            },
+            "limits": asdict(self.limits),
+            "actions": self.actions.count,
+            "blocks": self.blocks(),
+            "decisions": list(self.actions.decisions),
+            "observation": [entry.name for entry in self.entries],
+        }
+
+    def save(self, path: str | Path) -> None:
+        """Writes both tables to a file, as JSON."""
+        Path(path).write_text(json.dumps(self.as_dict(), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+
+    @cached_property
+    def digest(self) -> str:
+        """A fingerprint of both tables: a learner that was trained with one can be used with an equal one."""
+        from hashlib import blake2b
+
+        data = {**self.as_dict(), "ruleset_digest": ""}
+        return blake2b(json.dumps(data, sort_keys=True).encode(), digest_size=8).hexdigest()
+
+    def __str__(self) -> str:
+        lines = [f"{self.ruleset.id}, {self.players} players: {self.actions.count} actions"]
+        for block in self.blocks():
+            last = block["first"] + block["actions"] - 1
+            span = str(last) if block["actions"] == 1 else f"{block['first']}-{last}"
+            choices = " ".join(f"{each['name']}:{each['values']}" for each in block["choices"])
+            ranks = f" ranks:{block['ranks']}" if block["ranks"] > 1 else ""
+            lines.append(f"{span:>13}  {block['decision']}: {block['do']} {choices}{ranks}".rstrip())
+        return "\n".join(lines)

@@ -1,0 +1,215 @@
+"""Games for OpenSpiel: after :func:`register`, ``pyspiel.load_game("regelwerk", {"ruleset": "some-ruleset"})``.
+
+All chance of a game follows from its seed. So a game begins with one chance node, which draws the seed, and has no
+other. What a seat may not see is dealt anew where OpenSpiel resamples a state from what a player knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pyspiel
+
+from interpreter.compiler.numbering import Limits
+from interpreter.engine.determinization import Worlds
+from interpreter.engine.game import Game
+from interpreter.play.match import MAXIMUM_DECISIONS
+from interpreter.rl.batch import rewards_of
+from interpreter.rl.space import Space, space_of
+
+__all__ = ["NAME", "SpielGame", "SpielState", "register"]
+
+NAME = "regelwerk"
+_DEFAULTS: dict[str, Any] = {"ruleset": "goofspiel", "players": 2, "settings": "", "seeds": 1000, "numbers": 100}
+_MOST_PLAYERS = 20
+
+
+def _type() -> Any:
+    return pyspiel.GameType(
+        short_name=NAME,
+        long_name="A ruleset of Regelwerk",
+        dynamics=pyspiel.GameType.Dynamics.SEQUENTIAL,
+        chance_mode=pyspiel.GameType.ChanceMode.EXPLICIT_STOCHASTIC,
+        information=pyspiel.GameType.Information.IMPERFECT_INFORMATION,
+        utility=pyspiel.GameType.Utility.ZERO_SUM,
+        reward_model=pyspiel.GameType.RewardModel.TERMINAL,
+        max_num_players=_MOST_PLAYERS,
+        min_num_players=1,
+        provides_information_state_string=False,
+        provides_information_state_tensor=False,
+        provides_observation_string=True,
+        provides_observation_tensor=True,
+        parameter_specification=dict(_DEFAULTS),
+    )
+
+
+_TYPE = _type()
+
+
+@cache
+def register() -> str:
+    """Makes the name ``regelwerk`` known to OpenSpiel, and gives it.
+
+    Parameters of a game: ``ruleset`` (its id or path), ``players``, ``settings`` (``name=value`` with ``;`` between
+    them), ``seeds`` (how many outcomes the chance node has, which are the seeds from 0 on) and ``numbers``
+    (:class:`Limits`).
+    """
+    pyspiel.register_game(_TYPE, SpielGame)
+    return NAME
+
+
+@cache
+def _space(ruleset: str, players: int, settings: str, numbers: int) -> Space:
+    given: dict[str, Any] = {}
+    for part in filter(None, settings.split(";")):
+        name, _, value = part.partition("=")
+        given[name.strip()] = value.strip()
+    return space_of(ruleset, players, given, limits=Limits(numbers=numbers))
+
+
+class SpielGame(pyspiel.Game):  # type: ignore[misc]  # OpenSpiel may not be installed where types are checked
+    """A ruleset with so many players. ``space`` has its actions and observations."""
+
+    def __init__(self, params: Mapping[str, Any] | None = None) -> None:
+        given = {**_DEFAULTS, **(params or {})}
+        self.key: Key = given["ruleset"], given["players"], given["settings"], given["numbers"]
+        self.space = _space(*self.key)
+        self.seeds = given["seeds"]
+        info = pyspiel.GameInfo(
+            num_distinct_actions=self.space.actions.count,
+            max_chance_outcomes=self.seeds,
+            num_players=self.space.players,
+            min_utility=-1.0,
+            max_utility=1.0,
+            utility_sum=0.0,
+            max_game_length=MAXIMUM_DECISIONS,
+        )
+        super().__init__(_TYPE, info, dict(params or {}))
+
+    def new_initial_state(self) -> SpielState:
+        return SpielState(self)
+
+    def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> SpielObserver:
+        """The observer of what a player sees now. It has no perfect recall."""
+        if params:
+            raise ValueError(f"observers take no parameters, got {params}")
+        return SpielObserver(self.space)
+
+
+Key = tuple[str, int, str, int]
+"""What a space is known by: ruleset, players, settings, limit of numbers."""
+
+
+class _Held:
+    """A game that copies of a state do not share. Copies of a world that was dealt need no log."""
+
+    def __init__(self, key: Key, game: Game, *, has_log: bool) -> None:
+        self.key, self.game, self.has_log = key, game, has_log
+
+    def __deepcopy__(self, memo: object) -> _Held:
+        return _Held(self.key, self.game.clone(log=self.has_log), has_log=self.has_log)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _loaded, (self.key, self.game.to_json())
+
+
+def _loaded(key: Key, text: str) -> _Held:
+    return _Held(key, _space(*key).ruleset.load_game(text), has_log=True)
+
+
+class SpielState(pyspiel.State):  # type: ignore[misc]
+    """Where a game stands."""
+
+    def __init__(self, game: SpielGame) -> None:
+        super().__init__(game)
+        self.spiel = game
+        self._held: _Held | None = None
+        self._legal: dict[int, Any] | None = None
+
+    def __deepcopy__(self, memo: object) -> SpielState:
+        copy = SpielState(self.spiel)
+        copy._held = self._held.__deepcopy__(memo) if self._held is not None else None
+        return copy
+
+    def clone(self) -> SpielState:
+        """A copy, to be played on."""
+        return self.__deepcopy__(None)
+
+    @property
+    def game(self) -> Game:
+        """The game; there is none before its seed was drawn."""
+        assert self._held is not None, "the seed is not drawn yet"
+        return self._held.game
+
+    def current_player(self) -> int:
+        if self._held is None:
+            return int(pyspiel.PlayerId.CHANCE)
+        decision = self.game.decision
+        return int(pyspiel.PlayerId.TERMINAL) if decision is None else decision.actor
+
+    def chance_outcomes(self) -> list[tuple[int, float]]:
+        return [(seed, 1 / self.spiel.seeds) for seed in range(self.spiel.seeds)]
+
+    def _options(self) -> dict[int, Any]:
+        if self._legal is None:
+            decision = self.game.decision
+            self._legal = self.spiel.space.legal(decision) if decision is not None else {}
+        return self._legal
+
+    def _legal_actions(self, player: int) -> list[int]:
+        return sorted(self._options()) if self.current_player() == player else []
+
+    def _apply_action(self, action: int) -> None:
+        if self._held is None:
+            self._held = _Held(self.spiel.key, self.spiel.space.new_game(action), has_log=True)
+        else:
+            decision = self.game.decision
+            assert decision is not None
+            self.game.apply(decision.option(self._options()[action]))
+        self._legal = None
+
+    def _action_to_string(self, player: int, action: int) -> str:
+        if player == pyspiel.PlayerId.CHANCE:
+            return f"seed {action}"
+        return self.spiel.space.action_name(action)
+
+    def is_terminal(self) -> bool:
+        return self._held is not None and self.game.is_over
+
+    def returns(self) -> list[float]:
+        result = self.game.result if self._held is not None else None
+        return [0.0] * self.spiel.space.players if result is None else rewards_of(result)[: self.spiel.space.players]
+
+    def resample_from_infostate(self, player: int, sampler: Callable[[], float]) -> SpielState:
+        """A state that the player cannot tell from this one: hidden things and chance are dealt anew."""
+        worlds = Worlds(self.game, player, replay=False)
+        copy = SpielState(self.spiel)
+        world = worlds.deal(int(sampler() * (1 << 53)), lambda n: int(sampler() * n))
+        copy._held = _Held(self.spiel.key, world, has_log=False)
+        return copy
+
+    def __str__(self) -> str:
+        return "the seed is still to be drawn" if self._held is None else f"{self.game!r} {self.game.digest()}"
+
+
+class SpielObserver:
+    """What a player sees now: ``tensor`` is the vector of :class:`interpreter.rl.Space` as floats."""
+
+    def __init__(self, space: Space) -> None:
+        self.space = space
+        self.tensor = np.zeros(space.vector.size, np.float32)
+        self.dict = {"observation": self.tensor}
+
+    def set_from(self, state: SpielState, player: int) -> None:
+        if state.is_chance_node():
+            self.tensor.fill(0)
+        else:
+            self.tensor[:] = self.space.observe(state.game, player)
+
+    def string_from(self, state: SpielState, player: int) -> str:
+        if state.is_chance_node():
+            return "nothing"
+        return " ".join(map(str, self.space.observe(state.game, player)))

@@ -1,0 +1,100 @@
+"""Many games as a vector environment of Gymnasium: one seat learns, bots have the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+
+from interpreter.compiler.numbering import Limits
+from interpreter.engine.ruleset import Ruleset
+from interpreter.rl.batch import Games, make
+from interpreter.rl.space import loaded
+
+__all__ = ["SeatEnv"]
+
+INT32 = np.iinfo(np.int32)
+
+
+class SeatEnv(VectorEnv):  # type: ignore[misc]  # Gymnasium may not be installed where types are checked
+    """``num_envs`` games, stepped in one call. Observations are vectors of :class:`interpreter.rl.Space`;
+    ``infos["action_mask"]`` has a row for each game with what is legal. The reward is that of ``seat`` at the end.
+
+    A game that is over begins anew with the next step, which takes no notice of its action (``NEXT_STEP``).
+    ``bots`` is one name for all other seats, or names by seat. Errors as of :func:`interpreter.rl.make`.
+    """
+
+    metadata = {"autoreset_mode": AutoresetMode.NEXT_STEP, "render_modes": []}  # noqa: RUF012
+
+    def __init__(
+        self,
+        ruleset: Ruleset | str | Path,
+        players: int | None = None,
+        num_envs: int = 256,
+        *,
+        seat: int = 0,
+        bots: str | Mapping[int, str] = "random",
+        settings: Mapping[str, Any] | None = None,
+        overlays: Iterable[str] = (),
+        limits: Limits | None = None,
+        plain: bool = False,
+    ) -> None:
+        found = loaded(ruleset, overlays)
+        people = found.players.usual if players is None else players
+        if not 0 <= seat < people:
+            raise ValueError(f"seat: there is no seat {seat}; the seats are 0 to {people - 1}")
+        others = [other for other in range(people) if other != seat]
+        named = dict.fromkeys(others, bots) if isinstance(bots, str) else dict(bots)
+        if sorted(named) != others:
+            raise ValueError(f"bots: want one for each of the seats {others}, got {sorted(named)}")
+        self.games: Games = make(
+            found, people, num_envs, settings=settings, bots=named, limits=limits, again=False, plain=plain
+        )
+        self.space, self.seat, self.num_envs = self.games.space, seat, num_envs
+        self.single_observation_space = spaces.Box(INT32.min, INT32.max, (self.space.vector.size,), np.int32)
+        self.single_action_space = spaces.Discrete(self.space.actions.count)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self._over = np.zeros(num_envs, np.bool_)
+
+    def reset(
+        self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
+    ) -> tuple[np.ndarray[Any, Any], dict[str, Any]]:
+        """New games with the seeds from ``seed`` on; without one, with seeds that follow those before."""
+        super().reset(seed=seed)
+        self.games.reset(int(self.np_random.integers(1 << 62)) if seed is None else seed)
+        self._over = self.games.actors < 0
+        return self._seen(), self._infos()
+
+    def step(self, actions: Any) -> tuple[Any, ...]:
+        """Observations, rewards, terminations, truncations, infos."""
+        games, over = self.games, np.flatnonzero(self._over)
+        games.step(actions)
+        for game in over:
+            games.restart(int(game))
+        self._over = games.actors < 0
+        return (
+            self._seen(),
+            games.rewards[:, self.seat].astype(np.float64),
+            self._over.copy(),
+            np.zeros(self.num_envs, np.bool_),
+            self._infos(),
+        )
+
+    def _seen(self) -> np.ndarray[Any, Any]:
+        """Copies of the observations: those of games that are over as the seat sees the end."""
+        seen = self.games.observations.copy()
+        for game in np.flatnonzero(self._over):
+            seen[game] = self.games.observe(int(game), self.seat)
+        return seen
+
+    def _infos(self) -> dict[str, Any]:
+        return {"action_mask": self.games.masks.copy()}
+
+    def close_extras(self, **_: Any) -> None:
+        """Nothing is left open."""
