@@ -1,4 +1,4 @@
-"""What is told of a game and shown of it: phrases, boards, measures and the picture."""
+"""What is told of a game and shown of it: phrases, boards, measures, the picture and the table in a browser."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from interpreter.base.suggest import did_you_mean
 from interpreter.language import core as c
 from interpreter.language import nodes as n
+from interpreter.language.check_table import Layout
 from interpreter.language.checker import Checker
 from interpreter.language.declared import Declared
 from interpreter.language.expressions import Expressions
@@ -42,7 +43,7 @@ class Shown(Checker):
                 if said is not None and event is not None:
                     event.says.update(self._says(said, list(event.fields.items())))
         self._alternatives()
-        self.sayable = sayable(self.model, self._columns())
+        self.sayable = sayable(self.model, self._columns("boards"), self._columns("table"))
         for name, layers in self.composition.sections.get("says", {}).items():
             own = [layer for layer in layers if layer.kind != "words"][-1:]
             bound = self._bound_by(name, layers[-1], told=not own)
@@ -53,6 +54,7 @@ class Shown(Checker):
             for layer in [*own, *(layer for layer in layers if layer.kind == "words")]:
                 phrases |= self._says(layer.value, bound)
             self.model.says[name] = phrases
+        self._asks()
         for name, layers in self.composition.sections.get("boards", {}).items():
             self._board(name, amended(layers))
         for name, layers in self.composition.sections.get("measures", {}).items():
@@ -60,6 +62,11 @@ class Shown(Checker):
         picture = self.composition.single("picture")
         if picture is not None:
             self._picture(picture)
+        for name, layers in self.composition.sections.get("table", {}).items():
+            said = amended(layers).get("says")
+            if said is not None:
+                self._below(f"table.{name}", self._says(said, []))
+        Layout(self.composition, self.declared, self.signatures, self.report).check()
 
     def _alternatives(self) -> None:
         """Of every decision: what stands around it and what its alternatives bind."""
@@ -72,9 +79,23 @@ class Shown(Checker):
                 if self.model.alternatives[key] != bound:
                     self.error("E511", f"`{key}` stands elsewhere with other values", option.span)
 
-    def _columns(self) -> dict[str, list[str]]:
-        """The columns of each board."""
-        boards = {name: amended(layers) for name, layers in self.composition.sections.get("boards", {}).items()}
+    def _asks(self) -> None:
+        """The prompts of decisions."""
+        for name, layers in self.composition.sections.get("asks", {}).items():
+            said, known = f"asks.{name}", {key[5:] for key in self.sayable if key.startswith("asks.")}
+            if said in self.sayable:
+                self._below(said, self._says(layers[-1].value, self.sayable[said]))
+            elif not self.unread:
+                message = f"there is no decision `{name}`{did_you_mean(name, known)}"
+                self.error("E301", message, layers[-1].span)
+
+    def _below(self, name: str, phrases: dict[str, Phrase]) -> None:
+        """Texts of a declaration, over which those of files of words lie."""
+        self.model.says[name] = {**phrases, **self.model.says.get(name, {})}
+
+    def _columns(self, section: str) -> dict[str, list[str]]:
+        """The columns of each board, or of each panel of the table."""
+        boards = {name: amended(layers) for name, layers in self.composition.sections.get(section, {}).items()}
         columns = {name: entry.get("columns") for name, entry in boards.items()}
         return {
             name: [e.key.text for e in each.entries] if isinstance(each, Mapping) else []
