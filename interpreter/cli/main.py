@@ -26,6 +26,7 @@ COMMANDS: dict[str, str] = {
     "whatif": "A kept game, changed at a decision and played on many times.",
     "bench": "How fast rulesets are played, and whether they were faster before.",
     "play": "A game at the keyboard, against bots.",
+    "serve": "Games in the browser, with people and bots.",
     "try": "The value of an expression on a fresh or kept game.",
     "test": "The scenarios of rulesets.",
     "verify": "Trouble that play finds, with a scenario that shows it.",

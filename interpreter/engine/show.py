@@ -18,6 +18,7 @@ from interpreter.language.types import Type
 from interpreter.language.walk import descendants
 
 if TYPE_CHECKING:
+    from interpreter.engine.decision import Decision
     from interpreter.engine.game import Game
     from interpreter.engine.ruleset import Ruleset
 
@@ -31,6 +32,7 @@ __all__ = [
     "lines_of",
     "lines_since",
     "numbered_lines",
+    "prompt_of",
     "rule_at",
     "title_of",
     "view_of",
@@ -97,12 +99,15 @@ def lines_since(game: Game, start: int, player: int | None = None, language: str
     return (line for _, line in _told(game, start, player, language))
 
 
-def numbered_lines(game: Game, player: int | None = None, language: str = "en") -> Iterator[tuple[str, Line]]:
-    """The lines of the whole log, each with its number: a choice has the one that it has among all choices, from 1;
-    what follows it has that and its own, as in ``12.3``. What the set-up does follows choice 0."""
-    choices, following = 0, 0
+def numbered_lines(
+    game: Game, player: int | None = None, language: str = "en", start: int = 0, choices: int = 0
+) -> Iterator[tuple[str, Line]]:
+    """The lines of the log, each with its number: a choice has the one that it has among all choices, from 1;
+    what follows it has that and its own, as in ``12.3``. What the set-up does follows choice 0. They begin with the
+    record ``start``, a choice before which there were so many ``choices``."""
+    following = 0
     numbers: dict[int, str] = {}
-    for record, line in _told(game, 0, player, language):
+    for record, line in _told(game, start, player, language):
         if id(record) in numbers:  # a sealed choice that is told again
             yield numbers[id(record)], line
         elif record[0] == CHOICE:
@@ -365,6 +370,20 @@ def _context(game: Game, player: int | None) -> dict[str, Any]:
     names = [name for name, _ in decision.site.context]
     may = [may_see(game.machine.visible_in(state, *each), player) for each in zip(values, types, strict=True)]
     return _public(game, names, values, types, may)
+
+
+def prompt_of(game: Game, decision: Decision, language: str = "en", player: int | None = None) -> str:
+    """What a decision asks, in the words of the ruleset's `asks`; nothing where it has none. What a player may not
+    know of it is hidden."""
+    phrases = game.ruleset.model.says.get(f"asks.{decision.name}")
+    if not phrases:
+        return ""
+    state, env = game.state, decision.env
+    values = [value(state, env) for _, value in decision.site.context]
+    types = [value.type for _, value in decision.site.ask.context]
+    may = [may_see(game.machine.visible_in(state, *each), player) for each in zip(values, types, strict=True)]
+    seat = Type("seat")
+    return _say(game, phrases, [decision.actor, *values], [seat, *types], [True, *may], language)
 
 
 def _procedures(game: Game, player: int | None) -> list[dict[str, Any]]:

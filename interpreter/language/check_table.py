@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from interpreter.base.colours import NAMED
 from interpreter.base.suggest import did_you_mean
 from interpreter.language import core as c
 from interpreter.language import nodes as n
@@ -27,11 +28,13 @@ __all__ = ["FACE", "Layout"]
 FACE = ("title", "left", "right", "colour", "note", "holds", "room")
 """The parts of a card's face."""
 _SHOWN = {
-    "cards": (("list", "zone", "pile", "piles", "set", "card"), "cards"),
-    "tokens": (("pool", "bag", "track"), "tokens: a pool or a bag"),
-    "track": (("track",), "a track"),
+    "cards": (("list", "set", "pile", "card"), "cards"),
+    "tokens": (("bag", "int"), "tokens: a pool or a bag"),
+    "track": (("bag", "int"), "the name of a track"),
 }
 """What the forms of panels that show one value take, and how that is called."""
+COLOURS = tuple(NAMED)
+"""The words that name a colour."""
 
 
 class Layout(Checker):
@@ -44,9 +47,14 @@ class Layout(Checker):
             self._panel(name, amended(layers))
 
     def _face(self, name: str, entry: Entry) -> None:
+        if name not in self.model.card_kinds and name not in self.model.kinds:
+            near = did_you_mean(name, [*self.model.card_kinds, *self.model.kinds])
+            self.error("E301", f"there are no cards and no kind `{name}`{near}", entry.span)
+            return
+        colours = _entries(entry.get("colours"))
+        if colours:
+            self._colours(name, colours)
         if name not in self.model.card_kinds:
-            near = did_you_mean(name, self.model.card_kinds)
-            self.error("E301", f"there are no cards of the kind `{name}`{near}", entry.span)
             return
         for part in FACE:
             frame = Frame()
@@ -55,6 +63,19 @@ class Layout(Checker):
             if tree is not None:
                 value = self.expressions(frame).value(tree, maybe=True)
                 self.model.faces.setdefault(name, {})[part] = Look((value,), frame.size)
+
+    def _colours(self, name: str, colours: tuple[Any, ...]) -> None:
+        """The colours of a kind's members."""
+        kind = self.model.kinds.get(name)
+        for each in colours:
+            if kind is None or each.key.text not in kind.members:
+                near = did_you_mean(each.key.text, kind.members if kind is not None else ())
+                self.error("E302", f"`{each.key.text}` is no {name}{near}", each.key.span)
+            elif word(each.value) not in COLOURS:
+                near = did_you_mean(word(each.value), COLOURS)
+                self.error("E302", f"`{word(each.value)}` is no colour{near}", each.value.span)
+            else:
+                self.model.colours.setdefault(name, {})[each.key.text] = word(each.value)
 
     def _panel(self, name: str, entry: Entry) -> None:
         forms = [form for form in _FORMS if entry.get(form) is not None]
@@ -98,6 +119,9 @@ class Layout(Checker):
         forms, wanted = _SHOWN[form]
         type_ = value.type
         fits = type_.form in forms and (form != "cards" or type_.of is None or type_.of.form in ("card", "pile"))
+        if form == "track":
+            cell = value.cell if isinstance(value, c.Read) else None
+            fits = isinstance(cell, c.Cell) and self.model.groups[cell.group].type.form == "track"
         if not fits and type_.form != "never":
             self.error("E401", f"got {type_}, want {wanted}", tree.span)
         return value

@@ -582,6 +582,8 @@ class Model:
     """The table in a browser, in the order of its panels; none where nobody wrote one."""
     faces: dict[str, dict[str, Look]] = field(default_factory=dict)
     """Of each kind of cards what its face shows, by the name of the part of the face."""
+    colours: dict[str, dict[str, str]] = field(default_factory=dict)
+    """Of kinds the colours of their members, by words that name one."""
     picture: dict[str, Look] = field(default_factory=dict)
     grid: bool = False
     """Whether pictures leave nodes exactly where the map has them, as fields that touch."""
