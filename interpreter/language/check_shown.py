@@ -15,8 +15,8 @@ from interpreter.language.model import Board, Event, Look, Measure, MeasureKey, 
 from interpreter.language.parse import parse_event_pattern, parse_match
 from interpreter.language.sayable import asked, sayable
 from interpreter.language.scope import Frame
-from interpreter.language.texts import Report, condition_of, expression_of, parsed, template_parts
-from interpreter.language.types import NODE, PLACE, SEAT, TEXT, Type
+from interpreter.language.texts import Report, condition_of, expression_of, parsed
+from interpreter.language.types import NODE, PLACE, SEAT, Type
 from interpreter.reading.compose import Composition, Entry, amended, word, words
 from interpreter.reading.yaml import Mapping, Scalar, Sequence, Value
 
@@ -112,23 +112,10 @@ class Shown(Checker):
 
     def _says(self, value: Value, bound: list[tuple[str, Type]]) -> dict[str, Phrase]:
         if isinstance(value, Scalar):
-            return {"en": self._phrase(value, bound)}
+            return {"en": self.phrase(value, bound)}
         if isinstance(value, Mapping):
-            return {e.key.text: self._phrase(e.value, bound) for e in value.entries if isinstance(e.value, Scalar)}
+            return {e.key.text: self.phrase(e.value, bound) for e in value.entries if isinstance(e.value, Scalar)}
         return {}
-
-    def _phrase(self, value: Scalar, bound: list[tuple[str, Type]]) -> Phrase:
-        frame = Frame()
-        for name, type_ in bound:
-            frame.add(name, type_)
-        parts: list[str | c.Expression] = []
-        for part in template_parts(value, self.report):
-            if isinstance(part, str):
-                parts.append(part)
-                continue
-            wanted = TEXT if isinstance(part, n.Conditional) and isinstance(part.then, n.TextLiteral) else None
-            parts.append(self.expressions(frame).value(part, wanted, maybe=True))
-        return Phrase(tuple(parts), frame.size)
 
     def _moment(self, value: Value | None) -> str:
         text = word(value)
@@ -150,7 +137,7 @@ class Shown(Checker):
             for look in looks.entries if isinstance(looks, Mapping) else ():
                 name = f"{word_}.{look.key.text}"
                 if look.key.text == "label" and isinstance(look.value, Scalar) and "{" in look.value.text:  # a template
-                    phrase = self._phrase(look.value, [(word_, type_)])
+                    phrase = self.phrase(look.value, [(word_, type_)])
                     self.model.picture[name] = Look(phrase.parts, phrase.local_count)
                     continue
                 frame = Frame()

@@ -21,12 +21,14 @@ from interpreter.language.scope import Frame
 from interpreter.language.texts import condition_of, expression_of, parsed
 from interpreter.language.types import NODE, SEAT, Type
 from interpreter.reading.compose import Entry, amended, word, words
-from interpreter.reading.yaml import Mapping, Value
+from interpreter.reading.yaml import Mapping, Scalar, Value
 
 __all__ = ["FACE", "Layout"]
 
 FACE = ("title", "left", "right", "colour", "note", "holds", "room")
 """The parts of a card's face."""
+TEXTS = ("title", "left", "right", "note")
+"""Those that may be templates."""
 _SHOWN = {
     "cards": (("list", "set", "pile", "card"), "cards"),
     "tokens": (("bag", "int"), "tokens: a pool or a bag"),
@@ -43,8 +45,13 @@ class Layout(Checker):
     def check(self) -> None:
         for name, layers in self.composition.sections.get("faces", {}).items():
             self._face(name, amended(layers))
-        for name, layers in self.composition.sections.get("table", {}).items():
-            self._panel(name, amended(layers))
+        panels = {name: amended(layers) for name, layers in self.composition.sections.get("table", {}).items()}
+        for name, entry in panels.items():
+            self._panel(name, entry)
+            leads = entry.get("leads")
+            if leads is not None and (word(leads) not in panels or word(panels[word(leads)].get("at")) != "window"):
+                near = did_you_mean(word(leads), panels)
+                self.error("E301", f"there is no window `{word(leads)}`{near}", leads.span)
 
     def _face(self, name: str, entry: Entry) -> None:
         if name not in self.model.card_kinds and name not in self.model.kinds:
@@ -59,10 +66,13 @@ class Layout(Checker):
         for part in FACE:
             frame = Frame()
             frame.add(name, Type("card", name))
-            tree = expression_of(entry.get(part), self.report)
-            if tree is not None:
+            text, parts = entry.get(part), self.model.faces.setdefault(name, {})
+            if part in TEXTS and isinstance(text, Scalar) and "{" in text.text:
+                phrase = self.phrase(text, [(name, Type("card", name))])
+                parts[part] = Look(phrase.parts, phrase.local_count)
+            elif (tree := expression_of(text, self.report)) is not None:
                 value = self.expressions(frame).value(tree, maybe=True)
-                self.model.faces.setdefault(name, {})[part] = Look((value,), frame.size)
+                parts[part] = Look((value,), frame.size)
 
     def _colours(self, name: str, colours: tuple[Any, ...]) -> None:
         """The colours of a kind's members."""
@@ -105,8 +115,9 @@ class Layout(Checker):
             tuple(self._sums(entry.get("sums"))),
             self._moments(entry),
             tuple((each.key.text, word(each.value)) for each in _entries(entry.get("answers"))),
-            tuple(scalar.text for scalar in words(entry.get("cites"))),
-            frame.size,
+            leads=word(entry.get("leads")),
+            cites=tuple(scalar.text for scalar in words(entry.get("cites"))),
+            local_count=frame.size,
         )
         self._known(panel, entry)
         self.model.panels.append(panel)

@@ -473,12 +473,12 @@ class Panel:
 
     The seat that looks on is local 0. ``shown`` are the cards, the tokens or the track. ``rows`` are what columns have
     a row for. ``marks`` give values of keys of the ``printed`` table. ``opens`` are phases and decisions, ``answers``
-    decisions, each with the mark on what is picked.
+    decisions, each with the mark on what is picked. Where it ``leads``, the heads of its rows open that window.
     """
 
     name: str
     form: Literal["graph", "cards", "tokens", "track", "printed", "columns", "sums"]
-    at: Literal["board", "side", "window"]
+    at: Literal["status", "board", "side", "window"]
     span: Span
     shown: core.Expression | None = None
     test: core.Expression | None = None
@@ -490,6 +490,7 @@ class Panel:
     sums: tuple[Sum, ...] = ()
     opens: tuple[str, ...] = ()
     answers: tuple[tuple[str, str], ...] = ()
+    leads: str = ""
     cites: tuple[str, ...] = ()
     local_count: int = 0
 

@@ -315,7 +315,12 @@ class View:
         common = {"view": self, "live": self.live, "public": self.seat == PUBLIC, "mark": mark}
         adding = self.sums() is not None
         return {
-            "status": _render("status", status=scene.status(), **common),
+            "status": _render(
+                "status",
+                status=scene.status(),
+                panels=[each for each in panels if each[0].at == "status" and each[0].form == "columns"],
+                **common,
+            ),
             "notice": _render("notice", undo=self._wish(), **common),
             "prompt": _render("prompt", prompt=prompt, adding=adding, can_undo=self._can_undo(), **common),
             "bar": _render(

@@ -211,10 +211,20 @@ class Scene:
             except (Unseen, RuleFailure):
                 return None
 
-        texts = {
-            name: "" if (found := part(name)) is None or found[0] is None else self.spoken.text(*found)
-            for name in ("title", "left", "right", "note")
-        }
+        def words(name: str) -> str:
+            look = face.get(name)
+            if look is None:
+                return ""
+            env: list[Value] = [card, *[None] * (look.local_count + 8)]
+            try:
+                return "".join(
+                    each if isinstance(each, str) else self._said(self.value(each, env), each.type)
+                    for each in look.parts
+                )
+            except (Unseen, RuleFailure):
+                return "…"
+
+        texts = {name: words(name) for name in ("title", "left", "right", "note")}
         coloured = part("colour")
         colours = list(self._colours(*coloured)) if coloured is not None else []
         held, room = part("holds"), part("room")
@@ -231,6 +241,11 @@ class Scene:
             data["held"] = list(self._held(card, held[0], held[1].name))
             data["stored"] = sum(held[0])
         return {**data, "fill": _fill(data["colours"]), "ink": ink_on(data["colours"][0]), **thing}
+
+    def _said(self, value: Any, type_: Type) -> str:
+        if isinstance(value, Veil):
+            raise Unseen
+        return "" if value is None else self.spoken.text(value, type_)
 
     def _held(self, card: int, bag: Sequence[int], kind: str) -> Iterator[Data]:
         marked = self.burning[2] if self.burning is not None and self.burning[:2] == (card, kind) else ()
