@@ -28,6 +28,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "drawing": {"base", "reading", "kernel", "language", "compiler", "engine", "play"},
     "pages": {"base", "reading", "kernel", "language", "compiler", "engine", "play", "drawing"},
     "editor": {"base", "reading", "kernel", "language", "compiler", "engine", "play"},
+    "serve": {"base", "reading", "kernel", "language", "compiler", "engine", "play", "drawing", "pages"},
 }
 """Which rooms the modules of a room may look into, beside their own. `cli` and the front door may look into all."""
 
@@ -44,6 +45,10 @@ THIRD_PARTIES = {
     "duckdb": ("play/rows.py",),
     "distributed": ("play/cluster.py",),
     "matplotlib": ("drawing/game_charts.py",),
+    "starlette": ("serve/web.py",),
+    "jinja2": ("serve/page.py",),
+    "markupsafe": ("serve/page.py",),
+    "uvicorn": ("cli/commands/serve.py",),
 }
 """Where a library may be imported. What is not listed may be imported everywhere, in the function that needs it."""
 

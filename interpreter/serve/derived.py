@@ -28,9 +28,10 @@ def panels_of(model: Model) -> list[Panel]:
 def _derived(model: Model) -> Iterator[Panel]:
     if model.graph is not None and model.graph.nodes:
         yield Panel("map", "graph", "board", _nowhere("map"), local_count=1)
+    yield from _own(model)
     yield from _common(model)
     yield _seats(model)
-    values = [group for group in _groups(model, "") if group.type.form not in ("zone", "piles", "pool", "track")]
+    values = [group for group in _groups(model, "") if group.type.form not in _HOLDERS or _is_closed(group)]
     columns = tuple((group.name, node) for group in values if (node := _read(model, group.name)) is not None)
     if columns:
         yield Panel("state", "columns", "side", _nowhere("state"), columns=columns, local_count=1)
@@ -38,7 +39,7 @@ def _derived(model: Model) -> Iterator[Panel]:
         Panel(
             f"board_{board.name}",
             "columns",
-            "side",
+            "window",
             board.span,
             test=board.test,
             rows=board.rows,
@@ -51,12 +52,33 @@ def _derived(model: Model) -> Iterator[Panel]:
     )
 
 
+_HOLDERS = ("zone", "piles", "pool", "track")
+
+
+def _is_closed(group: Group) -> bool:
+    """Whether nobody sees more of it than how much there is."""
+    return group.seen == "no one" and group.starts not in ("all", "rest") and group.type.form in ("zone", "piles")
+
+
+def _own(model: Model) -> Iterator[Panel]:
+    """The cards that a seat holds in its hand."""
+    for group in _groups(model, "seat"):
+        if group.type.form in ("zone", "piles") and group.seen == "owner":
+            frame = Frame()
+            frame.add("me", SEAT)
+            node, size = _checked(model, f"me.{group.name}", frame)
+            if node is not None:
+                name = f"own_{group.name}"
+                yield Panel(name, "cards", "board", _nowhere(name), shown=node, local_count=size)
+
+
 def _common(model: Model) -> Iterator[Panel]:
     """What lies between the seats. Of what everything begins in, as a box, nothing is told."""
     for group in _groups(model, ""):
         form = group.type.form
         node = _read(model, group.name)
-        if node is None or group.starts == "all" or group.unlimited:
+        dealt = model.graph is not None and model.graph.dealt == group.name  # lies on the links of the picture
+        if node is None or group.starts == "all" or group.unlimited or _is_closed(group) or dealt:
             continue
         if form in ("zone", "piles"):
             yield Panel(group.name, "cards", "board", _nowhere(group.name), shown=node, local_count=1)

@@ -351,8 +351,11 @@ class View:
         for option, number, name in pointing.attributes():
             values = {given[number] for at, given in pointing.codes if at == option}
             picked = self.draft.values.get(number) if option == self.draft.option else None
-            for card, row in enumerate(cards):
-                if name in row.values and row.values[name] in values:
+            near = [card for card, row in enumerate(cards) if name in row.values and row.values[name] in values]
+            own = [card for card in near if scene.is_own(card)]
+            for card in own or near:
+                row = cards[card]
+                if name in row.values:
                     scene.can.add(Thing("card", card))
                 if picked is not None and row.values.get(name) == picked:
                     scene.picked.add(Thing("card", card))

@@ -193,6 +193,13 @@ class Scene:
             **self._mark(Thing("seat", seat)),
         }
 
+    def is_own(self, card: int) -> bool:
+        """Whether a card lies with the seat that looks on."""
+        layout, cells = self.game.machine.constants.layout, self.game.state.cells
+        where = cells[layout.base["location"] + card]
+        owned = (layout.base[group.name] for group in self.model.groups.values() if group.owner == "seat")
+        return any(where == first + self.me for first in owned)
+
     # --- cards
 
     def card(self, card: int) -> Data:
@@ -296,7 +303,7 @@ class Scene:
         said = self.spoken.word(f"table.{name}")
         if said:
             return said
-        words = name.removeprefix("board_").replace("_", " ")
+        words = name.removeprefix("board_").removeprefix("own_").replace("_", " ")
         return words[:1].upper() + words[1:]
 
     def panels(self) -> list[tuple[Panel, Data]]:
@@ -305,7 +312,9 @@ class Scene:
         for panel in panels_of(self.model):
             if panel.test is not None and not self._holds(panel):
                 continue
-            found.append((panel, self.panel(panel)))
+            data = self.panel(panel)
+            if self.model.panels or not _is_empty(data.get("value")):
+                found.append((panel, data))
         return found
 
     def _holds(self, panel: Panel) -> bool:
@@ -530,6 +539,11 @@ class Scene:
             }
             for place, seat in ranked
         ]
+
+
+def _is_empty(value: Data | None) -> bool:
+    """Whether a panel that nobody wrote would show nothing."""
+    return value is not None and value["k"] in ("cards", "piles", "tokens") and not any(value["items"])
 
 
 def _fill(colours: Sequence[str]) -> list[tuple[str, str]]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from interpreter.base.diagnostics import RulesetError, render
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.reading.evidence import noted
-from interpreter.serve.house import House
+from interpreter.serve.hall import Hall
 from interpreter.serve.live import Live
 
 __all__ = ["Watch"]
@@ -27,10 +27,10 @@ Marks = dict[str, tuple[int, int] | None]
 
 
 class Watch:
-    """Watches rulesets of a house: those of the targets, which are ids or paths of rulesets, or of any of their files."""
+    """Watches rulesets of a hall: those of the targets, which are ids or paths of rulesets, or of any of their files."""
 
-    def __init__(self, house: House, targets: Iterable[str]) -> None:
-        self.house, self.targets = house, [Path(each) for each in targets]
+    def __init__(self, hall: Hall, targets: Iterable[str]) -> None:
+        self.hall, self.targets = hall, [Path(each) for each in targets]
         self._paths: dict[tuple[str, tuple[str, ...]], frozenset[str]] = {}
 
     async def run(self) -> None:
@@ -55,9 +55,9 @@ class Watch:
     def _wanted(self) -> dict[tuple[str, tuple[str, ...]], list[Live]]:
         """The rulesets with their overlays that are played here, each with its tables."""
         found: dict[tuple[str, tuple[str, ...]], list[Live]] = {}
-        for id in self.house.offers:
+        for id in self.hall.offers:
             found[id, ()] = []
-        for live in self.house.lives.values():
+        for live in self.hall.lives.values():
             found.setdefault((live.kept.header["ruleset"], _overlays(live)), []).append(live)
         return found
 
@@ -68,7 +68,7 @@ class Watch:
     async def _load(self, key: tuple[str, tuple[str, ...]]) -> Ruleset | list[str]:
         """The ruleset, or its mistakes in words."""
         id, overlays = key
-        offer = self.house.offers.get(id)
+        offer = self.hall.offers.get(id)
         if offer is None:
             return [f"there is no ruleset `{id}`"]
 
@@ -89,7 +89,7 @@ class Watch:
                 continue
             found = await self._load(key)
             mistakes = tuple(found) if isinstance(found, list) else ()
-            for view in list(self.house.views.values()):
+            for view in list(self.hall.views.values()):
                 if view.live in lives or key[0] == view.live.kept.header["ruleset"]:
                     view.mistakes = mistakes
                     view.dirty.set()

@@ -29,7 +29,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from interpreter.base.diagnostics import RulesetError
 from interpreter.serve.archive import StoreError
-from interpreter.serve.house import House, Wish, bots_for, languages_of, title_for
+from interpreter.serve.hall import Hall, Wish, bots_for, languages_of, title_for
 from interpreter.serve.live import PUBLIC, Live, Refused, close_apart
 from interpreter.serve.page import ENVIRONMENT, View
 
@@ -121,21 +121,21 @@ def _name(host: str) -> str:
     return host.rpartition(":")[0] if re.search(r":\d+$", host) else host
 
 
-def application(house: House, names: Iterable[str] = (), *, before: Callable[[], Awaitable[None]] | None = None) -> ASGIApp:
-    """The server for a house; ``names`` are those under which it may be asked for, beside those of this machine.
+def application(hall: Hall, names: Iterable[str] = (), *, before: Callable[[], Awaitable[None]] | None = None) -> ASGIApp:
+    """The server for a hall; ``names`` are those under which it may be asked for, beside those of this machine.
     ``before`` runs beside it as long as it serves."""
-    site = _Site(house)
+    site = _Site(hall)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        tasks = [asyncio.create_task(house.take_up())]
+        tasks = [asyncio.create_task(hall.take_up())]
         if before is not None:
             tasks.append(asyncio.create_task(_watched(before)))
         yield
         for task in tasks:
             task.cancel()
         close_apart()
-        house.close()
+        hall.close()
 
     static = files("interpreter.serve").joinpath("static")
     app = Starlette(
@@ -182,22 +182,22 @@ def _page(name: str, status: int = 200, **values: Any) -> HTMLResponse:
 class _Site:
     """The routes."""
 
-    def __init__(self, house: House) -> None:
-        self.house = house
+    def __init__(self, hall: Hall) -> None:
+        self.hall = hall
         self._left: dict[tuple[str, str], tuple[float, float]] = {}
 
     # --- the lobby
 
     async def lobby(self, request: Request) -> Response:
-        house = self.house
+        hall = self.hall
         open_ = []
-        for kept in house.kept.values():
+        for kept in hall.kept.values():
             free = sum(seat.kind == "open" for seat in kept.seats)
             if kept.open and free:
-                offer = house.offers.get(kept.header["ruleset"])
+                offer = hall.offers.get(kept.header["ruleset"])
                 open_.append((kept.id, kept.title or (offer.title if offer else kept.header["ruleset"]), free))
         families: dict[str, list[Any]] = {}
-        for offer in house.offers.values():
+        for offer in hall.offers.values():
             families.setdefault(offer.family, []).append(offer)
         return _page("lobby.html", families=families, open=open_[-50:])
 
@@ -205,11 +205,11 @@ class _Site:
         return await self._form(request.path_params["ruleset"], {}, "")
 
     async def _form(self, id: str, given: Mapping[str, Any], error: str, status: int = 200) -> Response:
-        house = self.house
-        if id not in house.offers:
+        hall = self.hall
+        if id not in hall.offers:
             raise HTTPException(404, "There is no such ruleset.")
         try:
-            ruleset = await house.ruleset(id)
+            ruleset = await hall.ruleset(id)
         except RulesetError as wrong:
             text = "; ".join(each.message for each in wrong.diagnostics)
             raise HTTPException(409, f"This ruleset has mistakes: {text}") from None
@@ -220,7 +220,7 @@ class _Site:
         return _page(
             "new.html",
             status,
-            offer=house.offers[id],
+            offer=hall.offers[id],
             error=error,
             given=given,
             number=number,
@@ -254,7 +254,7 @@ class _Site:
         try:
             if len(seats) != players:
                 raise Refused("Each seat is for a person, a bot, or open.")
-            kept = await self.house.begin(wish)
+            kept = await self.hall.begin(wish)
         except (Refused, StoreError) as error:
             return await self._form(id, {**given, "overlays": overlays}, str(error), 409)
         return RedirectResponse(f"/host/{kept.host}", 303)
@@ -264,13 +264,13 @@ class _Site:
         upload = form.get("file")
         data = b"" if upload is None or isinstance(upload, str) else await upload.read()
         try:
-            kept = await self.house.from_log(data.decode("utf-8", errors="replace"))
+            kept = await self.hall.from_log(data.decode("utf-8", errors="replace"))
         except (Refused, StoreError) as error:
             raise HTTPException(409, str(error)) from None
         return RedirectResponse(f"/host/{kept.host}", 303)
 
     async def join(self, request: Request) -> Response:
-        kept = self.house.kept.get(request.path_params["id"])
+        kept = self.hall.kept.get(request.path_params["id"])
         if kept is None:
             raise HTTPException(404, "There is no such table.")
         live = await self._live(kept.id)
@@ -279,10 +279,10 @@ class _Site:
 
     async def sit(self, request: Request) -> Response:
         form = await request.form()
-        if request.path_params["id"] not in self.house.kept:
+        if request.path_params["id"] not in self.hall.kept:
             raise HTTPException(404, "There is no such table.")
         try:
-            token = await self.house.sit(
+            token = await self.hall.sit(
                 request.path_params["id"], request.path_params["seat"], str(form.get("name", ""))
             )
         except (Refused, StoreError) as error:
@@ -292,7 +292,7 @@ class _Site:
     # --- whoever set a table up
 
     async def _hosted(self, request: Request) -> Live:
-        id = self.house.hosted(request.path_params["token"])
+        id = self.hall.hosted(request.path_params["token"])
         if id is None:
             raise HTTPException(404, "There is no such table.")
         return await self._live(id)
@@ -339,13 +339,13 @@ class _Site:
 
     async def _live(self, id: str) -> Live:
         try:
-            return await self.house.live(id)
+            return await self.hall.live(id)
         except Refused as error:
             raise HTTPException(409, str(error)) from None
 
     async def _seated(self, request: Request) -> tuple[Live, int, str]:
         token = request.path_params["token"]
-        found = self.house.table_of(token)
+        found = self.hall.table_of(token)
         if found is None:
             raise HTTPException(404, "There is no table behind this link.")
         return await self._live(found[0]), found[1], token
@@ -353,7 +353,7 @@ class _Site:
     def _view(self, token: str, id: str, live: Live, seat: int) -> View:
         if not _ID.fullmatch(id):
             raise HTTPException(400, "This page has no id.")
-        view = self.house.view(token, id, live, seat)
+        view = self.hall.view(token, id, live, seat)
         view.last = time.monotonic()
         return view
 
@@ -366,7 +366,7 @@ class _Site:
         known = languages_of(live.ruleset)
         wanted = request.query_params.get("language") or _preferred(request, known)
         view.language = wanted if wanted in known else "en"
-        pieces = self.house.pieces(view)
+        pieces = self.hall.pieces(view)
         name = live.seat_name(seat, view.language) if seat != PUBLIC else ""
         return _page(
             "table.html",
@@ -390,18 +390,18 @@ class _Site:
         return StreamingResponse(self._stream(view, token), media_type="text/event-stream", headers=headers)
 
     async def _stream(self, view: View, token: str) -> AsyncIterator[bytes]:
-        house = self.house
-        key = next((key for key, each in house.views.items() if each is view), None)
+        hall = self.hall
+        key = next((key for key, each in hall.views.items() if each is view), None)
         first = True
         try:
-            while key in house.views and house.views[key] is view:
+            while key in hall.views and hall.views[key] is view:
                 try:
                     await asyncio.wait_for(view.dirty.wait(), BEAT)
                 except TimeoutError:
                     yield b": still here\n\n"
                     continue
                 view.dirty.clear()
-                pieces = house.pieces(view)
+                pieces = hall.pieces(view)
                 changed = {name: html for name, html in pieces.items() if view.sent.get(name) is not html
                            and view.sent.get(name) != html}  # fmt: skip
                 view.sent = dict(pieces)
@@ -411,8 +411,8 @@ class _Site:
                     yield f"event: pieces\ndata: {text}\n\n".encode()
                 await asyncio.sleep(REST)
         finally:
-            if key is not None and view.seat == PUBLIC and house.views.get(key) is view:
-                house.views.pop(key)
+            if key is not None and view.seat == PUBLIC and hall.views.get(key) is view:
+                hall.views.pop(key)
 
     async def act(self, request: Request) -> Response:
         live, seat, token = await self._seated(request)
@@ -446,7 +446,7 @@ class _Site:
 
     async def _explain(self, view: View, number: str) -> None:
         try:
-            view.explained = await self.house.explain(view, number)
+            view.explained = await self.hall.explain(view, number)
         except Refused as error:
             view.said = str(error)
         view.dirty.set()
@@ -457,7 +457,7 @@ class _Site:
             if view.seat == PUBLIC or not live.is_open_book:
                 raise Refused("Others play here, and hidden things would be known: this is for when the game is over.")
             until = view.moment if view.moment is not None else len(live.kept.choices)
-            kept = await self.house.go_on(live.as_log, until, live.kept.title)
+            kept = await self.hall.go_on(live.as_log, until, live.kept.title)
         except (Refused, StoreError) as error:
             view.said = str(error)
             view.dirty.set()
@@ -473,7 +473,7 @@ class _Site:
     async def rules(self, request: Request) -> Response:
         live, _, _ = await self._seated(request)
         try:
-            text = await self.house.rules(live)
+            text = await self.hall.rules(live)
         except RulesetError as error:
             raise HTTPException(409, str(error)) from None
         return HTMLResponse(text, headers={"content-security-policy": _csp_of(text)})

@@ -60,17 +60,17 @@ def command(
         message = f"this needs the extra `web`: pip install 'regelwerk[web]' ({error.name} is missing)"
         raise click.ClickException(message) from None
     from interpreter.serve.archive import Store, StoreError
-    from interpreter.serve.house import House
+    from interpreter.serve.hall import Hall
     from interpreter.serve.watching import Watch
 
     path = Path(data) if data is not None else _own_file()
     try:
-        house = House(Store(path), pace, [*rulesets, *watch] if rulesets or watch else ())
+        hall = Hall(Store(path), pace, [*rulesets, *watch] if rulesets or watch else ())
     except StoreError as error:
         raise click.ClickException(f"the tables cannot be kept: {error}") from None
-    watched = Watch(house, watch).run if watch else None
-    app = application(house, {*names, *(() if host in _HERE else (host,))}, before=watched)
-    config = uvicorn.Config(app, host, port, log_level="error", access_log=False, server_header=False)
+    watched = Watch(hall, watch).run if watch else None
+    app = application(hall, {*names, *(() if host in _HERE else (host,))}, before=watched)
+    config = uvicorn.Config(app, host, port, log_level="critical", access_log=False, server_header=False, timeout_graceful_shutdown=1)
     server = uvicorn.Server(config)
     _run(server, config, host, port, path, browser=not no_browser)
 

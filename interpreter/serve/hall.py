@@ -24,7 +24,7 @@ from interpreter.serve.live import PUBLIC, Live, Refused, apart, begun, new_toke
 from interpreter.serve.page import View
 from interpreter.serve.scene import Maps
 
-__all__ = ["House", "Offer", "Wish"]
+__all__ = ["Hall", "Offer", "Wish"]
 
 MOST_TABLES = 1_000
 MOST_VIEWS = 24
@@ -56,7 +56,7 @@ class Wish:
     listed: bool = False
 
 
-class House:
+class Hall:
     """The tables of a server."""
 
     def __init__(self, store: Store, pace: float = 1.0, sources: Iterable[str] = ()) -> None:
