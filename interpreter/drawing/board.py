@@ -71,7 +71,11 @@ def drawn_on(picture: Picture, plan: Plan, *, titled: bool = True) -> Drawn:
     shift = f"translate({moved[0]:.2f} {moved[1]:.2f})"
     inside = [
         element("rect", width="100%", height="100%", fill=_PAPER),
-        *([_words(title, (_MARGIN, _MARGIN + _TITLE * 0.8), _TITLE, anchor="start", fill=_INK, class_="title")] if title else []),
+        *(
+            [_words(title, (_MARGIN, _MARGIN + _TITLE * 0.8), _TITLE, anchor="start", fill=_INK, class_="title")]
+            if title
+            else []
+        ),
         '<g transform="' + shift + '">',
         *_land(plan),
         *_links(plan),

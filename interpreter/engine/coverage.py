@@ -150,7 +150,9 @@ def cover(
     from interpreter.engine.suite import suite_of
 
     statements = statements_of(shelf)
-    counted = tuple(s for s in statements.values() if s.book == rulebook and (is_counted(s) if kind is None else s.kind == kind))
+    counted = tuple(
+        s for s in statements.values() if s.book == rulebook and (is_counted(s) if kind is None else s.kind == kind)
+    )
     waivers, found = waivers_of(shelf)
     if wrong := [*found, *check_waivers(waivers, statements)]:
         raise RulesetError(wrong)

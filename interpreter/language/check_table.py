@@ -175,7 +175,9 @@ class Layout(Checker):
             if costs.type.form not in ("int", "never"):
                 self.error("E401", f"got {costs.type}, want a number", tree.span)
             if then is not None and not self._takes(word(then), type_):
-                message = f"`{word(then)}` is no rule with the parameters (seat, {type_}) that changes something at once"
+                message = (
+                    f"`{word(then)}` is no rule with the parameters (seat, {type_}) that changes something at once"
+                )
                 self.error("E404", message, then.span, "write one with `does`, in which nobody is asked")
                 continue
             found.append(Sum(name, type_, local.index, costs, word(then)))

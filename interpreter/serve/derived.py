@@ -96,7 +96,7 @@ def _seats(model: Model) -> Panel:
     who = frame.add("who", SEAT).index
     columns = []
     for name in ("who", *(f"who.{group.name}" for group in _groups(model, "seat"))):
-        node, size = _checked(model, name, frame)
+        node, _ = _checked(model, name, frame)
         if node is not None:
             columns.append((name.removeprefix("who."), node))
     return Panel(

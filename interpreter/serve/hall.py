@@ -113,7 +113,9 @@ class Hall:
             raise Refused(str(error)) from None
         default = default_bots(played)
         seats = [
-            SeatRow(new_token(), kind, (what or default) if kind == "bot" else default, what if kind == "person" else "")
+            SeatRow(
+                new_token(), kind, (what or default) if kind == "bot" else default, what if kind == "person" else ""
+            )
             for kind, what in wish.seats
         ]
         kept = self._made(header, seats, wish.title, wish.listed)
@@ -298,7 +300,10 @@ def _offers(named: list[str]) -> Iterable[Offer]:
     from interpreter.reading.compose import word
     from interpreter.reading.files import nearby_ids, shelf_for
 
-    ids = named or [*(shelf := shelf_for()).ids("ruleset"), *(id for id in nearby_ids() if id not in shelf.ids("ruleset"))]
+    ids = named or [
+        *(shelf := shelf_for()).ids("ruleset"),
+        *(id for id in nearby_ids() if id not in shelf.ids("ruleset")),
+    ]
     for name in ids:
         shelf, document, diagnostics = find(name)
         if document is None:

@@ -225,11 +225,7 @@ class Live:
         layout, constants = self.game.machine.constants.layout, self.game.machine.constants
         first = layout.base["chance"]
         unsure = {*hidden_from(self.game, seat), *range(first, first + len(constants.chance_names))}
-        return any(
-            cell in unsure
-            for record in log[places[0] + 1 :]
-            for cell, _ in changes(record)
-        )
+        return any(cell in unsure for record in log[places[0] + 1 :] for cell, _ in changes(record))
 
     async def undo(self, seat: int) -> str:
         """Takes back a seat's last choice, or asks those who must agree; says what was done."""
@@ -301,7 +297,9 @@ class Live:
 
     def _bot_to_play(self) -> int | None:
         seats = self.kept.seats
-        return next((d.actor for d in self.game.decisions if d.actor < len(seats) and seats[d.actor].kind == "bot"), None)
+        return next(
+            (d.actor for d in self.game.decisions if d.actor < len(seats) and seats[d.actor].kind == "bot"), None
+        )
 
     async def _play(self) -> None:
         while (seat := self._bot_to_play()) is not None:
@@ -372,7 +370,9 @@ class Live:
                     lost = len(self.kept.choices) - stay
                     await self.store.cut(self.kept.id, stay)
                     del self.kept.choices[stay:]
-                    self.note = f"With the changed rules choice {stay + 1} is no longer possible: {why}. {lost} taken back."
+                    self.note = (
+                        f"With the changed rules choice {stay + 1} is no longer possible: {why}. {lost} taken back."
+                    )
                 else:
                     self.note = ""
                 self.ruleset, self.game = ruleset, game

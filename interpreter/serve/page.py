@@ -230,7 +230,11 @@ class View:
 
     def _point(self, thing: Thing) -> None:
         panel = self.sums()
-        kinds = {(each.type.form, each.type.name if each.type.form == "kind" else "") for each in panel.sums} if panel else ()
+        kinds = (
+            {(each.type.form, each.type.name if each.type.form == "kind" else "") for each in panel.sums}
+            if panel
+            else ()
+        )
         if (thing.form, thing.name) in kinds:
             if len(self.picks) < MOST_PICKS:
                 self.picks.append(thing)
@@ -333,12 +337,16 @@ class View:
             "windows": _render(
                 "windows",
                 windows=[
-                    (panel, scene.sums(panel, self.picks) if panel.form == "sums" else shown[panel.name],
-                     scene.heading(panel.name), self.needed(panel))
+                    (
+                        panel,
+                        scene.sums(panel, self.picks) if panel.form == "sums" else shown[panel.name],
+                        scene.heading(panel.name),
+                        self.needed(panel),
+                    )
                     for panel in opened
                 ],
                 **common,
-            ),  # fmt: skip
+            ),
             "log": _render("log", lines=self._lines(game), **common),
             "back": _render("back", last=len(self.live.kept.choices), **common),
             "list": _render("list", options=self._listed(pointing), **common),
@@ -429,7 +437,10 @@ class View:
                 if any(bag[member] for bag in domain)
             ]
             return {**data, "form": "bag", "kinds": kinds}
-        values = [(place, spoken.text(value, slot.type), slot.filled and value == slot.value) for place, value in enumerate(domain)]
+        values = [
+            (place, spoken.text(value, slot.type), slot.filled and value == slot.value)
+            for place, value in enumerate(domain)
+        ]
         return {**data, "form": "values", "values": values[:MOST_VALUES], "few": len(values) <= 10}
 
     def _listed(self, pointing: Pointing | None) -> list[tuple[int, str]] | None:

@@ -415,7 +415,9 @@ class Scene:
             return {"keys": keys, "heads": [], "body": rows, "fixed": [], "long": len(rows) > 8}
         heads = [head(1, value) for value in axes[1]]
         rows = [(head(0, first), [body(first, second) for second in axes[1]]) for first in axes[0]]
-        named = [f"{key} {self.spoken.text(v, t)}" for key, v, t in zip(table.keys, fixed, table.key_types, strict=False)]
+        named = [
+            f"{key} {self.spoken.text(v, t)}" for key, v, t in zip(table.keys, fixed, table.key_types, strict=False)
+        ]
         return {"keys": keys, "heads": heads, "body": rows, "fixed": named, "long": False}
 
     # --- sums

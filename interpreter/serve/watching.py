@@ -27,7 +27,7 @@ Marks = dict[str, tuple[int, int] | None]
 
 
 class Watch:
-    """Watches rulesets of a hall: those of the targets, which are ids or paths of rulesets, or of any of their files."""
+    """Watches the rulesets of a hall, and tells their tables and pages."""
 
     def __init__(self, hall: Hall, targets: Iterable[str]) -> None:
         self.hall, self.targets = hall, [Path(each) for each in targets]
@@ -108,7 +108,7 @@ def _overlays(live: Live) -> tuple[str, ...]:
 
     own = [scalar.text for scalar in words(live.ruleset.document.root.get("overlays"))]
     taken = live.kept.header.get("overlays", own)
-    return tuple([*(each for each in taken if each not in own), *(f"-{each}" for each in own if each not in taken)])
+    return (*(each for each in taken if each not in own), *(f"-{each}" for each in own if each not in taken))
 
 
 def _mark(path: str) -> tuple[int, int] | None:

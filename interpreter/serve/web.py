@@ -21,8 +21,14 @@ from urllib.parse import urlsplit
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
-from starlette.responses import StreamingResponse
+from starlette.responses import (
+    HTMLResponse,
+    JSONResponse,
+    PlainTextResponse,
+    RedirectResponse,
+    Response,
+    StreamingResponse,
+)
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -121,7 +127,9 @@ def _name(host: str) -> str:
     return host.rpartition(":")[0] if re.search(r":\d+$", host) else host
 
 
-def application(hall: Hall, names: Iterable[str] = (), *, before: Callable[[], Awaitable[None]] | None = None) -> ASGIApp:
+def application(
+    hall: Hall, names: Iterable[str] = (), *, before: Callable[[], Awaitable[None]] | None = None
+) -> ASGIApp:
     """The server for a hall; ``names`` are those under which it may be asked for, beside those of this machine.
     ``before`` runs beside it as long as it serves."""
     site = _Site(hall)

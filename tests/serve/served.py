@@ -11,26 +11,36 @@ import threading
 import time
 import urllib.parse
 import urllib.request
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
 from interpreter.engine.game import Game
+from interpreter.engine.ruleset import load
 from interpreter.kernel.state import Value
 from interpreter.language.types import Type
-from interpreter.play.saves import play_again
+from interpreter.play.bots.named import bots_of, default_bots
+from interpreter.play.match import Match
+from interpreter.play.saves import keep, play_again
 from interpreter.serve.archive import Store
 from interpreter.serve.hall import Hall
 from interpreter.serve.live import Live
 
+T = TypeVar("T")
 WAIT = 15.0
-FLAGS = (
-    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync"
-).split()
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 
 
 class Served:
@@ -58,6 +68,30 @@ class Served:
         self.thread = threading.Thread(target=lambda: asyncio.run(serve()), daemon=True)
         self.thread.start()
         until(lambda: self.server.started)
+
+    def done(self, work: Coroutine[Any, Any, T]) -> T:
+        """What a coroutine of the server gives."""
+        assert self.loop is not None
+        return asyncio.run_coroutine_threadsafe(work, self.loop).result(WAIT)
+
+    def moment(
+        self, ruleset: str, players: int, holds: Callable[[Game], bool], **settings: str
+    ) -> tuple[Live, list[str]]:
+        """A table at the first moment of a game of bots at which something holds, all seats taken by people: the table
+        and a link for each seat."""
+        found = load(ruleset)
+        bots = bots_of(default_bots(found), found, players)
+        match = Match(found, bots, 3, settings)
+        while not holds(match.game) and match.step():
+            pass
+        assert not match.game.is_over
+        lines: list[str] = []
+        keep(match.game, lines.append)
+        kept = self.done(self.hall.from_log("".join(lines)))
+        live = self.hall.lives[kept.id]
+        for seat in range(players):
+            self.done(live.take(seat, "person"))
+        return live, [f"{self.base}/seat/{seat.token}" for seat in kept.seats]
 
     def close(self) -> None:
         self.server.should_exit = True
@@ -155,7 +189,9 @@ class Player:
             thing = f"{form}:{type_.sure.name if form == 'kind' else ''}:{value}"
             if page.locator(f'[data-thing="{thing}"].picked, .picked > [data-thing="{thing}"]').count():
                 return
-            page.locator(f'button[data-thing="{thing}"], g[data-thing="{thing}"], .lane[data-thing="{thing}"]').first.click()
+            page.locator(
+                f'button[data-thing="{thing}"], g[data-thing="{thing}"], .lane[data-thing="{thing}"]'
+            ).first.click()
             page.locator(f'[data-thing="{thing}"][aria-pressed="true"]').first.wait_for(state="attached")
         elif form == "int":
             field = page.locator(f"#slot-{number}")

@@ -44,7 +44,9 @@ SINGULAR = {
 @click.option(
     "--ruleset", metavar="RULESET", help="The same as RULESET: only this one.  [default: all that follow the rulebook]"
 )
-@click.option("--kind", metavar="KIND", help="Only statements of this kind: rule, table, example, component, advice, ui …")
+@click.option(
+    "--kind", metavar="KIND", help="Only statements of this kind: rule, table, example, component, advice, ui …"
+)
 @click.option("--mutate", is_flag=True, help="Make each rule wrong to see whether a scenario notices.")
 @click.option(
     "--games", type=click.IntRange(min=1), metavar="N", help="Play so many games to see what comes into play."

@@ -25,7 +25,9 @@ _HERE = ("127.0.0.1", "localhost", "::1")
     help="A name under which browsers ask for this server, behind a reverse proxy; may be given several times.",
 )
 @click.option("--data", metavar="FILE", help="The file of the tables.  [default: a folder of this user]")
-@click.option("--pace", default=1.0, show_default=True, type=click.FloatRange(0, 60), help="Seconds before a bot chooses.")
+@click.option(
+    "--pace", default=1.0, show_default=True, type=click.FloatRange(0, 60), help="Seconds before a bot chooses."
+)
 @click.option("--no-browser", is_flag=True, help="Open no browser.")
 @click.option(
     "--watch", multiple=True, metavar="FILE|RULESET", help="Play open tables on with new rules on each save of a file."
@@ -70,7 +72,9 @@ def command(
         raise click.ClickException(f"the tables cannot be kept: {error}") from None
     watched = Watch(hall, watch).run if watch else None
     app = application(hall, {*names, *(() if host in _HERE else (host,))}, before=watched)
-    config = uvicorn.Config(app, host, port, log_level="critical", access_log=False, server_header=False, timeout_graceful_shutdown=1)
+    config = uvicorn.Config(
+        app, host, port, log_level="critical", access_log=False, server_header=False, timeout_graceful_shutdown=1
+    )
     server = uvicorn.Server(config)
     _run(server, config, host, port, path, browser=not no_browser)
 
