@@ -67,7 +67,7 @@ class Hall:
         self.views: dict[tuple[str, str], View] = {}
         self._seats: dict[str, tuple[str, int]] = {}
         self._hosts: dict[str, str] = {}
-        self._loading = asyncio.Lock()
+        self.loading = asyncio.Lock()
         self.offers: dict[str, Offer] = {offer.id: offer for offer in _offers(list(sources))}
         self._pieces: dict[tuple[str, str], tuple[int, dict[str, str]]] = {}
         for kept in store.tables():
@@ -90,7 +90,7 @@ class Hall:
         for overlay in overlays:
             if "/" in overlay.strip("-") or "\\" in overlay or overlay.endswith(".yaml"):
                 raise Refused(f"There is no overlay `{overlay}`.")
-        async with self._loading:
+        async with self.loading:
             return await asyncio.to_thread(load, offer.source or offer.id, tuple(overlays))
 
     # --- tables
@@ -150,7 +150,8 @@ class Hall:
             raise Refused(f"There are {MOST_TABLES} tables, and no room for more.")
         source = self._source(log.header)
         try:
-            ruleset = await asyncio.to_thread(ruleset_of, log, source)
+            async with self.loading:
+                ruleset = await asyncio.to_thread(ruleset_of, log, source)
             ruleset = ruleset.for_players(log.header["players"])
             game = play_again(ruleset, log, until)
         except (RulesetError, Difference, ValueError) as error:
@@ -180,7 +181,7 @@ class Hall:
         found = self.lives.get(id)
         if found is not None:
             return found
-        async with self._loading:
+        async with self.loading:
             if id in self.lives:
                 return self.lives[id]
             kept = self.kept[id]

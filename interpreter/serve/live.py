@@ -10,6 +10,7 @@ import asyncio
 import hmac
 import json
 import secrets
+import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
@@ -103,6 +104,8 @@ class Live:
         self.kept, self.ruleset, self.game, self.store, self.pace = kept, ruleset, game, store, pace
         self.lock = asyncio.Lock()
         self.version = 0
+        self.changed_at = time.time()
+        """When something last changed that can be seen."""
         self.note = ""
         self.cut_due = False
         self.asking: tuple[int, int, set[int]] | None = None
@@ -353,6 +356,7 @@ class Live:
 
     def _told(self) -> None:
         self.version += 1
+        self.changed_at = time.time()
         self.changed()
         self.play_on()
 

@@ -73,15 +73,21 @@ class Watch:
             return [f"there is no ruleset `{id}`"]
 
         def read() -> Ruleset | list[str]:
+            looked_at = set(self._paths.get(key, ()))
             with noted() as evidence:
                 try:
-                    return load(offer.source or id, overlays)
+                    ruleset = load(offer.source or id, overlays)
+                    # what comes from the cache was looked at when it went there
+                    looked_at = {os.path.abspath(document.path) for document in ruleset.composition.documents}
+                    looked_at.add(os.path.abspath(ruleset.document.path))
+                    return ruleset
                 except RulesetError as error:
                     return [render(each) for each in error.diagnostics if each.severity == "error"]
                 finally:
-                    self._paths[key] = frozenset(evidence.paths)
+                    self._paths[key] = frozenset(looked_at | set(evidence.paths))
 
-        return await asyncio.to_thread(read)
+        async with self.hall.loading:  # of what is looked at, one load at a time takes notes
+            return await asyncio.to_thread(read)
 
     async def _changed(self, paths: set[str]) -> None:
         for key, lives in self._wanted().items():

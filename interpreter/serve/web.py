@@ -415,7 +415,8 @@ class _Site:
                 view.sent = dict(pieces)
                 if changed or first:
                     first = False
-                    text = json.dumps({"pieces": changed, "beeps": view.beeps}, ensure_ascii=False)
+                    news = {"changed": view.live.changed_at, "beeps": view.beeps, "pieces": changed}
+                    text = json.dumps(news, ensure_ascii=False)
                     yield f"event: pieces\ndata: {text}\n\n".encode()
                 await asyncio.sleep(REST)
         finally:
