@@ -87,12 +87,15 @@ def test_other_families_are_played_by_a_derived_table(
 # --- the table of the online game, statement by statement
 
 
-def at(chromium: Any, served: Served, decision: str, more: int = 0) -> tuple[Live, Player]:
-    """A table of three at the first such decision after so many choices, and the page of whoever is asked."""
+def at(chromium: Any, served: Served, decision: str, more: int = 0, options: int = 1) -> tuple[Live, Player]:
+    """A table of three at the first such decision with so many options after so many choices, and the page of whoever
+    is asked."""
 
     def holds(game: Any) -> bool:
         asked = game.decision
-        return asked is not None and asked.name == decision and len(game.choices) >= more
+        return (
+            asked is not None and asked.name == decision and len(game.choices) >= more and len(asked.options) >= options
+        )
 
     live, links = served.moment("bsw-germany", 3, holds)
     asked = live.game.decision
@@ -107,7 +110,7 @@ def test_players_and_the_phase_display(chromium: Any, served: Served) -> None:
     live, player = at(chromium, served, "buy", 60)
     page, game = player.page, live.game
     rows = page.locator("#panel-players .row")
-    order = [page_row.locator("header").inner_text() for page_row in rows.all()]
+    order = [page_row.locator("header bdi").inner_text() for page_row in rows.all()]
     assert order == [f"player {seat + 1}" for seat in game.value("turn_order")]
     assert rows.first.bounding_box()["x"] > page.locator(".map").bounding_box()["x"] + 300
     for row, seat in zip(rows.all(), game.value("turn_order"), strict=True):
@@ -143,7 +146,7 @@ def test_the_plant_market_opens_in_the_auction_and_windows_close(chromium: Any, 
     card = page.locator("#window-plant_market button.thing.can").first
     number = card.locator("strong").inner_text()
     card.click()
-    page.locator('[aria-label="bid more"]').click()
+    page.locator('[aria-label="+ bid more"]').click()
     page.locator(f'input[value="{int(number) + 1}"]').wait_for(state="attached")
     assert f"offers plant {number} for {int(number) + 1}" in page.locator(".confirm").inner_text()
     page.get_by_role("button", name="OK").click()
@@ -244,7 +247,7 @@ def test_what_is_refused_says_why_with_the_rule_and_its_sentences(chromium: Any,
 
 
 def test_looking_back_and_asking_why(chromium: Any, served: Served) -> None:
-    live, player = at(chromium, served, "build", 60)
+    _, player = at(chromium, served, "build", 60)
     page = player.page
     page.locator("#f-log .event .line").last.click()
     page.locator("#f-why .chain").wait_for(timeout=30_000)
@@ -258,7 +261,7 @@ def test_looking_back_and_asking_why(chromium: Any, served: Served) -> None:
 
 
 def test_keyboard_alone_is_enough(chromium: Any, served: Served) -> None:
-    live, player = at(chromium, served, "build", 60)
+    live, player = at(chromium, served, "build", 60, 5)
     page = player.page
     page.locator("g.node[tabindex='0']").first.focus()
     page.keyboard.press("ArrowDown")
