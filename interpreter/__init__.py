@@ -45,7 +45,7 @@ def __dir__() -> list[str]:
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """What ``%load_ext interpreter`` does in a notebook: games and rulesets are shown with their boards."""
+    """Register ``%load_ext interpreter``: notebooks show games and rulesets with their boards."""
     from interpreter.pages.notebook import register
 
     register(shell)

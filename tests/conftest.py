@@ -8,12 +8,16 @@ import gc
 import os
 import shutil
 import signal
+import sys
 import tempfile
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
 
-from interpreter.compiler.wasm import machine
+from interpreter.compiler.wasm import compiled_machine as machine
+from interpreter.engine.ruleset import Ruleset, load
+from tests.play.toy import ROOT
 
 pytest.register_assert_rewrite("tests.small", "tests.compiler.pair")  # they compare, and should say what differs
 
@@ -31,3 +35,20 @@ gc.set_threshold(50_000, 20, 10)  # rulesets stay for later tests: looking throu
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell starts what is to run in the background
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(scope="session")
+def pebbles() -> Ruleset:
+    """A small ruleset for tests of bots, logs and simulations."""
+    return load(ROOT / "pebbles" / "pebbles.yaml")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _drop_what_tests_keep(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Rulesets, tables and modules that the tests of one file share go when they are done: workers stay small."""
+    yield
+    for module in {request.module, *(sys.modules[name] for name in ("tests.compiler.pair",) if name in sys.modules)}:
+        for kept in vars(module).values():
+            if hasattr(kept, "cache_clear"):
+                kept.cache_clear()
+    gc.collect()

@@ -23,14 +23,29 @@ from typing import Any
 from interpreter.base.diagnostics import RulesetError
 from interpreter.base.paths import ruleset_roots
 from interpreter.base.source import SourceFile, Span
+from interpreter.bots.policy import PolicyBot
 from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.language import core as c
 from interpreter.language.model import Model, RuleLayer, Signature
 from interpreter.language.policies import Checked, Policy, policies_in
-from interpreter.language.types import BOOL, INT, Type, read_type
+from interpreter.language.types import (
+    BOOL,
+    INT,
+    SEAT,
+    CardType,
+    CollectionType,
+    HolderType,
+    KindType,
+    ListType,
+    NodeType,
+    SeatType,
+    SetType,
+    Type,
+    ZoneType,
+    read_type,
+)
 from interpreter.language.walk import descendants
-from interpreter.play.bots.policy import PolicyBot
 from interpreter.play.match import Match
 from interpreter.reading.files import Shelf, read_document
 
@@ -39,7 +54,7 @@ __all__ = ["Case", "Writer", "draw", "other_process", "play_alike"]
 DEEPEST = 4
 MOST_DECISIONS = 400
 NUMBERS = ("0", "1", "2", "3", "5", "10", "40", "100")
-SEAT, LIST = Type("seat"), ("list", "set", "zone")
+LIST = ListType | SetType | ZoneType
 Scope = list[tuple[str, Type]]
 
 
@@ -60,8 +75,8 @@ class Writer:
         for kind in model.card_kinds.values():
             self.attributes[kind.name] = list(kind.attributes.items())
         for group in model.groups.values():
-            kind_ = model.kinds.get(group.type.name)
-            type_ = read_type(group.type, unit=kind_ is not None and kind_.unit)
+            unit = isinstance(group.type, HolderType) and model.is_unit(group.type.name)
+            type_ = read_type(group.type, unit=unit)
             if group.owner == "":
                 self.globals.append((group.name, type_))
             elif group.owner == "seat":
@@ -78,24 +93,24 @@ class Writer:
         for name, type_ in (*scope, *self.globals):
             yield name, type_
             if not type_.optional:
-                key = type_.name if type_.form == "card" else type_.form
+                key = type_.name if isinstance(type_, CardType) else type_.word
                 yield from ((f"{name}.{word}", of) for word, of in self.attributes.get(key, ()))
 
     def items(self, scope: Scope, deep: int) -> tuple[str, Type]:
         """A list, with the type of what is in it."""
-        found: Scope = [("seats", SEAT), *((k, Type("card", k)) for k, v in self.model.card_kinds.items() if v.key)]
-        found += [(name, of.of) for name, of in self.names(scope) if of.form in LIST and of.of is not None]
-        found += [(name, Type("card", of.name)) for name, of in self.names(scope) if of.form == "zone"]
-        found += [(k.name, Type("kind", k.name)) for k in self.model.kinds.values() if k.members and not k.range]
+        found: Scope = [("seats", SEAT), *((k, CardType(k)) for k, v in self.model.card_kinds.items() if v.key)]
+        found += [(name, of.of) for name, of in self.names(scope) if isinstance(of, CollectionType)]
+        found += [(name, CardType(of.name)) for name, of in self.names(scope) if isinstance(of, ZoneType)]
+        found += [(k.name, KindType(k.name)) for k in self.model.kinds.values() if k.members and not k.range]
         found.append((f"{self.chance.randrange(4)} .. {self.chance.randrange(2, 9)}", INT))
         if self.model.graph is not None:
-            nodes = [(name, of) for name, of in self.names(scope) if of.form == "node" and not of.optional]
+            nodes = [(name, of) for name, of in self.names(scope) if isinstance(of, NodeType) and not of.optional]
             found += [(f"neighbours({name})", of) for name, of in nodes]
-        calls = [s for s in self.functions if s.result.form == "list" and not s.result.optional and s.result.of]
+        results = [(s, s.result) for s in self.functions]
+        calls = [(s, result.of) for s, result in results if isinstance(result, ListType) and not result.optional]
         if calls and deep < DEEPEST and self.chance.random() < 0.4:
-            one = self.chance.choice(calls)
-            assert one.result.of is not None
-            return self.call(one, scope, deep), one.result.of
+            one, of = self.chance.choice(calls)
+            return self.call(one, scope, deep), of
         return self.chance.choice(found)
 
     def call(self, signature: Any, scope: Scope, deep: int) -> str:
@@ -110,8 +125,8 @@ class Writer:
         known = [name for name, of in self.names(scope) if of == wanted]
         known += 2 * [name for name, of in scope if of == wanted]
         ways = [lambda: self.chance.choice(known)] * 3 if known else []
-        kind = self.model.kinds.get(wanted.name)
-        if kind is not None and wanted.form == "kind" and kind.members and not kind.range:
+        kind = self.model.kinds.get(wanted.name) if isinstance(wanted, KindType) else None
+        if kind is not None and kind.members and not kind.range:
             ways.append(lambda: self.chance.choice(kind.members))
         if wanted == SEAT:
             ways += [
@@ -121,7 +136,7 @@ class Writer:
         calls = [s for s in self.functions if s.result == wanted]
         if calls and deep < DEEPEST:
             ways.append(lambda: self.call(self.chance.choice(calls), scope, deep))
-        if wanted.form == "list" and wanted.of is not None:
+        if isinstance(wanted, ListType):
             ways.append(lambda: self.listed(wanted.of or INT, scope, deep))
         if deep < DEEPEST and ways:
             ways.append(lambda: self.either(wanted, scope, deep))
@@ -222,7 +237,9 @@ class Writer:
                 return self.compared(scope, deep)
 
     def compared(self, scope: Scope, deep: int) -> str:
-        near = [(name, of) for name, of in self.names(scope) if of.form in ("seat", "card", "node", "kind")]
+        near = [
+            (name, of) for name, of in self.names(scope) if isinstance(of, SeatType | CardType | NodeType | KindType)
+        ]
         if near and self.chance.random() < 0.35:
             name, of = self.chance.choice(near[: 6 + len(scope)])
             return f"{name} {self.chance.choice(['==', '!='])} {self.value(of, scope, deep + 1)}"
@@ -272,7 +289,7 @@ class Writer:
             self.said.append((scope, key := self.key(scope, choices)))
             tests.append(f"({self.truth(scope)} or {key} {self.chance.choice(['<', '<='])} {self.number(scope, 1)})")
         for _ in range(self.chance.choice([0, 1, 1, 2])):
-            pinned = [entry for entry in choices if entry[1].form != "list"]
+            pinned = [entry for entry in choices if not isinstance(entry[1], ListType)]
             if pinned and self.chance.random() < 0.2:
                 word, of = self.chance.choice(pinned)
                 tests.append(f"{word} == {self.value(of, scope, 2)}")
@@ -394,7 +411,8 @@ def _policy(path: Path, family: str, ruleset: Ruleset, chance: random.Random) ->
         writer.globals += [(name, INT) for name in weights]
     rules = ""
     for number in range(chance.choice([0, 1, 2, 4])):
-        name, result = f"drawn_{number}", chance.choice([INT, INT, BOOL, SEAT])
+        results: list[Type] = [INT, INT, BOOL, SEAT]
+        name, result = f"drawn_{number}", chance.choice(results)
         scope: Scope = [("who", SEAT), *([("amount", INT)] if chance.random() < 0.5 else [])]
         header = f"({', '.join(f'{word}: {of}' for word, of in scope)}) -> {result}:"
         rule = f"  {name}:\n    is: |\n      {header} {writer.value(result, scope)}\n"

@@ -1,7 +1,7 @@
-"""How many tables a server holds: ``python -m tests.load`` plays 200 tables of bots with 500 listeners for a minute, and
-``python -m tests.load --kills 200`` kills a server so often while it plays.
+"""Load and faults: how many tables a server holds, and what is left of play when it is killed.
 
-A choice is on a listener's screen when its event has arrived. A tenth of the listeners never read.
+``python -m tests.load`` plays 200 tables of bots with 500 listeners for a minute; ``--kills 200`` kills a server so
+often while it plays. A choice is on a listener's screen when its event has arrived. A tenth never reads.
 """
 
 from __future__ import annotations
@@ -188,7 +188,7 @@ def _are_over(data: Path) -> bool:
 
 def _broken(data: Path) -> int:
     """Tables whose choices cannot be made again."""
-    from interpreter.play.saves import Difference, play_again, read_kept, ruleset_of
+    from interpreter.play.game_records import Difference, play_again, read_kept, ruleset_of
 
     found = 0
     for id, header in _rows(data, "select id, header from tables"):

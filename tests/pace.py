@@ -23,8 +23,8 @@ from statistics import fmean, median
 from time import process_time
 from typing import Any
 
-from interpreter.play.bench import Speed, Subject
-from interpreter.play.simulate import simulate
+from interpreter.simulate.simulation import simulate
+from interpreter.simulate.throughput import Speed, Subject
 
 MOST_ROUNDS = 60
 """A game of the program that goes on for longer is left."""

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from interpreter.base.diagnostics import RulesetError, render, to_json
 from interpreter.compiler.constants import RuleFailure
-from interpreter.engine.examine import Examined, examine
 from interpreter.engine.game import Game
+from interpreter.engine.pipeline import Examined, examine
 from interpreter.engine.ruleset import Ruleset, find, load
-from interpreter.engine.show import board_of
+from interpreter.engine.views import board_of
 from interpreter.reading.files import Shelf
 
 __all__ = ["FAMILY", "MAP", "RULESET", "examined", "loaded", "outcome", "played", "write"]

@@ -20,10 +20,10 @@ from pathlib import Path
 from typing import Any
 
 import interpreter
+from interpreter.bots.registry import bots_of
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset
 from interpreter.kernel.effects import CHOICE, MARK, NOTE
-from interpreter.play.bots.named import bots_of
 from interpreter.play.match import Match
 from tests import drawn
 

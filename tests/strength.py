@@ -14,13 +14,13 @@ from collections.abc import Iterator, Sequence
 from statistics import fmean
 from time import process_time
 
+from interpreter.bots.player import Bot, Code, Stream
+from interpreter.bots.registry import bots_of
 from interpreter.engine.decision import Decision, Option
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset, load
-from interpreter.play.bots.base import Bot, Code, Stream
-from interpreter.play.bots.named import bots_of
-from interpreter.play.intervals import share_interval
 from interpreter.play.match import Match
+from interpreter.simulate.confidence import share_interval
 
 
 class Timed:

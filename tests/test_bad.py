@@ -20,16 +20,16 @@ from pathlib import Path
 
 import pytest
 
+from interpreter.authoring.validation import unknown_words, unspoken_in
 from interpreter.base.codes import CODES
 from interpreter.base.diagnostics import Diagnostic, Note, render, unique
 from interpreter.compiler.constants import RuleFailure
-from interpreter.engine.coverage import check_waivers, waivers_of
-from interpreter.engine.examine import examine
-from interpreter.engine.lint import compositions, lint
+from interpreter.engine.pipeline import examine
 from interpreter.engine.ruleset import find, load
-from interpreter.engine.suite import suite_of
-from interpreter.engine.validation import unknown_words, unspoken_in
+from interpreter.lint.checks import compositions, lint
 from interpreter.reading.files import Shelf, shelf_for
+from interpreter.testing.coverage import check_waivers, waivers_of
+from interpreter.testing.suite import suite_of
 
 BAD = Path(__file__).parent / "bad"
 CASES = sorted(path.name for path in BAD.iterdir() if path.is_dir() and path.name != "_base")
@@ -208,7 +208,7 @@ HOSTILE: dict[str, bytes] = {
     "deep keys": OVERLAY.encode() + b"".join(b" " * depth + b"a:\n" for depth in range(2_000)),
     "very many keys": OVERLAY.encode() + b"".join(b"k%d: 1\n" % number for number in range(200_000)),
     "a line of three megabytes": OVERLAY.encode() + b"about: [" + b"x" * 3_000_000,
-    "fifty megabytes": OVERLAY.encode() + b"about: " + b"x" * 50_000_000,
+    "five megabytes": OVERLAY.encode() + b"about: " + b"x" * 5_000_000,
     "an endless alias": OVERLAY.encode() + b"state: &s\n  a: *s\n",
     "a huge number": OVERLAY.encode() + b"tokens: {pearl: " + b"9" * 5_000 + b"}\n",
     "a huge number in a cell": OVERLAY.encode()

@@ -16,8 +16,8 @@ from interpreter.cli.main import cli
 from interpreter.engine.ruleset import load
 from interpreter.language.builtins import FUNCTIONS
 from interpreter.language.declare import OWN_CELLS, OWN_TYPES, OWN_VALUES
+from interpreter.language.file_layout import tidy
 from interpreter.language.grammar import RESERVED_WORDS, grammar
-from interpreter.language.tidy import tidy
 from interpreter.reading.files import KINDS
 from interpreter.reading.schema import check_schema
 from interpreter.reading.yaml import read_yaml

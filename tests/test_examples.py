@@ -8,9 +8,9 @@ import pytest
 from click.testing import CliRunner
 
 from interpreter.base.paths import ruleset_roots
+from interpreter.bots.registry import bots_of
 from interpreter.cli.main import cli
 from interpreter.engine.ruleset import load
-from interpreter.play.bots.named import bots_of
 from interpreter.play.match import Match
 from interpreter.reading.files import Shelf
 

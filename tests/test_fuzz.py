@@ -26,9 +26,9 @@ from interpreter.base.source import SourceFile
 from interpreter.compiler import constants
 from interpreter.compiler.constants import RuleFailure
 from interpreter.compiler.wasm import assemble
-from interpreter.engine.examine import examine
+from interpreter.engine.pipeline import examine
 from interpreter.engine.ruleset import Ruleset, find, load
-from interpreter.engine.setup import default_settings, set_table
+from interpreter.engine.table import default_settings, set_table
 from interpreter.kernel.chance import Seeded
 from interpreter.language import nodes as n
 from interpreter.language.format import format_node

@@ -18,8 +18,9 @@ import pytest
 
 from interpreter.base.diagnostics import Diagnostic, render, to_json
 from interpreter.compiler.wasm.resident import Resident
-from interpreter.language import build, parse
-from interpreter.play.bench import calibration
+from interpreter.language import parse
+from interpreter.language import transformer as build
+from interpreter.simulate.throughput import calibration
 from tests.small import RULESET, examined, loaded, outcome, write
 from tests.support import rule_text
 

@@ -1,1 +1,1 @@
-"""What every other layer stands on: places in files, diagnostics, their codes."""
+"""Foundation of all other packages: source positions, diagnostics and their codes."""

@@ -56,7 +56,7 @@ def _define(plain: type) -> type:
 
 
 def _is_given(field: dataclasses.Field[Any]) -> bool:
-    """Whether a field is a parameter whose default, where it has one, is a value."""
+    """Return whether a field is a parameter whose default, where it has one, is a value."""
     return field.init and field.default_factory is dataclasses.MISSING
 
 
@@ -150,7 +150,7 @@ def _maker_template(size: int, after: bool) -> CodeType:
 
 
 def values_of(names: Sequence[str]) -> Callable[[Any], tuple[Any, ...]]:
-    """What gives the values of these attributes of an object."""
+    """Return a function that gets the values of these attributes of an object."""
     if len(names) > 1:
         return attrgetter(*names)
     return lambda made: tuple([getattr(made, name) for name in names])

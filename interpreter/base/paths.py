@@ -1,4 +1,4 @@
-"""Where rulesets and schemas are found: in the package or a checkout, in the folders of ``REGELWERK_PATH``, in other
+"""Locations of rulesets and schemas: in the package or a checkout, in the folders of ``REGELWERK_PATH``, in other
 packages."""
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def _packaged(path: tuple[str, ...]) -> tuple[Root, ...]:
 
 
 def _names_some(place: str) -> bool:
-    """Whether a package in a folder of packages names rulesets: quickly, for every command has to know."""
+    """Return whether a package in a folder of packages names rulesets: quickly, for every command has to know."""
     for file in iglob(os.path.join(escape(place or "."), "*.*-info", "entry_points.txt")):
         with open(file, encoding="utf-8", errors="replace") as text:
             if f"[{GROUP}]" in text.read():
@@ -77,7 +77,7 @@ def _names_some(place: str) -> bool:
 
 
 def _folder_of(package: str) -> Path | None:
-    """Where a package lies, without importing it."""
+    """Return the folder of a package without importing it."""
     from importlib.util import find_spec
 
     try:

@@ -56,11 +56,11 @@ class Store:
         self.folder = folder
 
     def has(self, key: bytes) -> bool:
-        """Whether there is a file for a key; what it is worth is seen when it is read."""
+        """Return whether there is a file for a key; what it is worth is seen when it is read."""
         return self._path(key).exists()
 
     def get(self, key: bytes) -> bytes | None:
-        """What was kept under a key, whole and untouched by others."""
+        """Return the entry stored under a key, if it is complete and trusted."""
         if not self._is_safe():
             return None
         try:
@@ -101,7 +101,7 @@ class Store:
         return self.folder / f"{key.hex()}{_SUFFIX}"
 
     def _make(self) -> bool:
-        """Whether there is a folder to write to, made now where there was none."""
+        """Return whether there is a folder to write to, made now where there was none."""
         try:
             self.folder.parent.mkdir(parents=True, exist_ok=True)
             self.folder.mkdir(mode=0o700)
@@ -112,7 +112,7 @@ class Store:
         return self._is_safe()
 
     def _is_safe(self) -> bool:
-        """Whether the folder is a real one of this user, and others cannot put files there."""
+        """Return whether the folder is a real one of this user, and others cannot put files there."""
         try:
             about = os.lstat(self.folder)
         except (OSError, ValueError):
@@ -142,7 +142,7 @@ class Store:
 
 
 def _is_own(about: os.stat_result) -> bool:
-    """Whether something belongs to this user and nobody else may write to it."""
+    """Return whether something belongs to this user and nobody else may write to it."""
     if not hasattr(os, "geteuid"):
         return True  # Windows keeps others out of a user's folders by other means
     return about.st_uid == os.geteuid() and not about.st_mode & (stat.S_IWGRP | stat.S_IWOTH)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import islice
 
-from interpreter.base.frames import frame
+from interpreter.base.messages import frame
 
 __all__ = ["did_you_mean", "did_you_mean_id"]
 

@@ -1,4 +1,4 @@
-"""What goes wrong, told to a person: never a traceback for something that is wrong in a file or a question."""
+"""Error reporting of the command line: no traceback for mistakes in files or arguments."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def tell(error: Exception) -> NoReturn:
 
 
 def words_of(error: OSError) -> str:
-    """Which file, and what is wrong with it."""
+    """Return the file and the reason of an operating system error."""
     return f"{error.filename or 'input or output'}: {(error.strerror or str(error)).lower()}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from importlib import import_module
 from typing import Any
@@ -13,30 +14,30 @@ from interpreter import __version__
 __all__ = ["COMMANDS", "cli", "main"]
 
 COMMANDS: dict[str, str] = {
-    "list": "The rulesets that there are.",
-    "show": "What a ruleset is composed of, and where each part stands.",
-    "new": "The first files of a map, an overlay, an edition or a whole game.",
-    "validate": "All that is wrong in rulesets or files.",
-    "lint": "What could be said better in rulesets without errors.",
-    "fmt": "The layout of rulesets: indentation, tables, rule text.",
-    "help": "The page of an error code.",
-    "run": "A whole game by bots, line by line.",
-    "replay": "A kept game again, checked choice by choice.",
-    "simulate": "Many games by bots, in numbers.",
-    "whatif": "A kept game, changed at a decision and played on many times.",
-    "bench": "How fast rulesets are played, and whether they were faster before.",
-    "play": "A game at the keyboard, against bots.",
-    "serve": "Games in the browser, with people and bots.",
-    "try": "The value of an expression on a fresh or kept game.",
-    "test": "The scenarios of rulesets.",
-    "verify": "Trouble that play finds, with a scenario that shows it.",
-    "coverage": "Which statements of the rulebooks the rules cite.",
-    "map": "The graph of a ruleset or game as a picture, or in figures.",
-    "build": "A ruleset as a WebAssembly module that stands alone.",
-    "rulebook": "A ruleset as a book: HTML or Markdown.",
-    "compare": "What differs between two rulesets, where it first matters, and how much.",
-    "lsp": "A language server: what an editor asks while one types.",
-    "explain": "What a name means; why a kept game went so.",
+    "list": "List the available rulesets.",
+    "show": "Show the parts of a ruleset and the file of each.",
+    "new": "Create a map, an overlay, an edition or a whole game.",
+    "validate": "Check rulesets or files and report all errors.",
+    "lint": "Find code that is correct but could be better.",
+    "fmt": "Format rulesets: indentation, tables, rule text.",
+    "help": "Show the page of an error code.",
+    "run": "Let bots play a game and print it line by line.",
+    "replay": "Replay a saved game and check every choice.",
+    "simulate": "Let bots play many games and summarise them.",
+    "whatif": "Fork a saved game at a decision and compare the outcomes.",
+    "bench": "Measure the speed of rulesets and compare with a baseline.",
+    "play": "Play at the keyboard against bots.",
+    "serve": "Play in the browser, with people and bots.",
+    "try": "Evaluate an expression on a new or saved game.",
+    "test": "Run scenarios, the tests of rulesets.",
+    "verify": "Search for faults by playing, and write failing scenarios.",
+    "coverage": "Report which rulebook statements are implemented and tested.",
+    "map": "Draw the map of a ruleset or game, or analyse it.",
+    "build": "Compile a ruleset to a standalone WebAssembly module.",
+    "rulebook": "Write a ruleset as a rulebook in HTML or Markdown.",
+    "compare": "Compare two rulesets: differences, and their effects on play.",
+    "lsp": "Run the language server for editors.",
+    "explain": "Explain a name, a log line or the legality of a move.",
 }
 """Each command, with what it is for: the list of them needs no import. ``commands/<name>.py`` has it as ``command``."""
 
@@ -48,10 +49,10 @@ Examples:
 
 \b
 Environment:
-  REGELWERK_PATH   folders of rulesets of your own, beside the shipped ones
-  REGELWERK_CACHE  folder where checked rulesets are kept between runs; `off` for none
+  REGELWERK_PATH   your own folders of rulesets, in addition to the shipped ones
+  REGELWERK_CACHE  cache folder for checked rulesets, or `off`
 
-Exit status: 0 fine, 1 the ruleset or the question has a negative answer, 2 wrong usage, 130 ended by Ctrl-C.
+Exit status: 0 success, 1 errors or a negative result, 2 wrong usage, 130 interrupted by Ctrl-C.
 """
 
 
@@ -103,7 +104,7 @@ class LazyGroup(click.Group):
 @click.command(cls=LazyGroup, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="regelwerk")
 def cli() -> None:
-    """Rules as data: read, check, run and compare rulesets of board games."""
+    """Rules as data: check, play and compare rulesets of board games."""
 
 
 def main() -> None:
@@ -116,6 +117,7 @@ def main() -> None:
 
         nobody_reads()
         code = 0
+    gc.freeze()  # Python would search all objects for cycles once more before it ends
     sys.exit(code)
 
 

@@ -14,11 +14,11 @@ import click
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
+    from interpreter.bots.player import Bot
     from interpreter.engine.game import Game
     from interpreter.engine.ruleset import Ruleset
-    from interpreter.play.bots.base import Bot
-    from interpreter.play.jobs import Crew
-    from interpreter.play.saves import Kept
+    from interpreter.play.game_records import Kept
+    from interpreter.simulate.workers import Crew
 
 __all__ = [
     "MOST_GAMES",
@@ -78,45 +78,45 @@ def overlays_option(function: Function) -> Function:
         signed = (*(f"-{name}" for name in without), *(f"+{name}" for name in allow))
         return function(overlays=(*(name for name, _, _ in parted), *signed), **others)
 
-    about = "Let stand together what no rulebook speaks of together."
+    about = "Allow combinations that no rulebook covers."
     allowed = click.Choice(["undefined"])
     function = click.option("--allow", multiple=True, type=allowed, help=about)(function)
-    about = "Leave out an overlay that the ruleset lists; may be given several times."
+    about = "Leave out an overlay that the ruleset lists. Repeatable."
     command = click.option("--without", multiple=True, metavar="OVERLAY", help=about)(command)
-    about = "Stack an overlay on the ruleset, with so many seats of its own; by its id or path, several times."
+    about = "Add an overlay, by id or path; N is its number of seats. Repeatable."
     return click.option("--with", "overlays", multiple=True, metavar="OVERLAY[:N]", help=about)(command)  # type: ignore
 
 
 def players_option(function: Function) -> Function:
-    about = "How many play.  [default: the fewest who need no overlay for their number]"
+    about = "Number of players.  [default: smallest number that needs no extra overlay]"
     return click.option("--players", "-p", type=click.IntRange(min=1), metavar="N", help=about)(function)
 
 
 def seed_option(function: Function) -> Function:
-    about = "Where chance starts.  [default: a new number, which is told]"
+    about = "Random seed.  [default: random, printed]"
     return click.option("--seed", type=click.IntRange(0, MOST_SEEDS), metavar="N", help=about)(function)
 
 
 def settings_option(function: Function) -> Function:
-    about = "A setting or interpretation; lists with commas. May be given several times."
+    about = "Set a setting or interpretation; separate list items with commas. Repeatable."
     return click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help=about)(function)
 
 
-def bots_option(default: str = "greedy where there is one, else random") -> Callable[[Function], Function]:
+def bots_option(default: str = "greedy if available, else random") -> Callable[[Function], Function]:
     about = (
-        "A bot for all seats, or several with commas: random, rare, search:200 (playouts), search:2s (seconds), or a "
-        f"policy of the family, as greedy or sensible.  [default: {default}]"
+        "Bot for all seats, or one for each, separated by commas: random, rare, search:200 (playouts), search:2s "
+        f"(seconds), or a policy of the family such as greedy or sensible.  [default: {default}]"
     )
     return click.option("--bots", metavar="NAMES", help=about)
 
 
 def jobs_option(function: Function) -> Function:
-    about = "How many play at a time.  [default: all cores]"
+    about = "Number of processes.  [default: all cores]"
     return click.option("--jobs", "-j", type=click.IntRange(min=1), metavar="N", help=about)(function)
 
 
 def language_option(function: Function) -> Function:
-    about = "The language of what is told, where the ruleset has it."
+    about = "Output language, if the ruleset supports it."
     option = click.option(
         "--language", "--lang", default="en", envvar=LANGUAGE, show_default=True, metavar="LANGUAGE", help=about
     )
@@ -139,7 +139,7 @@ def language_for(ruleset: Ruleset, language: str) -> str:
 def output_option(*formats: str) -> Callable[[Function], Function]:
     """``-o``, with the formats of the command, the first one where nothing is said."""
     return click.option(
-        "-o", "--output", type=click.Choice(formats), default=formats[0], show_default=True, help="The format."
+        "-o", "--output", type=click.Choice(formats), default=formats[0], show_default=True, help="Output format."
     )
 
 
@@ -208,7 +208,7 @@ def _seats_of(ruleset: Ruleset, overlay: str) -> str:
 
 def bots_for(ruleset: Ruleset, players: int, spec: str | None, persons: Mapping[int, Bot] | None = None) -> list[Bot]:
     """A bot for each seat that no person has."""
-    from interpreter.play.bots.named import bots_of, default_bots
+    from interpreter.bots.registry import bots_of, default_bots
 
     try:
         return bots_of(spec or default_bots(ruleset), ruleset, players, persons)
@@ -218,7 +218,7 @@ def bots_for(ruleset: Ruleset, players: int, spec: str | None, persons: Mapping[
 
 def crew_for(jobs: int | None, games: int) -> AbstractContextManager[Crew] | None:
     """Processes that play; nobody but this one where one is enough."""
-    from interpreter.play.jobs import cores, processes
+    from interpreter.simulate.workers import cores, processes
 
     number = min(jobs or cores(), max(1, games))
     return processes(number) if number > 1 else None
@@ -239,7 +239,7 @@ def can_be_written(path: Path) -> None:
 
 def read_log(path: str) -> Kept:
     """The kept game of a file; what is none is wrong usage."""
-    from interpreter.play.saves import read_kept
+    from interpreter.play.game_records import read_kept
 
     try:
         with click.open_file(path, encoding="utf-8") as file:
@@ -266,7 +266,7 @@ def kept_game(where: str, **others: Any) -> Game | None:
         if value is not None and value != ():
             raise click.UsageError(f"--{name} goes with a ruleset, not with a kept game")
     from interpreter.cli.failures import refused
-    from interpreter.play.saves import Difference, play_again, ruleset_of
+    from interpreter.play.game_records import Difference, play_again, ruleset_of
 
     kept = read_log(path)
     if number and int(number) > len(kept.choices):

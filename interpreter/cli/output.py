@@ -1,4 +1,4 @@
-"""What commands print: data on stdout, everything else on stderr; aligned text, JSON, and colour where it is wanted."""
+"""Output of commands: data on stdout, everything else on stderr; aligned text, JSON and colour."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def say(text: str = "") -> None:
 
 
 def nobody_reads() -> None:
-    """What is still printed goes nowhere: whoever read it has gone."""
+    """Redirect further output to nowhere, since the reader is gone."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -34,7 +34,7 @@ def as_json(value: Any, *, compact: bool = False) -> None:
 
 
 def wants_colour() -> bool:
-    """Whether stdout is a terminal of someone who has not said ``NO_COLOR``."""
+    """Return whether stdout is a terminal of someone who has not said ``NO_COLOR``."""
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 
 

@@ -1,4 +1,4 @@
-"""How far many games are, on a terminal, and Ctrl-C that ends them without losing what is done."""
+"""Progress of many games on a terminal; Ctrl-C ends them without losing results."""
 
 from __future__ import annotations
 

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from interpreter.engine.scenario import Scenario
-    from interpreter.engine.suite import Suite
+    from interpreter.testing.scenarios import Scenario
+    from interpreter.testing.suite import Suite
 
 __all__ = ["pytest_addoption", "pytest_collect_file"]
 
@@ -38,7 +38,7 @@ class ScenarioFile(pytest.File):
     """A file of scenarios: a test for each of them with each ruleset of which it speaks."""
 
     def collect(self) -> Iterable[pytest.Item]:
-        from interpreter.engine.suite import suite_of
+        from interpreter.testing.suite import suite_of
 
         suite = suite_of([str(self.path)])
         if suite.diagnostics:
@@ -60,7 +60,7 @@ class ScenarioItem(pytest.Item):
         self.suite, self.scenario, self.ruleset = suite, scenario, ruleset
 
     def runtest(self) -> None:
-        from interpreter.cli.outcomes import told
+        from interpreter.cli.scenario_results import told
 
         outcome = self.suite.outcome(self.scenario, self.ruleset)
         if not outcome.passed:

@@ -8,17 +8,17 @@ from typing import TextIO
 
 import click
 
-from interpreter.base.frames import frame
+from interpreter.base.messages import frame
+from interpreter.bots.player import Code, Stream
+from interpreter.bots.registry import adviser, bots_of
 from interpreter.cli.output import board, notice, say, styled
 from interpreter.engine.decision import Decision, Option
 from interpreter.engine.game import Game
 from interpreter.engine.refusal import IllegalMove, legal_choice
-from interpreter.engine.show import Spoken, board_of, is_shown, prompt_of
-from interpreter.language.types import Type
-from interpreter.play.bots.base import Code, Stream
-from interpreter.play.bots.named import adviser, bots_of
+from interpreter.engine.views import Spoken, board_of, is_shown, prompt_of
+from interpreter.language.types import SEAT
+from interpreter.play.game_records import keep
 from interpreter.play.keyboard import numbered, understood
-from interpreter.play.saves import keep
 
 __all__ = ["Leaves", "Person", "TakesBack"]
 
@@ -54,7 +54,7 @@ class Person:
 
     def among(self, game: Game, decision: Decision, codes: Sequence[Code], random: Stream) -> Code:
         """Another seat leaves the end of a tie to this person, who takes a number."""
-        who = Spoken(game, self.language).text(decision.actor, Type("seat"))
+        who = Spoken(game, self.language).text(decision.actor, SEAT)
         say(styled(self._frame("decide_for", who=who), bold=True))
         for line in numbered(game, decision, codes, self.language):
             say(line)
@@ -75,7 +75,7 @@ class Person:
             for name, value in site.context
         ]
         about = f" ({', '.join(around)})" if around else ""
-        who = names.text(decision.actor, Type("seat"))
+        who = names.text(decision.actor, SEAT)
         what = names.word(f"decision.{decision.name}") or decision.name.replace("_", " ")
         asks = prompt_of(game, decision, self.language, self.seat)
         say(styled(asks or f"{who}: {what}{about}", bold=True))
@@ -101,7 +101,7 @@ class Person:
         return text.strip()
 
     def _line(self, game: Game, decision: Decision, codes: Sequence[Code]) -> Code | None:
-        """What a typed line chooses, or nothing where it did something else."""
+        """Return the option that a typed line chooses; none if the line is a command."""
         text = self._read()
         if text.isdigit():
             if 1 <= int(text) <= len(codes):
@@ -119,7 +119,7 @@ class Person:
         return None
 
     def _did(self, game: Game, decision: Decision, codes: Sequence[Code], text: str) -> bool:
-        """Whether the line was for the session, not for the game. An alternative of the same name goes first."""
+        """Return whether the line was for the session, not for the game. An alternative of the same name goes first."""
         word, _, rest = text.partition(" ")
         if any(option.name == word for option in decision.site.options):
             return False
@@ -145,7 +145,7 @@ class Person:
         return True
 
     def _hint(self, game: Game, decision: Decision, codes: Sequence[Code], spec: str) -> None:
-        """What a bot would choose, without another name the best that there is for the ruleset."""
+        """Return the choice of a bot as a hint; by default of the best one that the ruleset has."""
         copy = game.clone(log=True)  # a bot may leave its mark on the game that it looks at
         asked = copy.decision
         assert asked is not None
@@ -159,7 +159,7 @@ class Person:
         say(self._frame("would_choose", bot=bot.name, number=codes.index(code) + 1, option=line))
 
     def _refused(self, game: Game, refusal: IllegalMove) -> None:
-        """Why not: each condition that fails, with its rule and the sentences of the rulebook."""
+        """Explain a refused choice: each condition that fails, with its rule and statements."""
         if not refusal.reasons:
             say(self._frame("refused", why=refusal))
         for reason in refusal.reasons:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from interpreter.reading.evidence import noted
+from interpreter.reading.dependencies import noted
 
 __all__ = ["watch"]
 
@@ -46,7 +46,7 @@ def _below(paths: Iterable[Path]) -> Iterable[str]:
 
 
 def _marks(paths: Iterable[str]) -> dict[str, tuple[int, int] | None]:
-    """What tells a changed file from one that is as it was, without reading it."""
+    """Return a cheap fingerprint of files, without reading them."""
     return {path: _mark(path) for path in paths}
 
 

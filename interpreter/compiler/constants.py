@@ -1,4 +1,4 @@
-"""What the plain form is given: the constants of one game, and the failure that stops a rule."""
+"""Inputs of the plain form: the constants of a game, and the failure that stops a rule."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from interpreter.kernel.state import Layout, State, Value
 from interpreter.kernel.tracks import Track
 from interpreter.language import core as c
 from interpreter.language.model import Model
+from interpreter.language.types import BagType, IntType
 from interpreter.language.walk import size
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ MAXIMUM_STEPS = 500_000
 
 
 class Caller(NamedTuple):
-    """What had begun when a rule failed, and the place that it had come to."""
+    """Caller of a failed rule, and the position that it had reached."""
 
     rule: str
     span: Span
@@ -129,8 +130,8 @@ def effort(*trees: object) -> int:
 
 
 def grows(node: c.Expression) -> bool:
-    """Whether a number is worked out here, not taken from where it is kept already."""
-    return node.type.form in ("int", "bag") and not isinstance(
+    """Return whether a number is worked out here, not taken from where it is kept already."""
+    return isinstance(node.type, IntType | BagType) and not isinstance(
         node, c.Const | c.Local | c.Read | c.Static | c.TableCell | c.Element | c.FieldOf | c.SettingValue
     )
 
@@ -143,7 +144,7 @@ def bounded(number: Value, span: Span) -> Value:
 
 
 def is_bounded(number: Value) -> bool:
-    """Whether a number, or each of a bag, may be kept."""
+    """Return whether a number, or each of a bag, may be kept."""
     for part in number if type(number) is tuple else (number,):
         if part is not None and not -MAXIMUM_NUMBER < part < MAXIMUM_NUMBER:
             return False
@@ -151,7 +152,7 @@ def is_bounded(number: Value) -> bool:
 
 
 def weight(value: Value, span: Span) -> int:
-    """How many numbers a value holds; a failure for one that holds too many, also where it holds one thing often."""
+    """Return the total number of numbers in a value; fail if there are too many."""
     found = numbers_in(value)
     if found > MAXIMUM_WEIGHT:
         raise RuleFailure(f"a value of more than {MAXIMUM_WEIGHT:,} numbers", span)
@@ -159,7 +160,7 @@ def weight(value: Value, span: Span) -> int:
 
 
 def numbers_in(value: Value) -> int:
-    """How many numbers a value holds, each counted as often as it is there; no further than what may be kept."""
+    """Count the numbers in a value, with repetitions, up to the limit."""
     found = 0
     open_values = [value]
     while open_values and found <= MAXIMUM_WEIGHT:
@@ -171,7 +172,7 @@ def numbers_in(value: Value) -> int:
 
 @dataclass(frozen=True)
 class Constants:
-    """What is fixed in one game: seats, printed data, settings, and how cells are laid out."""
+    """Constants of one game: seats, printed data, settings and the layout of cells."""
 
     model: Model
     seats: tuple[int, ...]

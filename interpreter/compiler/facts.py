@@ -1,4 +1,4 @@
-"""What is known of procedures: what each does itself, and what with all that it calls. ``reach.py`` finds it out."""
+"""Facts about procedures, their own and transitive; ``reach.py`` computes them. ``reach.py`` finds it out."""
 
 from __future__ import annotations
 

@@ -14,11 +14,11 @@ from typing import Any
 
 from interpreter.base.frozen import dataclass
 from interpreter.base.source import Span
-from interpreter.compiler.at_once import at_once
 from interpreter.compiler.facts import Reach, target_of
+from interpreter.compiler.simultaneous import at_once
 from interpreter.language import core as c
 from interpreter.language.model import Model, RuleLayer
-from interpreter.language.types import BOOL, INT, NOTHING, list_of
+from interpreter.language.types import BOOL, INT, NOTHING, ListType
 from interpreter.language.walk import descendants
 
 __all__ = [
@@ -154,7 +154,7 @@ class Program:
         return target_of(self.model, call)
 
     def answer(self, call: c.CallRule | c.CallBase) -> c.Expression | None:
-        """What a function gives, where that is one expression in all cases."""
+        """Return the single expression of a function, if it consists of one."""
         layer = self.reach.procedures[self.target(call)]
         if layer.form != "is" or isinstance(layer.body, tuple) or layer.when is not None:
             return None
@@ -315,7 +315,7 @@ class Lowering:
                 branch = calls
                 continue
             numbers = tuple(self.model.phases.index(p) for p in case.phases if p in self.model.phases)
-            here = c.MemberOf(phase, c.Const(numbers, type=list_of(INT)), False, type=BOOL, span=case.span)
+            here = c.MemberOf(phase, c.Const(numbers, type=ListType(INT)), False, type=BOOL, span=case.span)
             branch = (c.Branch(c.Test(here, span=case.span), calls, branch, span=case.span),)
         if trigger.test is None:
             return c.Branch(c.Test(c.Const(True, type=BOOL)), branch, (), span=span)
@@ -355,7 +355,7 @@ class Lowering:
         return self._add(steps, Jumps(after), steps[0].span) if steps else after
 
     def _suspends(self, step: c.Step) -> bool:
-        """Whether a step can stop, return or leave: then it ends a stretch."""
+        """Return whether a step can stop, return or leave: then it ends a stretch."""
         match step:
             case c.Ask() | c.Settles() | c.Ends() | c.Returns():
                 return True

@@ -1,4 +1,4 @@
-"""What a procedure can reach: whom it calls, what it reads and changes, which events it notes, whether it can suspend.
+"""Reachability of procedures: calls, reads, changes, noted events, and suspension.
 
 Suspending is what only the lowered form can do: ask, settle, take turns, end the game, or call what does. From the same
 facts the checker knows in which phases an event can occur, and which standing rules a change wakes.
@@ -13,6 +13,7 @@ from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.compiler.facts import Facts, Reach, target_of
 from interpreter.language import core as c
 from interpreter.language.model import CheckedTrigger, Model, RuleLayer, StandingRule
+from interpreter.language.types import CardHolderType, HolderType, PlaceType
 from interpreter.language.walk import descendants
 
 __all__ = ["check_reach", "procedures_of", "reach_of"]
@@ -29,7 +30,7 @@ def procedures_of(model: Model) -> dict[str, RuleLayer]:
 
 
 def reach_of(model: Model) -> Reach:
-    """What every procedure of a model does, by itself and with all that it calls."""
+    """Return the facts of every procedure of a model, direct and transitive."""
     procedures = procedures_of(model)
     own = {name: _own_facts(model, layer) for name, layer in procedures.items()}
     for name, layer in procedures.items():
@@ -59,13 +60,13 @@ def _note_facts(model: Model, node: object, facts: Facts) -> None:
             facts.calls.add(target_of(model, node))
         case c.Cell(group, _):
             facts.reads.add(group)
-            if node.type.is_holder:
+            if isinstance(node.type, HolderType):
                 facts.holders.add(group)
         case c.SetCell(cell, _):
             _write(cell, facts)
         case c.MoveCards(_, target, _):
             _write(target, facts)
-            facts.writes.update(name for name, group in model.groups.items() if group.type.form in ("zone", "piles"))
+            facts.writes.update(name for name, group in model.groups.items() if isinstance(group.type, CardHolderType))
         case c.MoveTokens(_, source, target) | c.MovePiece(_, source, target) | c.MoveAll(source, target, _):
             _write(source, facts)
             _write(target, facts)
@@ -87,7 +88,7 @@ def _note_facts(model: Model, node: object, facts: Facts) -> None:
 
 
 def _write(target: c.Expression, facts: Facts) -> None:
-    if target.type.form == "place":
+    if isinstance(target.type, PlaceType):
         facts.writes.add("piece")
         return
     for node in descendants(target):
@@ -148,7 +149,7 @@ def _standing_reads(model: Model, rule: StandingRule, own: dict[str, Facts]) -> 
 
 
 def _phase_facts(model: Model, closed: dict[str, Facts], standing_reads: dict[str, frozenset[str]]) -> dict[str, Facts]:
-    """What each phase can reach, through kept blocks and the standing rules that its changes wake."""
+    """Return what each phase can reach through delayed blocks and standing rules."""
     phases = [phase for phase in model.phases if phase in model.rules]
     entered = {phase: {model.rules[phase].top.id} for phase in phases}
     setup = model.rules.get(model.setup)
@@ -306,7 +307,7 @@ def _below(layer: RuleLayer) -> str:
 
 
 def _asks(model: Model, body: object, asking: Set[str]) -> bool:
-    """Whether something in a text asks, by itself or in what it calls."""
+    """Return whether something in a text asks, by itself or in what it calls."""
     led = _leads_to(model, body)
     return led is None or not asking.isdisjoint(led)
 
@@ -397,7 +398,7 @@ def _check_templates(model: Model, reach: Reach) -> Iterable[Diagnostic]:
 
 
 def _check_starts(model: Model, reach: Reach) -> Iterable[Diagnostic]:
-    """What a thing begins as cannot depend on what others begin as: nothing says who comes first."""
+    """Check that initial values do not depend on each other."""
     for group in model.groups.values():
         facts = Facts()
         for node in descendants(group.start) if group.start is not None else ():

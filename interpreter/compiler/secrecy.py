@@ -19,7 +19,7 @@ from functools import cached_property
 from interpreter.compiler import lower as l
 from interpreter.language import core as c
 from interpreter.language.builtins import BUILTINS
-from interpreter.language.types import has_cards
+from interpreter.language.types import CardHolderType, HolderType, has_cards
 from interpreter.language.walk import descendants
 
 __all__ = ["PUBLIC", "Label", "Secrecy", "is_visible"]
@@ -42,7 +42,7 @@ _ENTRY = -1
 
 
 def is_visible(label: Label, env: Sequence[object], player: int | None) -> bool:
-    """Whether a seat may know a value, in a frame with these locals."""
+    """Return whether a seat may know a value, in a frame with these locals."""
     return player is None or all(owner >= 0 and env[owner] == player for _, owner in label)
 
 
@@ -84,7 +84,7 @@ def _merged(one: Env | None, other: Env) -> Env:
 
 @dataclass
 class _Procedure:
-    """What is known of one procedure so far, in terms of its parameters."""
+    """Facts about one procedure so far, in terms of its parameters."""
 
     name: str
     result: Label = PUBLIC
@@ -104,11 +104,13 @@ class Secrecy:
     def __init__(self, program: l.Program) -> None:
         self.program, self.model = program, program.model
         model = self.model
-        self._hides = any(g.seen != "everyone" and g.type.form in ("zone", "piles") for g in model.groups.values())
+        self._hides = any(g.seen != "everyone" and isinstance(g.type, CardHolderType) for g in model.groups.values())
         self._named = {
             name
             for name, group in model.groups.items()
-            if group.seen == "everyone" and not group.type.is_holder and has_cards(group.type, model.records)
+            if group.seen == "everyone"
+            and not isinstance(group.type, HolderType)
+            and has_cards(group.type, model.records)
         }
         """Public values that can name cards."""
         self._names: dict[str, Label] = dict.fromkeys(self._named, PUBLIC)
@@ -130,7 +132,7 @@ class Secrecy:
         return {local: self._resolved(label, name) for local, label in entry.items()}
 
     def course_at(self, stretch: int) -> Label:
-        """What was decided by secrets on the way to a stretch and is not known to all by what was asked since."""
+        """Return the secrets that decided the path to a stretch and were not revealed since."""
         name = self.program.stretches[stretch].procedure
         return self._resolved(self._course(self._done[name], stretch), name)
 
@@ -264,7 +266,7 @@ class Secrecy:
                     for each in arguments:
                         if isinstance(each, c.Cell):
                             found |= self._held(each, bound)
-                        elif each.type.is_holder:
+                        elif isinstance(each.type, HolderType):
                             found |= self._held_somewhere(each)
                 case c.CallRule() | c.CallBase():
                     result = self._procedure(self.program.target(node)).result
@@ -304,7 +306,7 @@ class Secrecy:
 
     def _held_somewhere(self, holder: c.Expression) -> Label:
         """The label of what a holder holds that is known only when it is looked for."""
-        hidden = (g for g in self.model.groups.values() if g.seen != "everyone" and g.type.form == holder.type.form)
+        hidden = (g for g in self.model.groups.values() if g.seen != "everyone" and type(g.type) is type(holder.type))
         return HIDDEN if any(hidden) else PUBLIC
 
     def names_card(self, group: str, label: Label) -> None:
@@ -521,7 +523,7 @@ class _Flow(_Steps):
             procedure.entries[index] = local if isinstance(stretches[index].end, l.Asks) else found
 
     def _end(self, index: int, env: Env) -> Iterator[tuple[int, Env, frozenset[int]]]:
-        """Where it goes on: the stretch, the locals, and the forks that led there."""
+        """Return the continuation: stretch, locals, and the forks that led there."""
         forks, tests = self.procedure.forks[index], self.procedure.tests
         course = self.secrecy._course(self.procedure, index)
         match self.secrecy.program.stretches[index].end:

@@ -1,4 +1,4 @@
-"""What nothing uses: rules that nothing that runs or is shown leads to, and declarations that no text names.
+"""Unused names: rules that nothing reachable calls, and declarations that no text names.
 
 What comes in is a checked ruleset that has no errors. What goes out are warnings: to declare for later is no mistake.
 What stands in a library, or is spoken of in files that do not take part, is left to the caller.

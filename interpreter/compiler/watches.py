@@ -30,7 +30,7 @@ class Watch:
 
     @property
     def binders(self) -> tuple[tuple[int, c.Expression], ...]:
-        """What is still to be looked through."""
+        """Return the remaining binders."""
         return self.rule.binders if self.seat is None else self.rule.binders[1:]
 
 

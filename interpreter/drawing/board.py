@@ -7,8 +7,8 @@ from math import atan2, cos, hypot, pi, sin, sqrt
 from typing import NamedTuple
 
 from interpreter.drawing.colours import darker, ink_on, lighter
+from interpreter.drawing.font_metrics import FAMILY, width_of
 from interpreter.drawing.geometry import Box, Point, along, length_of
-from interpreter.drawing.lettering import FAMILY, width_of
 from interpreter.drawing.picture import Picture, Piece, Slot
 from interpreter.drawing.plan import LINE, NAME, SLOT, TAG, Label, Plan, Way, arranged
 from interpreter.drawing.svg import document, element, path, text
@@ -144,7 +144,7 @@ def _land(plan: Plan) -> Iterator[str]:
 
 
 def _shore(plan: Plan) -> Iterator[str]:
-    """What is land: broad strips along the links, and what they enclose."""
+    """Draw the land: broad strips along the links, and the areas that they enclose."""
     broad: dict[str, object] = {
         "fill": "none",
         "stroke": "#fff",
@@ -189,7 +189,7 @@ def _turn(plan: Plan, node: int, other: int) -> float:
 
 
 def _turns_right(plan: Plan, face: list[int]) -> bool:
-    """Whether a face is walked clockwise: only the one outside of all is not."""
+    """Return whether a face is walked clockwise: only the one outside of all is not."""
     corners = [plan.centres[node] for node in face]
     return sum(x * ny - nx * y for (x, y), (nx, ny) in zip(corners, [*corners[1:], corners[0]], strict=True)) > 0
 
@@ -367,7 +367,7 @@ def _legend_entries(picture: Picture) -> Iterator[_Entry]:
 
 
 def _legend_rows(entries: list[_Entry], width: float) -> list[list[tuple[float, float]]]:
-    """Where each entry begins and ends, row by row; pieces begin a row of their own."""
+    """Lay out the legend: start and end of each entry, row by row."""
     rows: list[list[tuple[float, float]]] = []
     left = 0.0
     for number, (words, _, piece) in enumerate(entries):

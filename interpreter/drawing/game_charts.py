@@ -1,7 +1,7 @@
-"""What many games come to, as charts: SVG for a page, or one PNG. Drawn by Matplotlib (`regelwerk[charts]`).
+"""Charts of many games: SVG for a page, or one PNG. Drawn by Matplotlib (`regelwerk[charts]`).
 
-Everything is said by the summary (:func:`interpreter.play.summary.summary`): which charts there are follows from what
-the ruleset measures.
+Everything is said by the summary (:func:`interpreter.simulate.summary.summary`): which charts there are follows from
+what the ruleset measures.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from math import ceil
 from pathlib import Path
 from typing import Any
 
-from interpreter.base.words import counted
+from interpreter.base.plurals import counted
 from interpreter.drawing.colours import SEATS, colours_for
-from interpreter.play.intervals import share_interval
-from interpreter.play.summary import together
+from interpreter.simulate.confidence import share_interval
+from interpreter.simulate.summary import together
 
 __all__ = ["Chart", "ChartsUnavailable", "charts_of", "check_charts", "png_of", "svg_of"]
 
@@ -204,7 +204,7 @@ def png_of(title: str, charts: Iterable[Chart]) -> bytes:
 
 
 def _figures() -> tuple[Callable[..., Any], Callable[[dict[str, Any]], AbstractContextManager[None]]]:
-    """What makes a figure, without any window, and what sets how it looks for a while."""
+    """Return a factory of figures without a window, and a context that sets their style."""
     try:
         from matplotlib import rc_context
         from matplotlib.figure import Figure

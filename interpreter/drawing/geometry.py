@@ -45,7 +45,7 @@ class Box:
         )
 
     def meets(self, other: Box, gap: float = 0.0) -> bool:
-        """Whether the two overlap, or are nearer than the gap."""
+        """Return whether the two overlap, or are nearer than the gap."""
         return (
             self.left < other.right + gap
             and other.left < self.right + gap
@@ -79,7 +79,7 @@ class Grid:
 
 
 def box_meets_disc(box: Box, centre: Point, radius: float) -> bool:
-    """Whether they have more than their edges in common."""
+    """Return whether they have more than their edges in common."""
     x, y = centre
     across = max(box.left - x, 0.0, x - box.right)
     down = max(box.top - y, 0.0, y - box.bottom)
@@ -98,7 +98,7 @@ def nearest_on_segment(point: Point, a: Point, b: Point) -> Point:
 
 
 def to_way(point: Point, way: Sequence[Point]) -> float:
-    """How far a point is from a way through points."""
+    """Return the distance of a point from a polyline."""
     found = float("inf")
     for a, b in pairwise(way):
         x, y = nearest_on_segment(point, a, b)
@@ -123,7 +123,7 @@ def along(way: Sequence[Point], length: float) -> Point:
 
 
 def length_inside(box: Box, way: Sequence[Point]) -> float:
-    """How much of a way lies inside a box."""
+    """Return the length of a polyline inside a box."""
     return sum(_segment_inside(box, a, b) for a, b in pairwise(way))
 
 

@@ -1,4 +1,4 @@
-"""What a picture of a graph shows: words, colours and pieces, as the ruleset's `picture` says; nothing of where."""
+"""Content of a picture: words, colours and pieces, as the ruleset's `picture` says; without positions."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from interpreter.base.frozen import dataclass
 from interpreter.drawing.colours import SEATS, colours_for
 from interpreter.kernel.state import Value
+from interpreter.language.directed_links import Way, ways_of
 from interpreter.language.model import Look
-from interpreter.language.types import Type
-from interpreter.language.ways import Way, ways_of
+from interpreter.language.types import SEAT, Type
 
 if TYPE_CHECKING:
     from interpreter.engine.game import Game
@@ -164,7 +164,7 @@ class _Looks:
         return self._looks[name].trees[0].type
 
     def text(self, name: str, of: int) -> str | None:
-        """What the look says in words; nothing where it says none, or nobody wrote one."""
+        """Return the text of a look; nothing if it has none."""
         if name not in self._looks:
             return None
         names, look = self._game.ruleset.names, self._looks[name]
@@ -208,7 +208,7 @@ class _Looks:
         model, names = self._game.ruleset.model, self._game.ruleset.names
         owner, shape = divmod(value, len(model.pieces))
         piece = Piece(SEATS[owner % len(SEATS)], str(owner + 1), shape)
-        words = names.text(owner, Type("seat"))
+        words = names.text(owner, SEAT)
         if len(model.pieces) > 1:
             words = f"{words}: {model.pieces[shape].replace('_', ' ')}"
         self._owners[value] = (piece, words)

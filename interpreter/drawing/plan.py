@@ -1,4 +1,4 @@
-"""Where everything of a picture goes: nodes, ways of links, and labels of which no two overlap.
+"""Layout of a picture: nodes, paths of links, and labels without overlaps.
 
 Nodes begin where their map has them and are moved until there is room; labels choose among places around their node or
 along their link. Where that does not come out even, all is done again with more room between the nodes.
@@ -12,9 +12,9 @@ from itertools import pairwise
 from math import cos, hypot, pi, sin
 
 from interpreter.base.frozen import dataclass
+from interpreter.drawing.font_metrics import lines_for, width_of
 from interpreter.drawing.geometry import Box, Grid, Point, along, box_meets_disc, length_inside, length_of, to_way
-from interpreter.drawing.layout import by_stress, scaled, spread
-from interpreter.drawing.lettering import lines_for, width_of
+from interpreter.drawing.graph_layout import by_stress, scaled, spread
 from interpreter.drawing.picture import SHAPES, Picture, Spot, Tie
 
 __all__ = ["CLEAR", "LINE", "NAME", "SLOT", "TAG", "Label", "Plan", "Way", "arranged"]
@@ -40,7 +40,7 @@ _OVERLAP = 1000.0
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """How a link is drawn: from node to node, straight or with a bend; ``points`` follow it closely."""
+    """Path of a link: from node to node, straight or bent; ``points`` follow it closely."""
 
     points: tuple[Point, ...]
     bend: Point | None
@@ -95,8 +95,7 @@ def arranged(picture: Picture) -> Plan:
 
 
 def _starts(picture: Picture, ends: Sequence[tuple[int, int]]) -> Iterator[list[Point]]:
-    """Where the map has the nodes; where it does not say so of all, or has them in each other's way for good, where
-    their links would have them."""
+    """Return the initial positions of nodes: the map's coordinates, or a layout of the links."""
     given = [(float(spot.at[0]), float(spot.at[1])) for spot in picture.spots if spot.at is not None]
     if len(given) == len(picture.spots):
         yield given
@@ -138,12 +137,12 @@ def _attempt(picture: Picture, radii: list[float], ends: list[tuple[int, int]], 
 
 
 def _ring(count: int) -> float:
-    """How far from the middle of a disc its places lie."""
+    """Return the distance of the places from the centre of a disc."""
     return 0.0 if count < 2 else (SLOT + 0.8) / sin(pi / count)
 
 
 def _radius(spot: Spot) -> float:
-    """How far a node reaches: corners stand out from the disc that holds its places."""
+    """Return the radius of a node: corners stand out from the disc that holds its places."""
     disc = _ring(len(spot.slots)) + SLOT + 3 if spot.slots else SLOT
     return disc * _CORNERS[spot.shape]
 
@@ -190,7 +189,7 @@ def _bent(a: Point, b: Point, bend: float) -> Way:
 
 
 def _is_clear(way: Way, ends: tuple[int, int], centres: Sequence[Point], radii: Sequence[float]) -> bool:
-    """Whether a way keeps off all discs that it does not end at."""
+    """Return whether a way keeps off all discs that it does not end at."""
     left = min(x for x, _ in way.points)
     right = max(x for x, _ in way.points)
     for node, centre in enumerate(centres):
@@ -214,7 +213,7 @@ class _Drawn:
         self._lines = Grid(Box.of(pair) for _, pair in self._segments)
 
     def in_the_way(self, box: Box, *, node: int | None = None, link: int | None = None) -> float:
-        """What it costs that a label of a node or link lies on discs, or on links other than its own."""
+        """Return the penalty of a label on discs, or on links other than its own."""
         cost = 0.0
         for other in self._discs.near(box):
             if box_meets_disc(box, self.centres[other], self.radii[other] + (1 if other == node else 2)):

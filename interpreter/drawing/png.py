@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from interpreter.drawing.lettering import FAMILY
+from interpreter.drawing.font_metrics import FAMILY
 from interpreter.drawing.svg import document, element
 
 __all__ = ["PngUnavailable", "png_of"]

@@ -1,1 +1,1 @@
-"""What an editor asks of rulesets while they are written, and a language server that answers."""
+"""Editor support: queries about rulesets while they are written, and a language server."""

@@ -1,4 +1,4 @@
-"""What may stand at a place: keys and words of YAML by the schemas, ids, and names of rule text by type and scope.
+"""Completion: keys and words of YAML by the schemas, ids, and names of rule text by type and scope.
 
 The file is mostly broken where somebody types, so nothing here needs a tree of it: lines tell where in the YAML one is,
 the tokens before the cursor tell which locals are in scope, and the last model that could be checked knows the rest.
@@ -13,19 +13,33 @@ from functools import cached_property
 from pathlib import Path
 
 from interpreter.base.source import SourceFile, Span
-from interpreter.editor.desk import Desk
-from interpreter.engine.examine import Examined
+from interpreter.editor.workspace import Desk
+from interpreter.engine.pipeline import Examined
 from interpreter.engine.values import type_text
 from interpreter.language.builtins import FUNCTIONS
-from interpreter.language.expressions import Expressions
-from interpreter.language.misread import STATEMENTS
+from interpreter.language.check_expressions import Expressions
+from interpreter.language.check_steps import MAKERS, resolve_type
 from interpreter.language.model import Model
 from interpreter.language.parse import parse_expression, parse_type
 from interpreter.language.policies import Checked, policies_files, policies_in
 from interpreter.language.scope import Frame
-from interpreter.language.steps import MAKERS, resolve_type
+from interpreter.language.syntax_errors import STATEMENTS
 from interpreter.language.texts import Typed
-from interpreter.language.types import NODE, SEAT, Type, accepts
+from interpreter.language.types import (
+    NEVER,
+    NODE,
+    OWNERS,
+    SEAT,
+    CardType,
+    KindType,
+    NeverType,
+    NothingType,
+    PileType,
+    RecordType,
+    Type,
+    accepts,
+    item_type,
+)
 from interpreter.reading.files import KINDS
 from interpreter.reading.schema import keys_at, values_at
 
@@ -55,7 +69,7 @@ _FILES = {
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """What may stand here. ``kind`` is a word for its sort; ``rank`` puts what fits best first."""
+    """Completion proposal. ``kind`` is a word for its sort; ``rank`` puts what fits best first."""
 
     text: str
     kind: str
@@ -76,7 +90,7 @@ class _Where:
 
 
 def complete(desk: Desk, path: Path, offset: int) -> tuple[list[Proposal], Span]:
-    """What may stand at a place, and the piece that it stands for."""
+    """Return the proposals at a position, and the piece of text that they replace."""
     file = desk.file(path)
     where = _where(file, offset)
     match = _PIECE.search(where.before)
@@ -94,7 +108,7 @@ def complete(desk: Desk, path: Path, offset: int) -> tuple[list[Proposal], Span]
 
 
 def _where(file: SourceFile, offset: int) -> _Where:
-    """Where a place is, by the lines above it."""
+    """Return the path of keys at a position, from the lines above it."""
     number, column = file.position(offset)
     line = file.line(number)
     where = _Where(line[: column - 1], line[column - 1 :])
@@ -189,7 +203,7 @@ class _Completer:
         return path, piece if open_ else text
 
     def _in_list(self) -> bool:
-        """Whether a list in brackets that was opened on a line above goes on here."""
+        """Return whether a list in brackets that was opened on a line above goes on here."""
         return bool(self.where.path) and self.where.path[-1] in ("cites", "answers", *_FILES)
 
     # --- YAML
@@ -236,7 +250,7 @@ class _Completer:
         return [examined.policies, *read]
 
     def _policy_text(self, line: str) -> Iterator[Proposal]:
-        """What stands in lines of a policy alone: alternatives, and the rules and weights of its file."""
+        """Return proposals for lines of a policy: alternatives, and the rules and weights of its file."""
         path = self._in_policies([step for step in self.where.path if not step.isdigit()])
         if path is None or len(path) < 3:
             return
@@ -338,7 +352,7 @@ class _Completer:
         for block in frame.visible:
             for variable in block.values():
                 yield Proposal(variable.name, "local", type_text(model, variable.type), rank=rank(variable.type, 2))
-        if wanted is not None and wanted.form == "kind":
+        if isinstance(wanted, KindType):
             kind = model.kinds.get(wanted.name)
             yield from (Proposal(name, "member", wanted.name, rank=1) for name in (kind.members if kind else ()))
         for group in model.groups.values():
@@ -402,15 +416,15 @@ class _Completer:
 
     def _attributes(self, type_: Type, frame: Expressions) -> Iterator[Proposal]:
         model = self.model
-        if type_.form == "record":
+        if isinstance(type_, RecordType):
             for name, found in model.records.get(type_.name, {}).items():
                 yield Proposal(name, "attribute", type_text(model, found))
         for name, found in frame.attributes(type_.sure).items():
             yield Proposal(name, "attribute", type_text(model, found))
         for key, group in model.groups.items():
-            if group.owner == type_.form and frame.group_key(type_, key.split(".")[-1]) == key:
+            if group.owner == type_.word and frame.group_key(type_, key.split(".")[-1]) == key:
                 yield Proposal(key.split(".")[-1], "attribute", type_text(model, group.type))
-        if type_.form == "pile":
+        if isinstance(type_, PileType):
             yield Proposal("top", "attribute", "card")
 
     def _signature(self, name: str) -> str:
@@ -418,7 +432,9 @@ class _Completer:
         if signature is None:
             return ""
         parameters = ", ".join(f"{each}: {type_text(self.model, type_)}" for each, type_ in signature.parameters)
-        gives = f" -> {type_text(self.model, signature.result)}" if signature.result.form != "nothing" else ""
+        gives = (
+            f" -> {type_text(self.model, signature.result)}" if not isinstance(signature.result, NothingType) else ""
+        )
         return f"({parameters}){gives}"
 
     # --- scope, by tokens
@@ -455,10 +471,10 @@ class _Completer:
                 value = _ROLLED.sub("", match["value"]).split(" as ")[0] if match["value"] else ""
                 type_ = self._named_type(match["type"]) if match["type"] else self._type_of(value, frame)
                 if type_ is not None and match["value"].startswith("pick from "):
-                    type_ = type_.of
+                    type_ = item_type(type_)
                 frame.add(
                     match["let"],
-                    (type_ or Type("never")).sure if line.strip()[:2] in ("if", "el") else type_ or Type("never"),
+                    (type_ or NEVER).sure if line.strip()[:2] in ("if", "el") else type_ or NEVER,
                 )
             elif match["item"] not in ("not", "where", "and", "or") and (items := _items(match["items"])):
                 of = self._items_of(items, frame)
@@ -466,19 +482,20 @@ class _Completer:
                     frame.add(match["item"], of)
 
     def _around(self, frame: Frame, quiet: Expressions) -> None:
-        """What a declaration gives to its texts: values of an event, what is looked for, a lower layer's parameters."""
+        """Return the variables that a declaration gives to its texts: values of an event, binders, a lower layer's
+        parameters."""
         path = [step for step in self.where.path if not step.isdigit()]
         if path[-1:] == ["start"] or path[:1] == ["result"] or "picture" in path:
             frame.add("who", SEAT)
         if path[:1] == ["table"]:
             frame.add("me", SEAT)
         if path[:1] == ["faces"] and len(path) > 1 and path[1] in self.model.card_kinds:
-            frame.add(path[1], Type("card", path[1]))
+            frame.add(path[1], CardType(path[1]))
         known = (
             {"length": ("from", "to", "link"), "takes": ("node",)}.get(path[-1], ()) if path[:1] == ["graph"] else ()
         )
         for name in ("node", "link", "place") if path[:1] == ["picture"] else known:
-            frame.add(name, Type(name) if name in ("link", "place") else NODE)
+            frame.add(name, OWNERS.get(name, NODE))
         if len(path) >= 2 and "rules" in path[:-1]:
             signature = self.model.signatures.get(path[path.index("rules") + 1])
             for name, type_ in signature.parameters if signature else ():
@@ -515,7 +532,7 @@ class _Completer:
 
     def _named_type(self, text: str) -> Type:
         tree, _ = parse_type(Typed(SourceFile("", text)))
-        return resolve_type(self.model, tree, lambda diagnostic: None) if tree is not None else Type("never")
+        return resolve_type(self.model, tree, lambda diagnostic: None) if tree is not None else NEVER
 
     def _type_of(self, text: str, frame: Frame) -> Type | None:
         """The type of an expression, with the locals that are known."""
@@ -524,14 +541,14 @@ class _Completer:
             return None
         expressions = Expressions(self.model, self.model.signatures, frame, lambda diagnostic: None)
         type_ = expressions.value(tree, maybe=True).type
-        return None if type_.form == "never" else type_
+        return None if isinstance(type_, NeverType) else type_
 
     def _items_of(self, text: str, frame: Frame) -> Type | None:
         tree, _ = parse_expression(Typed(SourceFile("", text)))
         if tree is None:
             return None
         of = Expressions(self.model, self.model.signatures, frame, lambda diagnostic: None).items(tree)[1]
-        return None if of.form == "never" else of
+        return None if isinstance(of, NeverType) else of
 
 
 def _shortly(span: Span) -> str:

@@ -12,14 +12,14 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from interpreter.base.source import Span
-from interpreter.editor.answers import Answers, Place
-from interpreter.editor.desk import Desk
-from interpreter.editor.names import CELLS, Meaning, Mention
-from interpreter.engine.explain import WORDS
+from interpreter.editor.navigation import Answers, Place
+from interpreter.editor.symbols import CELLS, Meaning, Mention
+from interpreter.editor.workspace import Desk
+from interpreter.explain.cross_reference import WORDS
 from interpreter.language.builtins import FUNCTIONS
 from interpreter.language.declare import OWN_CELLS, OWN_TYPES, OWN_VALUES
 from interpreter.language.grammar import RESERVED_WORDS
-from interpreter.language.misread import STATEMENTS
+from interpreter.language.syntax_errors import STATEMENTS
 
 __all__ = ["RefusedRename", "renamable", "rename"]
 
@@ -48,7 +48,7 @@ _WHY = {
 
 
 class RefusedRename(Exception):
-    """Why a name cannot be changed here."""
+    """Refused rename, with the reason."""
 
 
 def renamable(answers: Answers, path: Path, offset: int) -> Span:

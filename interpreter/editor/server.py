@@ -20,11 +20,11 @@ from pygls.lsp.server import LanguageServer
 
 from interpreter.base.diagnostics import Diagnostic
 from interpreter.base.source import SourceFile, Span
-from interpreter.editor.answers import Answers, Place, Symbol
 from interpreter.editor.completion import Proposal, complete
-from interpreter.editor.desk import Desk
+from interpreter.editor.navigation import Answers, Place, Symbol
 from interpreter.editor.rename import RefusedRename, renamable, rename
-from interpreter.language.tidy import tidy
+from interpreter.editor.workspace import Desk
+from interpreter.language.file_layout import tidy
 
 __all__ = ["make_server", "offset_at", "position_of"]
 
@@ -326,7 +326,7 @@ def _symbol(symbol: Symbol) -> lsp.DocumentSymbol:
 
 
 def _line_edits(old: str, new: str) -> Iterable[lsp.TextEdit]:
-    """What changes, by whole lines: the cursor stays where nothing does."""
+    """Return edits by whole lines: the cursor stays where nothing changes."""
     from difflib import SequenceMatcher
 
     before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)

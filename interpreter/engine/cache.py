@@ -1,9 +1,9 @@
 """Rulesets that were loaded without error, kept between runs as long as nothing that the load looked at has changed.
 
 An entry is found by what was asked for and by who asks: this source, this Python. It tells first what was looked at
-(:mod:`interpreter.reading.evidence`); only where all that is as it was is the rest read. What a game needs is unpickled
-at once, the files' values and the statements when they are asked for. Where entries lie, and why they can be trusted
-with being unpickled, is told in :mod:`interpreter.base.store`.
+(:mod:`interpreter.reading.dependencies`); only where all that is as it was is the rest read. What a game needs is
+unpickled at once, the files' values and the statements when they are asked for. Where entries lie, and why they can be
+trusted with being unpickled, is told in :mod:`interpreter.base.store`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 from interpreter.base.paths import ruleset_roots, schema_folder
 from interpreter.base.source import SourceFile
 from interpreter.base.store import Store, digest_of, store
-from interpreter.reading.evidence import Evidence, found_again
+from interpreter.reading.dependencies import Evidence, found_again
 
 if TYPE_CHECKING:
     from interpreter.reading.yaml import Mapping
@@ -37,13 +37,14 @@ _WRONG = (pickle.PickleError, AttributeError, EOFError, ImportError, LookupError
 
 
 class Request:
-    """What is asked for, in words that lead to its entry."""
+    """Cache request: words that lead to an entry."""
 
     def __init__(self, kept_in: Store, key: bytes) -> None:
         self.store, self.key = kept_in, key
 
     def kept(self) -> tuple[Any, Late, bytes] | None:
-        """What a game needs, the way to the rest, and a digest of what was looked at; nothing where no entry holds."""
+        """Return what a game needs from the cache, a loader for the rest, and a digest; nothing if no entry is
+        valid."""
         data = self.store.get(self.key)
         if data is None:
             return None
@@ -116,7 +117,7 @@ class Modules:
         self.names = names
 
     def has(self, what: str) -> bool:
-        """Whether an entry is there, be it whole or not."""
+        """Return whether an entry is there, be it whole or not."""
         found = store()
         return found is not None and found.has(self._key(what))
 
@@ -138,7 +139,7 @@ class Modules:
 
 
 class KeptTrees(dict[tuple[str, Any], Any]):
-    """What came of texts that were parsed, kept between runs by the file in which they stand.
+    """Cache of parsed rule texts between runs, by file.
 
     A file's trees are fetched when the first of its texts is asked for. Texts with mistakes are not kept.
     """
@@ -193,7 +194,7 @@ class KeptTrees(dict[tuple[str, Any], Any]):
 
 
 class KeptValues:
-    """What the YAML of files holds in which nothing is wrong, kept between runs by the name and text of a file."""
+    """Cache of YAML values of valid files between runs, by name and text of the file."""
 
     def __init__(self, kept_in: Store) -> None:
         self._store = kept_in

@@ -1,4 +1,4 @@
-"""What of a ruleset cites statements of rulebooks."""
+"""Citations: the parts of a ruleset that cite statements."""
 
 from __future__ import annotations
 

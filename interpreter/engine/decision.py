@@ -8,11 +8,11 @@ from typing import Any, overload
 
 from interpreter.base.frozen import dataclass
 from interpreter.compiler.plain.machine import AskSite, OptionSite
-from interpreter.compiler.wasm.machine import Code, CompiledMachine
+from interpreter.compiler.wasm.compiled_machine import Code, CompiledMachine
 from interpreter.engine.values import Names
 from interpreter.kernel.state import State, Value
 from interpreter.language import core as c
-from interpreter.language.types import Type, has_cards
+from interpreter.language.types import CardType, Type, has_cards
 
 __all__ = ["Code", "Decision", "Named", "Option", "Options"]
 
@@ -73,9 +73,9 @@ class Named:
         return found
 
     def _is_named(self, value: Value, type_: Type) -> bool:
-        """Whether a value has a public name of its own: cards without a key, and copies, share theirs."""
+        """Return whether a value has a public name of its own: cards without a key, and copies, share theirs."""
         model = self.names.model
-        if type_.form == "card":
+        if isinstance(type_, CardType):
             return value is None or model.cards[value].is_named
         return not has_cards(type_, model.records)
 
@@ -115,7 +115,7 @@ class Options(Sequence[Option]):
         return self._found
 
     def gave(self, option: Option) -> bool:
-        """Whether this very object was among those that have been read."""
+        """Return whether this very object was among those that have been read."""
         for each in self._found:  # noqa: SIM110  a generator takes three times as long
             if each is option:
                 return True
@@ -235,7 +235,7 @@ class Decision:
         return found
 
     def gave(self, option: Option) -> bool:
-        """Whether this very object was read among the options."""
+        """Return whether this very object was read among the options."""
         return option is self.offered or (self.listed is not None and self.listed.gave(option))
 
     def __repr__(self) -> str:

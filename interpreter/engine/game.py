@@ -7,12 +7,12 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from interpreter.base.frozen import dataclass
-from interpreter.base.words import counted
-from interpreter.compiler.wasm.machine import CompiledMachine
+from interpreter.base.plurals import counted
+from interpreter.compiler.wasm.compiled_machine import CompiledMachine
 from interpreter.engine.decision import Code, Decision, Named, Option
 from interpreter.engine.refusal import IllegalMove, because_of, refuse
-from interpreter.engine.script import scripted
-from interpreter.engine.show import Spoken
+from interpreter.engine.scripted_outcomes import scripted
+from interpreter.engine.views import Spoken
 from interpreter.kernel.chance import ChanceSource, Scripted, Seeded
 from interpreter.kernel.invariants import broken
 from interpreter.kernel.state import State, Value
@@ -20,8 +20,8 @@ from interpreter.language import core as c
 
 if TYPE_CHECKING:
     from interpreter.engine.ruleset import Ruleset
-    from interpreter.engine.setup import Table
-    from interpreter.engine.show import Line
+    from interpreter.engine.table import Table
+    from interpreter.engine.views import Line
 
 __all__ = ["Game", "Result", "places_of"]
 
@@ -43,7 +43,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class _Begun:
-    """What a game and all of its copies have in common: one object, since a search makes more copies than choices."""
+    """Shared data of a game and its copies: one object, since searches make many copies."""
 
     ruleset: Ruleset
     table: Table
@@ -102,7 +102,7 @@ class Game:
 
     @property
     def origin(self) -> dict[str, Any]:
-        """What it was begun with, beside settings: players, seed, and outcomes of chance that were given."""
+        """Return how the game began, beside settings: players, seed and scripted outcomes of chance."""
         return self._begun.origin
 
     def __repr__(self) -> str:
@@ -222,7 +222,7 @@ class Game:
         return [decision, *(_turned(decision, seat) for seat in _waiting(decision) if seat != decision.actor)]
 
     def decision_of(self, seat: int) -> Decision | None:
-        """What a seat is asked now, if anything."""
+        """Return the decision of a seat, if it has one."""
         return next((decision for decision in self.decisions if decision.actor == seat), None)
 
     @contextmanager
@@ -245,7 +245,7 @@ class Game:
                 self.decision, state.frame = first, first.frame
 
     def accepts(self, choice: Option | Mapping[str, Any], by: int | None = None) -> bool:
-        """Whether a choice is legal now, of the seat that decides or ``by`` another one that may."""
+        """Return whether a choice is legal now, of the seat that decides or ``by`` another one that may."""
         try:
             with self._turned_to(by):
                 self._legal(choice)
@@ -279,7 +279,7 @@ class Game:
         self._stand(asked)
 
     def _is_sure(self, option: Option) -> bool:
-        """Whether an option that the game made itself is legal now: the short way."""
+        """Return whether an option that the game made itself is legal now: the short way."""
         decision = self.decision
         if decision is None or option.site is None:
             return False
@@ -310,7 +310,7 @@ class Game:
 
     @property
     def last_choice(self) -> Option | None:
-        """What was chosen last, if anything was."""
+        """Return the last choice, if there is one."""
         if self._made is None:
             return None
         _, _, index, code = self._made
@@ -409,7 +409,7 @@ class Game:
         return self.state.digest()
 
     def check(self) -> list[str]:
-        """What is wrong with the state: nothing, as long as tokens, cards and pieces change place by moves alone."""
+        """Check the invariants of the state; no fault as long as things change place by moves alone."""
         return broken(self.table.census, self.state)
 
     # --- what may be seen
@@ -417,14 +417,15 @@ class Game:
     def view(self, player: int | None = None) -> dict[str, Any]:
         """The state by public names, as the player may see it (without a player: all of it). ``ValueError`` where there
         is no such seat."""
-        from interpreter.engine.show import view_of
+        from interpreter.engine.views import view_of
 
         self._check_seat(player)
         return view_of(self, player)
 
     def log(self, player: int | None = None, language: str = "en") -> list[Line]:
-        """What happened, as lines that the player may read, since this object was made. ``ValueError`` as of a view."""
-        from interpreter.engine.show import lines_of
+        """Return the events as lines that the player may read, since this object was made. ``ValueError`` as of a
+        view."""
+        from interpreter.engine.views import lines_of
 
         self._check_seat(player)
         return lines_of(self, player, language)
@@ -435,7 +436,7 @@ class Game:
         Raises :class:`RulesetError` where the text is wrong, :class:`RuleFailure` where it has no value, and
         ``ValueError`` where it looks at what the player may not see.
         """
-        from interpreter.engine.typed import value_of
+        from interpreter.engine.queries import value_of
 
         self._check_seat(player)
         value, type_ = value_of(self, text, player)
@@ -454,7 +455,7 @@ class Game:
 
     def to_json(self) -> str:
         """The whole game as text: where it comes from, its choices, its state."""
-        from interpreter.engine.saved import text_of
+        from interpreter.engine.saves import text_of
 
         return text_of(self)
 
@@ -466,7 +467,7 @@ class Game:
         ruleset has changed since, so that a choice no longer fits; then the first one is named, with the rule and its
         reason.
         """
-        from interpreter.engine.saved import game_of
+        from interpreter.engine.saves import game_of
 
         return game_of(ruleset, text)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from interpreter.compiler.plain.builtins import dealt_lengths
+from interpreter.compiler.plain.builtin_functions import dealt_lengths
 from interpreter.kernel.graphs import Graph
+from interpreter.language.directed_links import ways_of
 from interpreter.language.model import GraphDecl
-from interpreter.language.ways import ways_of
 
 if TYPE_CHECKING:
     from interpreter.engine.game import Game

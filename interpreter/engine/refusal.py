@@ -1,21 +1,22 @@
-"""Why a choice is not legal: each condition that fails, with the rule and the statements that say so."""
+"""Refusals: each condition that makes a choice illegal, with its rule and statements."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from interpreter.base.frames import frame
 from interpreter.base.frozen import dataclass
+from interpreter.base.messages import frame
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
 from interpreter.compiler.constants import Env, RuleFailure
 from interpreter.compiler.plain.machine import AskSite, OptionSite
-from interpreter.engine.because import Because, text_of
-from interpreter.engine.show import Spoken
+from interpreter.engine.failing_values import Because, text_of
 from interpreter.engine.values import Names
+from interpreter.engine.views import Spoken
 from interpreter.kernel.state import Value
 from interpreter.language import core as c
+from interpreter.language.types import CardType, IntType
 
 if TYPE_CHECKING:
     from interpreter.engine.decision import Option
@@ -93,7 +94,7 @@ def _offered_cards(game: Game, option: OptionSite, env: list[Value], values: tup
     """Cards without a key are all called by their kind, and copies by one key: the first that are offered are meant."""
     cards, choices = game.ruleset.model.cards, option.core.choices
     pairs = zip(choices, values, strict=True)
-    keyless = [c.type.form == "card" and v is not None and not cards[v].is_named for c, v in pairs]
+    keyless = [isinstance(c.type, CardType) and v is not None and not cards[v].is_named for c, v in pairs]
     if not any(keyless):
         return values
 
@@ -163,13 +164,13 @@ def _first_failing(
 
 
 def domain_text(names: Names, found: Any, choice: c.Choice) -> str:
-    """What may be chosen, in words; of many things the first."""
+    """Describe the allowed values; of many, the first ones."""
     if isinstance(found, range):
         ends = {"low": found.start, "high": found.stop - 1}
         return names.frame("refused.range", **ends) if len(found) else names.frame("refused.no_number")
     listed = list(found)
     shown = [names.text(item, choice.type) for item in listed[:_MOST]]
-    if len(listed) > _MOST and choice.type.form == "int" and listed == list(range(listed[0], listed[-1] + 1)):
+    if len(listed) > _MOST and isinstance(choice.type, IntType) and listed == list(range(listed[0], listed[-1] + 1)):
         return names.frame("refused.range", low=listed[0], high=listed[-1])
     more = ", …" if len(listed) > _MOST else ""
     if not shown:
@@ -228,7 +229,7 @@ def refuse(names: Spoken, verdict: str, values: tuple[Value, ...], because: Beca
 
 
 def _below(names: Spoken, node: c.Expression, env: list[Value]) -> list[Reason]:
-    """What another verdict says, where a condition is nothing but a call of it."""
+    """Return the reasons of another verdict if a condition only calls it."""
     if not isinstance(node, c.CallBase | c.CallRule):
         return []
     game = names.game

@@ -14,22 +14,22 @@ from interpreter.base.cycles import no_search
 from interpreter.base.diagnostics import Diagnostic, RulesetError
 from interpreter.base.suggest import did_you_mean
 from interpreter.engine.cache import Late, Modules, kept_trees, request_for
-from interpreter.engine.setup import Table, default_settings, set_table
+from interpreter.engine.table import Table, default_settings, set_table
 from interpreter.engine.values import Names
 from interpreter.kernel.chance import ChanceSource
 from interpreter.kernel.state import Value
 from interpreter.language.model import Model
-from interpreter.language.types import Type
-from interpreter.reading.evidence import noted
+from interpreter.language.types import BoolType, CollectionType, IntType, Type
+from interpreter.reading.dependencies import noted
 from interpreter.reading.players import PlayerRange
 
 if TYPE_CHECKING:  # what reads and checks is imported where it is called: a ruleset from the cache needs none of it
     from interpreter.compiler.lower import Program
     from interpreter.compiler.secrecy import Secrecy
     from interpreter.engine.game import Game
-    from interpreter.reading.citations import Statement
     from interpreter.reading.compose import Composition
     from interpreter.reading.files import Document, Shelf
+    from interpreter.reading.statements import Statement
 
 __all__ = ["Ruleset", "find", "load", "load_document"]
 
@@ -65,7 +65,7 @@ class Ruleset:
         return self.composition.players
 
     def parts(self) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-        """What is kept of it: what a game needs, and what is read when it is asked for."""
+        """Return the parts to store: what a game needs, and what is loaded on demand."""
         return tuple(getattr(self, name) for name in _NOW), tuple(getattr(self, name) for name in _LATE)
 
     @classmethod
@@ -96,7 +96,7 @@ class Ruleset:
 
     @cached_property
     def secrecy(self) -> Secrecy:
-        """Which locals of procedures not everybody may know."""
+        """Return the locals of procedures that are secret from some seats."""
         from interpreter.compiler.secrecy import Secrecy
 
         return Secrecy(self.program)
@@ -104,7 +104,7 @@ class Ruleset:
     @cached_property
     def counted(self) -> frozenset[str]:
         """The hidden pools that everybody can count along."""
-        from interpreter.compiler.counted import counted
+        from interpreter.compiler.inferable_pools import counted
 
         return counted(self.program)
 
@@ -245,11 +245,11 @@ class Ruleset:
         if setting is None:
             known_names = [*self.model.settings, *self.model.interpretations]
             raise ValueError(f"`{self.id}` has no setting `{name}`{did_you_mean(name, known_names)}")
-        if isinstance(public, str | int) and setting.type.of is not None:
+        if isinstance(public, str | int) and isinstance(setting.type, CollectionType):
             public = _items(str(public), setting.type.of)
-        if isinstance(public, str) and setting.type.form == "int" and public.lstrip("-").isdigit():
+        if isinstance(public, str) and isinstance(setting.type, IntType) and public.lstrip("-").isdigit():
             public = int(public)
-        if isinstance(public, str) and setting.type.form == "bool" and public in ("yes", "no"):
+        if isinstance(public, str) and isinstance(setting.type, BoolType) and public in ("yes", "no"):
             public = public == "yes"
         try:
             value = self.names.value(public, setting.type)
@@ -277,13 +277,13 @@ def _whole(what: str, number: SupportsIndex) -> int:
 def _items(text: str, of: Type) -> list[Any]:
     """A list that is written as one text: items with commas between them; single digits need none. Of a list of lists
     the inner ones have a minus between their items, and a number alone means so many empty ones."""
-    if of.of is not None:
+    if isinstance(of, CollectionType):
         if text.isdigit():
             return [[]] * min(int(text), 1_000)
         return [_items(part.replace("-", ","), of.of) for part in text.split(",")]
-    digits = of.form == "int" and text.isdigit()
+    digits = isinstance(of, IntType) and text.isdigit()
     parts = [part.strip() for part in (text if digits else text.split(",")) if part.strip()]
-    return [int(part) if of.form == "int" and part.lstrip("-").isdigit() else part for part in parts]
+    return [int(part) if isinstance(of, IntType) and part.lstrip("-").isdigit() else part for part in parts]
 
 
 def load(name: str | Path, overlays: Iterable[str] = (), shelf: Shelf | None = None) -> Ruleset:
@@ -331,7 +331,7 @@ def load_document(
 ) -> Ruleset:
     """The ruleset of a document, which need not stand in a file as it is. Raises :class:`RulesetError`."""
     from interpreter.compiler.lower import lower
-    from interpreter.engine.examine import examine
+    from interpreter.engine.pipeline import examine
     from interpreter.reading.files import with_files
 
     if document.kind != "ruleset":
@@ -380,7 +380,7 @@ def find(
 
 
 def _is_path(name: str | Path) -> bool:
-    """Whether a path is meant, not an id."""
+    """Return whether a path is meant, not an id."""
     from interpreter.reading.files import names_a_file
 
     text = str(name)
@@ -388,7 +388,7 @@ def _is_path(name: str | Path) -> bool:
 
 
 def _nowhere(id: str, shelf: Shelf, diagnostic: Diagnostic) -> Diagnostic:
-    """What is said of an id that is nowhere, with all that was looked through."""
+    """Return the diagnostic for an unknown id, with all places that were searched."""
     from interpreter.base.paths import sources
     from interpreter.base.suggest import did_you_mean_id
     from interpreter.reading.files import nearby_ids

@@ -1,4 +1,4 @@
-"""What a player may not see of a game: in its place stands a veil, and whoever looks behind one learns nothing."""
+"""Masking of hidden information: a veil replaces what a player may not see."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from interpreter.compiler.secrecy import is_visible
 from interpreter.kernel.state import State, Value
 from interpreter.language import core as c
 from interpreter.language.model import Group, Model
-from interpreter.language.types import Type, has_cards
+from interpreter.language.types import CardHolderType, CollectionType, HolderType, PilesType, Type, ZoneType, has_cards
 from interpreter.language.walk import descendants, rewritten
 
 if TYPE_CHECKING:
@@ -68,18 +68,18 @@ for _name in _LOOKS:
     setattr(Veil, f"__{_name}__", _look)
 
 
-COUNTED = ("zone", "piles", "list", "set")
+COUNTED = CardHolderType | CollectionType
 """Of these it is told how many they hold."""
 
 
 def may_see(seats: tuple[int, ...] | None, player: int | None) -> bool:
-    """Whether a player is among the seats that may see something; nobody in particular sees all."""
+    """Return whether a player is among the seats that may see something; nobody in particular sees all."""
     return seats is None or player is None or player in seats
 
 
 @dataclass(frozen=True, slots=True)
 class _Sight:
-    """What is the same in every game of a table, of what a player may not see."""
+    """Visibility data shared by all games of a table."""
 
     hidden: tuple[tuple[int, bool], ...]
     """Cells that are hidden always, and whether it is told how many they hold."""
@@ -107,7 +107,7 @@ def _sight_of(game: Game, player: int) -> _Sight:
         first = layout.base[name]
         cells = range(first, first + layout.count(name))
         unseen = [cell for cell in cells if not may_see(seen.get(cell), player)]
-        hidden += [(cell, group.type.form in COUNTED) for cell in unseen]
+        hidden += [(cell, isinstance(group.type, COUNTED)) for cell in unseen]
         if group.owner == "card" and not unseen:
             carried.append(first)
         elif group.owner != "card" and has_cards(group.type, model.records):
@@ -151,7 +151,7 @@ def backs_of(game: Game, group: Group, held: Value) -> list[Value]:
     """The open backs of the uppermost cards that a zone or its piles hold."""
     assert group.top_shows is not None
     back = game.machine.expressions.closure(group.top_shows)
-    return [back(game.state, [pile[0]]) for pile in (held if group.type.form == "piles" else (held,)) if pile]
+    return [back(game.state, [pile[0]]) for pile in (held if isinstance(group.type, PilesType) else (held,)) if pile]
 
 
 def _open_backs(game: Game) -> list[list[Value]]:
@@ -164,8 +164,8 @@ def _open_backs(game: Game) -> list[list[Value]]:
 
 
 def look_alike(game: Game, other: Game, player: int) -> bool:
-    """Whether two games at one table differ only where the player may not look, so that no expression which is worked
-    out over what the player sees can differ."""
+    """Return whether two games at one table differ only where the player may not look, so that no expression which is
+    worked out over what the player sees can differ."""
     differing = game.state.difference(other.state)
     if not differing:
         return True
@@ -193,7 +193,7 @@ def compiled(game: Game, tree: c.Expression, player: int | None) -> Evaluate:
             case c.CallRule(rule, (c.Builtin("first", (c.Read(c.Cell(name, None)),)),)):
                 group, held = model.groups[name], game.state.cells[game.machine.constants.layout.base[name]]
                 shows = group.top_shows
-                if isinstance(shows, c.CallRule) and shows.rule == rule and group.type.form == "zone" and held:
+                if isinstance(shows, c.CallRule) and shows.rule == rule and isinstance(group.type, ZoneType) and held:
                     value = expressions.compile(shows)(game.state, [held[0]])
                     return c.Const(value, type=node.type, span=node.span)
             case _:
@@ -204,7 +204,7 @@ def compiled(game: Game, tree: c.Expression, player: int | None) -> Evaluate:
 
 
 def _asks_for_backs(model: Model, tree: c.Expression) -> bool:
-    """Whether the rule of an open back is asked about a card."""
+    """Return whether the rule of an open back is asked about a card."""
     backs = {group.top_shows.rule for group in model.groups.values() if isinstance(group.top_shows, c.CallRule)}
     return bool(backs) and any(isinstance(node, c.CallRule) and node.rule in backs for node in descendants(tree))
 
@@ -254,13 +254,13 @@ def under_way(game: Game, player: int | None) -> list[tuple[str, list[Held]]]:
             for local, name in enumerate(layer.local_names)
             if name and local in labels and local != into
         ]
-        found.append((layer.spoken, [each for each in held if not each.type.is_holder]))
+        found.append((layer.spoken, [each for each in held if not isinstance(each.type, HolderType)]))
     return found[::-1]
 
 
 def reads_secrets(game: Game, player: int) -> bool:
-    """Whether a procedure under way has a local that it can still read and that the player may not know. Choices that
-    wait until all have chosen are left out."""
+    """Return whether a procedure under way has a local that it can still read and that the player may not know. Choices
+    that wait until all have chosen are left out."""
     secrecy, asked = game.ruleset.secrecy, game.decision
     waiting = frozenset(asked.site.ask.kept) if asked is not None else frozenset()
     for number, (index, env, into) in enumerate(_frames(game)):

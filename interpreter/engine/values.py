@@ -5,11 +5,30 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from interpreter.base.frames import frame
+from interpreter.base.messages import frame
 from interpreter.kernel.state import Value
+from interpreter.language.directed_links import ways_of
 from interpreter.language.model import Model
-from interpreter.language.types import Type
-from interpreter.language.ways import ways_of
+from interpreter.language.types import (
+    NODE,
+    BagType,
+    BoolType,
+    CardType,
+    CollectionType,
+    IntType,
+    KindType,
+    LinkType,
+    NodeType,
+    PieceType,
+    PilesType,
+    PileType,
+    PlaceType,
+    RecordType,
+    RoomType,
+    SeatType,
+    SetType,
+    Type,
+)
 
 __all__ = ["Names", "type_text"]
 
@@ -56,35 +75,35 @@ class Names:
         """A value as others name it."""
         if value is None:
             return None
-        match type_.form:
-            case "kind":
+        match type_:
+            case KindType():
                 return self.members(type_.name)[value]
-            case "card":
+            case CardType():
                 return self.card(value)
-            case "node":
+            case NodeType():
                 return self._nodes[value]
-            case "bag":
+            case BagType():
                 return {name: n for name, n in zip(self.members(type_.name), value, strict=True) if n}
-            case "list" | "set" if type_.of is not None:
+            case CollectionType():
                 return [self.public(item, type_.of) for item in value]
-            case "pile":
+            case PileType():
                 return [self.card(card) for card in value]
-            case "piles":
+            case PilesType():
                 return [[self.card(card) for card in pile] for pile in value]
-            case "record":
+            case RecordType():
                 fields = self.model.records[type_.name]
                 return {n: self.public(v, t) for (n, t), v in zip(fields.items(), value, strict=True)}
-            case "piece":
+            case PieceType():
                 count = len(self.model.pieces)
                 return {"piece": self.model.pieces[value % count], "owner": value // count}
-            case "place" if self.model.graph is not None:
+            case PlaceType() if self.model.graph is not None:
                 row = self.model.graph.places[value]
                 return {self.model.graph.node: self._nodes[row.node], "place": row.number}
-            case "link" if self.model.graph is not None:
+            case LinkType() if self.model.graph is not None:
                 link = self.model.graph.links[value % len(self.model.graph.links)]
                 ends = (link.a, link.b) if value < len(self.model.graph.links) else (link.b, link.a)
                 return {"from": self._nodes[ends[0]], "to": self._nodes[ends[1]]}
-            case "room" if type_.of is not None:
+            case RoomType():
                 kinds = [self.public(kind, type_.of) for kind in value[0]]
                 return {"kinds": kinds, "capacity": value[1]}
             case _:
@@ -94,36 +113,36 @@ class Names:
         """A value as a reader of a log sees it."""
         if value is None:
             return self.word("none") or "none"
-        match type_.form:
-            case "bool":
+        match type_:
+            case BoolType():
                 return self.word(own := "yes" if value else "no") or own
-            case "seat":
+            case SeatType():
                 role = self._seats.get(value)
                 said = self.word("seat", value) if role is None else self.word(f"role.{role}")
                 return said or (role.replace("_", " ") if role else self.frame("player", n=value + 1))
-            case "bag":
-                kind = Type("kind", type_.name)
+            case BagType():
+                kind = KindType(type_.name)
                 parts = [f"{n} {self.text(member, kind)}" for member, n in enumerate(value) if n]
                 return ", ".join(parts) or self.word("nothing") or "nothing"
-            case "list" | "set" if type_.of is not None:
-                between = " – " if type_.of.form == "node" else ", "
+            case CollectionType():
+                between = " – " if isinstance(type_.of, NodeType) else ", "
                 return between.join(self.text(item, type_.of) for item in value) or self._empty()
-            case "card":
+            case CardType():
                 kind_of = self.model.cards[value].kind
                 return self.word(f"card.{kind_of}", value) or str(self.card(value)).replace("_", " ")
-            case "kind":
+            case KindType():
                 member = self.members(type_.name)[value]
                 return self.word(f"{type_.name}.{member}") or member.replace("_", " ")
-            case "node":
+            case NodeType():
                 return self._nodes[value]
-            case "pile":
-                return ", ".join(self.text(card, Type("card")) for card in value)
-            case "record":
+            case PileType():
+                return ", ".join(self.text(card, CardType()) for card in value)
+            case RecordType():
                 fields = self.model.records[type_.name]
                 return ", ".join(f"{n} {self.text(v, t)}" for (n, t), v in zip(fields.items(), value, strict=True))
-            case "place" | "piece":
+            case PlaceType() | PieceType():
                 return " ".join(str(part) for part in self.public(value, type_).values())
-            case "link":
+            case LinkType():
                 return " – ".join(self.public(value, type_).values())
             case _:
                 return str(value)
@@ -137,7 +156,7 @@ class Names:
         return frame(self.language, name, **values)
 
     def word(self, name: str, *values: Value) -> str:
-        """What the ruleset says of something by its name; nothing where it says nothing of it."""
+        """Return the ruleset's word for a name; nothing if it has none."""
         phrase = self.model.says.get(name, {}).get("en")
         return "".join(map(str, phrase.parts)) if phrase and all(isinstance(p, str) for p in phrase.parts) else ""
 
@@ -147,49 +166,49 @@ class Names:
             if type_.optional:
                 return None
             raise ValueError(f"got nothing, want {type_text(self.model, type_)}")
-        match type_.form:
-            case "int":
+        match type_:
+            case IntType():
                 if isinstance(public, bool) or not isinstance(public, int):
                     raise ValueError(f"got {public!r}, want a whole number")
                 return public
-            case "bool":
+            case BoolType():
                 if not isinstance(public, bool):
                     raise ValueError(f"got {public!r}, want true or false")
                 return public
-            case "kind":
+            case KindType():
                 return self._one_of(public, self.members(type_.name), type_)
-            case "card":
+            case CardType():
                 return self._card(public, type_)
-            case "node":
+            case NodeType():
                 return self._one_of(public, self._nodes, type_)
-            case "seat":
+            case SeatType():
                 if isinstance(public, bool) or not isinstance(public, int):
                     raise ValueError(f"got {public!r}, want the number of a seat, from 0")
                 return public
-            case "bag":
+            case BagType():
                 return self._bag(public, type_)
-            case "list" | "set" if type_.of is not None:
+            case CollectionType():
                 if not isinstance(public, list | tuple):
                     raise ValueError(f"got {public!r}, want a list")
                 items = [self.value(item, type_.of) for item in public]
-                return tuple(sorted(set(items))) if type_.form == "set" else tuple(items)
-            case "record" if isinstance(public, dict):
+                return tuple(sorted(set(items))) if isinstance(type_, SetType) else tuple(items)
+            case RecordType() if isinstance(public, dict):
                 fields = self.model.records[type_.name]
                 return tuple(self.value(public.get(name), each) for name, each in fields.items())
-            case "place" if isinstance(public, dict) and self.model.graph is not None:
-                node = self._one_of(public.get(self.model.graph.node), self._nodes, Type("node"))
+            case PlaceType() if isinstance(public, dict) and self.model.graph is not None:
+                node = self._one_of(public.get(self.model.graph.node), self._nodes, NODE)
                 for index, row in enumerate(self.model.graph.places):
                     if row.node == node and row.number == public.get("place"):
                         return index
                 raise ValueError(f"there is no place {public!r}")
-            case "link" if isinstance(public, dict) and self.model.graph is not None:
-                ends = tuple(self._one_of(public.get(end), self._nodes, Type("node")) for end in ("from", "to"))
+            case LinkType() if isinstance(public, dict) and self.model.graph is not None:
+                ends = tuple(self._one_of(public.get(end), self._nodes, NODE) for end in ("from", "to"))
                 for way in ways_of(self.model.graph):
                     if (way.start, way.end) == ends:
                         return way.value
                 raise ValueError(f"there is no link {public!r}")
-            case "pile" if isinstance(public, list | tuple):
-                return tuple(self._card(card, Type("card", type_.name)) for card in public)
+            case PileType() if isinstance(public, list | tuple):
+                return tuple(self._card(card, CardType(type_.name)) for card in public)
             case _:
                 raise ValueError(f"got {public!r}, want {type_text(self.model, type_)}")
 
@@ -203,14 +222,14 @@ class Names:
         wanted = type_text(self.model, type_)
         raise ValueError(f"got {public!r}, want {'an' if wanted[0] in 'aeiou' else 'a'} {wanted}{known}")
 
-    def _card(self, public: Any, type_: Type) -> int:
+    def _card(self, public: Any, type_: CardType) -> int:
         found = self._cards.get(public, []) if isinstance(public, int | str) and not isinstance(public, bool) else []
         fitting = [card for card in found if type_.name in ("", self.model.cards[card].kind)]
         if not fitting:
             raise ValueError(f"got {public!r}, want a {type_.sure}")
         return fitting[0]
 
-    def _bag(self, public: Any, type_: Type) -> Value:
+    def _bag(self, public: Any, type_: BagType) -> Value:
         members = self.members(type_.name)
         if not isinstance(public, dict):
             raise ValueError(f"got {public!r}, want numbers by kind")

@@ -37,12 +37,12 @@ def subtract(a: Bag, b: Bag) -> Bag:
 
 
 def total(bag: Bag) -> int:
-    """How many tokens there are of all kinds."""
+    """Return the total number of tokens of all kinds."""
     return sum(bag)
 
 
 def at_least(a: Bag, b: Bag) -> bool:
-    """Whether ``a`` holds every token of ``b``. Errors as in ``add``."""
+    """Return whether ``a`` holds every token of ``b``. Errors as in ``add``."""
     return all([x >= y for x, y in zip(a, b, strict=True)])  # noqa: C419 a list looks at every pair, and is faster
 
 
@@ -65,7 +65,7 @@ def overflow(bag: Bag, rooms: Rooms) -> int:
 
 
 def space(bag: Bag, rooms: Rooms, kind: int) -> int:
-    """How many more tokens of the kind fit beside the bag; 0 where the bag itself does not fit.
+    """Return how many more tokens of a kind fit beside the bag; 0 if the bag itself does not fit.
 
     It is the least room that is left to any set of kinds which includes this one (see ``overflow``).
     """

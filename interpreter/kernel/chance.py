@@ -1,4 +1,4 @@
-"""Where random outcomes come from: our own integer mixing, or a script of outcomes.
+"""Sources of random outcomes: our own integer mixing, or a script of outcomes.
 
 In goes the name of a use of chance, how often that name was used before in this game (its counter), and what there is
 to shuffle or to draw from; out comes the outcome. Sources hold no position in a stream: the counters belong to the
@@ -132,7 +132,7 @@ class Draws:
 
     @property
     def used(self) -> int:
-        """How many numbers were drawn."""
+        """Return the number of numbers drawn."""
         return self._end - len(self.ahead)
 
     def ready(self) -> None:
@@ -303,7 +303,7 @@ class Scripted:
 
 
 def _is_sequence(value: object) -> TypeGuard[Sequence[int]]:
-    """Whether it is a sequence other than a text; what its elements are is looked at by the caller."""
+    """Return whether it is a sequence other than a text; what its elements are is looked at by the caller."""
     return isinstance(value, Sequence) and not isinstance(value, str | bytes)
 
 

@@ -55,7 +55,7 @@ class Refused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ZoneShape:
-    """How a zone keeps its cards. ``rank`` gives the key of a card where the order is by a rule."""
+    """Order and visibility of the cards of a zone. ``rank`` gives the key of a card where the order is by a rule."""
 
     name: str
     order: str
@@ -114,7 +114,7 @@ class Effects:
         self._change(state, changes)
 
     def _change(self, state: State, changes: Sequence[tuple[int, Value]]) -> None:
-        """What a record says that changes."""
+        """Return the change that a record describes."""
         state.forget()
         for cell, value in changes:
             state.cells[cell] = value
@@ -167,7 +167,7 @@ class Effects:
         return True
 
     def _without(self, state: State, cards: Sequence[int], zone: int) -> dict[int, tuple[Any, ...]]:
-        """What is left where these cards lie, and in the zone that they go to; a pile without a card is gone."""
+        """Return the zones without these cards; an empty pile disappears."""
         cells = state.cells
         gone = frozenset(cards)
         held: dict[int, tuple[Any, ...]] = {}
@@ -208,7 +208,7 @@ class Effects:
             self._put_at_once(state, site, *changes)
 
     def _with_card(self, state: State, card: int, zone: int, held: tuple[int, ...], where: str) -> tuple[int, ...]:
-        """What a zone holds that gets one more card."""
+        """Return the content of a zone with one more card."""
         shape = self.zones[zone]
         if shape.order == "kept":
             return (card, *held) if where == "top" else (*held, card)
@@ -365,7 +365,7 @@ def changes(record: tuple[Any, ...]) -> Iterator[tuple[int, Value]]:
 
 
 def has_ended(record: Sequence[Any]) -> bool:
-    """Whether a record tells of something that ends. What changes by it changes afterwards."""
+    """Return whether a record tells of something that ends. What changes by it changes afterwards."""
     return bool(record[0] == MARK and record[2].startswith("end of "))
 
 

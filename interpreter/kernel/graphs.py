@@ -28,7 +28,7 @@ _Tree = tuple[int, int, tuple[Any, ...]]
 
 
 class _Within:
-    """What is known of ways that use some of the nodes, for some lengths.
+    """Cached paths that use a subset of the nodes, for some lengths.
 
     Distances with one start more need only what is nearer to that start. Nodes that a rule chooses anew for each
     question are asked about once, and so are starts where each game has lengths of its own: only the second question
@@ -65,7 +65,7 @@ class _Goal:
 
 
 class _Memory:
-    """What is known for the lengths of the last call.
+    """Cached paths for the lengths of the last call.
 
     Lengths are recognised by identity. To compare or to hash them would pass over all links at each call, which costs
     as much as part of the search that it saves; games have a few tables of lengths, made once. That an object is the
@@ -263,8 +263,8 @@ class Graph:
         return tuple(nodes)
 
     def connected(self, nodes: Iterable[int]) -> bool:
-        """Whether the nodes hang together by links among themselves, whichever way these lead; no node and a single one
-        do."""
+        """Return whether the nodes hang together by links among themselves, whichever way these lead; no node and a
+        single one do."""
         return len(self.components(nodes)) <= 1
 
     def components(self, nodes: Iterable[int]) -> tuple[tuple[int, ...], ...]:

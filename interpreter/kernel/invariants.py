@@ -1,4 +1,4 @@
-"""What holds in every state: nothing is lost or made, nothing lies in two places, nothing holds what it cannot.
+"""Invariants of every state: totals are constant, nothing is in two places, every holder has valid content.
 
 What comes in is a :class:`Census`, taken when a table is set, and a state; what goes out is a line in words for each
 thing that is wrong. How games are declared and what cells mean beyond that is left to others.
@@ -26,7 +26,8 @@ class Holdings:
 
 @dataclass(frozen=True)
 class Census:
-    """What there is at a table. ``zones`` are the cells that hold cards, ``piled`` those of them that hold piles.
+    """Census of a table: everything that exists. ``zones`` are the cells that hold cards, ``piled`` those of them that
+    hold piles.
 
     ``stocks`` has, for each kind of piece, the cells that hold some and how many pieces there are in all.
     """

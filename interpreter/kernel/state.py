@@ -20,7 +20,8 @@ Value = Any
 
 @dataclass(frozen=True)
 class Layout:
-    """Which cells a state has. ``groups`` are name and number of owners, in order."""
+    """Layout of a state: name and number of owners of each group of cells, in order. ``groups`` are name and number of
+    owners, in order."""
 
     groups: tuple[tuple[str, int], ...]
     base: dict[str, int] = field(init=False, repr=False)
@@ -51,7 +52,7 @@ _new = object.__new__
 
 
 class Home(Protocol):
-    """Where a state lives that is not a list of cells now."""
+    """Home of a state that is not a list of cells at the moment."""
 
     @property
     def records(self) -> int:
@@ -88,7 +89,7 @@ class State:
         self.home: Home | None = None
 
     def __getattr__(self, name: str) -> Any:
-        """What a state lacks that lives elsewhere."""
+        """Load the attributes of a state that lives elsewhere."""
         home = self.home if name in ("cells", "frame", "log") else None
         if home is None:
             raise AttributeError(name)

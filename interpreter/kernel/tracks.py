@@ -40,7 +40,7 @@ class Track:
         object.__setattr__(self, "_sums", tuple(tuple(accumulate(row, initial=0)) for row in prices))
 
     def capacity(self, kind: int) -> int:
-        """How many tokens of the kind the track takes in all."""
+        """Return the capacity of the track for a kind."""
         return len(self._prices[kind])
 
     def capacities(self) -> tuple[int, ...]:
@@ -48,7 +48,7 @@ class Track:
         return tuple(map(len, self._prices))
 
     def room(self, kind: int, count: int) -> int:
-        """How many more tokens of the kind the track takes: its free positions, which are the cheapest ones."""
+        """Return the number of free spaces for a kind."""
         capacity = len(self._prices[kind])
         if not 0 <= count <= capacity:
             raise ValueError(f"got {count} tokens on a track, want 0 to {capacity}")
@@ -59,7 +59,7 @@ class Track:
         return self._prices[kind]
 
     def price(self, kind: int, count: int, number: int) -> int:
-        """What the cheapest ``number`` tokens cost together; ``ValueError`` where it is negative or above ``count``."""
+        """Return the price of the cheapest ``number`` tokens; ``ValueError`` if it is negative or above ``count``."""
         free = self.room(kind, count)
         if not 0 <= number <= count:
             raise ValueError(f"got {number} tokens to take, want 0 to {count}")
@@ -67,7 +67,7 @@ class Track:
         return sums[free + number] - sums[free]
 
     def price_of(self, present: tuple[int, ...], wanted: tuple[int, ...]) -> int:
-        """What the wanted tokens cost together, the cheapest of each kind; both are bags over the kind of the track.
+        """Return the price of tokens, the cheapest of each kind; both are bags over the kind of the track.
 
         ``ValueError`` where more is wanted than is present, or a bag has another number of members.
         """

@@ -1,7 +1,8 @@
 """The registry of built-in functions: a row for each, which the checker and both machines ask.
 
-The plain form has a function for each row in :mod:`interpreter.compiler.plain.builtins`. In a module it is a function
-of the runtime with that name, or one of :mod:`interpreter.compiler.build.builtins` builds it of other ops.
+The plain form has a function for each row in :mod:`interpreter.compiler.plain.builtin_functions`. In a module it is a
+function of the runtime with that name, or one of :mod:`interpreter.compiler.build.builtin_calls` builds it of other
+ops.
 """
 
 from __future__ import annotations
@@ -11,10 +12,31 @@ from typing import TYPE_CHECKING
 from interpreter.base.frozen import dataclass
 from interpreter.language import core as c
 from interpreter.language import nodes as n
-from interpreter.language.types import BOOL, INT, NEVER, NODE, SEAT, Type, bag_of, list_of
+from interpreter.language.types import (
+    BOOL,
+    INT,
+    LINK,
+    NEVER,
+    NODE,
+    SEAT,
+    AnyType,
+    BagType,
+    CardType,
+    CollectionType,
+    HolderType,
+    IntType,
+    KindType,
+    ListType,
+    NeverType,
+    PileType,
+    RoomType,
+    SetType,
+    TrackType,
+    Type,
+)
 
 if TYPE_CHECKING:
-    from interpreter.language.expressions import Expressions
+    from interpreter.language.check_expressions import Expressions
 
 __all__ = ["BUILTINS", "FUNCTIONS", "Builtin", "BuiltinCall"]
 
@@ -137,24 +159,24 @@ BUILTINS = {row.name: row for row in _ROWS}
 FUNCTIONS = {name: row for name, row in BUILTINS.items() if row.about}
 """Those that every rule may call."""
 
-TYPES = {
+TYPES: dict[str, Type] = {
     "int": INT,
     "bool": BOOL,
     "node": NODE,
     "seat": SEAT,
-    "ints": list_of(INT),
-    "nodes": list_of(NODE),
-    "seats": list_of(SEAT),
-    "links": list_of(Type("link")),
+    "ints": ListType(INT),
+    "nodes": ListType(NODE),
+    "seats": ListType(SEAT),
+    "links": ListType(LINK),
 }
 """Words for parameters and results of one type."""
-WANTED = {
-    "counted": ("something to count", ("list", "set", "bag", "int", "pile"), ""),
-    "pile": ("a pile", ("pile",), ""),
-    "kinds": ("a set of kinds", ("list", "set"), "kind"),
-    "rooms": ("a list of rooms", ("list",), "room"),
+WANTED: dict[str, tuple[str, tuple[type[Type], ...], type[AnyType]]] = {
+    "counted": ("something to count", (ListType, SetType, BagType, IntType, PileType), AnyType),
+    "pile": ("a pile", (PileType,), AnyType),
+    "kinds": ("a set of kinds", (ListType, SetType), KindType),
+    "rooms": ("a list of rooms", (ListType,), RoomType),
 }
-"""Words for parameters of several types: what is wanted, the forms of such types, and that of their items."""
+"""Words for parameters of several types: what is wanted, the forms of such types, and that of items of collections."""
 
 
 class BuiltinCall:
@@ -171,13 +193,17 @@ class BuiltinCall:
         x = self.expressions
         match word:
             case "numbers":
-                found = x.value(node, list_of(INT))
-                if found.type.form == "list" and found.type.of is not None and found.type.of.form == "bag":
+                found = x.value(node, ListType(INT))
+                if (
+                    isinstance(found.type, ListType)
+                    and found.type.of is not None
+                    and isinstance(found.type.of, BagType)
+                ):
                     self.bag = found.type.of.name
                     return found
-                return x.fit(found, list_of(INT), node.span, "")
+                return x.fit(found, ListType(INT), node.span, "")
             case "kind":
-                return x.need(node, Type("kind", self.bag))
+                return x.need(node, KindType(self.bag))
             case "any":
                 return x.value(node)
             case "list":
@@ -187,9 +213,10 @@ class BuiltinCall:
                 return self._bag(node)
             case "track":
                 found = x.holder(node)
-                if found.type.form not in ("track", "never"):
+                if isinstance(found.type, HolderType):
+                    self.bag = found.type.name
+                if not isinstance(found.type, TrackType | NeverType):
                     x.error("E401", f"got {found.type}, want a track", node.span)
-                self.bag = found.type.name
                 return found
             case _ if word in TYPES:
                 return x.need(node, TYPES[word])
@@ -198,37 +225,41 @@ class BuiltinCall:
 
     def _of_forms(self, word: str, node: n.Expr) -> c.Expression:
         found = self.expressions.value(node)
-        form, of = found.type.form, found.type.of
-        wanted, forms, items = WANTED[word]
-        if form == "never":
-            return found
-        if form not in forms or (items and (of is None or of.form not in (items, "never"))):
-            self.expressions.error("E401", f"got {found.type}, want {wanted}", node.span)
-        elif word == "pile":
-            self.item = Type("card", found.type.name)
-        elif word == "kinds" and of is not None:
-            self.bag = of.name
+        wanted, forms, item = WANTED[word]
+        match found.type:
+            case NeverType():
+                pass
+            case PileType(name=name) if PileType in forms:
+                self.item = CardType(name)
+            case CollectionType(of=KindType(name=name)) if word == "kinds":
+                self.bag = name
+            case CollectionType(of=of) as type_ if type(type_) in forms and isinstance(of, item | NeverType):
+                pass
+            case type_ if type(type_) not in forms or isinstance(type_, CollectionType):
+                self.expressions.error("E401", f"got {type_}, want {wanted}", node.span)
+            case _:
+                pass
         return found
 
     def _bag(self, node: n.Expr) -> c.Expression:
         x, bag = self.expressions, self.bag
-        token = x.model.kinds.get(bag)
-        if token is not None and token.unit:
+        if x.model.is_unit(bag):
             return x.need(node, INT)
-        found = x.value(node, bag_of(bag) if bag else None)
-        if found.type.form not in ("bag", "never") or (bag and found.type.name not in (bag, "")):
+        found = x.value(node, BagType(bag) if bag else None)
+        if isinstance(found.type, BagType) and bag in ("", found.type.name):
+            self.bag = found.type.name
+        elif not isinstance(found.type, NeverType):
             wanted = f"bag of {bag}" if bag else "a bag"
             x.error("E401", f"got {found.type}, want {wanted}", node.span)
-        self.bag = found.type.name or bag
         return found
 
     def gives(self, word: str) -> Type:
         """The type of what the call gives, now that all arguments are checked."""
-        shown = {
+        shown: dict[str, Type] = {
             "item": self.item,
-            "list": list_of(self.item),
-            "lists": list_of(list_of(self.item)),
-            "bags": list_of(bag_of(self.bag)),
-            "room": Type("room", of=Type("kind", self.bag)),
+            "list": ListType(self.item),
+            "lists": ListType(ListType(self.item)),
+            "bags": ListType(BagType(self.bag)),
+            "room": RoomType(KindType(self.bag)),
         }
         return TYPES.get(word) or shown[word]

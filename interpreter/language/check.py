@@ -12,16 +12,17 @@ from itertools import pairwise
 from typing import Literal, cast
 
 from interpreter.base.diagnostics import Diagnostic, Note
+from interpreter.base.plurals import counted
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
-from interpreter.base.words import counted
 from interpreter.language import core as c
 from interpreter.language import nodes as n
+from interpreter.language.amended_decisions import Decisions
 from interpreter.language.check_graph import Boards
 from interpreter.language.check_shown import Shown
 from interpreter.language.check_starts import Starts
+from interpreter.language.check_steps import Steps, resolve_type
 from interpreter.language.checker import Checker
-from interpreter.language.decisions import Decisions
 from interpreter.language.declare import declare
 from interpreter.language.model import (
     CheckedRule,
@@ -36,14 +37,13 @@ from interpreter.language.model import (
     TriggerCase,
 )
 from interpreter.language.parse import parse_event_pattern, parse_function, parse_match, parse_procedure, parse_verdict
-from interpreter.language.sayable import asked
 from interpreter.language.scope import Frame, Variable
-from interpreter.language.steps import Steps, resolve_type
 from interpreter.language.texts import condition_of, expression_of, parsed
+from interpreter.language.translations import asked
 from interpreter.language.types import BOOL, INT, NEVER, NOTHING, SEAT, Type, accepts
 from interpreter.language.walk import descendants
-from interpreter.reading.citations import Statement
 from interpreter.reading.compose import Composition, Entry, amended, cites_below, phases_of, words
+from interpreter.reading.statements import Statement
 from interpreter.reading.yaml import Mapping, Scalar, Sequence, Value
 
 __all__ = ["check", "check_function", "check_text", "literal_type"]
@@ -559,7 +559,7 @@ def _variables(frame: Frame) -> list[Variable]:
 
 
 def _way_out(steps: tuple[c.Step, ...], whole: Note) -> Note | None:
-    """Where a way through the steps ends without a return; ``whole`` tells of steps of which there is none."""
+    """Return the position at which a path through the steps ends without a return."""
     if not steps:
         return whole
     last = steps[-1]

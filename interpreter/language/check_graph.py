@@ -9,11 +9,11 @@ from interpreter.language import core as c
 from interpreter.language.checker import Checker
 from interpreter.language.declared import merged
 from interpreter.language.declared_graph import MAXIMUM_PLACES
+from interpreter.language.directed_links import NotPrinted, Way, printed_value, ways_of
 from interpreter.language.model import GraphDecl, PlaceRow
 from interpreter.language.scope import Frame
 from interpreter.language.texts import expression_of
-from interpreter.language.types import INT, NODE, Type
-from interpreter.language.ways import NotPrinted, Way, printed_value, ways_of
+from interpreter.language.types import INT, LINK, NODE, KindType, Type
 from interpreter.reading.yaml import Scalar, Value
 
 __all__ = ["Boards"]
@@ -32,7 +32,7 @@ class Boards(Checker):
         self._places(graph)
         length = keys.get("length")
         if isinstance(length, Scalar) and not length.text.isidentifier() and graph.dealt is None:
-            measure = self._text(length, INT.maybe, ("from", NODE), ("to", NODE), ("link", Type("link")))
+            measure = self._text(length, INT.maybe, ("from", NODE), ("to", NODE), ("link", LINK))
             measured = replace(graph, measure=measure, tables=self.model.tables)
             if measure is not None and self._ways(measured, length):
                 self.model.graph = measured
@@ -57,7 +57,7 @@ class Boards(Checker):
         """The set of places of each node whose row names none."""
         if takes is None:
             return
-        text = self._text(takes, Type("kind", "places"), ("node", NODE))
+        text = self._text(takes, KindType("places"), ("node", NODE))
         names = list(graph.sets)
         for number, row in enumerate(graph.nodes):
             if text is None or row.places:
@@ -85,7 +85,7 @@ class Boards(Checker):
                 return
 
     def _ways(self, graph: GraphDecl, length: Scalar) -> bool:
-        """Whether there are ways. Each link can be passed, on no way twice, and no length is below 0."""
+        """Return whether there are ways. Each link can be passed, on no way twice, and no length is below 0."""
         try:
             ways = ways_of(graph)
         except NotPrinted as error:

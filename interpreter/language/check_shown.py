@@ -1,4 +1,4 @@
-"""What is told of a game and shown of it: phrases, boards, measures, the picture and the table in a browser."""
+"""Checks of texts and displays: phrases, boards, measures, the picture and the table in a browser."""
 
 from __future__ import annotations
 
@@ -7,16 +7,27 @@ from collections.abc import Iterable, Iterator
 from interpreter.base.suggest import did_you_mean
 from interpreter.language import core as c
 from interpreter.language import nodes as n
+from interpreter.language.check_expressions import Expressions
 from interpreter.language.check_table import Layout
 from interpreter.language.checker import Checker
 from interpreter.language.declared import Declared
-from interpreter.language.expressions import Expressions
 from interpreter.language.model import Board, Event, Look, Measure, MeasureKey, Phrase, Signatures
 from interpreter.language.parse import parse_event_pattern, parse_match
-from interpreter.language.sayable import asked, sayable
 from interpreter.language.scope import Frame
 from interpreter.language.texts import Report, condition_of, expression_of, parsed
-from interpreter.language.types import NODE, PLACE, SEAT, Type
+from interpreter.language.translations import asked, sayable
+from interpreter.language.types import (
+    LINK,
+    NODE,
+    PLACE,
+    SEAT,
+    BoolType,
+    IntType,
+    ListType,
+    NeverType,
+    PieceType,
+    Type,
+)
 from interpreter.reading.compose import Composition, Entry, amended, word, words
 from interpreter.reading.yaml import Mapping, Scalar, Sequence, Value
 
@@ -128,11 +139,11 @@ class Shown(Checker):
         return ""
 
     def _picture(self, entry: Entry) -> None:
-        """How nodes, links and places look: expressions over the one that is drawn."""
+        """Check how nodes, links and places look: expressions over the one that is drawn."""
         if self.model.graph is None:
             self.error("E301", "the family declares no graph that could be drawn", entry.span)
             return
-        for word_, type_ in (("node", NODE), ("link", Type("link")), ("place", PLACE)):
+        for word_, type_ in (("node", NODE), ("link", LINK), ("place", PLACE)):
             looks = entry.get(word_)
             for look in looks.entries if isinstance(looks, Mapping) else ():
                 name = f"{word_}.{look.key.text}"
@@ -155,7 +166,7 @@ class Shown(Checker):
         if name in ("node.pale", "link.hidden"):
             return expressions.condition(tree)
         value = expressions.value(tree, maybe=True)
-        if name == "place.piece" and value.type.form not in ("piece", "never"):
+        if name == "place.piece" and not isinstance(value.type, PieceType | NeverType):
             self.error("E401", f"got {value.type}, want a piece", tree.span)
         return value
 
@@ -204,7 +215,7 @@ class Shown(Checker):
         each: list[tuple[int, c.Expression]] = []
         if isinstance(text := entry.get("each"), Scalar):
             local = frame.add(text.text, SEAT)
-            each.append((local.index, c.AllSeats(type=Type("list", of=SEAT), span=text.span)))
+            each.append((local.index, c.AllSeats(type=ListType(SEAT), span=text.span)))
             keys.append(MeasureKey(text.text, local.index, SEAT))
         if (found := entry.get("for")) is not None:
             match = parsed(found, parse_match, self.report)
@@ -218,7 +229,7 @@ class Shown(Checker):
         if tree is None:
             return
         value = expressions.value(tree, maybe=True)
-        if value.type.form not in ("int", "bool", "never"):
+        if not isinstance(value.type, IntType | BoolType | NeverType):
             self.error("E401", f"got {value.type}, want a number or a condition", tree.span)
         written = entry.get("when")
         moments = written.items if isinstance(written, Sequence) else (written,) if written is not None else ()

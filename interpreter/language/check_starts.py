@@ -1,4 +1,4 @@
-"""How holders and values begin, in which order a zone lies and what its top shows."""
+"""Checks of initial values, orders of zones and visible tops."""
 
 from __future__ import annotations
 
@@ -12,7 +12,22 @@ from interpreter.language.checker import Checker
 from interpreter.language.model import Group, Table
 from interpreter.language.scope import Frame
 from interpreter.language.texts import expression_of
-from interpreter.language.types import INT, NEVER, SEAT, Type, accepts
+from interpreter.language.types import (
+    INT,
+    NEVER,
+    SEAT,
+    BagType,
+    CardHolderType,
+    CardType,
+    KindType,
+    NeverType,
+    StockType,
+    TokenHolderType,
+    TrackType,
+    Type,
+    accepts,
+    read_type,
+)
 from interpreter.reading.yaml import Mapping, Scalar, Sequence, Value
 
 __all__ = ["Starts"]
@@ -28,21 +43,20 @@ class Starts(Checker):
             if changes:
                 self.model.groups[name] = replace(group, **changes)  # type: ignore[arg-type]
         for group in self.model.groups.values():
-            if group.spaces is not None:
-                self._check_spaces(group, group.spaces)
+            if group.spaces is not None and isinstance(group.type, TrackType):
+                self._check_spaces(group, group.spaces, group.type.name)
 
-    def _check_spaces(self, group: Group, name: str) -> None:
+    def _check_spaces(self, group: Group, name: str, token: str) -> None:
         """The spaces of a track are a table by price, and by kind where tokens have kinds, perhaps also by players."""
         table = self.model.tables.get(name)
         if table is None:
             self.error("E301", f"unknown table `{name}`{did_you_mean(name, self.model.tables)}", group.span)
             return
-        token = self.model.kinds.get(group.type.name)
-        by_kind = () if token is not None and token.unit else (group.type.name,)
+        by_kind = () if self.model.is_unit(token) else (token,)
         by = [key for key in table.keys[:-1] if key != "players"]
-        if table.gives != INT or table.key_types[-1] != INT or not set(by_kind) <= set(by) <= {group.type.name}:
+        if table.gives != INT or table.key_types[-1] != INT or not set(by_kind) <= set(by) <= {token}:
             wanted = ", ".join([*by_kind, "price"])
-            message = f"`{table.name}` has no spaces of {group.type.name}: want the keys [{wanted}]"
+            message = f"`{table.name}` has no spaces of {token}: want the keys [{wanted}]"
             self.error("E401", f"{message} and numbers", group.span)
 
     def _group_texts(self, name: str, group: Group) -> dict[str, object]:
@@ -64,14 +78,13 @@ class Starts(Checker):
         if group.owner == "seat":
             frame.add("who", SEAT)
         expressions = self.expressions(frame)
-        unit = (kind := self.model.kinds.get(group.type.name)) is not None and kind.unit
-        wanted = {"pool": INT if unit else Type("bag", group.type.name), "stock": INT}.get(group.type.form, group.type)
-        if group.type.form == "track":
-            wanted = INT if unit else Type("bag", group.type.name)
+        wanted = group.type
+        if isinstance(wanted, TokenHolderType | StockType):
+            wanted = read_type(wanted, unit=self.model.is_unit(wanted.name))
         if isinstance(value, Sequence) and not value.items:
             return c.Const((), type=wanted, span=value.span), 0
-        if isinstance(value, Mapping) and wanted.form == "bag":
-            kind = self.model.kinds[group.type.name]
+        if isinstance(value, Mapping) and isinstance(wanted, BagType):
+            kind = self.model.kinds[wanted.name]
             counts = {e.key.text: e.value.value for e in value.entries if isinstance(e.value, Scalar)}
             for entry in value.entries:
                 if entry.key.text not in kind.members:
@@ -94,34 +107,33 @@ class Starts(Checker):
     def _table_as_start(self, table: str, wanted: Type, span: Span) -> c.Expression:
         """A table by players, by kind of token or by both, as what a holder starts with."""
         found = self.model.tables[table]
-        kind = Type("kind", wanted.name)
-        by_kind = wanted.form == "bag"
-        if any(name != "players" and not (by_kind and type_ == kind) for name, type_ in _keys(found)) or (
-            by_kind and kind not in found.key_types
+        kind = KindType(wanted.name) if isinstance(wanted, BagType) else None
+        if any(name != "players" and type_ != kind for name, type_ in _keys(found)) or (
+            kind is not None and kind not in found.key_types
         ):
-            keys = f"[players], [{kind.name}] or [players, {kind.name}]" if by_kind else "[players]"
+            keys = f"[players], [{kind}] or [players, {kind}]" if kind is not None else "[players]"
             self.error("E401", f"`{table}` must be read by {keys} to start with", span)
             return c.Const(None, type=NEVER, span=span)
 
         def cell(member: int) -> c.Expression:
             keys: list[c.Expression] = [
-                c.PlayerCount(type=INT, span=span) if name == "players" else c.Const(member, type=kind, span=span)
-                for name, _ in _keys(found)
+                c.PlayerCount(type=INT, span=span) if name == "players" else c.Const(member, type=type_, span=span)
+                for name, type_ in _keys(found)
             ]
             return c.TableCell(table, tuple(keys), type=found.gives, span=span)
 
-        if not by_kind:
+        if kind is None:
             return self.expressions().fit(cell(0), wanted, span, "")
-        members = range(len(self.model.kinds[wanted.name].members))
+        members = range(len(self.model.kinds[kind.name].members))
         return c.MakeList(tuple(cell(member) for member in members), type=wanted, span=span)
 
     def _card_rule(self, name: Scalar, group: Group, wanted: Type | None) -> c.Expression | None:
         """An attribute or rule of one card, over the local 0."""
-        card = Type("card", group.type.name)
+        card = CardType(group.type.name if isinstance(group.type, CardHolderType) else "")
         local = c.Local(0, "card", type=card, span=name.span)
         attributes = self.expressions().attributes(card)
         if name.text in attributes:
-            if wanted is not None and attributes[name.text].form not in (wanted.form, "never"):
+            if wanted is not None and not isinstance(attributes[name.text], type(wanted) | NeverType):
                 self.error("E401", f"`{name.text}` is {attributes[name.text]}, want {wanted}", name.span)
             return c.Static(f"{card.name}.{name.text}", local, type=attributes[name.text], span=name.span)
         signature = self.signatures.get(self.model.called(name.text, name.span))

@@ -12,14 +12,14 @@ from interpreter.base.colours import NAMED
 from interpreter.base.suggest import did_you_mean
 from interpreter.language import core as c
 from interpreter.language import nodes as n
+from interpreter.language.check_expressions import Expressions
 from interpreter.language.checker import Checker
-from interpreter.language.expressions import Expressions
 from interpreter.language.model import Look, Panel, Sum
 from interpreter.language.parse import parse_match
-from interpreter.language.sayable import asked
 from interpreter.language.scope import Frame
 from interpreter.language.texts import condition_of, expression_of, parsed
-from interpreter.language.types import NODE, SEAT, Type
+from interpreter.language.translations import asked
+from interpreter.language.types import NODE, SEAT, CardType, KindType, Type, item_type
 from interpreter.reading.compose import Entry, amended, word, words
 from interpreter.reading.yaml import Mapping, Scalar, Value
 
@@ -65,10 +65,10 @@ class Layout(Checker):
             return
         for part in FACE:
             frame = Frame()
-            frame.add(name, Type("card", name))
+            frame.add(name, CardType(name))
             text, parts = entry.get(part), self.model.faces.setdefault(name, {})
             if part in TEXTS and isinstance(text, Scalar) and "{" in text.text:
-                phrase = self.phrase(text, [(name, Type("card", name))])
+                phrase = self.phrase(text, [(name, CardType(name))])
                 parts[part] = Look(phrase.parts, phrase.local_count)
             elif (tree := expression_of(text, self.report)) is not None:
                 value = self.expressions(frame).value(tree, maybe=True)
@@ -129,11 +129,12 @@ class Layout(Checker):
         value = expressions.value(tree, maybe=True)
         forms, wanted = _SHOWN[form]
         type_ = value.type
-        fits = type_.form in forms and (form != "cards" or type_.of is None or type_.of.form in ("card", "pile"))
+        of = item_type(type_)
+        fits = type_.word in forms and (form != "cards" or of is None or of.word in ("card", "pile"))
         if form == "track":
             cell = value.cell if isinstance(value, c.Read) else None
-            fits = isinstance(cell, c.Cell) and self.model.groups[cell.group].type.form == "track"
-        if not fits and type_.form != "never":
+            fits = isinstance(cell, c.Cell) and self.model.groups[cell.group].type.word == "track"
+        if not fits and type_.word != "never":
             self.error("E401", f"got {type_}, want {wanted}", tree.span)
         return value
 
@@ -172,7 +173,7 @@ class Layout(Checker):
             if tree is None:
                 continue
             costs = self.expressions(frame).value(tree, maybe=True)
-            if costs.type.form not in ("int", "never"):
+            if costs.type.word not in ("int", "never"):
                 self.error("E401", f"got {costs.type}, want a number", tree.span)
             if then is not None and not self._takes(word(then), type_):
                 message = (
@@ -190,9 +191,9 @@ class Layout(Checker):
     def _thing(self, name: str) -> Type | None:
         """The type of what a word of the family means."""
         if name in self.model.card_kinds:
-            return Type("card", name)
+            return CardType(name)
         if name in self.model.kinds:
-            return Type("kind", name)
+            return KindType(name)
         return NODE if name == self._node else None
 
     def _takes(self, name: str, type_: Type) -> bool:

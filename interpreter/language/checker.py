@@ -1,15 +1,15 @@
-"""What checking any text of a composition needs: the model so far, what calls give, and a place for mistakes."""
+"""Context of a check: the model so far, the results of calls, and the list of diagnostics."""
 
 from __future__ import annotations
 
 from interpreter.base.diagnostics import Diagnostic, Note
+from interpreter.base.plurals import counted
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
-from interpreter.base.words import counted
 from interpreter.language import core as c
 from interpreter.language import nodes as n
+from interpreter.language.check_expressions import Expressions
 from interpreter.language.declared import Declared
-from interpreter.language.expressions import Expressions
 from interpreter.language.model import Event, Phrase, Signatures
 from interpreter.language.scope import Frame
 from interpreter.language.texts import Report, template_parts
@@ -31,7 +31,7 @@ class Checker:
         self.report(Diagnostic(code, message, span, help=help))
 
     def expressions(self, frame: Frame | None = None) -> Expressions:
-        """What checks the expressions of one text."""
+        """Return a checker for the expressions of one text."""
         return Expressions(self.model, self.signatures, frame or Frame(), self.report)
 
     def phrase(self, value: Scalar, bound: list[tuple[str, Type]]) -> Phrase:

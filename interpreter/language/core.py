@@ -132,7 +132,7 @@ class SettingValue(Typed):
 
 @dataclass(frozen=True, slots=True)
 class Cell(Typed):
-    """Where something of the state is kept: a group of cells and its owner, if it has owners."""
+    """Place in the state: a group of cells and its owner, if it has owners."""
 
     group: str
     owner: Expression | None
@@ -140,7 +140,7 @@ class Cell(Typed):
 
 @dataclass(frozen=True, slots=True)
 class Read(Typed):
-    """What a cell holds."""
+    """Value of a cell."""
 
     cell: Expression
 
@@ -171,7 +171,7 @@ class Element(Typed):
 
 @dataclass(frozen=True, slots=True)
 class BagItem(Typed):
-    """How many of a kind a bag holds."""
+    """Count of one kind in a bag."""
 
     of: Expression
     kind: Expression
@@ -338,7 +338,7 @@ class Loop(Typed):
 @dataclass(frozen=True, slots=True)
 class Noted(Typed):
     """A value, and that it was worked out: ``what`` is put into ``found``. It stands in no rules but those that are
-    watched while the plain form runs them (``engine/watching.py``)."""
+    watched while the plain form runs them (``testing/instrumentation.py``)."""
 
     value: Expression
     what: str

@@ -14,17 +14,31 @@ from interpreter.base.source import NOWHERE
 from interpreter.base.suggest import did_you_mean
 from interpreter.language import nodes as n
 from interpreter.language.builtins import FUNCTIONS
+from interpreter.language.check_steps import MAKERS
 from interpreter.language.declared import REMARKS, Declared, Reader, cites_of, merged
 from interpreter.language.declared_cards import Cards
 from interpreter.language.declared_graph import Graphs
 from interpreter.language.declared_tables import Tables
 from interpreter.language.grammar import RESERVED_WORDS
 from interpreter.language.model import Component, Event, Group, Interpretation, Kind, Model, Role, Setting
-from interpreter.language.steps import MAKERS
 from interpreter.language.texts import Report, type_of
-from interpreter.language.types import INT, NEVER, Type
+from interpreter.language.types import (
+    INT,
+    NEVER,
+    CardType,
+    MadeType,
+    NeverType,
+    PieceType,
+    PilesType,
+    PoolType,
+    RecordType,
+    StockType,
+    TrackType,
+    Type,
+    ZoneType,
+)
 from interpreter.reading.compose import Composition, Entry, amended, phases_of, player_range, word, words
-from interpreter.reading.printed import Cell
+from interpreter.reading.printed_tables import Cell
 from interpreter.reading.yaml import Mapping, Scalar, Sequence, Value
 
 __all__ = ["OWN_CALLS", "OWN_CELLS", "OWN_TYPES", "OWN_VALUES", "declare"]
@@ -184,7 +198,7 @@ class _Things(Reader):
         for name, layers in self.section("records"):
             self.model.records[name].update(self.types(amended(layers).value))
         for name, layers in self.section("records"):
-            depth, fields = self._extent(Type("record", name), {})
+            depth, fields = self._extent(RecordType(name), {})
             if depth > MAXIMUM_DEPTH or fields > MAXIMUM_FIELDS:
                 most = f"at most {MAXIMUM_DEPTH} levels and {MAXIMUM_FIELDS} values"
                 message = f"`{name}` holds itself, or too much: want {most}"
@@ -192,11 +206,11 @@ class _Things(Reader):
                 self.model.records[name].clear()
 
     def _extent(self, type_: Type, known: dict[str, tuple[int, int]]) -> tuple[int, int]:
-        """How deep the values of a type are nested, and how many values each holds, lists counted once."""
-        if type_.of is not None:
+        """Return how deep the values of a type are nested, and how many values each holds."""
+        if isinstance(type_, MadeType):
             depth, fields = self._extent(type_.of, known)
             return depth + 1, fields
-        if type_.form != "record" or type_.name not in self.model.records:
+        if not isinstance(type_, RecordType) or type_.name not in self.model.records:
             return 1, 1
         if type_.name not in known:
             known[type_.name] = (MAXIMUM_DEPTH + 1, 1)  # where it holds itself
@@ -226,7 +240,7 @@ class _Things(Reader):
         self.model.groups["round"] = always
         for name, layers in self.section("zones"):
             self._zone(name, layers, "", merged(layers))
-        for section, form in (("pools", "pool"), ("tracks", "track")):
+        for section, form in (("pools", PoolType), ("tracks", TrackType)):
             for name, layers in self.section(section):
                 self._pool(name, layers, "", merged(layers), form)
         for name, layers in self.section("has"):
@@ -237,10 +251,10 @@ class _Things(Reader):
         for kind in self.model.card_kinds.values():
             for pool, token in kind.carries.items():
                 name = f"{kind.name}.{pool}"
-                self.model.groups[name] = Group(name, "card", Type("pool", token), kind.span, "")
+                self.model.groups[name] = Group(name, "card", PoolType(token), kind.span, "")
         if self.model.graph is not None:
             self.model.groups["piece"] = Group(
-                "piece", "place", Type("piece", optional=True), self.model.graph.span, "", starts="value"
+                "piece", "place", PieceType(optional=True), self.model.graph.span, "", starts="value"
             )
 
     def _seat_group(self, name: str, layers: list[Entry]) -> None:
@@ -248,14 +262,14 @@ class _Things(Reader):
         if "zone" in keys:
             self._zone(name, layers, "seat", {**keys, "of": keys["zone"]})
         elif "pool" in keys:
-            self._pool(name, layers, "seat", {**keys, "of": keys["pool"]}, "pool")
+            self._pool(name, layers, "seat", {**keys, "of": keys["pool"]}, PoolType)
         elif "stock" in keys:
             piece = word(keys["stock"])
             if piece not in self.model.pieces:
                 self.error(
                     "E301", f"unknown piece `{piece}`{did_you_mean(piece, self.model.pieces)}", keys["stock"].span
                 )
-            self._add(Group(name, "seat", Type("stock", piece), layers[0].span, layers[0].file), keys)
+            self._add(Group(name, "seat", StockType(piece), layers[0].span, layers[0].file), keys)
         else:
             self._value(name, layers, "seat", keys)
 
@@ -263,13 +277,13 @@ class _Things(Reader):
         piles = "piles of" in keys
         of_value = keys.get("piles of") if piles else keys.get("of")
         of = self.type(of_value)
-        if of.form not in ("card", "never") and of_value is not None:
+        if not isinstance(of, CardType | NeverType) and of_value is not None:
             self.error("E401", f"a zone holds cards, not {of}", of_value.span)
         order = word(keys.get("order"), "kept")
         group = Group(
             name,
             owner,
-            Type("piles" if piles else "zone", of.name),
+            (PilesType if piles else ZoneType)(of.name if isinstance(of, CardType) else ""),
             layers[0].span,
             layers[0].file,
             order=order,
@@ -283,7 +297,12 @@ class _Things(Reader):
         self._add(group, keys)
 
     def _pool(
-        self, name: str, layers: list[Entry], owner: Literal["", "seat"], keys: dict[str, Value], form: str
+        self,
+        name: str,
+        layers: list[Entry],
+        owner: Literal["", "seat"],
+        keys: dict[str, Value],
+        form: type[PoolType | TrackType],
     ) -> None:
         token = word(keys.get("of"))
         kind = self.model.kinds.get(token)
@@ -294,7 +313,7 @@ class _Things(Reader):
         group = Group(
             name,
             owner,
-            Type(form, token),
+            form(token),
             layers[0].span,
             layers[0].file,
             unlimited=word(keys.get("unlimited")) == "yes",
@@ -366,7 +385,7 @@ class _Things(Reader):
     def setting_value(self, value: Value, type_: Type) -> Any:
         if isinstance(value, Scalar):
             return self.cell_value(Cell(value.text, value.span), type_)
-        if isinstance(value, Sequence) and type_.of is not None:
+        if isinstance(value, Sequence) and isinstance(type_, MadeType):
             return tuple(self.setting_value(item, type_.of) for item in value.items)
         return None
 

@@ -1,4 +1,4 @@
-"""What declarations are read into, and what reading any of them needs: types, printed cells, and words for mistakes."""
+"""Reading of declarations: types, printed cells and diagnostics."""
 
 from __future__ import annotations
 
@@ -10,13 +10,24 @@ from typing import Any
 from interpreter.base.diagnostics import Diagnostic
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
-from interpreter.language.misread import reserved
+from interpreter.language.check_steps import resolve_type
 from interpreter.language.model import Model
-from interpreter.language.steps import resolve_type
+from interpreter.language.syntax_errors import reserved
 from interpreter.language.texts import Report, type_of
-from interpreter.language.types import NEVER, Type
+from interpreter.language.types import (
+    NEVER,
+    BoolType,
+    CollectionType,
+    IntType,
+    KindType,
+    NeverType,
+    NodeType,
+    SetType,
+    TextType,
+    Type,
+)
 from interpreter.reading.compose import Composition, Entry, amended, words
-from interpreter.reading.printed import Cell, PrintedTable
+from interpreter.reading.printed_tables import Cell, PrintedTable
 from interpreter.reading.yaml import Mapping, Scalar, Value
 
 __all__ = ["REMARKS", "Declared", "Reader", "cites_of", "listed", "merged"]
@@ -132,45 +143,47 @@ class Reader:
         return values
 
     def cell_value(self, cell: Cell, type_: Type) -> Any:
-        """What a printed cell means for a type."""
+        """Return the value of a printed cell for a type."""
         text = cell.text
-        match type_.form:
-            case "int" if _NUMBER.fullmatch(text):
+        match type_:
+            case IntType() if _NUMBER.fullmatch(text):
                 return int(text)
-            case "bool" if text in ("yes", "no"):
+            case BoolType() if text in ("yes", "no"):
                 return text == "yes"
-            case "kind":
+            case KindType():
                 members = self.members(type_.name)
                 if text in members:
                     return members.index(text)
                 if not (type_.optional and text == "-"):
                     self._no_member(text, type_.name, members, cell.span)
                 return None
-            case "set" | "list" if type_.of is not None and type_.of.form == "kind":
+            case CollectionType() if isinstance(type_.of, KindType):
                 members = self.members(type_.of.name)
                 names = [] if text == "-" else text.split()
                 for name in names:
                     if name not in members:
                         self._no_member(name, type_.of.name, members, cell.span)
                 found = [members.index(name) for name in names if name in members]
-                return tuple(sorted(set(found))) if type_.form == "set" else tuple(found)
-            case "node" if self.model.graph is not None and not (type_.optional and text == "-"):
+                return tuple(sorted(set(found))) if isinstance(type_, SetType) else tuple(found)
+            case NodeType() if self.model.graph is not None and not (type_.optional and text == "-"):
                 names = [row.name for row in self.model.graph.nodes]
                 if text in names:
                     return names.index(text)
                 message = f"no {self.model.graph.node} is called `{text}`{did_you_mean(text, names)}"
                 self.error("E302", message, cell.span)
                 return None
-            case "text":
+            case TextType():
                 return text
-            case "never":
+            case NeverType():
                 return None
             case _:
                 pass
         if type_.optional and text == "-":
             return None
         found_text = f"`{text}`" if text else "nothing"
-        remedy = "numbers are whole, and stand without a unit" if type_.form == "int" and text[:1].isdigit() else None
+        remedy = (
+            "numbers are whole, and stand without a unit" if isinstance(type_, IntType) and text[:1].isdigit() else None
+        )
         self.error("E401", f"got {found_text}, want {type_}", cell.span, remedy)
         return None
 

@@ -12,8 +12,9 @@ from interpreter.base.suggest import did_you_mean
 from interpreter.language.declared import Reader, merged
 from interpreter.language.model import CardKind, CardRow
 from interpreter.language.texts import printed
+from interpreter.language.types import IntType, TextType
 from interpreter.reading.compose import Entry, word
-from interpreter.reading.printed import Cell, PrintedTable
+from interpreter.reading.printed_tables import Cell, PrintedTable
 from interpreter.reading.yaml import Entry as YamlEntry
 from interpreter.reading.yaml import Mapping, Scalar
 
@@ -135,7 +136,7 @@ class Cards(Reader):
         other = next((row for row in rows if row.values != rows[0].values), None)
         if other is None:
             return
-        keys = [name for name, type_ in kind.attributes.items() if type_.form in ("int", "text")]
+        keys = [name for name, type_ in kind.attributes.items() if isinstance(type_, IntType | TextType)]
         own = [name for name in keys if len({row.values.get(name) for row in rows}) == len(rows)]
         remedy = f"say `key: {own[0]}`" if own else "number them: `key: number` and `has: {number: int, …}`"
         message = f"cards that differ need a `key` to tell one {kind.name} from another"
@@ -170,7 +171,7 @@ class Cards(Reader):
             self.model.cards.extend([CardRow(kind.name, key, values, row[0].span, copies)] * copies)
 
     def _copies(self, cell: Cell) -> int:
-        """How many cards a row stands for."""
+        """Return the number of cards of a row."""
         number = int(cell.text) if cell.text.isdecimal() and len(cell.text) <= 12 else 0
         if number < 1:
             self.error("E401", f"got `{cell.text}`, want how many such cards there are, from 1", cell.span)

@@ -10,7 +10,7 @@ from interpreter.language.model import GraphDecl, LinkRow, NodeRow
 from interpreter.language.texts import printed
 from interpreter.language.types import INT
 from interpreter.reading.compose import word
-from interpreter.reading.printed import Cell
+from interpreter.reading.printed_tables import Cell
 from interpreter.reading.yaml import Mapping, Value
 
 __all__ = ["Graphs"]
@@ -23,7 +23,7 @@ class Graphs(Reader):
     """Reads the graph."""
 
     def name(self) -> None:
-        """What a node is called: a type that attributes of cards, nodes and links and values of records may have."""
+        """Return the type of nodes by name."""
         if layers := self.composition.layers("graph", "graph"):
             node = word(merged(layers).get("node"), "node")
             self.model.graph = GraphDecl(node, {}, {}, None, {}, {}, layers[0].span)
@@ -72,7 +72,7 @@ class Graphs(Reader):
             self._check_pieces(graph, keys.get("pieces"))
 
     def _check_length(self, graph: GraphDecl, span: Span) -> None:
-        """What says how long a link is must be a number of links, or of the cards that are dealt to them."""
+        """Check that lengths are numbers of links, or of the cards dealt to them."""
         owner, has = "link", graph.link
         if graph.dealt is not None:
             zones = dict(self.section("zones"))
@@ -128,7 +128,8 @@ class Graphs(Reader):
             node.place.update({head.removeprefix("place."): node.values.pop(head) for head in printed_here})
 
     def _links(self, graph: GraphDecl, *, both: bool) -> bool:
-        """Whether the links could be read, so that ways are known. ``both``: two nodes may have a link each way."""
+        """Return whether the links could be read, so that ways are known. ``both``: two nodes may have a link each
+        way."""
         entry = self.composition.single("links")
         table = printed(entry.value, self.report) if entry else None
         if table is None:

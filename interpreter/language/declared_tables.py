@@ -12,9 +12,9 @@ from interpreter.base.suggest import did_you_mean
 from interpreter.language.declared import Reader, cites_of, listed, merged
 from interpreter.language.model import Table
 from interpreter.language.texts import printed
-from interpreter.language.types import INT, NODE, Type
+from interpreter.language.types import INT, NODE, KindType, NodeType, Type
 from interpreter.reading.compose import Entry, words
-from interpreter.reading.printed import Cell, PrintedTable
+from interpreter.reading.printed_tables import Cell, PrintedTable
 from interpreter.reading.yaml import Mapping, Scalar, Value
 
 __all__ = ["Tables"]
@@ -103,12 +103,12 @@ class Tables(Reader):
     def key_type(self, key: Scalar) -> Type:
         kind = self.model.kinds.get(key.text)
         if kind is not None and kind.range is None and not kind.unit:
-            return Type("kind", key.text)
+            return KindType(key.text)
         graph = self.model.graph
         return NODE if graph is not None and key.text == graph.node else INT
 
     def key_value(self, cell: Cell, type_: Type) -> int | None:
-        if type_.form == "node" and self.model.graph is not None:
+        if isinstance(type_, NodeType) and self.model.graph is not None:
             names = [row.name for row in self.model.graph.nodes]
             if cell.text in names:
                 return names.index(cell.text)
@@ -126,7 +126,7 @@ class Tables(Reader):
             kind = self.model.kinds.get(key.text)
             if kind is not None and kind.range is not None:
                 axes.append(tuple(range(kind.range[0], kind.range[1] + 1)))
-            elif type_.form == "kind":
+            elif isinstance(type_, KindType):
                 axes.append(tuple(range(len(self.members(type_.name)))))
             elif key.text == "players":
                 allowed = self.composition.players
@@ -164,7 +164,7 @@ class Tables(Reader):
         return ", ".join(texts)
 
     def _key_part(self, type_: Type, value: int) -> str:
-        members = self.members(type_.name) if type_.form == "kind" else ()
+        members = self.members(type_.name) if isinstance(type_, KindType) else ()
         return members[value] if members else str(value)
 
     def _with_cells(self, table: Table, layer: Entry) -> Table:

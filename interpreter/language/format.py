@@ -33,7 +33,7 @@ AnyNode = n.Type | n.Expr | n.Statement | WholeText | Part
 
 
 class Level(IntEnum):
-    """How tightly an expression binds: the grammar's rules for expressions, from the loosest to the tightest."""
+    """Precedence of an expression, from the loosest to the tightest."""
 
     EXPR = 0
     DEFAULT = 1
@@ -445,7 +445,7 @@ def _bare(node: n.Expr) -> str:
 
 
 def _looked_through(node: n.Aggregate) -> str:
-    """What stands in the brackets of an aggregate."""
+    """Format the content of the brackets of an aggregate."""
     if node.value is not None:
         items = _among(node.variable, node.items, Level.DISJUNCTION)
         return f"{_expression(node.value)} for {items}{_where(node.test)}"

@@ -1,4 +1,4 @@
-"""What a game is made of: the declarations of a composition, with types and printed data read."""
+"""Model of a game: the declarations of a composition, with types and printed data."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Literal
 from interpreter.base.frozen import dataclass
 from interpreter.base.source import Span
 from interpreter.language import core
-from interpreter.language.types import Type
+from interpreter.language.types import SeatType, TextType, Type
 
 __all__ = [
     "Board",
@@ -82,7 +82,7 @@ class CardRow:
 
     @property
     def is_named(self) -> bool:
-        """Whether it has a key that no other card of its kind has."""
+        """Return whether it has a key that no other card of its kind has."""
         return self.key is not None and self.copies == 1
 
 
@@ -180,7 +180,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """What a seat can be. A role that does not count sits in no table and is never asked.
+    """Role of a seat. A role that does not count sits in no table and is never asked.
 
     ``seats`` is how many seats have the role beside the people, who have the first one; a ``setting`` has an item for
     each of them instead. What seats of an ``open`` role have is seen by everyone.
@@ -230,12 +230,12 @@ class Phrase:
 def plural(part: core.Expression) -> str:
     """The word for several of a part of a template that is the word behind a number; of any other part nothing."""
     word = part.otherwise if isinstance(part, core.Condition) else None
-    return str(word.value) if isinstance(word, core.Const) and word.type.form == "text" else ""
+    return str(word.value) if isinstance(word, core.Const) and isinstance(word.type, TextType) else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What a rule can note."""
+    """Event that a rule can note."""
 
     name: str
     fields: dict[str, Type]
@@ -277,7 +277,7 @@ class Law:
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """What the box holds."""
+    """Component in the box."""
 
     name: str
     count: int | None
@@ -347,7 +347,7 @@ class CheckedRule:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What a call of a rule needs and gives. ``form`` tells functions and verdicts from procedures.
+    """Signature of a rule: parameters and result. ``form`` tells functions and verdicts from procedures.
 
     A ``constant`` is a function whose lowest layer is a number, `yes` or `no`: it is read without brackets.
     Where the text is ``unread``, since it cannot be, nothing more is known, and nothing is said of calls.
@@ -367,7 +367,7 @@ Signatures = dict[str, Signature]
 
 @dataclass(frozen=True, slots=True)
 class TriggerCase:
-    """What a trigger does in some phases; without phases, in every other one."""
+    """Case of a trigger for some phases; without phases, for every other one."""
 
     phases: tuple[str, ...]
     procedure: str | None
@@ -377,7 +377,7 @@ class TriggerCase:
 
 @dataclass(frozen=True, slots=True)
 class CheckedTrigger:
-    """What happens right after an event. ``test`` is over the event's values, which are the first locals."""
+    """Reaction to an event. ``test`` is over the event's values, which are the first locals."""
 
     name: str
     event: str
@@ -391,7 +391,7 @@ class CheckedTrigger:
 
 @dataclass(frozen=True, slots=True)
 class StandingRule:
-    """What holds at every moment: matches of the binders for which the test holds are handled by the procedure."""
+    """Standing rule: its procedure handles each match of the binders for which the test holds."""
 
     name: str
     binders: tuple[tuple[int, core.Expression], ...]
@@ -410,7 +410,7 @@ class StandingRule:
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """What is shown at a moment: a line, and a table with a row for each of some things."""
+    """Board: a line and a table shown at a moment."""
 
     name: str
     when: str
@@ -438,7 +438,7 @@ class Guard:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What a picture shows of a node, link or place, which is the first local: a value, or texts and values in turn."""
+    """Look of a node, link or place in a picture: a value, or texts and values in turn."""
 
     parts: tuple[str | core.Expression, ...]
     local_count: int
@@ -503,7 +503,7 @@ class Panel:
 
 @dataclass(frozen=True, slots=True)
 class MeasureKey:
-    """What tells several values of a measure apart: a seat, or any other thing that the value has a name for."""
+    """Key of a measure: a seat, or any other thing."""
 
     name: str
     local: int
@@ -536,12 +536,12 @@ class Measure:
 
     @property
     def seat(self) -> int | None:
-        """Which of the keys is the seat, where one is."""
-        return next((place for place, key in enumerate(self.keys) if key.type.form == "seat"), None)
+        """Return the key that is a seat, if there is one."""
+        return next((place for place, key in enumerate(self.keys) if isinstance(key.type, SeatType)), None)
 
     @property
     def recurs(self) -> bool:
-        """Whether it is taken again and again in a game, at moments that come again."""
+        """Return whether it is taken again and again in a game, at moments that come again."""
         return any(not moment.endswith(" of game") for moment in self.when)
 
 
@@ -593,9 +593,13 @@ class Model:
     own_rules: dict[str, dict[str, str]] = field(default_factory=dict)
     """By the name of a file, rules that an unrelated file calls by the same name, and what they are called here."""
 
+    def is_unit(self, kind: str) -> bool:
+        """Whether the tokens with that name are all alike: an amount of them is a number, not a bag."""
+        return kind in self.kinds and self.kinds[kind].unit
+
     @property
     def key_names(self) -> list[str]:
-        """What ranks the seats, as it is written: `who.points` is `points`."""
+        """Return the names of the ranking keys as written: `who.points` is `points`."""
         return [" ".join(key.span.text.split()).removeprefix("who.") for key in self.ranking]
 
     def called(self, name: str, span: Span) -> str:

@@ -160,7 +160,7 @@ class NoneLiteral(Node):
 
 @dataclass(frozen=True, slots=True)
 class Attribute(Node):
-    """``who.points``."""
+    """Attribute access, ``who.points``."""
 
     of: Expr
     name: str
@@ -396,7 +396,7 @@ class Remove(Node):
 
 @dataclass(frozen=True, slots=True)
 class Target(Node):
-    """Where a move ends: a holder, with ``top``, ``bottom`` or ``new pile`` where that matters."""
+    """Destination of a move: a holder, with ``top``, ``bottom`` or ``new pile`` if that matters."""
 
     where: Literal["in", "top", "bottom", "new pile"]
     holder: Expr
@@ -588,7 +588,7 @@ Statement = (
 
 @dataclass(frozen=True, slots=True)
 class Parameter(Node):
-    """``who: seat``."""
+    """Parameter, ``who: seat``."""
 
     name: str
     type: Type
@@ -596,7 +596,7 @@ class Parameter(Node):
 
 @dataclass(frozen=True, slots=True)
 class Header(Node):
-    """``(who: seat) -> int:``."""
+    """Header of a rule, ``(who: seat) -> int:``."""
 
     parameters: tuple[Parameter, ...]
     result: Type | None

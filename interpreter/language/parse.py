@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 from interpreter.base.diagnostics import Diagnostic
 from interpreter.language import nodes
 from interpreter.language.grammar import CrookedError, MisplacedError, ReservedError, Text, grammar
-from interpreter.language.misread import code_of, misread, reserved
+from interpreter.language.syntax_errors import code_of, misread, reserved
 
 if TYPE_CHECKING:
     from lark import Token, Tree
@@ -41,17 +41,17 @@ MAXIMUM_LINE = 2_000
 
 
 def parse_function(text: Text) -> tuple[nodes.Function | None, list[Diagnostic]]:
-    """What stands under `is`: an expression, or steps that return one, with or without a header."""
+    """Parse the text under `is`: an expression, or steps that return one, with or without a header."""
     return cast("tuple[nodes.Function | None, list[Diagnostic]]", _parse("function", text))
 
 
 def parse_procedure(text: Text) -> tuple[nodes.Procedure | None, list[Diagnostic]]:
-    """What stands under `does`."""
+    """Parse the text under `does`."""
     return cast("tuple[nodes.Procedure | None, list[Diagnostic]]", _parse("procedure", text))
 
 
 def parse_verdict(text: Text) -> tuple[nodes.Verdict | None, list[Diagnostic]]:
-    """What stands under `permits`."""
+    """Parse the text under `permits`."""
     return cast("tuple[nodes.Verdict | None, list[Diagnostic]]", _parse("verdict", text))
 
 
@@ -81,7 +81,7 @@ def parse_preferences(text: Text) -> tuple[nodes.Preferences | None, list[Diagno
 
 
 def parse_alternatives(text: Text) -> tuple[nodes.Alternatives | None, list[Diagnostic]]:
-    """What stands under `adds` and `wraps` of a decision."""
+    """Parse the text under `adds` and `wraps` of a decision."""
     return cast("tuple[nodes.Alternatives | None, list[Diagnostic]]", _parse("alternatives", text))
 
 
@@ -103,7 +103,7 @@ def _parse(start: str, text: Text) -> tuple[nodes.Node | None, list[Diagnostic]]
 def _read(start: str, text: Text) -> tuple[nodes.Node | None, list[Diagnostic]]:
     from lark.exceptions import UnexpectedCharacters, UnexpectedToken, VisitError
 
-    from interpreter.language.build import Builder
+    from interpreter.language.transformer import Builder
 
     refused = _unreadable(text)
     if refused:
@@ -151,7 +151,7 @@ def remembered(trees: Trees | None = None) -> Iterator[None]:
 
 
 def is_remembering() -> bool:
-    """Whether what is parsed here is remembered."""
+    """Return whether what is parsed here is remembered."""
     return _trees.get() is not None
 
 

@@ -18,18 +18,29 @@ from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
 from interpreter.language import core as c
 from interpreter.language import nodes as n
-from interpreter.language.expressions import Expressions
-from interpreter.language.helpers import check_helpers, helpers_in
+from interpreter.language.check_expressions import Expressions
+from interpreter.language.local_rules import check_helpers, helpers_in
 from interpreter.language.model import Model, RuleLayer, Signature, Signatures
 from interpreter.language.parse import parse_preferences
-from interpreter.language.preferred import Base, Line, Named, Pattern, Preferences, Written, laid_over
+from interpreter.language.preferences import Base, Line, Named, Pattern, Preferences, Written, laid_over
 from interpreter.language.scope import Frame
 from interpreter.language.texts import condition_of, parsed
-from interpreter.language.types import BOOL, SEAT, Type
+from interpreter.language.types import (
+    BOOL,
+    SEAT,
+    BoolType,
+    CardType,
+    IntType,
+    KindType,
+    NeverType,
+    NodeType,
+    SeatType,
+    Type,
+)
 from interpreter.language.walk import descendants
-from interpreter.reading.citations import Statement
 from interpreter.reading.compose import Composition, words
 from interpreter.reading.files import Document, Shelf
+from interpreter.reading.statements import Statement
 from interpreter.reading.yaml import Mapping, Scalar, Value
 
 __all__ = [
@@ -52,7 +63,7 @@ Weights = abc.Mapping[str, int]
 
 @dataclass(frozen=True, slots=True)
 class _Alternative:
-    """What an alternative binds: the actor and the decision's context, then its own choices."""
+    """Variables of an alternative: the actor and the decision's context, then its own choices."""
 
     around: Bound
     choices: Bound
@@ -76,9 +87,9 @@ class Policy:
 
 @dataclass
 class Checked:
-    """What was found. ``absent`` says which decisions the ruleset does not have: an error where the text belongs to
-    the ruleset, but not in a file that serves all rulesets of a family. ``functions`` are those of a policies file by
-    name, ``written`` is each text that was read, also one that a layer covers."""
+    """Result of checking policies. ``absent`` says which decisions the ruleset does not have: an error where the text
+    belongs to the ruleset, but not in a file that serves all rulesets of a family. ``functions`` are those of a
+    policies file by name, ``written`` is each text that was read, also one that a layer covers."""
 
     policies: dict[str, Policy] = field(default_factory=dict)
     functions: dict[str, Signature] = field(default_factory=dict)
@@ -163,7 +174,7 @@ def unspoken(model: Model, policies: abc.Mapping[str, Policy], live: abc.Set[str
 
 
 def how_to_choose(policy: str, decision: str) -> str:
-    """What to write where a policy lacks lines for a decision."""
+    """Return the help for a policy without lines for a decision."""
     written = f"policies: {{{policy}: {{{decision}: {{prefer: any}}}}}}"
     return f"say how it chooses in its own file, or in an overlay: `{written}`"
 
@@ -245,7 +256,7 @@ class _Reader:
         return policy
 
     def _written(self, key: Scalar, value: Mapping) -> Written | None:
-        """What a layer says of a decision; nothing where a text in it cannot be read."""
+        """Return the content of a layer for a decision; nothing if a text in it is invalid."""
         prefer = value.get("prefer")
         named = [(each.key.text, each.value, each.key.span) for each in getattr(prefer, "entries", ())]
         parts = [self._named(key.text, *each) for each in named or [("", prefer, key.span)]]
@@ -299,7 +310,7 @@ class _Reader:
         return Line(patterns, line.tie, asked, line.chance, frame.size, line.span, name)
 
     def _context(self, decision: str) -> Bound:
-        """What is bound whatever is chosen: the actor, and the context that all alternatives share."""
+        """Return the variables of every choice: the actor, and the context that all alternatives share."""
         arounds = [alternative.around for alternative in self.decisions[decision].values()]
         shared = takewhile(lambda bounds: len(set(bounds)) == 1, zip(*arounds, strict=False))
         return tuple(bounds[0] for bounds in shared)
@@ -319,12 +330,14 @@ class _Reader:
 
     def _key(self, expressions: Expressions, key: n.Expr) -> c.Expression:
         found = expressions.value(key)
-        if found.type.optional or found.type.form not in ("int", "bool", "kind", "seat", "node", "card", "never"):
+        if found.type.optional or not isinstance(
+            found.type, IntType | BoolType | KindType | SeatType | NodeType | CardType | NeverType
+        ):
             self.error("E408", f"got {found.type}, want something that can be put in order", key.span)
         return found
 
     def _bound(self, decision: str, pattern: n.Pattern) -> Bound | None:
-        """What a pattern's names stand for: all of an alternative's choices, or none of them."""
+        """Return the meaning of a pattern's names: all of an alternative's choices, or none of them."""
         alternatives = self.decisions[decision]
         if pattern.name == "any" and "any" not in alternatives:
             if pattern.names:
@@ -358,7 +371,7 @@ def _decisions(model: Model) -> dict[str, dict[str, _Alternative]]:
 
 
 def is_nothing(value: Value | None) -> bool:
-    """Whether ``nothing`` stands in place of the lines of a name."""
+    """Return whether ``nothing`` stands in place of the lines of a name."""
     return isinstance(value, Scalar) and value.style == "plain" and value.text == "nothing"
 
 

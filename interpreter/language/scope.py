@@ -1,4 +1,4 @@
-"""Which names mean what: the locals of one text and what tests have shown about them."""
+"""Scopes: the meaning of names, locals, and facts that tests have established."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class Frame:
 
 
 def path_of(node: n.Expr) -> str | None:
-    """``who.hand`` for names and attributes of names: what a test can show something about."""
+    """Return the path ``who.hand`` of a name with attributes: tests establish facts about paths."""
     match node:
         case n.Name(name):
             return name

@@ -71,7 +71,7 @@ def _key(grammar: str) -> bytes:
 
 
 def tables_of(grammar: str, parser: Lark) -> str:
-    """What is kept of a parser."""
+    """Return the tables of a parser to store."""
     from lark.grammar import Rule
     from lark.lexer import TerminalDef
 

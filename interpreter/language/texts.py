@@ -11,7 +11,7 @@ from interpreter.base.source import SourceFile, Span
 from interpreter.language import nodes as n
 from interpreter.language.grammar import Text
 from interpreter.language.parse import parse_condition, parse_expression, parse_type
-from interpreter.reading.printed import PrintedTable, read_printed
+from interpreter.reading.printed_tables import PrintedTable, read_printed
 from interpreter.reading.yaml import Excerpt, Scalar, Value, excerpt
 
 __all__ = ["Part", "Typed", "condition_of", "expression_of", "parsed", "printed", "template_parts", "type_of"]

@@ -31,7 +31,7 @@ def descendants(tree: Any) -> Iterator[Any]:
 
 
 def size(tree: Any) -> int:
-    """How many nodes a tree has: as many as :func:`descendants` gives, sooner."""
+    """Return the number of nodes in a tree, faster than counting :func:`descendants`."""
     found = 0
     waiting = [tree]
     while waiting:
@@ -70,7 +70,7 @@ _known: dict[type, Callable[[Any], tuple[Any, ...]] | None] = {}
 
 
 def _children(of: type) -> Callable[[Any], tuple[Any, ...]] | None:
-    """What gives the fields of a kind of node for further nodes, from last to first; nothing for what is no node."""
+    """Return a function that gets the child nodes of a kind of node, last to first."""
     if of not in _known:
         places = ("span", "name_span", "kind_span", "type")
         names = [f.name for f in reversed(fields(of)) if f.name not in places] if is_dataclass(of) else None

@@ -1,7 +1,8 @@
 """Two rulesets beside each other as a page: what differs, what that does to play, and where it first matters.
 
-In go what was found (:mod:`interpreter.engine.differences`, :mod:`interpreter.play.effects`,
-:mod:`interpreter.play.parting`); out comes a :class:`Page` that can be sent to somebody who knows neither ruleset.
+In go what was found (:mod:`interpreter.compare.differences`, :mod:`interpreter.compare.effect_sizes`,
+:mod:`interpreter.compare.divergence`); out comes a :class:`Page` that can be sent to somebody who knows neither
+ruleset.
 """
 
 from __future__ import annotations
@@ -9,10 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from interpreter.base.words import counted
-from interpreter.engine.compared import Side
-from interpreter.engine.differences import Comparison, Difference
-from interpreter.engine.explain import Part
+from interpreter.base.plurals import counted
+from interpreter.compare.ablation import Alone
+from interpreter.compare.comparable import Side
+from interpreter.compare.differences import Comparison, Difference
+from interpreter.compare.divergence import BEGINNING, Parting, causes
+from interpreter.compare.effect_sizes import Effect, histogram
+from interpreter.explain.cross_reference import Part
 from interpreter.pages.effect_charts import effect_sizes, two_histograms
 from interpreter.pages.page import (
     Beside,
@@ -34,9 +38,6 @@ from interpreter.pages.page import (
     Words,
     titled,
 )
-from interpreter.play.effects import Effect, histogram
-from interpreter.play.one_at_a_time import Alone
-from interpreter.play.parting import BEGINNING, Parting, causes
 
 __all__ = ["Played", "comparison_page"]
 
@@ -269,7 +270,7 @@ class _Book:
         yield Facts((((self.titles[0],), (parting.a,)), ((self.titles[1],), (parting.b,))))
 
     def _singly(self) -> Iterator[Section]:
-        """What each difference does by itself."""
+        """Describe the effect of each difference by itself."""
         if self.played is None or not self.played.singly:
             return
         singly = self.played.singly

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from math import ceil, isfinite
 
+from interpreter.compare.effect_sizes import Effect
 from interpreter.pages.html import element
-from interpreter.play.effects import Effect
 
 __all__ = ["effect_sizes", "two_histograms"]
 
@@ -49,7 +49,7 @@ def effect_sizes(effects: Sequence[Effect], titles: tuple[str, str]) -> str:
 
 
 def two_histograms(bins: Sequence[tuple[float, int, int]], titles: tuple[str, str]) -> str:
-    """How many games of either side have a value, as bars above and below a line."""
+    """Draw two histograms, above and below a line."""
     left, right, half, top = 20, _WIDTH - 20, 70, 26
     most = max(max(a, b) for _, a, b in bins) or 1
     step = (right - left) / len(bins)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from interpreter.base.words import counted
+from interpreter.base.plurals import counted
 from interpreter.drawing.board import drawn
 from interpreter.drawing.picture import picture_of, unplayed
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset
-from interpreter.engine.show import BoardTable, board_of, is_shown
-from interpreter.language.types import Type
+from interpreter.engine.views import BoardTable, board_of, is_shown
+from interpreter.language.types import SEAT
 from interpreter.pages.html import element, fragment
 from interpreter.pages.page import Block, Drawing, Facts, Folded, Grid, Paragraph, Source, Strong
 from interpreter.play.keyboard import numbered
@@ -34,7 +34,7 @@ def game_cell(game: Game, player: int | None = None) -> str:
 
 
 def ruleset_cell(ruleset: Ruleset) -> str:
-    """What a ruleset is, and its graph."""
+    """Render a ruleset and its graph for a notebook."""
     facts = [("id", f"`{ruleset.id}`"), ("players", str(ruleset.players)), ("overlays", ", ".join(ruleset.overlays))]
     pairs = tuple(((name,), (value,)) for name, value in facts if value)
     return _cell([Paragraph((Strong(ruleset.title),)), Facts(pairs), *_graph(unplayed(ruleset))])
@@ -70,7 +70,7 @@ def _asked(game: Game, player: int | None) -> Iterator[Block]:
     decision = game.decision
     if decision is None:
         return
-    who = game.ruleset.names.text(decision.actor, Type("seat"))
+    who = game.ruleset.names.text(decision.actor, SEAT)
     asked = f"{who}: {decision.name.replace('_', ' ')}"
     if player not in (None, decision.actor):
         yield Paragraph((asked,))

@@ -1,7 +1,7 @@
-"""What a page is made of: sections, and in them words, tables, statements, texts of rules and drawings.
+"""Elements of a page: sections with words, tables, statements, texts of rules and drawings.
 
-Those who make pages (:mod:`interpreter.pages.rulebook`, :mod:`interpreter.pages.followed`) say what stands there;
-:mod:`interpreter.pages.html` and :mod:`interpreter.pages.markdown` say how it is written.
+Those who make pages (:mod:`interpreter.pages.rulebook`, :mod:`interpreter.pages.citation_report`) say what stands
+there; :mod:`interpreter.pages.html` and :mod:`interpreter.pages.markdown` say how it is written.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """What is shown to those who ask for it. ``unfolded``: at first it is shown all the same."""
+    """Collapsible content. ``unfolded``: open at first. ``unfolded``: at first it is shown all the same."""
 
     summary: Words
     blocks: tuple[Block, ...]

@@ -12,14 +12,14 @@ from functools import cached_property
 from itertools import groupby, product, takewhile
 from typing import TYPE_CHECKING, Any
 
+from interpreter.compare.play_order import Topic, nodes_of, places_of
 from interpreter.engine.game import Game
-from interpreter.engine.places import Topic, nodes_of, places_of
 from interpreter.engine.ruleset import Ruleset
-from interpreter.engine.setup import default_settings
+from interpreter.engine.table import default_settings
 from interpreter.kernel.state import Value
 from interpreter.language import core as c
 from interpreter.language.model import Group, Guard, Phrase, Table
-from interpreter.language.types import Type
+from interpreter.language.types import HolderType, Type, name_of
 from interpreter.pages.page import (
     Block,
     Code,
@@ -311,16 +311,16 @@ class _Book:
         return Grid(columns, tuple(rows), len(rows_by), here, frozenset(marked))
 
     def _gives(self, table: Table) -> str:
-        """What a table with one key gives, as its second line is headed."""
+        """Return the heading of the values of a table with one key."""
         for entry in self.composition.layers("tables", table.name):
             lines = word(entry.get("is")).splitlines()
             if len(lines) > 1:
                 return titled(lines[1].partition("|")[0])
-        return titled(table.gives.name or table.name)
+        return titled(name_of(table.gives) or table.name)
 
     @cached_property
     def _counting(self) -> int | None:
-        """How many seats count, where it is known how many play."""
+        """Return the number of seats that count, if the number of players is known."""
         return self._unplayed.machine.constants.counting if self.players is not None else None
 
     # --- before the first round
@@ -328,8 +328,8 @@ class _Book:
     def _start(self) -> Iterator[Section]:
         groups = [group for group in self.model.groups.values() if group.file]
         seats = [group for group in groups if group.owner == "seat"]
-        common = [group for group in groups if group.owner == "" and group.type.is_holder]
-        values = [group for group in groups if group.owner == "" and not group.type.is_holder]
+        common = [group for group in groups if group.owner == "" and isinstance(group.type, HolderType)]
+        values = [group for group in groups if group.owner == "" and not isinstance(group.type, HolderType)]
         blocks: list[Block] = []
         for title, chosen in (("Each player has", seats), ("On the table", common), ("What is kept track of", values)):
             if chosen:
@@ -361,7 +361,7 @@ class _Book:
             (titled(group.name),),
             (self.teller.type_text(group.type),),
             self._first(group),
-            (group.seen if group.type.is_holder or group.seen != "everyone" else "",),
+            (group.seen if isinstance(group.type, HolderType) or group.seen != "everyone" else "",),
             (remark,),
         )
 
@@ -429,7 +429,7 @@ class _Book:
         return self._said(phase) or titled(phase)
 
     def _said(self, name: str) -> str:
-        """What the log says where a phase begins, without ornaments around it."""
+        """Return the log text of the start of a phase, without ornaments."""
         phrases: dict[str, Phrase] = self.model.says.get(name, {})
         phrase = phrases.get("en") or next(iter(phrases.values()), None)
         if phrase is None or not all(isinstance(part, str) for part in phrase.parts):

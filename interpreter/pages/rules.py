@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from interpreter.base.source import Span
+from interpreter.compare.play_order import Topic, in_force, nodes_of
 from interpreter.engine.citations import options_of
-from interpreter.engine.explain import for_readers, type_in_words, written
-from interpreter.engine.places import Topic, in_force, nodes_of
 from interpreter.engine.ruleset import Ruleset
+from interpreter.explain.cross_reference import for_readers, type_in_words, written
 from interpreter.language import core as c
 from interpreter.language.model import Phrase, RuleLayer, plural
 from interpreter.language.types import Type
@@ -78,7 +78,7 @@ class Teller:
         return tuple(joined(found))
 
     def template(self, phrases: dict[str, Phrase] | None) -> Words:
-        """What a log says, with the places that a game fills in; nothing where it says nothing."""
+        """Return the text of a log template, with gaps; nothing if it is empty."""
         phrase = next(iter((phrases or {}).values()), None)
         if phrase is None or not phrase.parts:
             return ()
@@ -225,7 +225,7 @@ class Teller:
     # --- what else belongs to it
 
     def _uses(self, topic: Topic) -> Iterator[Block]:
-        """What is told of it in the log, what hears that, what chance decides, and what it leads to."""
+        """Describe the events, listeners, chances and callees of a rule."""
         nodes = list(nodes_of(self.model, topic))
         events = dict.fromkeys(node.event for node in nodes if isinstance(node, c.Notes))
         told = [(event, self.template(self.model.says.get(event) or self.model.events[event].says)) for event in events]
@@ -301,5 +301,5 @@ def _chances(nodes: Iterable[Any]) -> Iterator[str]:
 
 
 def _named(nodes: Iterable[Any], of: type, attribute: str) -> list[str]:
-    """What nodes of a sort name, each once."""
+    """Return the names in nodes of a sort, each once."""
     return list(dict.fromkeys(getattr(node, attribute) for node in nodes if isinstance(node, of)))

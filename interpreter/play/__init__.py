@@ -1,1 +1,1 @@
-"""Who makes the choices: bots, matches, kept logs."""
+"""Playing: matches, saved games, the keyboard and narration."""

@@ -8,19 +8,29 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from interpreter.base.frames import frame
+from interpreter.base.messages import frame
 from interpreter.base.suggest import did_you_mean
+from interpreter.bots.player import Code
 from interpreter.compiler.plain.machine import OptionSite
 from interpreter.engine.decision import Decision
 from interpreter.engine.game import Game
-from interpreter.engine.show import Spoken
 from interpreter.engine.values import Names
+from interpreter.engine.views import Spoken
 from interpreter.kernel.state import Value
 from interpreter.language.core import Choice
-from interpreter.language.types import Type
-from interpreter.play.bots.base import Code
-from interpreter.play.foresight import Foresight
-from interpreter.play.narrate import words_of
+from interpreter.language.types import (
+    BagType,
+    BoolType,
+    CardType,
+    CollectionType,
+    IntType,
+    KindType,
+    NodeType,
+    SeatType,
+    Type,
+)
+from interpreter.play.narration import words_of
+from interpreter.play.option_preview import Foresight
 
 __all__ = ["numbered", "understood"]
 
@@ -52,13 +62,13 @@ def numbered(game: Game, decision: Decision, codes: Sequence[Code], language: st
 
 
 def _is_told_later(game: Game, decision: Decision, option: OptionSite) -> bool:
-    """Whether the ruleset has no words for a choice of this alternative, since events follow that tell of it."""
+    """Return whether the ruleset has no words for a choice of this alternative, since events follow that tell of it."""
     phrases = game.ruleset.model.says.get(f"{decision.name}.{option.name}")
     return phrases is not None and not any(phrase.parts for phrase in phrases.values())
 
 
 def _ends_in_number(option: OptionSite) -> bool:
-    return bool(option.core.choices) and option.core.choices[-1].type.form == "int"
+    return bool(option.core.choices) and isinstance(option.core.choices[-1].type, IntType)
 
 
 def _single(
@@ -102,7 +112,7 @@ def _shared(
 def _values(names: Names, type_: Type, values: Iterable[Value]) -> str:
     """Values as they are typed; numbers without gaps as a range."""
     found = list(values)
-    if type_.form == "int" and len(found) > 2 and found == list(range(found[0], found[-1] + 1)):
+    if isinstance(type_, IntType) and len(found) > 2 and found == list(range(found[0], found[-1] + 1)):
         return f"{found[0]}..{found[-1]}"
     shown = [_typed(names, type_, value) for value in found[:MOST_VALUES]]
     return "|".join(shown) + ("|…" if len(found) > MOST_VALUES else "")
@@ -112,18 +122,18 @@ def _typed(names: Names, type_: Type, value: Value) -> str:
     """A value as one would type it."""
     if value is None:
         return "none"
-    match type_.form:
-        case "bool":
+    match type_:
+        case BoolType():
             return "yes" if value else "no"
-        case "seat":
+        case SeatType():
             return str(value + 1)
-        case "bag":
+        case BagType():
             return shlex.quote(names.text(value, type_))
-        case "list" | "set" if type_.of is not None:
+        case CollectionType():
             return ",".join(_typed(names, type_.of, item) for item in value)
-        case "kind" if names.language != "en":
+        case KindType() if names.language != "en":
             return shlex.quote(names.text(value, type_))
-        case "int" | "card" | "kind" | "node":
+        case IntType() | CardType() | KindType() | NodeType():
             return shlex.quote(str(names.public(value, type_)))
         case _:
             return shlex.quote(json.dumps(names.public(value, type_), ensure_ascii=False))
@@ -186,20 +196,20 @@ def _public(names: Names, text: str, type_: Type) -> Any:
     text = text.strip()
     if type_.optional and text == "none":
         return None
-    match type_.form:
-        case "int" | "card":
+    match type_:
+        case IntType() | CardType():
             return int(text) if text.lstrip("-").isdigit() else text
-        case "seat":
+        case SeatType():
             return int(text) - 1 if text.isdigit() else text
-        case "bool":
+        case BoolType():
             return {"yes": True, "no": False}.get(text.casefold(), text)
-        case "list" | "set" if type_.of is not None:
+        case CollectionType():
             return [_public(names, part, type_.of) for part in text.split(",") if part.strip()]
-        case "bag":
+        case BagType():
             return _bag(names, text, type_)
-        case "kind":
+        case KindType():
             return _member(names, text, type_.name)
-        case "node":
+        case NodeType():
             return _named(text, [row.name for row in names.model.graph.nodes] if names.model.graph else [])
         case _:
             try:
@@ -208,7 +218,7 @@ def _public(names: Names, text: str, type_: Type) -> Any:
                 return text
 
 
-def _bag(names: Names, text: str, type_: Type) -> Any:
+def _bag(names: Names, text: str, type_: BagType) -> Any:
     """``2 red, 1 blue``, ``2 red 1 blue`` or ``red:2,blue:1``."""
     found: dict[str, int] = {}
     words = text.replace(",", " ").replace(":", " : ").split()
@@ -224,7 +234,7 @@ def _bag(names: Names, text: str, type_: Type) -> Any:
 def _member(names: Names, text: str, kind: str) -> str:
     """The member of a kind, by its name or by what it is called in the language."""
     members = names.members(kind)
-    called = {names.text(place, Type("kind", kind)).casefold(): member for place, member in enumerate(members)}
+    called = {names.text(place, KindType(kind)).casefold(): member for place, member in enumerate(members)}
     return called.get(text.casefold()) or _named(text, members)
 
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+from interpreter.bots.player import Bot, Stream
 from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.decision import Decision, Option
 from interpreter.engine.game import Game, Result
 from interpreter.engine.ruleset import Ruleset
 from interpreter.kernel.chance import ChanceSource
-from interpreter.kernel.listening import listen
+from interpreter.kernel.listeners import listen
 from interpreter.kernel.state import State
-from interpreter.language.types import Type
-from interpreter.play.bots.base import Bot, Stream
+from interpreter.language.types import SEAT
 
 __all__ = ["MAXIMUM_DECISIONS", "Match", "Watcher", "streams_for", "who_decides"]
 
@@ -38,7 +38,7 @@ def who_decides(bots: Sequence[Bot], decision: Decision, ruleset: Ruleset) -> Bo
     """The bot that decides. A seat that the rules play decides nothing: :class:`RuleFailure` where it should."""
     if decision.actor < len(bots):
         return bots[decision.actor]
-    who = ruleset.names.text(decision.actor, Type("seat"))
+    who = ruleset.names.text(decision.actor, SEAT)
     raise RuleFailure(f"`{decision.name}` is asked of {who}, whom nobody plays", decision.site.ask.span)
 
 

@@ -106,7 +106,7 @@ class Entry:
 
     @property
     def covers(self) -> tuple[str, str, Span] | None:
-        """How it covers a lower layer (one of :data:`VERBS`), and the file that it names."""
+        """Return the verb of an override (one of :data:`VERBS`) and the file that it names."""
         for how in VERBS:
             value = self.get(how)
             if isinstance(value, Scalar):
@@ -134,7 +134,7 @@ class Composition:
 
     @property
     def provenance(self) -> dict[str, str]:
-        """Where values come from that are not as published, by the files that say so of themselves."""
+        """Return the provenance notes of values that are not as published, by file."""
         found = {f"{each.kind} {each.id}": word(each.root.get("provenance")) for each in self.documents}
         return {file: text for file, text in found.items() if text}
 
@@ -325,7 +325,7 @@ class _Collector:
         return document
 
     def words(self, family: Document | None) -> Iterator[Document]:
-        """What the family is told with in other languages."""
+        """Return the translations of the family."""
         for id in self.shelf.ids("words"):
             if family is not None and id.partition("/")[0] == family.id:
                 document, found = self.shelf.read("words", id, None)
@@ -418,7 +418,7 @@ def _check_fit(overlays: Iterable[Document], below: list[Document], ruleset: Map
 
 
 def _check_undefined(overlays: Iterable[Document], below: list[Document]) -> Iterator[Diagnostic]:
-    """What an overlay may not stand on or beside because no rulebook says what then holds, with its reason."""
+    """Check for overlays that must not be combined because no rulebook covers the combination."""
     ids = {document.id for document in (*below, *overlays)}
     for overlay in overlays:
         for key, reason in _undefined(overlay, ids):
@@ -474,7 +474,8 @@ def check_references(shelf: Shelf, stack: list[Document]) -> Iterator[Diagnostic
 
 
 def _limits(stack: list[Document]) -> list[tuple[Document, PlayerRange]]:
-    """How many may play, file by file. What an overlay says stands in place of what its edition says."""
+    """Return the allowed numbers of players, file by file. What an overlay says stands in place of what its edition
+    says."""
     given = [(d, found) for d in stack if (found := player_range(d.root.get("players"))) is not None]
     return [(d, found) for d, found in given if d.kind == "overlay"] or given
 
@@ -562,7 +563,7 @@ _SPECIAL = ("map", "overlay")
 
 
 def _knows(document: Document, id: str) -> bool:
-    """Whether a file names another one, so that it knows what that one declares."""
+    """Return whether a file names another one, so that it knows what that one declares."""
     paired = document.root.get("with")
     named = [entry.key for entry in paired.entries] if isinstance(paired, Mapping) else []
     return any(
@@ -659,7 +660,7 @@ def _of_sections(
 
 
 def _check_size(composition: Composition) -> Iterator[Diagnostic]:
-    """What a ruleset says fits into what is looked through again and again."""
+    """Check that a composition is small enough to be searched repeatedly."""
     rules = [e for section in LAYERED for layers in composition.sections.get(section, {}).values() for e in layers]
     everything = [e for names in composition.sections.values() for layers in names.values() for e in layers]
     phases = [name for name, _ in phases_of(entry.value)] if (entry := composition.single("round")) else []

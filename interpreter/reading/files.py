@@ -17,9 +17,9 @@ from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.paths import ruleset_roots
 from interpreter.base.source import SourceFile, Span
 from interpreter.base.suggest import did_you_mean, did_you_mean_id
-from interpreter.reading.evidence import digest, folders_in, looked_at, names_in
+from interpreter.reading.dependencies import digest, folders_in, looked_at, names_in
 from interpreter.reading.schema import check_schema, misfits
-from interpreter.reading.unsaved import unsaved_bytes
+from interpreter.reading.unsaved_files import unsaved_bytes
 from interpreter.reading.yaml import MAX_BYTES, Mapping, Scalar, decode, read_yaml, too_large
 
 __all__ = [
@@ -104,7 +104,7 @@ MOST_FORMS = 2
 
 
 def place_of(kind: str, id: str) -> str | None:
-    """Where a file lies below a folder of rulesets; nothing for what is no id of that kind."""
+    """Return the path of a file below a folder of rulesets; nothing for an invalid id."""
     if not _ID.fullmatch(id) or ("{folder}" in KINDS[kind]) != ("/" in id):
         return None
     folder, _, name = id.rpartition("/")
@@ -162,7 +162,7 @@ class Shelf:
         return _read_file(path, path.as_posix(), None)
 
     def _clash(self, kind: str, id: str, found: list[tuple[Path, Path]], at: Span | None) -> Diagnostic | None:
-        """What is said of an id that several files have."""
+        """Return the diagnostic for an id that several files have."""
         first, _ = found[0]
         if first in self.roots[: self.ahead]:
             found = [each for each in found if each[0] == first]
@@ -220,7 +220,7 @@ def files_here(*kinds: str) -> list[Path]:
 
 
 def several(kind: str, id: str, places: Iterable[Path], at: Span | None = None) -> Diagnostic:
-    """What is said of an id that several files have."""
+    """Return the diagnostic for an id that several files have."""
     notes = tuple(Note(f"one is `{_from_here(place)}`") for place in places)
     return Diagnostic("E037", f"several files are the {kind} `{id}`, want one", at, notes, "give one another id")
 
@@ -251,12 +251,12 @@ def with_files(shelf: Shelf, overlays: Iterable[str]) -> tuple[Shelf, list[str],
 
 
 def names_a_file(target: str) -> bool:
-    """Whether a path is meant, though nothing may lie there: no id has a suffix, or a `/` at an end."""
+    """Return whether a path is meant, though nothing may lie there: no id has a suffix, or a `/` at an end."""
     return target.endswith(("/", os.sep)) or target.startswith((".", "/", os.sep, "~")) or "." in Path(target).name
 
 
 def read_document(file: SourceFile, path: Path) -> _Read:
-    """What the text of a file holds, and what it is by its header."""
+    """Read the text of a file and determine its kind from the header."""
     root, found = read_yaml(file)
     if root is None:
         return None, found
@@ -323,7 +323,7 @@ def _check_place(document: Document, id: str) -> list[Diagnostic]:
 
 
 def _another(document: Document, kind: str, name: str) -> Diagnostic:
-    """What is said of a file of another kind than is wanted."""
+    """Return the diagnostic for a file of the wrong kind."""
     message = f"got {_A[document.kind]}, want {_A[kind]} in the file `{name}`"
     return Diagnostic("E036", message, _header_span(document))
 
@@ -420,14 +420,14 @@ def _from_here(path: Path) -> str:
 
 
 def _is_below(root: Path, path: Path) -> bool:
-    """Whether a path, with all links followed, stays below its root."""
+    """Return whether a path, with all links followed, stays below its root."""
     looked_at("place", root)
     looked_at("place", path)
     return resolved(path).is_relative_to(resolved(root))
 
 
 def resolved(path: Path) -> Path:
-    """Where a path leads, with all links followed; one that leads in a ring stays as it is."""
+    """Return a path with all links resolved; a circular one stays as it is."""
     try:
         return path.resolve()
     except (OSError, RuntimeError):
@@ -476,6 +476,6 @@ def _own_root(path: Path) -> Path:
 
 
 def _is_root(folder: Path) -> bool:
-    """Whether a folder looks like one of rulesets: a folder in it holds a family or files of another kind."""
+    """Return whether a folder looks like one of rulesets: a folder in it holds a family or files of another kind."""
     places = {KINDS[kind].format(folder="*", name="*") for kind in KINDS if kind not in ("ruleset", "library")}
     return any(files_at(folder, place) for place in sorted(places))

@@ -1,4 +1,4 @@
-"""How many people may play."""
+"""Number of players."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["PlayerRange"]
 
 @dataclass(frozen=True, slots=True)
 class PlayerRange:
-    """How many people may play, and why not another number.
+    """Allowed number of players, and why others are not.
 
     ``overlays`` says which overlay a game of so many takes in, and ``because`` why it does.
     """

@@ -52,6 +52,7 @@ def fitting(known: Fitting) -> Iterator[None]:
 TEMPLATED = ("label", "title", "left", "right", "note")
 """Keys of rule text that may be a template."""
 
+
 def misfits(kind: str, document: Mapping, text: str) -> list[Diagnostic]:
     """Everything that the schema does not allow in a file with this text."""
     known = _fitting.get()
@@ -148,13 +149,13 @@ class _Place:
 
     @property
     def span(self) -> Span:
-        """Where the value stands; its key, where nothing stands there."""
+        """Return the position of the value, or of its key if there is none."""
         span = self.value.span
         return self.entry.key.span if self.entry and span.start == span.end else span
 
     @property
     def holder(self) -> Span:
-        """Where a mapping is named: its key, or the first key in it."""
+        """Return the position of a mapping's name: its key, or the first key in it."""
         if self.entry:
             return self.entry.key.span
         if isinstance(self.value, Mapping) and self.value.entries:
@@ -173,7 +174,7 @@ class _Place:
 
 @dataclass(frozen=True, slots=True)
 class _Error:
-    """What jsonschema found: a value that does not pass a keyword of a schema, and why in each branch of it."""
+    """Error of jsonschema: a value that fails a keyword, with the reasons of each branch."""
 
     keyword: str
     asked: Any
@@ -232,7 +233,7 @@ def _missing_keys(error: _Error, place: _Place) -> Iterator[Diagnostic]:
 
 
 def _meaning(schema: dict[str, Any], key: str) -> str | None:
-    """What a key is for, as its schema describes it."""
+    """Return the description of a key in its schema."""
     described = schema.get("properties", {}).get(key, {}).get("description")
     return f"`{key}`: {described[0].lower()}{described[1:].rstrip('.')}" if described else None
 
@@ -255,7 +256,7 @@ def _wrong_value(error: _Error, place: _Place) -> Iterator[Diagnostic]:
 
 
 def _as_id(error: _Error) -> str | None:
-    """What is meant by a path, or by a word alone, where an id is wanted."""
+    """Return the id that a path or a single word stands for."""
     if error.schema.get("title") != "an id such as `folder/name`":
         return None
     parts = str(error.value).lower().removesuffix(".yaml").removesuffix(".yml").split("/")
@@ -331,7 +332,7 @@ def _best_branch(error: _Error, place: _Place) -> Iterator[Diagnostic]:
 
 
 def _is_about_all(error: _Error) -> bool:
-    """Whether an error says that the whole value is of another form, not that something in it is wrong."""
+    """Return whether an error says that the whole value is of another form, not that something in it is wrong."""
     own = not error.path and "propertyNames" not in error.schema_path
     return own and error.keyword in ("type", "enum", "const", "pattern", "minimum", "minLength")
 
@@ -374,7 +375,7 @@ _TYPES = {
 
 
 def _want(error: _Error) -> str:
-    """What a schema asks for: its title, or what its keyword says."""
+    """Describe what a schema expects: its title, or the meaning of its keyword."""
     if "title" in error.schema:
         return str(error.schema["title"])
     asked = error.asked
@@ -427,7 +428,7 @@ def _joined(parts: list[str], word: str) -> str:
 
 
 def documentation(kind: str, path: Iterable[str]) -> str:
-    """What the schema of a kind says about the key at a path of keys; items of lists have any number as their key."""
+    """Return the schema's description of the key at a path of keys; items of lists have any number as their key."""
     described = [schema.get("description", "") for schema in _along(kind, path)]
     return next((text for text in described if text), "")
 

@@ -436,7 +436,7 @@ class _Reader:
                 yield Entry(key, value)
 
     def _content(self, event: yaml.NodeEvent) -> int:
-        """Where a value starts: PyYAML's mark lies before its anchor and tag."""
+        """Return the start of a value: PyYAML's mark lies before its anchor and tag."""
         start, end = _index(event.start_mark), _index(event.end_mark)
         tag = getattr(event, "tag", None)
         if tag:
@@ -456,12 +456,12 @@ class _Reader:
 
 
 def _is_cut(text: str, value: Value) -> bool:
-    """Whether a plain text has a `(` that is still open."""
+    """Return whether a plain text has a `(` that is still open."""
     return isinstance(value, Scalar) and value.style == "plain" and text.count("(") > text.count(")")
 
 
 def _text(value: Value) -> bool:
-    """Whether something stands behind a key."""
+    """Return whether something stands behind a key."""
     return not isinstance(value, Scalar) or value.text != ""
 
 
@@ -536,7 +536,7 @@ class Excerpt:
     lines: tuple[tuple[int, int], ...] = field(repr=False)
 
     def offset(self, position: int) -> int:
-        """Where the character at ``position`` of the text stands in the file."""
+        """Return the offset in the file of the character at ``position`` of the text."""
         position = max(0, min(position, len(self.text)))
         start, place = self.lines[bisect_right(self.lines, position, key=lambda line: line[0]) - 1]
         return min(place + position - start, len(self.file.text))

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 from interpreter.base.diagnostics import Diagnostic
 from interpreter.base.source import SourceFile, Span
+from interpreter.language.check_expressions import Expressions
 from interpreter.language.core import Expression
-from interpreter.language.expressions import Expressions
 from interpreter.language.model import Group, Model, Panel
 from interpreter.language.parse import parse_expression
 from interpreter.language.scope import Frame
@@ -31,7 +31,7 @@ def _derived(model: Model) -> Iterator[Panel]:
     yield from _own(model)
     yield from _common(model)
     yield _seats(model)
-    values = [group for group in _groups(model, "") if group.type.form not in _HOLDERS or _is_closed(group)]
+    values = [group for group in _groups(model, "") if group.type.word not in _HOLDERS or _is_closed(group)]
     columns = tuple((group.name, node) for group in values if (node := _read(model, group.name)) is not None)
     if columns:
         yield Panel("state", "columns", "side", _nowhere("state"), columns=columns, local_count=1)
@@ -57,13 +57,13 @@ _HOLDERS = ("zone", "piles", "pool", "track")
 
 def _is_closed(group: Group) -> bool:
     """Whether nobody sees more of it than how much there is."""
-    return group.seen == "no one" and group.starts not in ("all", "rest") and group.type.form in ("zone", "piles")
+    return group.seen == "no one" and group.starts not in ("all", "rest") and group.type.word in ("zone", "piles")
 
 
 def _own(model: Model) -> Iterator[Panel]:
     """The cards that a seat holds in its hand."""
     for group in _groups(model, "seat"):
-        if group.type.form in ("zone", "piles") and group.seen == "owner":
+        if group.type.word in ("zone", "piles") and group.seen == "owner":
             frame = Frame()
             frame.add("me", SEAT)
             node, size = _checked(model, f"me.{group.name}", frame)
@@ -75,7 +75,7 @@ def _own(model: Model) -> Iterator[Panel]:
 def _common(model: Model) -> Iterator[Panel]:
     """What lies between the seats. Of what everything begins in, as a box, nothing is told."""
     for group in _groups(model, ""):
-        form = group.type.form
+        form = group.type.word
         node = _read(model, group.name)
         dealt = model.graph is not None and model.graph.dealt == group.name  # lies on the links of the picture
         if node is None or group.starts == "all" or group.unlimited or _is_closed(group) or dealt:

@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from interpreter.base.diagnostics import RulesetError
-from interpreter.engine.explain import Quote
+from interpreter.bots.registry import bots_of, default_bots, policies_for
 from interpreter.engine.ruleset import Ruleset, load
-from interpreter.engine.show import title_of
-from interpreter.play.account import account_of
-from interpreter.play.bots.named import bots_of, default_bots, policies_for
-from interpreter.play.saves import Difference, play_again, read_kept, ruleset_of
-from interpreter.play.saves import Kept as Log
+from interpreter.engine.views import title_of
+from interpreter.explain.cross_reference import Quote
+from interpreter.explain.provenance import account_of
+from interpreter.play.game_records import Difference, play_again, read_kept, ruleset_of
+from interpreter.play.game_records import Kept as Log
 from interpreter.serve.archive import Kept, SeatRow, Store, StoreError
 from interpreter.serve.live import PUBLIC, Live, Refused, apart, begun, new_token, resumed
 from interpreter.serve.page import View
@@ -296,10 +296,10 @@ def _printed(log: Log, source: str | None) -> str:
 
 def _offers(named: list[str]) -> Iterable[Offer]:
     """The rulesets that are named, by ids or paths, or all that there are."""
-    from interpreter.engine.contents import files_of, players_of
     from interpreter.engine.ruleset import find
     from interpreter.reading.compose import word
     from interpreter.reading.files import nearby_ids, shelf_for
+    from interpreter.reading.ruleset_files import files_of, players_of
 
     ids = named or [
         *(shelf := shelf_for()).ids("ruleset"),

@@ -17,20 +17,20 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from interpreter.base.diagnostics import RulesetError
+from interpreter.bots.player import Bot
+from interpreter.bots.registry import adviser, bots_of
 from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.decision import Decision
 from interpreter.engine.game import Game
-from interpreter.engine.hidden import hidden_from
+from interpreter.engine.observation import hidden_from
 from interpreter.engine.refusal import IllegalMove
 from interpreter.engine.ruleset import Ruleset
-from interpreter.engine.show import Line, Spoken, numbered_lines, title_of
+from interpreter.engine.views import Line, Spoken, numbered_lines, title_of
 from interpreter.kernel.effects import CHOICE, MARK, changes
-from interpreter.language.types import Type
-from interpreter.play.bots.base import Bot
-from interpreter.play.bots.named import adviser, bots_of
+from interpreter.language.types import SEAT
+from interpreter.play.game_records import Difference, keep, play_again, ruleset_of
+from interpreter.play.game_records import Kept as Log
 from interpreter.play.match import streams_for
-from interpreter.play.saves import Difference, keep, play_again, ruleset_of
-from interpreter.play.saves import Kept as Log
 from interpreter.serve.archive import Kept, SeatRow, Store, StoreError
 
 __all__ = ["PUBLIC", "Live", "Refused", "apart", "begun", "close_apart", "new_token", "resumed"]
@@ -134,7 +134,7 @@ class Live:
     def seat_name(self, seat: int, language: str = "en") -> str:
         """What a seat is called: by the person who has it, or by the ruleset."""
         own = self.kept.seats[seat].name if seat < len(self.kept.seats) else ""
-        return own or Spoken(self.game, language).text(seat, Type("seat"))
+        return own or Spoken(self.game, language).text(seat, SEAT)
 
     def log(self, player: int, language: str, game: Game | None = None) -> list[tuple[str, Line]]:
         """The numbered lines that a seat may read, of the game or of a moment of it."""

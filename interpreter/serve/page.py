@@ -14,17 +14,17 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from interpreter.bots.player import Code
 from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.decision import Decision
-from interpreter.engine.explain import quote
 from interpreter.engine.game import Game
 from interpreter.engine.refusal import IllegalMove, Reason
-from interpreter.engine.show import Spoken
+from interpreter.engine.views import Spoken
+from interpreter.explain.cross_reference import quote
 from interpreter.language.model import Panel
-from interpreter.language.types import Type
-from interpreter.play.bots.base import Code
-from interpreter.play.foresight import Foresight
-from interpreter.play.narrate import words_of
+from interpreter.language.types import KindType, name_of
+from interpreter.play.narration import words_of
+from interpreter.play.option_preview import Foresight
 from interpreter.serve.archive import StoreError
 from interpreter.serve.derived import panels_of
 from interpreter.serve.live import PUBLIC, Live, Refused
@@ -231,7 +231,7 @@ class View:
     def _point(self, thing: Thing) -> None:
         panel = self.sums()
         kinds = (
-            {(each.type.form, each.type.name if each.type.form == "kind" else "") for each in panel.sums}
+            {(each.type.word, name_of(each.type) if each.type.word == "kind" else "") for each in panel.sums}
             if panel
             else ()
         )
@@ -369,14 +369,14 @@ class View:
                     scene.picked.add(Thing("card", card))
         card = None
         for slot in pointing.slots():
-            form = slot.type.sure.form
+            form = slot.type.sure.word
             if slot.value is None:
                 continue
             if form in ("card", "node", "seat", "kind"):
-                scene.picked.add(Thing(form, slot.value, slot.type.sure.name if form == "kind" else ""))
+                scene.picked.add(Thing(form, slot.value, name_of(slot.type.sure) if form == "kind" else ""))
             card = slot.value if form == "card" else card
             if form == "bag" and card is not None:
-                scene.burning = card, slot.type.name, slot.value
+                scene.burning = card, name_of(slot.type), slot.value
 
     def _words(self, decision: Decision, code: Code) -> str:
         """An option in the words of the log, or by its name and values."""
@@ -411,7 +411,7 @@ class View:
         }
 
     def _slot_data(self, spoken: Spoken, slot: Slot) -> dict[str, Any]:
-        form = slot.type.sure.form
+        form = slot.type.sure.word
         domain = list(slot.domain)
         data: dict[str, Any] = {"number": slot.number, "name": slot.name.replace("_", " "), "filled": slot.filled}
         if form == "int" and domain and None not in domain:
@@ -430,7 +430,7 @@ class View:
             kinds = [
                 {
                     "value": member,
-                    "text": spoken.text(member, Type("kind", slot.type.name)),
+                    "text": spoken.text(member, KindType(name_of(slot.type))),
                     "n": slot.value[member] if slot.filled else 0,
                 }
                 for member in range(len(domain[0]))

@@ -10,12 +10,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from interpreter.bots.player import Code
 from interpreter.engine.decision import Decision
 from interpreter.engine.game import Game
 from interpreter.engine.refusal import IllegalMove, Reason
 from interpreter.kernel.state import Value
-from interpreter.language.types import Type
-from interpreter.play.bots.base import Code
+from interpreter.language.types import Type, name_of
 
 __all__ = ["Draft", "Pointing", "Slot", "Thing"]
 
@@ -118,7 +118,7 @@ class Pointing:
         for option in [*options, *(each for each in self.offered() if each not in options)]:
             chosen = self.draft.values if option == self.draft.option else {}
             for number, choice in enumerate(self.sites[option].core.choices):
-                if choice.type.sure.form not in ("card", "node", "seat", "kind"):
+                if choice.type.sure.word not in ("card", "node", "seat", "kind"):
                     continue
                 kept = {at: chosen[at] for at in self._before(number) if at in chosen and at != number}
                 values = {given[number] for given in self._fitting(option, kept)}
@@ -131,7 +131,7 @@ class Pointing:
             (option, number, choice.name)
             for option in self.offered()
             for number, choice in enumerate(self.sites[option].core.choices)
-            if choice.type.sure.form in ("int", "kind", "text")
+            if choice.type.sure.word in ("int", "kind", "text")
             and any(choice.name in kind.attributes for kind in self.game.ruleset.model.card_kinds.values())
         ]
 
@@ -179,11 +179,11 @@ class Pointing:
                 values[number] = next(iter(found))
         for number in open_:
             rest = [at for at in open_ if at not in values]
-            if number in values or any(choices[at].type.form not in ("int", "bag") for at in rest):
+            if number in values or any(choices[at].type.word not in ("int", "bag") for at in rest):
                 continue
             left = [given[number] for given in self._fitting(option, values)]
             if left:
-                values[number] = min(left) if choices[number].type.form == "int" else left[0]
+                values[number] = min(left) if choices[number].type.word == "int" else left[0]
         self.draft.values = values
 
     def point(self, thing: Thing, prefer: str = "") -> bool:
@@ -209,13 +209,15 @@ class Pointing:
     def _again(self, thing: Thing) -> bool:
         """The number or the tokens beside a kind that is picked already: one more of it."""
         for slot in self.slots():
-            if slot.type.form == "bag" and slot.type.name == thing.name and slot.filled:
+            if slot.type.word == "bag" and name_of(slot.type) == thing.name and slot.filled:
                 return self.more(slot.number, thing.value)
         slots = self.slots()
-        if not any(s.type.sure.form == "kind" and s.value == thing.value and s.type.name == thing.name for s in slots):
+        if not any(
+            s.type.sure.word == "kind" and s.value == thing.value and name_of(s.type) == thing.name for s in slots
+        ):
             return False
         for slot in slots:
-            if slot.type.form == "int" and slot.filled and slot.value is not None:
+            if slot.type.word == "int" and slot.filled and slot.value is not None:
                 more = [value for value in slot.domain if value > slot.value]
                 return bool(more) and self.pick(slot.number, min(more))
         return False
@@ -223,7 +225,7 @@ class Pointing:
     def more(self, number: int, member: int) -> bool:
         """Of the tokens in a slot one more of a kind, in place of others where need be; after the most, the fewest."""
         slot = next((each for each in self.slots() if each.number == number), None)
-        if slot is None or slot.type.form != "bag" or not slot.domain:
+        if slot is None or slot.type.word != "bag" or not slot.domain:
             return False
         now = slot.value or tuple(0 for _ in slot.domain[0])
         counts = sorted({bag[member] for bag in slot.domain})
@@ -237,11 +239,11 @@ class Pointing:
     def _meant(self, thing: Thing, type_: Type, name: str) -> list[Value]:
         """The values that a thing can be in a slot: itself, a card like it, or an attribute of a card."""
         sure, model = type_.sure, self.game.ruleset.model
-        if thing.form == sure.form == "kind":
-            return [thing.value] if thing.name == sure.name else []
-        if thing.form == sure.form == "card":
+        if thing.form == sure.word == "kind":
+            return [thing.value] if thing.name == name_of(sure) else []
+        if thing.form == sure.word == "card":
             return [thing.value, *(each for each in self.game.ruleset.names.alike(thing.value) if each != thing.value)]
-        if thing.form == sure.form:
+        if thing.form == sure.word:
             return [thing.value]
         if thing.form == "card" and name in (values := model.cards[thing.value].values):
             return [values[name]]
@@ -284,4 +286,4 @@ class Pointing:
 
 def _thing(type_: Type, value: Value) -> Thing:
     sure = type_.sure
-    return Thing(sure.form, value, sure.name if sure.form == "kind" else "")
+    return Thing(sure.word, value, name_of(sure) if sure.word == "kind" else "")

@@ -16,12 +16,12 @@ from interpreter.drawing.colours import SEATS, colours_for, darker, ink_on
 from interpreter.drawing.picture import Picture, picture_of
 from interpreter.drawing.plan import Plan, arranged
 from interpreter.engine.game import Game
-from interpreter.engine.show import Spoken, prompt_of
 from interpreter.engine.sight import Unseen, Veil, compiled, may_see, seen_by
+from interpreter.engine.views import Spoken, prompt_of
 from interpreter.kernel.state import State, Value
 from interpreter.language import core as c
 from interpreter.language.model import Panel
-from interpreter.language.types import Type, has_cards
+from interpreter.language.types import CardType, KindType, Type, has_cards, item_type, name_of
 from interpreter.serve.derived import panels_of
 from interpreter.serve.live import PUBLIC, Live
 from interpreter.serve.pointing import Thing
@@ -133,25 +133,25 @@ class Scene:
             return HIDDEN if value.many is None else {"k": "backs", "n": value.many}
         if value is None:
             return {"k": "text", "text": "–"}
-        of = type_.of
-        match type_.form:
+        of = item_type(type_)
+        match type_.word:
             case "card":
                 return {"k": "cards", "items": [self.card(value)]}
             case "pile":
                 return {"k": "cards", "items": [self.card(card) for card in value]}
-            case "list" | "set" if of is not None and of.form == "card":
+            case "list" | "set" if of is not None and of.word == "card":
                 return {"k": "cards", "items": [self.card(card) for card in value]}
-            case "list" if of is not None and of.form == "pile":
+            case "list" if of is not None and of.word == "pile":
                 return {"k": "piles", "items": [[self.card(card) for card in pile] for pile in value]}
             case "bag":
-                return {"k": "tokens", "items": list(self.tokens(value, type_.name))}
+                return {"k": "tokens", "items": list(self.tokens(value, name_of(type_)))}
             case "seat":
                 return {"k": "seats", "items": [self.seat_data(value)]}
-            case "list" if of is not None and of.form == "seat":
+            case "list" if of is not None and of.word == "seat":
                 return {"k": "seats", "items": [self.seat_data(each) for each in value]}
             case "kind":
-                return {"k": "chip", **self.member(type_.name, value)}
-            case "list" | "set" if of is not None and of.form == "node" and len(value) > 8:
+                return {"k": "chip", **self.member(name_of(type_), value)}
+            case "list" | "set" if of is not None and of.word == "node" and len(value) > 8:
                 return {"k": "text", "text": str(len(value)), "note": self.spoken.text(value, type_)}
             case "int":
                 return {"k": "number", "text": str(value)}
@@ -163,7 +163,7 @@ class Scene:
     def member(self, kind: str, number: int) -> Data:
         """A member of a kind: its name and colour."""
         return {
-            "text": self.spoken.text(number, Type("kind", kind)),
+            "text": self.spoken.text(number, KindType(kind)),
             "colour": self.colour(kind, number),
             "ink": ink_on(self.colour(kind, number)),
             **self._mark(Thing("kind", number, kind)),
@@ -238,11 +238,11 @@ class Scene:
         data: Data = {
             "kind": row.kind,
             **texts,
-            "title": texts["title"] or self.spoken.text(card, Type("card", row.kind)),
+            "title": texts["title"] or self.spoken.text(card, CardType(row.kind)),
             "colours": colours or [_PLAIN],
             "room": None if room is None else room[0],
             "held": [],
-            "name": self.spoken.text(card, Type("card", kind.name)),
+            "name": self.spoken.text(card, CardType(kind.name)),
         }
         if held is not None and held[1].form == "bag" and not isinstance(held[0], Veil):
             data["held"] = list(self._held(card, held[0], held[1].name))
@@ -272,14 +272,15 @@ class Scene:
             value = row.values.get(name)
             if name == kind.key or value is None:
                 continue
-            if not colours and (type_.sure.form == "kind" or (type_.of is not None and type_.of.form == "kind")):
+            of = item_type(type_)
+            if not colours and (type_.word == "kind" or (of is not None and of.word == "kind")):
                 colours = list(self._colours(value, type_.sure))
             notes.append((name.replace("_", " "), self.spoken.text(value, type_)))
         colours = colours or [_PLAIN]
         return {
             "kind": row.kind,
-            "title": self.spoken.text(card, Type("card", row.kind)),
-            "name": self.spoken.text(card, Type("card", row.kind)),
+            "title": self.spoken.text(card, CardType(row.kind)),
+            "name": self.spoken.text(card, CardType(row.kind)),
             "rows": notes,
             "note": ", ".join(f"{name} {text}" for name, text in notes),
             "colours": colours,
@@ -292,10 +293,10 @@ class Scene:
     def _colours(self, value: Any, type_: Type) -> Iterator[str]:
         if isinstance(value, Veil) or value is None:
             return
-        if type_.sure.form == "kind":
-            yield self.colour(type_.name, value)
-        elif type_.of is not None and type_.of.form == "kind":
-            yield from (self.colour(type_.of.name, each) for each in value)
+        if type_.sure.word == "kind":
+            yield self.colour(name_of(type_), value)
+        elif (of := item_type(type_)) is not None and of.word == "kind":
+            yield from (self.colour(name_of(of), each) for each in value)
 
     # --- panels
 
@@ -355,12 +356,12 @@ class Scene:
         except (Unseen, RuleFailure):
             return {"columns": heads, "rows": [[HIDDEN] * len(heads)], "seats": [None]}
         rows, seats = [], []
-        of = panel.rows.type.of if panel.rows is not None else None
+        of = item_type(panel.rows.type) if panel.rows is not None else None
         for item in items:
             if panel.rows is not None:
                 env[panel.row_local] = item
             rows.append([self.shown(value, env) for _, value in panel.columns])
-            seats.append(self.seat_data(item) if of is not None and of.form == "seat" else None)
+            seats.append(self.seat_data(item) if of is not None and of.word == "seat" else None)
         return {"columns": heads, "rows": rows, "seats": seats}
 
     def _track(self, panel: Panel) -> Data:
@@ -376,7 +377,7 @@ class Scene:
             return HIDDEN
         if track is None or isinstance(held, Veil):
             return self.cell(held, node.type)
-        kind = node.type.name if node.type.form == "bag" else ""
+        kind = name_of(node.type) if node.type.word == "bag" else ""
         counts = held if isinstance(held, tuple) else (held,)
         lanes = []
         prices: dict[int, None] = {}
@@ -426,7 +427,7 @@ class Scene:
         """What things would cost together, each after those before it, on a copy of the game."""
         copy = self.game.clone()
         state = seen_by(copy, self.player)
-        known = {(each.type.form, each.type.name if each.type.form == "kind" else ""): each for each in panel.sums}
+        known = {(each.type.word, name_of(each.type) if each.type.word == "kind" else ""): each for each in panel.sums}
         rows, total = [], 0
         for thing in picks:
             each = known.get((thing.form, thing.name))

@@ -1,7 +1,7 @@
 """Live editing: when a file of a watched ruleset is saved, its tables go on with the new rules.
 
-What is watched is what loading looked at (:mod:`interpreter.reading.evidence`). Mistakes are put on the pages of the
-tables; the rules stay as they were until there are none.
+What is watched is what loading looked at. Mistakes are put on the pages of the tables; the rules stay as they were
+until there are none.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from interpreter.base.diagnostics import RulesetError, render
 from interpreter.engine.ruleset import Ruleset, load
-from interpreter.reading.evidence import noted
+from interpreter.reading.dependencies import noted
 from interpreter.serve.hall import Hall
 from interpreter.serve.live import Live
 

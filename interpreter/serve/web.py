@@ -513,8 +513,8 @@ def _preferred(request: Request, known: list[str]) -> str:
 
 def _overlays(ruleset: Any) -> list[tuple[str, str, bool]]:
     """The overlays that a ruleset can have: id, title, whether it has it."""
-    from interpreter.engine.contents import can_have
     from interpreter.reading.compose import word
+    from interpreter.reading.ruleset_files import can_have
 
     here = [document.id for document in ruleset.composition.documents]
     found = []

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from interpreter.play.baseline import FIGURES, read_report
-from interpreter.play.bench import Subject, bench, moments
+from interpreter.simulate.baseline import FIGURES, read_report
+from interpreter.simulate.throughput import Subject, bench, moments
 from tests.cli.conftest import Run
 from tests.play.toy import ROOT, changed
 
@@ -24,7 +24,7 @@ def no_other_process(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyP
     """A fresh process and the loop that is the measure of the machine take a second each: one test has them."""
     if request.node.get_closest_marker("fresh") is None:
         monkeypatch.setattr(Subject, "fresh", lambda self: (0.5, 40_000))
-        monkeypatch.setattr("interpreter.play.bench.calibration", lambda: 0.01)
+        monkeypatch.setattr("interpreter.simulate.throughput.calibration", lambda: 0.01)
 
 
 def kept(run: Run, folder: Path, change: Callable[[dict[str, Any]], None]) -> str:

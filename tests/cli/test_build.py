@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from interpreter.bots.registry import bots_of
 from interpreter.compiler.wasm.standalone import EXPORTS
 from interpreter.engine.ruleset import load
-from interpreter.play.bots.named import bots_of
 from interpreter.play.match import Match
 from tests.cli.conftest import Run
 

@@ -12,10 +12,10 @@ from time import sleep
 
 import pytest
 
-from interpreter.compiler.wasm.whole import Whole
-from interpreter.play.journal import Journal
+from interpreter.compiler.wasm.whole_games import Whole
 from interpreter.play.match import Match
-from interpreter.play.simulate import Row
+from interpreter.simulate.checkpoint import Journal
+from interpreter.simulate.simulation import Row
 from tests.cli.conftest import Run
 from tests.play.toy import ROOT
 

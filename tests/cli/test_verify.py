@@ -1,4 +1,4 @@
-"""``regelwerk verify``: what it tells and keeps. What it finds is in tests/play/test_verify.py."""
+"""``regelwerk verify``: what it tells and keeps. What it finds is in tests/testing/test_verify.py."""
 
 from __future__ import annotations
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from interpreter.base.diagnostics import RulesetError
 from interpreter.compiler.constants import RuleFailure
-from interpreter.compiler.wasm.machine import CompiledMachine
+from interpreter.compiler.wasm.compiled_machine import CompiledMachine
 from interpreter.engine.ruleset import Ruleset, load
-from interpreter.engine.setup import set_table
+from interpreter.engine.table import set_table
 from interpreter.kernel.chance import Seeded
 from interpreter.kernel.effects import CHOICE
 from interpreter.kernel.state import State, Value

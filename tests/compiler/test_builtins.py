@@ -10,31 +10,47 @@ from random import Random
 
 import pytest
 
-from interpreter.compiler.build.builtins import BUILT
+from interpreter.compiler.build.builtin_calls import BUILT
 from interpreter.compiler.build.expressions import Expressions
 from interpreter.compiler.build.function import ZERO, FunctionBuilder
 from interpreter.compiler.build.memory import STATE
-from interpreter.compiler.build.module import ModuleBuilder
+from interpreter.compiler.build.module_builder import ModuleBuilder
 from interpreter.compiler.build.shapes import WORD
 from interpreter.compiler.constants import RuleFailure
 from interpreter.compiler.ir import ops as o
-from interpreter.compiler.ir.effects import may_fail
+from interpreter.compiler.ir.effect_analysis import may_fail
 from interpreter.compiler.ir.rewrite import inner
-from interpreter.compiler.plain.builtins import OF_GAME, OF_VALUES
+from interpreter.compiler.plain.builtin_functions import OF_GAME, OF_VALUES
 from interpreter.compiler.wasm.assemble import FUEL, assembled
 from interpreter.compiler.wasm.codec import Codec
+from interpreter.compiler.wasm.compiled_machine import CompiledMachine
 from interpreter.compiler.wasm.instance import Instance, Trap, compiled, text_to_binary
-from interpreter.compiler.wasm.machine import CompiledMachine
 from interpreter.kernel.state import State, Value
 from interpreter.language import core as c
 from interpreter.language.builtins import BUILTINS, TYPES, Builtin
-from interpreter.language.types import INT, SEAT, Type, bag_of, list_of
+from interpreter.language.types import (
+    INT,
+    SEAT,
+    BagType,
+    CardType,
+    CollectionType,
+    IntType,
+    KindType,
+    ListType,
+    NodeType,
+    PileType,
+    RoomType,
+    SeatType,
+    SetType,
+    TrackType,
+    Type,
+)
 from tests.small import FAMILY, MAP, RULESET, loaded, outcome, write
 
 TIMES = 150
 GEMS, SEATS, NODES, CARDS = 3, 3, 6, 4
-GEM, CARD, ROOM = Type("kind", "gem"), Type("card", "plan"), Type("room", of=Type("kind", "gem"))
-ITEMS = (INT, SEAT, bag_of("gem"))
+GEM, CARD, ROOM = KindType("gem"), CardType("plan"), RoomType(KindType("gem"))
+ITEMS = (INT, SEAT, BagType("gem"))
 """Types of the items of any list."""
 TRACKED = FAMILY.replace("graph:", "tracks: {market: {of: gem, spaces: spaces, start: laid}}\ngraph:")
 SPACES = """\
@@ -73,8 +89,10 @@ class Call:
 
     @property
     def node(self) -> c.Builtin:
-        market = c.Cell("market", None, type=Type("track", "gem"))
-        given = (market if each.form == "track" else c.Local(i, "", type=each) for i, each in enumerate(self.types))
+        market = c.Cell("market", None, type=TrackType("gem"))
+        given = (
+            market if isinstance(each, TrackType) else c.Local(i, "", type=each) for i, each in enumerate(self.types)
+        )
         return c.Builtin(self.row.name, tuple(given), self.or_none, type=self.result)
 
     def __str__(self) -> str:
@@ -86,20 +104,20 @@ def types_of(word: str, item: Type) -> tuple[Type, ...]:
     several = {
         "any": (item,),
         "item": (item,),
-        "list": (list_of(item),),
-        "lists": (list_of(list_of(item)),),
-        "set": (Type("set", of=item),),
-        "counted": (list_of(item), bag_of("gem"), INT, Type("pile", "plan")),
-        "bag": (bag_of("gem"),),
-        "bags": (list_of(bag_of("gem")),),
+        "list": (ListType(item),),
+        "lists": (ListType(ListType(item)),),
+        "set": (SetType(item),),
+        "counted": (ListType(item), BagType("gem"), INT, PileType("plan")),
+        "bag": (BagType("gem"),),
+        "bags": (ListType(BagType("gem")),),
         "kind": (GEM,),
-        "kinds": (Type("set", of=GEM), list_of(GEM)),
+        "kinds": (SetType(GEM), ListType(GEM)),
         "room": (ROOM,),
-        "rooms": (list_of(ROOM),),
-        "track": (Type("track", "gem"),),
-        "numbers": (list_of(INT),),
-        "pile": (Type("pile", "plan"),),
-        "piles": (list_of(Type("pile", "plan")),),
+        "rooms": (ListType(ROOM),),
+        "track": (TrackType("gem"),),
+        "numbers": (ListType(INT),),
+        "pile": (PileType("plan"),),
+        "piles": (ListType(PileType("plan")),),
     }
     return (TYPES[word],) if word in TYPES else several[word]
 
@@ -110,7 +128,7 @@ def calls() -> Iterator[Call]:
             continue
         words = row.parameters + row.parameters[-1:] * row.many
         for item in ITEMS if {"any", "list", "item"} & set(words) else ITEMS[:1]:
-            if item.form == "bag" and row.name in ("distinct", "set of list"):
+            if isinstance(item, BagType) and row.name in ("distinct", "set of list"):
                 continue  # a module has no sets of bags: it leaves them to the plain form
             variants: list[tuple[Type, ...]] = [()]
             for word in words:
@@ -151,7 +169,7 @@ class Both:
             b.add(o.SetGlobal("fuel", o.Constant(FUEL)))
             at = self.given
             for number, type_ in enumerate(call.types):
-                if type_.form != "track":
+                if not isinstance(type_, TrackType):
                     value = b.load(ZERO, at, type_)
                     b.locals[number] = var = b.var(value.rep)
                     b.set(var, value)
@@ -168,7 +186,7 @@ class Both:
         words = [
             word
             for value, type_ in zip(values, call.types, strict=True)
-            if type_.form != "track"
+            if not isinstance(type_, TrackType)
             for word in self.codec.words(value, type_)
         ]
         data = self.codec.encode(state, 0)
@@ -194,27 +212,27 @@ def drawn(random: Random, word: str, type_: Type) -> Value:
     """A value of a type; seldom one that a strict function refuses."""
     if word == "nodes":
         return tuple(random.sample(range(NODES), random.randint(0, NODES)))
-    match type_.form:
-        case "track":
+    match type_:
+        case TrackType():
             return None
-        case "int":
+        case IntType():
             return random.choice((random.randint(-2, 5), random.randint(-1000, 1000)))
-        case "seat":
+        case SeatType():
             return random.randrange(SEATS)
-        case "node":
+        case NodeType():
             return random.randrange(NODES)
-        case "kind":
+        case KindType():
             return random.randrange(GEMS)
-        case "bag":
+        case BagType():
             return tuple(random.choice((0, 0, 1, 2, 4, random.randint(-1, 9))) for _ in range(GEMS))
-        case "room":
-            return drawn(random, "", Type("set", of=GEM)), random.randint(0, 5)
-        case "pile":
+        case RoomType():
+            return drawn(random, "", SetType(GEM)), random.randint(0, 5)
+        case PileType():
             return tuple(random.sample(range(CARDS), random.randint(0, CARDS)))
         case _:
-            assert type_.of is not None
+            assert isinstance(type_, CollectionType)
             items = tuple(drawn(random, "", type_.of) for _ in range(random.randint(0, 4)))
-            return items if type_.form == "list" else tuple(sorted(set(items)))
+            return items if isinstance(type_, ListType) else tuple(sorted(set(items)))
 
 
 @pytest.mark.parametrize("call", CALLS, ids=str)

@@ -8,11 +8,11 @@ from textwrap import indent
 
 import pytest
 
+from interpreter.bots.policy import PolicyBot
+from interpreter.bots.registry import policies_for
 from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.game import Game
 from interpreter.kernel.effects import NOTE
-from interpreter.play.bots.named import policies_for
-from interpreter.play.bots.policy import PolicyBot
 from interpreter.play.match import Match
 from tests.small import FAMILY, loaded, write
 

@@ -9,8 +9,8 @@ import re
 import textwrap
 from pathlib import Path
 
-from interpreter.compiler.build.module import ModuleBuilder
-from interpreter.compiler.ir.show import text_of as ir_of
+from interpreter.compiler.build.module_builder import ModuleBuilder
+from interpreter.compiler.ir.printer import text_of as ir_of
 from interpreter.compiler.passes import PASSES
 from interpreter.compiler.wasm.assemble import build, context_of
 from interpreter.compiler.wasm.emit import text_of

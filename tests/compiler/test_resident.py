@@ -13,16 +13,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from interpreter.bots.player import Stream
+from interpreter.bots.policy import PolicyBot
+from interpreter.bots.registry import policies_for
 from interpreter.compiler.wasm import instance
 from interpreter.compiler.wasm.instance import knows_unchecked
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.kernel.chance import Scripted, Seeded
-from interpreter.kernel.listening import listen
+from interpreter.kernel.listeners import listen
 from interpreter.kernel.state import State
-from interpreter.play.bots.base import Stream
-from interpreter.play.bots.named import policies_for
-from interpreter.play.bots.policy import PolicyBot
 
 TABLES = [("goofspiel", 3), ("germany-2018", 3), ("outpost", 2)]
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from interpreter.engine.game import Game
 from interpreter.kernel.chance import Seeded
 from interpreter.kernel.effects import undo
-from interpreter.kernel.listening import listen
+from interpreter.kernel.listeners import listen
 from interpreter.kernel.state import State, Value
 from tests.compiler.pair import MOST_DECISIONS, Pair, machines, named, picked, play, records, ruleset, tables, told
 

@@ -3,45 +3,32 @@ the plain form."""
 
 from __future__ import annotations
 
-from functools import cache
-from pathlib import Path
-
 import pytest
 
-from interpreter.base.diagnostics import RulesetError
-from interpreter.compiler.build.module import ModuleBuilder
+from interpreter.bots.hidden_reads import peeks_of
+from interpreter.bots.registry import policies_for
+from interpreter.compiler.build.module_builder import ModuleBuilder
 from interpreter.compiler.wasm.assemble import build
-from interpreter.engine.ruleset import Ruleset, load
-from interpreter.play.bots.named import policies_for
-from interpreter.play.bots.peeks import peeks_of
-
-SHIPPED = Path(__file__).parents[2] / "rulesets"
-
-
-@cache
-def composed(name: str, overlay: str) -> Ruleset | None:
-    """A ruleset with an overlay; none where they do not fit."""
-    try:
-        return load(name, [overlay] if overlay else [])
-    except RulesetError:
-        return None
+from interpreter.engine.ruleset import load
+from interpreter.reading.files import shelf_for
+from interpreter.reading.ruleset_files import can_have, ids_of, rulesets_of
 
 
 def named() -> list[tuple[str, str]]:
+    """Every ruleset, and each with every overlay that fits it."""
+    shelf = shelf_for()
+    read = [shelf.read("overlay", id)[0] for id in shelf.ids("overlay")]
     found = []
-    for path in sorted(SHIPPED.glob("*/*.yaml")):
-        if not any(line.startswith("ruleset:") for line in path.read_text(encoding="utf-8").splitlines()):
-            continue
-        overlays = sorted((path.parent / "overlays").glob("*.yaml"))
-        fitting = ("", *(f"{path.parent.name}/{each.stem}" for each in overlays))
-        found += [(path.stem, overlay) for overlay in fitting if composed(path.stem, overlay) is not None]
+    for ruleset in rulesets_of(shelf):
+        files = {id for _, id in ids_of(shelf, ruleset)}
+        fitting = [overlay.id for overlay in read if overlay is not None and can_have(files, overlay)]
+        found += [(ruleset.id, overlay) for overlay in ("", *fitting)]
     return found
 
 
 @pytest.mark.parametrize(("name", "overlay"), named())
 def test_all_functions_are_built(name: str, overlay: str) -> None:
-    ruleset = composed(name, overlay)
-    assert ruleset is not None
+    ruleset = load(name, [overlay] if overlay else [])
     players = ruleset.composition.players
     for number in {players.low, players.high}:
         played = ruleset.for_players(number)

@@ -13,15 +13,15 @@ from typing import Any
 
 import pytest
 
+from interpreter.bots.hidden_reads import peeks_of
+from interpreter.bots.registry import bots_of, policies_for
 from interpreter.compiler.build.memory import STATE
-from interpreter.compiler.build.module import ModuleBuilder
+from interpreter.compiler.build.module_builder import ModuleBuilder
 from interpreter.compiler.build.shapes import WORD
 from interpreter.compiler.wasm.assemble import TURN_HEAD, assembled
 from interpreter.compiler.wasm.codec import Codec
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.kernel.state import State
-from interpreter.play.bots.named import bots_of, policies_for
-from interpreter.play.bots.peeks import peeks_of
 from interpreter.play.match import Match, streams_for
 
 wasmtime: Any = pytest.importorskip("wasmtime")

@@ -15,7 +15,7 @@ import wasmtime
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from interpreter.compiler.plain import builtins
+from interpreter.compiler.plain import builtin_functions as builtins
 from interpreter.compiler.wasm.runtime import graph_cache_words, written
 from interpreter.kernel import bags, chance
 from interpreter.kernel.bags import Bag, Rooms

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
+from interpreter.bots.registry import bots_of
 from interpreter.drawing.game_charts import ChartsUnavailable, charts_of, check_charts, png_of, svg_of
 from interpreter.engine.ruleset import load
-from interpreter.pages.games import games_page
+from interpreter.pages.games_report import games_page
 from interpreter.pages.html import html_of
-from interpreter.play.bots.named import bots_of
-from interpreter.play.simulate import simulate
-from interpreter.play.summary import summary
+from interpreter.simulate.simulation import simulate
+from interpreter.simulate.summary import summary
 from tests.play.toy import ROOT
 
 pytest.importorskip("matplotlib")

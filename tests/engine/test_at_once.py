@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from interpreter.bots.player import Stream
+from interpreter.engine.determinization import Worlds
 from interpreter.engine.game import Game
 from interpreter.engine.refusal import IllegalMove
 from interpreter.engine.ruleset import Ruleset
-from interpreter.engine.worlds import Worlds
-from interpreter.play.bots.base import Stream
-from interpreter.play.saves import Recorder, play_again, read_kept
+from interpreter.play.game_records import Recorder, play_again, read_kept
 from tests.compiler.pair import Pair, play
 from tests.small import examined, loaded, write
 

@@ -15,21 +15,21 @@ from typing import Any
 
 import pytest
 
+from interpreter.authoring.validation import validate
 from interpreter.base import paths
 from interpreter.base.diagnostics import Diagnostic, RulesetError
 from interpreter.base.source import SourceFile
-from interpreter.compiler.wasm import machine as compiled
+from interpreter.bots.registry import bots_of
+from interpreter.compiler.wasm import compiled_machine as compiled
 from interpreter.compiler.wasm import module
 from interpreter.engine import cache
 from interpreter.engine import ruleset as rulesets
 from interpreter.engine.cache import kept_trees
-from interpreter.engine.explain import explain
 from interpreter.engine.ruleset import Ruleset, load
-from interpreter.engine.validation import validate
+from interpreter.explain.cross_reference import explain
 from interpreter.language import parse
 from interpreter.language.grammar import Text
 from interpreter.language.parse import remembered
-from interpreter.play.bots.named import bots_of
 from interpreter.play.match import Match
 from interpreter.reading import schema, yaml
 from interpreter.reading.files import Shelf
@@ -517,8 +517,9 @@ def test_another_process_uses_a_module_at_once(kept: Path) -> None:
     """It has the patience of those that tests have not changed, and loses none of it."""
     script = """
 import interpreter
-from interpreter.compiler.wasm import machine, module
-from interpreter.play.bots.named import bots_of
+from interpreter.compiler.wasm import module
+from interpreter.compiler.wasm import compiled_machine as machine
+from interpreter.bots.registry import bots_of
 from interpreter.play.match import Match
 module._made = None
 ruleset = interpreter.load("goofspiel")

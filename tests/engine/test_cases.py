@@ -21,13 +21,13 @@ import yaml
 
 from interpreter.base.diagnostics import RulesetError, render
 from interpreter.compiler.constants import RuleFailure
-from interpreter.engine.examine import examine
 from interpreter.engine.game import Game
+from interpreter.engine.pipeline import examine
 from interpreter.engine.refusal import IllegalMove
 from interpreter.engine.ruleset import Ruleset, find, load
-from interpreter.engine.show import board_of
+from interpreter.engine.views import board_of
 from interpreter.kernel.state import State
-from interpreter.language.expressions import Expressions
+from interpreter.language.check_expressions import Expressions
 from interpreter.language.parse import parse_condition
 from interpreter.language.scope import Frame
 from interpreter.reading.files import shelf_for

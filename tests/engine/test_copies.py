@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
+from interpreter.bots.uniform import RandomBot
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset
 from interpreter.kernel.chance import Scripted
-from interpreter.play.bots.random import RandomBot
+from interpreter.play.game_records import Recorder, play_again, read_kept
 from interpreter.play.match import Match
-from interpreter.play.saves import Recorder, play_again, read_kept
 from tests.small import FAMILY, examined, loaded, outcome, write
 
 COPIED = FAMILY.replace(

@@ -9,14 +9,14 @@ from textwrap import indent
 
 import pytest
 
+from interpreter.authoring.validation import validate
 from interpreter.base.diagnostics import RulesetError
 from interpreter.engine.decision import Option
 from interpreter.engine.game import Game
+from interpreter.engine.queries import value_of
 from interpreter.engine.ruleset import Ruleset, load
-from interpreter.engine.typed import value_of
-from interpreter.engine.validation import validate
-from interpreter.play.measures import taken
 from interpreter.reading.files import Shelf
+from interpreter.simulate.measurements import taken
 from tests.small import write
 
 POND = Path(__file__).parents[1] / "bad" / "_base"

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from interpreter.engine.show import BoardTable, Line
-from interpreter.engine.suite import suite_of
-from interpreter.play.bots.random import RandomBot
+from interpreter.bots.uniform import RandomBot
+from interpreter.engine.views import BoardTable, Line
 from interpreter.play.match import Match
-from interpreter.play.narrate import Narrator
+from interpreter.play.narration import Narrator
 from interpreter.reading.files import Shelf
+from interpreter.testing.suite import suite_of
 from tests.small import FAMILY, loaded, write
 
 ROUND = "round: [{phase: buy, when: act == buying}, {phase: sell, when: act == selling}, act_over]"

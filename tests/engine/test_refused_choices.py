@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 import interpreter
+from interpreter.bots.registry import bots_of
 from interpreter.engine.decision import Option
 from interpreter.engine.game import Game
 from interpreter.engine.refusal import IllegalMove
-from interpreter.language.types import Type
-from interpreter.play.bots.named import bots_of
+from interpreter.language.types import NODE
 from interpreter.play.match import streams_for
 
 STRANGE: list[Any] = [None, -1, 0, 10**9, True, "", "nobody", [], {}, 3.5, "stage_3", ["coal"], {"coal": -1}]
@@ -117,7 +117,7 @@ def test_what_a_policy_chose_is_legal_for_that_decision_alone() -> None:
 def test_what_is_wrong_with_a_value_is_said_in_the_words_of_the_family() -> None:
     names = interpreter.load("germany-2018").names
     with pytest.raises(ValueError, match="got 'Esen', want a city; did you mean `Essen`"):
-        names.value("Esen", Type("node"))
+        names.value("Esen", NODE)
 
 
 @pytest.mark.parametrize("choice", ["offer", None, 7, ["offer"]])

@@ -19,9 +19,9 @@ import pytest
 
 import interpreter
 from interpreter.base.paths import ruleset_roots
+from interpreter.bots.registry import bots_of
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset, load
-from interpreter.play.bots.named import bots_of
 from interpreter.play.match import Match
 from interpreter.reading.files import Shelf
 
@@ -29,7 +29,7 @@ TABLES = [("germany-2018", 3), ("germany-2018", 4), ("germany-2018", 5), ("germa
 PLAY_ON = """
 import json, sys
 from interpreter.engine.ruleset import load
-from interpreter.play.bots.named import bots_of
+from interpreter.bots.registry import bots_of
 from interpreter.play.match import Match
 
 name, bots = sys.argv[1:]

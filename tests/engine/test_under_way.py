@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 import interpreter
+from interpreter.bots.player import Stream
+from interpreter.bots.registry import bots_of
+from interpreter.engine.determinization import Undealt, Worlds
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import load
-from interpreter.engine.worlds import Undealt, Worlds
-from interpreter.play.bots.base import Stream
-from interpreter.play.bots.named import bots_of
 from interpreter.reading.files import shelf_for
 from tests.small import loaded, write
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from interpreter.kernel.effects import Effects, changes, take_back
-from interpreter.kernel.listening import listen
+from interpreter.kernel.listeners import listen
 from interpreter.kernel.state import Layout, State, Value
 
 CELLS: list[Value] = [1, True, None, (2, (3,), 10**20), "x"]

@@ -14,10 +14,10 @@ from interpreter.base.diagnostics import Diagnostic, render
 from interpreter.language import format as formatting
 from interpreter.language import nodes as n
 from interpreter.language import parse as p
-from interpreter.language.build import AGGREGATES
 from interpreter.language.format import AnyNode, format_node
 from interpreter.language.grammar import grammar
 from interpreter.language.texts import Typed
+from interpreter.language.transformer import AGGREGATES
 from tests.support import rule_text
 
 Parse = Callable[[Typed], tuple[n.Node | None, list[Diagnostic]]]

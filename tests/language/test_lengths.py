@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from interpreter.engine.variation import varied
+from interpreter.compare.variation import varied
 from tests.small import MAP, examined, loaded, outcome, write
 
 DUES = """\

@@ -12,7 +12,7 @@ import yaml
 
 import interpreter
 from interpreter.base.diagnostics import Diagnostic
-from interpreter.engine.examine import examine
+from interpreter.engine.pipeline import examine
 from interpreter.engine.ruleset import Ruleset, find
 from interpreter.language.model import GraphDecl
 

@@ -6,9 +6,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import interpreter
+from interpreter.bots.registry import bots_of
 from interpreter.engine.game import Game
 from interpreter.pages.notebook import game_cell, ruleset_cell
-from interpreter.play.bots.named import bots_of
 from interpreter.play.match import Match
 from tests.pages.reading import Read
 

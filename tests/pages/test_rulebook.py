@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from interpreter.cli.main import cli
-from interpreter.engine.places import in_force, places_of
+from interpreter.compare.play_order import in_force, places_of
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.pages.html import html_of
 from interpreter.pages.markdown import markdown_of

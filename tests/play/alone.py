@@ -7,7 +7,7 @@ import struct
 from typing import Any
 
 from interpreter.compiler.wasm.instance import text_to_binary
-from interpreter.play.standalone import Standalone
+from interpreter.play.module_export import Standalone
 
 __all__ = ["Alone"]
 

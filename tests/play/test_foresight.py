@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from interpreter.bots.registry import bots_of
 from interpreter.engine.decision import Decision
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import load
-from interpreter.engine.show import lines_since
-from interpreter.play.bots.named import bots_of
-from interpreter.play.foresight import Foresight
+from interpreter.engine.views import lines_since
 from interpreter.play.keyboard import MOST_LINES, numbered
 from interpreter.play.match import Match
+from interpreter.play.option_preview import Foresight
 from tests.small import loaded, write
 
 SILENT = 'says:\n  act.go: ""\n'

@@ -10,17 +10,17 @@ from typing import Any
 
 import pytest
 
+from interpreter.bots.player import Stream
+from interpreter.bots.registry import bots_of
+from interpreter.engine.determinization import Worlds, otherwise
 from interpreter.engine.game import Game
-from interpreter.engine.hidden import shown
+from interpreter.engine.observation import shown
 from interpreter.engine.ruleset import Ruleset, load
-from interpreter.engine.show import asked
 from interpreter.engine.sight import look_alike
-from interpreter.engine.soundness import Examiner, drawing, some_option
-from interpreter.engine.worlds import Worlds, otherwise
-from interpreter.play.bots.base import Stream
-from interpreter.play.bots.named import bots_of
+from interpreter.engine.views import asked
 from interpreter.play.match import Match
 from interpreter.reading.files import shelf_for
+from interpreter.testing.soundness import Examiner, drawing, some_option
 from tests.small import FAMILY, loaded, write
 
 CASES = Path(__file__).parents[1] / "cases"

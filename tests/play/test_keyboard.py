@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from interpreter.bots.player import Code
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset, load
-from interpreter.play.bots.base import Code
 from interpreter.play.keyboard import numbered, understood
 from tests.play.toy import changed
 

@@ -6,17 +6,17 @@ import json
 
 import pytest
 
+from interpreter.bots.registry import bots_of
 from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset, load
-from interpreter.engine.show import BoardTable, Line
-from interpreter.play.bots.named import bots_of
+from interpreter.engine.views import BoardTable, Line
+from interpreter.play.game_records import Difference, Recorder, keep, play_again, read_kept
 from interpreter.play.match import Match
-from interpreter.play.narrate import Narrator
-from interpreter.play.saves import Difference, Recorder, keep, play_again, read_kept
-from interpreter.play.simulate import simulate
-from interpreter.play.summary import summary
+from interpreter.play.narration import Narrator
 from interpreter.reading.compose import ALLOW_UNDEFINED
+from interpreter.simulate.simulation import simulate
+from interpreter.simulate.summary import summary
 
 
 def told(ruleset: Ruleset, spec: str, players: int, seed: int) -> list[Line | BoardTable]:

@@ -9,17 +9,17 @@ from pathlib import Path
 import pytest
 import wasmtime
 
+from interpreter.bots.registry import bots_of
 from interpreter.compiler.build.memory import STATE
 from interpreter.compiler.constants import RuleFailure
-from interpreter.compiler.ir.verify import check_function, signatures_of
+from interpreter.compiler.ir.verifier import check_function, signatures_of
 from interpreter.compiler.wasm.codec import Codec
+from interpreter.engine.determinization import Worlds
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.engine.sight import look_alike, veils
-from interpreter.engine.worlds import Worlds
-from interpreter.play.bots.named import bots_of
 from interpreter.play.match import Match
-from interpreter.play.standalone import Standalone, standalone
+from interpreter.play.module_export import Standalone, standalone
 from tests.play.alone import Alone
 
 POLICIES = ("sensible", "random")

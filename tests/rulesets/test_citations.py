@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from interpreter.engine.citations import citations_of
-from interpreter.engine.coverage import waivers_of
 from interpreter.engine.ruleset import load
 from interpreter.reading.files import shelf_for
 from interpreter.reading.yaml import Mapping, Scalar
+from interpreter.testing.coverage import waivers_of
 
 CITED = [
     ("outpost", "OP-104", {"rules.sell", "rules.price_due", "rules.hand_over"}),  # how an auction ends

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 import interpreter
+from interpreter.bots.registry import bots_of
+from interpreter.engine.determinization import otherwise
 from interpreter.engine.game import Game
-from interpreter.engine.hidden import known_apart, shown
+from interpreter.engine.observation import known_apart, shown
 from interpreter.engine.ruleset import load
-from interpreter.engine.show import BoardTable
-from interpreter.engine.worlds import otherwise
-from interpreter.play.bots.named import bots_of
+from interpreter.engine.views import BoardTable
 from interpreter.play.match import Match
-from interpreter.play.narrate import Narrator
+from interpreter.play.narration import Narrator
 
 OPEN = ("germany-2004", "germany-2018")
 HIDDEN = ("bsw-germany", "bsw-baden-wuerttemberg")

@@ -9,12 +9,12 @@ from click.testing import CliRunner
 
 import interpreter
 from interpreter.base.diagnostics import RulesetError
+from interpreter.bots.registry import bots_of
 from interpreter.cli.main import cli
-from interpreter.engine.suite import suite_of
-from interpreter.play.bench import Subject
-from interpreter.play.bots.named import bots_of
 from interpreter.play.match import Match
 from interpreter.reading.files import shelf_for
+from interpreter.simulate.throughput import Subject
+from interpreter.testing.suite import suite_of
 
 SECOND = [id for id in shelf_for(None).ids("ruleset") if id.endswith("-2004") or id.startswith("bsw-")]
 GROUPS = ("FC", "P2", "P3", "P4", "SA")

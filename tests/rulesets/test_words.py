@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from interpreter.base.frames import frame
+from interpreter.base.messages import frame
+from interpreter.bots.uniform import RandomBot
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import load
-from interpreter.engine.show import BoardTable, Line
-from interpreter.language.sayable import unsaid
-from interpreter.play.bots.random import RandomBot
+from interpreter.engine.views import BoardTable, Line
+from interpreter.language.translations import unsaid
 from interpreter.play.match import Match
-from interpreter.play.narrate import Narrator
+from interpreter.play.narration import Narrator
 from tests.small import FAMILY, loaded, write
 
 

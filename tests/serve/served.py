@@ -18,13 +18,13 @@ from typing import Any, TypeVar
 
 import pytest
 
+from interpreter.bots.registry import bots_of, default_bots
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import load
 from interpreter.kernel.state import Value
-from interpreter.language.types import Type
-from interpreter.play.bots.named import bots_of, default_bots
+from interpreter.language.types import Type, name_of
+from interpreter.play.game_records import keep, play_again
 from interpreter.play.match import Match
-from interpreter.play.saves import keep, play_again
 from interpreter.serve.archive import Store
 from interpreter.serve.hall import Hall
 from interpreter.serve.live import Live
@@ -172,11 +172,11 @@ class Player:
         if not slots:
             option.click()
         else:
-            things = [slot for slot in slots if slot.type.sure.form in ("card", "node")]
+            things = [slot for slot in slots if slot.type.sure.word in ("card", "node")]
             if not things and option.count() and option.get_attribute("aria-pressed") != "true":
                 option.click()
                 self.page.locator(f'[data-do="option"][data-n="{number}"][aria-pressed="true"]').wait_for()
-            order = sorted(range(len(slots)), key=lambda at: slots[at].type.form in ("int", "bag"))
+            order = sorted(range(len(slots)), key=lambda at: slots[at].type.word in ("int", "bag"))
             for at in order:
                 value = game.ruleset.names.value(choice[slots[at].name], slots[at].type)
                 self._fill(at, slots[at].type, value)
@@ -184,9 +184,10 @@ class Player:
         until(lambda: len(self.live.kept.choices) != before, why=f"after {dict(choice)} of seat {self.seat}")
 
     def _fill(self, number: int, type_: Type, value: Value) -> None:
-        page, form = self.page, type_.sure.form
+        page, form = self.page, type_.sure.word
         if form in ("card", "node", "kind", "seat"):
-            thing = f"{form}:{type_.sure.name if form == 'kind' else ''}:{value}"
+            kind = name_of(type_) if form == "kind" else ""
+            thing = f"{form}:{kind}:{value}"
             if page.locator(f'[data-thing="{thing}"].picked, .picked > [data-thing="{thing}"]').count():
                 return
             page.locator(

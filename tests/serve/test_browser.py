@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from interpreter.play.bots.named import bots_of
+from interpreter.bots.registry import bots_of
 from interpreter.play.match import streams_for
 from interpreter.serve.live import Live
 from tests.serve.served import Player, Served, browser, now, until

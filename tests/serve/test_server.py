@@ -16,8 +16,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from interpreter.engine.worlds import otherwise
-from interpreter.play.saves import play_again, read_kept, ruleset_of
+from interpreter.engine.determinization import otherwise
+from interpreter.play.game_records import play_again, read_kept, ruleset_of
 from interpreter.serve import web
 from interpreter.serve.live import PUBLIC, Live
 from interpreter.serve.page import View

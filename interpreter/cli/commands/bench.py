@@ -24,8 +24,8 @@ from interpreter.cli.progress import counted
 
 if TYPE_CHECKING:
     from interpreter.engine.ruleset import Ruleset
-    from interpreter.play.baseline import Change
-    from interpreter.play.bench import Sample, Subject
+    from interpreter.simulate.baseline import Change
+    from interpreter.simulate.throughput import Sample, Subject
 
 __all__ = ["command"]
 
@@ -43,25 +43,29 @@ USUAL = 4
     type=click.IntRange(min=1),
     multiple=True,
     metavar="N",
-    help="How many play; several times for several rows.  [default: 4, or the next that is allowed]",
+    help="Number of players; repeat it for several rows.  [default: 4, or the closest allowed number]",
 )
-@click.option(
-    "--bots", metavar="POLICY", help="The policy of all seats.  [default: bench where there is one, else random]"
-)
+@click.option("--bots", metavar="POLICY", help="Policy of all seats.  [default: bench if available, else random]")
 @click.option(
     "--seconds",
     type=click.FloatRange(min=0, min_open=True),
     default=1.0,
     show_default=True,
-    help="How long each loop is run.",
+    help="Duration of each measurement, in seconds.",
 )
-@click.option("--rounds", type=click.IntRange(min=1), default=5, show_default=True, help="Runs; medians are told.")
+@click.option(
+    "--rounds",
+    type=click.IntRange(min=1),
+    default=5,
+    show_default=True,
+    help="Number of runs; the medians are reported.",
+)
 @click.option(
     "--baseline",
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
-    help="Compare with kept figures; exit status 1 where one is worse by more than 15 %.",
+    help="Compare with saved figures; exit with status 1 if one is more than 15 % worse.",
 )
-@click.option("--save", type=click.Path(path_type=Path, dir_okay=False), help="Keep the figures.")
+@click.option("--save", type=click.Path(path_type=Path, dir_okay=False), help="Save the figures to a file.")
 @output_option("text", "json")
 def command(
     rulesets: tuple[str, ...],
@@ -75,14 +79,13 @@ def command(
     save: Path | None,
     output: str,
 ) -> None:
-    """Measures rulesets; without arguments, all that there are.
+    """Measure the speed of rulesets; without arguments, of all rulesets.
 
-    `games/s` and `decisions/s` are those of the package's own loop, `applied/s` games through decision and apply;
-    `free` decisions have more than one option. A clone, an undo and a digest are taken in round 6, or in the middle of
-    a shorter game; `load` is in a fresh process; `kB` is the most that a game holds, with its log. Seconds are those of
-    the processor: others on the machine count little.
+    `games/s` and `decisions/s` measure whole games, `applied/s` games through `decision` and `apply`. `free` counts
+    decisions with more than one option. `clone`, `undo` and `digest` are measured in round 6, or halfway through a
+    shorter game; `load` in a new process; `kB` is the peak memory of a game with its log. All times are CPU times.
 
-    Kept figures are in turns of a small loop of Python as well, so that machines can be compared.
+    Saved figures are also normalised by a small Python loop, so that you can compare machines.
 
     \b
     Examples:
@@ -93,7 +96,7 @@ def command(
       regelwerk bench --save before.json
       regelwerk bench --baseline before.json
     """
-    from interpreter.play.baseline import changes, report, row_of
+    from interpreter.simulate.baseline import changes, report, row_of
 
     if not isfinite(seconds):
         raise click.BadParameter("not a number of seconds", param_hint="--seconds")
@@ -125,7 +128,7 @@ def command(
 
 
 def _kept(path: Path) -> dict[str, Any]:
-    from interpreter.play.baseline import read_report
+    from interpreter.simulate.baseline import read_report
 
     try:
         return read_report(path.read_text(encoding="utf-8", errors="replace"))
@@ -161,7 +164,7 @@ def _subjects(
 def _subject(
     ruleset: Ruleset, name: str, players: int, bots: str | None, overlays: Sequence[str], settings: Mapping[str, Any]
 ) -> Subject:
-    from interpreter.play.bench import Subject
+    from interpreter.simulate.throughput import Subject
 
     try:
         subject = Subject(name, players, bots, ruleset, overlays, settings)
@@ -184,7 +187,7 @@ class _Table:
         self.begun = False
 
     def add(self, row: dict[str, Any]) -> None:
-        from interpreter.play.baseline import FIGURES
+        from interpreter.simulate.baseline import FIGURES
 
         titles = [figure.title for figure in FIGURES.values()]
         if not self.begun:
@@ -199,7 +202,7 @@ class _Table:
 
 
 def _compared(kept: dict[str, Any], data: dict[str, Any], found: Sequence[Change]) -> None:
-    from interpreter.play.baseline import FIGURES, LIMIT
+    from interpreter.simulate.baseline import FIGURES, LIMIT
 
     compared = {(change.ruleset, change.players) for change in found}
     for row in data["rows"]:

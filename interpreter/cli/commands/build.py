@@ -40,7 +40,7 @@ __all__ = ["command"]
     "policies",
     multiple=True,
     metavar="NAME",
-    help="A bot in the module: a policy of the family or `random`. Several times.  [default: all of them]",
+    help="Include a bot: a policy of the family or `random`. Repeatable.  [default: all]",
 )
 @output_option("text", "json")
 def command(
@@ -52,8 +52,8 @@ def command(
     policies: tuple[str, ...],
     output: str,
 ) -> None:
-    """Write a ruleset as a WebAssembly module that stands alone, and beside it a manifest in JSON: names of cells,
-    options, events and texts. `docs/wasm.md` describes the interface.
+    """Compile a ruleset to a standalone WebAssembly module, with a JSON manifest beside it: names of cells, options,
+    events and texts. `docs/wasm.md` describes the interface.
 
     \b
     Examples:
@@ -68,7 +68,7 @@ def command(
     given = found.settings(settings_for(found, people, settings))
     from interpreter import __version__
     from interpreter.compiler.wasm.instance import text_to_binary
-    from interpreter.play.standalone import standalone
+    from interpreter.play.module_export import standalone
 
     manifest_file = file.with_suffix(".json")
     for path in (file, manifest_file):
@@ -86,8 +86,8 @@ def command(
 
 def _policies(ruleset: Ruleset, wanted: tuple[str, ...]) -> list[str]:
     """The bots of the module: those that are wanted, else all."""
-    from interpreter.play.bots.named import policies_for
-    from interpreter.play.modules import RANDOM
+    from interpreter.bots.registry import policies_for
+    from interpreter.play.table_module import RANDOM
 
     known = [*policies_for(ruleset), RANDOM]
     for name in wanted:

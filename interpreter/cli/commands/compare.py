@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from interpreter.base.words import counted
+from interpreter.base.plurals import counted
 from interpreter.cli.options import (
     MOST_GAMES,
     bots_option,
@@ -28,11 +28,11 @@ from interpreter.cli.output import aligned, as_json, notice, say, styled
 from interpreter.cli.progress import STOPPED, counting, interruptible
 
 if TYPE_CHECKING:
-    from interpreter.engine.compared import Side
-    from interpreter.engine.differences import Comparison, Difference
+    from interpreter.compare.ablation import Alone
+    from interpreter.compare.comparable import Side
+    from interpreter.compare.differences import Comparison, Difference
     from interpreter.engine.ruleset import Ruleset
     from interpreter.pages.comparison import Played
-    from interpreter.play.one_at_a_time import Alone
 
 USUAL_GAMES = 100
 
@@ -43,7 +43,7 @@ _Found = TypeVar("_Found")
 
 @dataclass(frozen=True, slots=True)
 class _Sides:
-    """What is compared, and as what it is played."""
+    """Both sides of a comparison, and how each is played."""
 
     names: tuple[str, str]
     overlays: tuple[str, ...]
@@ -53,7 +53,7 @@ class _Sides:
 
 @dataclass(frozen=True, slots=True)
 class _Games:
-    """Which games of both sides are played; ``each``: every difference by itself as well."""
+    """Games to play on both sides; ``each``: also for every difference by itself."""
 
     count: int
     bots: str | None
@@ -65,17 +65,19 @@ class _Games:
 @click.command("compare")
 @click.argument("names", nargs=-1, required=True, metavar="A B")
 @overlays_option
-@click.option("--players", "-p", type=click.IntRange(min=1), metavar="N", help="As so many play it.")
-@settings_option
-@click.option("--all", "matrix", is_flag=True, help="Each with each: of rulesets, or of a whole family.")
 @click.option(
-    "--games", "-n", type=click.IntRange(2, MOST_GAMES), metavar="N", help="Play so many games of both as well."
+    "--players", "-p", type=click.IntRange(min=1), metavar="N", help="Compare the rules for this number of players."
 )
-@click.option("--each", is_flag=True, help="Play every difference by itself as well, put into A alone.")
+@settings_option
+@click.option("--all", "matrix", is_flag=True, help="Compare each pair of the rulesets, or of a whole family.")
+@click.option(
+    "--games", "-n", type=click.IntRange(2, MOST_GAMES), metavar="N", help="Also play this number of games of both."
+)
+@click.option("--each", is_flag=True, help="Also play each difference by itself, applied to A.")
 @bots_option("sensible where both have it, else greedy or random")
 @seed_option
 @jobs_option
-@click.option("--report", type=click.Path(path_type=Path, dir_okay=False), help="Write all of it as a page (HTML).")
+@click.option("--report", type=click.Path(path_type=Path, dir_okay=False), help="Write everything to an HTML page.")
 @output_option("text", "json", "html")
 def command(
     names: tuple[str, ...],
@@ -91,18 +93,16 @@ def command(
     report: Path | None,
     output: str,
 ) -> None:
-    """Says what differs between A and B: rules with their texts and statements, tables cell by cell, what the box
-    holds, the board and its distances, in the order of play.
+    """Compare A and B: rules with their texts and statements, tables cell by cell, components, the board and its
+    distances, in the order of play.
 
-    A and B are rulesets, alone or with overlays (`NAME+OVERLAY`), or files: of an overlay, edition, map or deck it is
-    told what it changes in the ruleset beside it. What can never apply, with its settings as they are, is not told,
-    nor is what stands in another file but says the same. With --all every ruleset of a family is compared with every
-    other, or those that are named.
+    A and B are rulesets, with or without overlays (`NAME+OVERLAY`), or files. For an overlay, edition, map or deck, the
+    report shows how it changes the other ruleset. Rules that can never apply under the settings are ignored, and so are
+    texts that moved to another file unchanged. With --all, every ruleset of a family is compared with every other.
 
-    With --games both are also played by bots: in lock step until they first part, for the difference that made them,
-    and in pairs with the same seed, for what differs in the measures. With --each, every rule and table that differs
-    is put into A alone and played so: which of them are noticed, and when. --report writes everything as one HTML file
-    (with 100 games where nothing is said).
+    With --games, bots also play both: in lock step until the games diverge, to find the cause, and in pairs with the
+    same seed, to compare the measures. With --each, every difference is applied to A by itself and played. --report
+    writes everything to one HTML file (100 games by default).
 
     \b
     Examples:
@@ -114,10 +114,10 @@ def command(
       regelwerk compare germany-2004 germany-2018 --games 20 --each
       regelwerk compare germany-2004 germany-2018 --report report.html
     """
-    from interpreter.engine.compared import Compared
+    from interpreter.compare.comparable import Compared
 
     if matrix:
-        from interpreter.engine.sides import family_of
+        from interpreter.compare.operands import family_of
 
         if overlays or settings or players or games or each or report is not None or output == "html":
             raise click.UsageError("--all compares rulesets as they are, as text or JSON, and plays no games")
@@ -162,9 +162,9 @@ def command(
 
 def _compared(sides: _Sides) -> Comparison:
     from interpreter.cli.options import players_for
-    from interpreter.engine.compared import Compared
-    from interpreter.engine.differences import differences
-    from interpreter.engine.sides import sides_of
+    from interpreter.compare.comparable import Compared
+    from interpreter.compare.differences import differences
+    from interpreter.compare.operands import sides_of
 
     a, b = sides_of(*sides.names, sides.overlays)
     if sides.players is not None:
@@ -198,13 +198,13 @@ def _known(ruleset: Ruleset, given: Sequence[str], other: Ruleset) -> dict[str, 
 def _played(comparison: Comparison, sides: _Sides, games: _Games) -> Played:
     """Games of both, as many as are wanted or as were played when somebody pressed Ctrl-C."""
     from interpreter.cli.options import alone_for, bots_for, crew_for, players_for, seed_for, settings_given
-    from interpreter.engine.compared import Compared
-    from interpreter.engine.differences import differences
+    from interpreter.compare.ablation import one_at_a_time, ranked, singles
+    from interpreter.compare.comparable import Compared
+    from interpreter.compare.differences import differences
+    from interpreter.compare.divergence import own_settings
+    from interpreter.compare.effect_sizes import bots_for_both, effects
+    from interpreter.compare.paired_games import PairPlan, pairs
     from interpreter.pages.comparison import Played
-    from interpreter.play.effects import bots_for_both, effects
-    from interpreter.play.one_at_a_time import one_at_a_time, ranked, singles
-    from interpreter.play.paired import PairPlan, pairs
-    from interpreter.play.parting import own_settings
 
     number = sides.players or max(comparison.a.players.usual, comparison.b.players.usual)
     (a, _), (b, _) = players_for(comparison.a, number), players_for(comparison.b, number)
@@ -252,7 +252,7 @@ def _check(ruleset: Ruleset, players: int, settings: dict[str, Any]) -> None:
 def _gathered(what: str, count: int, found: Callable[[Callable[[], bool]], Iterator[Sequence[_Found]]]) -> list[_Found]:
     """All that workers find, or as much as there was when somebody pressed Ctrl-C. ``found`` is told when that is."""
     from interpreter.cli.failures import refused
-    from interpreter.play.jobs import WorkersLost
+    from interpreter.simulate.workers import WorkersLost
 
     done: list[_Found] = []
     with interruptible() as stopped, counting(what, count) as tell:
@@ -269,7 +269,7 @@ def _gathered(what: str, count: int, found: Callable[[Callable[[], bool]], Itera
 
 
 def _data_of(played: Played) -> dict[str, Any]:
-    from interpreter.play.parting import causes
+    from interpreter.compare.divergence import causes
 
     fields = ("name", "a", "b", "difference", "low", "high", "size", "size_low", "size_high")
     return {
@@ -393,7 +393,7 @@ def _lines(side: Side | None, width: int) -> Iterator[str]:
 
 
 def _text_of(played: Played, names: Sequence[str]) -> None:
-    from interpreter.play.parting import causes
+    from interpreter.compare.divergence import causes
 
     say()
     say(styled("How much it matters", bold=True))
@@ -435,7 +435,7 @@ def _text_of(played: Played, names: Sequence[str]) -> None:
 
 
 def _singly(singly: Sequence[Alone], names: Sequence[str]) -> None:
-    """What each difference does by itself."""
+    """Measure the effect of each difference by itself."""
     say()
     say(styled("Each by itself", bold=True))
     say(f"  {names[0]} with one thing of {names[1]}, beside {names[0]} as it is: games that part")
@@ -472,7 +472,7 @@ def _distances(comparison: Comparison) -> None:
 
 
 def _matrix(family: list[Any], names: Sequence[str], output: str) -> None:
-    from interpreter.engine.differences import differences
+    from interpreter.compare.differences import differences
 
     if len(family) < 2:
         raise click.UsageError(f"got {counted(len(family), 'ruleset')} for {', '.join(names)}, want two or more")

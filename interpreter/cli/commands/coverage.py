@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from interpreter.engine.citations import Citation
-    from interpreter.engine.coverage import Coverage
     from interpreter.engine.ruleset import Ruleset
-    from interpreter.play.reached import Reached
-    from interpreter.reading.citations import Statement
     from interpreter.reading.files import Shelf
+    from interpreter.reading.statements import Statement
+    from interpreter.testing.coverage import Coverage
+    from interpreter.testing.play_coverage import Reached
 
 __all__ = ["command"]
 
@@ -40,18 +40,21 @@ SINGULAR = {
 
 @click.command("coverage")
 @click.argument("named", metavar="[RULESET]", required=False)
-@click.option("--rulebook", metavar="BOOK", help="Only this rulebook.  [default: all that a ruleset follows]")
+@click.option("--rulebook", metavar="BOOK", help="Report this rulebook only.  [default: all that a ruleset follows]")
 @click.option(
-    "--ruleset", metavar="RULESET", help="The same as RULESET: only this one.  [default: all that follow the rulebook]"
+    "--ruleset",
+    metavar="RULESET",
+    help="Report this ruleset only; same as RULESET.  [default: all that follow the rulebook]",
 )
+@click.option("--kind", metavar="KIND", help="Count only statements of this kind, such as rule, table or ui.")
+@click.option("--mutate", is_flag=True, help="Mutation test: break each rule and check that a scenario fails.")
 @click.option(
-    "--kind", metavar="KIND", help="Only statements of this kind: rule, table, example, component, advice, ui …"
+    "--games",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Play this number of games to find the rules that play exercises.",
 )
-@click.option("--mutate", is_flag=True, help="Make each rule wrong to see whether a scenario notices.")
-@click.option(
-    "--games", type=click.IntRange(min=1), metavar="N", help="Play so many games to see what comes into play."
-)
-@click.option("--html", "page", metavar="FILE", help="A page with every statement and what carries it out, to FILE.")
+@click.option("--html", "page", metavar="FILE", help="Write a page with every statement and its implementation.")
 @output_option("text", "json")
 def command(
     named: str | None,
@@ -63,21 +66,20 @@ def command(
     page: str | None,
     output: str,
 ) -> None:
-    """Counts the statements of rulebooks that rules, tables and components cite, and lists the others.
+    """Report which statements of the rulebooks are cited by rules, tables and components, and list the others.
 
-    RULESET is an id or a path. Of one that brings statements of its own, their book is told, and another one that it
-    follows where --rulebook asks for it.
+    RULESET is an id or a path. If it has statements of its own, their book is reported; use --rulebook for another one
+    that it follows.
 
-    Rules, tables, examples and components with a number are counted, and the fills of what a book lost. A statement
-    is waived in the file waivers.yaml of its family. With --mutate it is proved where something that cites it, once it
-    is blank or its numbers are off by one, makes a scenario fail that cites the statement too.
+    The count includes rules, tables, examples, numbered components and fills of gaps. The file waivers.yaml of a family
+    lists statements that need no rule. With --mutate, a statement is proved if some scenario that cites it fails once a
+    citing rule is blanked or its numbers are off by one.
 
-    With --games bots play, at random and by preferences, with every number of people, and with the overlays that
-    scenarios and numbers of people take in. Then it tells which of the rules, lines of verdicts, triggers, tables and
-    settings that cite the book came into play, of the others which do in a scenario, and at last what nothing reached.
-    Game i has the seed i (from 0).
+    With --games, bots play with every number of players and with the overlays of the scenarios. The report then shows
+    which of the citing rules, conditions, triggers, tables and settings play exercised, which only a scenario
+    exercised, and which nothing exercised. Game i has the seed i (from 0).
 
-    The exit status is 1 where a statement is left over, or a rule that nothing reached.
+    The exit status is 1 if a statement is left over, or a rule is never exercised.
 
     \b
     Examples:
@@ -89,7 +91,7 @@ def command(
       regelwerk coverage mine/my-board.yaml
       regelwerk coverage --mutate --html coverage.html
     """
-    from interpreter.engine.coverage import cover
+    from interpreter.testing.coverage import cover
 
     if named is not None and ruleset is not None:
         raise click.UsageError(f"got the rulesets '{named}' and '{ruleset}', want one of them")
@@ -120,8 +122,8 @@ def command(
 
 
 def _reached(book: str, rulesets: list[Ruleset], shelf: Shelf, games: int) -> Reached:
-    from interpreter.engine.suite import suite_of
-    from interpreter.play.reached import reached
+    from interpreter.testing.play_coverage import reached
+    from interpreter.testing.suite import suite_of
 
     return reached(book, rulesets, suite_of(shelf=shelf), games, lambda numbers: counted(numbers, games, book))
 
@@ -133,8 +135,8 @@ def _without_statements(book: str, shelf: Shelf) -> str:
 
 def _write(found: list[Coverage], shelves: Iterable[Shelf], page: str) -> None:
     """The page of all that was found, in a file or on stdout."""
-    from interpreter.pages.followed import followed_page
-    from interpreter.reading.citations import statements_of
+    from interpreter.pages.citation_report import followed_page
+    from interpreter.reading.statements import statements_of
 
     statements = {id: each for shelf in shelves for id, each in statements_of(shelf).items()}
     text = followed_page(found, statements.values())
@@ -148,8 +150,8 @@ def _books(rulebook: str | None, ruleset: str | None) -> dict[str, list[Ruleset]
     """The rulebooks that are asked for, with the rulesets that follow them."""
     from interpreter.base.suggest import did_you_mean
     from interpreter.cli.options import loaded
-    from interpreter.engine.coverage import own_rulebooks, rulebooks_of
     from interpreter.reading.files import nearby_ids, shelf_for
+    from interpreter.testing.coverage import own_rulebooks, rulebooks_of
 
     shelf = shelf_for(None)
     if ruleset is not None:
@@ -175,7 +177,7 @@ def _books(rulebook: str | None, ruleset: str | None) -> dict[str, list[Ruleset]
 
 
 def _counts(coverage: Coverage) -> dict[str, int | None]:
-    """How many of the counted statements are cited, waived, both of it, shown and proved."""
+    """Count the statements that are cited, waived, both, shown and proved."""
     ids = {statement.id for statement in coverage.counted}
     return {
         "counted": len(ids),

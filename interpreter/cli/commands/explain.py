@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from interpreter.base.frames import frame
+from interpreter.base.messages import frame
 from interpreter.cli.options import (
     kept_game,
     language_for,
@@ -19,10 +19,11 @@ from interpreter.cli.options import (
     read_log,
 )
 from interpreter.cli.output import aligned, as_json, say, styled
+from interpreter.language.types import SEAT
 
 if TYPE_CHECKING:
-    from interpreter.engine.explain import Explanation, Part, Quote
     from interpreter.engine.game import Game
+    from interpreter.explain.cross_reference import Explanation, Part, Quote
 
 __all__ = ["command"]
 
@@ -36,15 +37,15 @@ _NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?")
 @language_option
 @output_option("text", "json")
 def command(where: str, name: str, overlays: tuple[str, ...], language: str, output: str) -> None:
-    """What NAME means in RULESET: a rule, a table or a cell of it, a trigger, a standing rule, a setting, an
+    """Explain NAME in RULESET: a rule, a table or one of its cells, a trigger, a standing rule, a setting, an
     interpretation, any other declaration, or the id of a statement.
 
-    Layers are told with the uppermost first, each with its place, its text as written and the statements it cites;
-    then everything that uses the name. Of a cell, each layer says what the cell is in it.
+    The output lists the layers, uppermost first, each with its position, source text and citations; then every use of
+    the name. For a cell, it lists the value in each layer.
 
-    Of a kept game LOG also a line, by the NUMBER that `replay LOG --numbers` shows: the rule that wrote it, what called
-    that rule, the choice before it, the values. And a MOVE, typed as in `play`, at the decision after N choices: every
-    condition of it, what its sides are worth, and which ones refuse it.
+    For a saved game LOG you can also explain a line, by the NUMBER that `replay LOG --numbers` prints: the rule that
+    wrote it, its callers, the choice before it, the values. Or a MOVE, typed as in `play`, at the decision after N
+    choices: every condition, the values of its sides, and which conditions refuse the move.
 
     \b
     Examples:
@@ -56,7 +57,7 @@ def command(where: str, name: str, overlays: tuple[str, ...], language: str, out
       regelwerk explain game.jsonl@40 "connect Essen"
     """
     from interpreter.cli.failures import refused
-    from interpreter.engine.explain import explain
+    from interpreter.explain.cross_reference import explain
 
     kept = kept_game(where, **{"with": overlays})
     if kept is not None:
@@ -85,10 +86,10 @@ def command(where: str, name: str, overlays: tuple[str, ...], language: str, out
 
 
 def _line(where: str, number: str, output: str, language: str) -> None:
-    """Why a line of a log is there."""
+    """Explain the origin of a line of a log."""
     from interpreter.cli.failures import refused
-    from interpreter.play.account import account_of
-    from interpreter.play.saves import ruleset_of
+    from interpreter.explain.provenance import account_of
+    from interpreter.play.game_records import ruleset_of
 
     kept = read_log(where.rpartition("@")[0] or where)
     try:
@@ -117,7 +118,7 @@ def _line(where: str, number: str, output: str, language: str) -> None:
 
 
 def _is_move(game: Game, text: str) -> bool:
-    """Whether a text begins with what somebody could do at the game's decision."""
+    """Return whether a text begins with what somebody could do at the game's decision."""
     decision = game.decision
     words = text.split()
     return decision is not None and bool(words) and any(option.name == words[0] for option in decision.site.options)
@@ -132,7 +133,7 @@ def _out_of_turn(game: Game | None, text: str) -> str:
 
 
 def _moves(game: Game | None) -> str:
-    """What could be done instead, where a game is asked about."""
+    """List the legal moves at a decision of a saved game."""
     if game is None:
         return ""
     if game.decision is None:
@@ -144,10 +145,9 @@ def _moves(game: Game | None) -> str:
 def _move(game: Game, text: str, output: str, language: str) -> None:
     """All conditions of a move, those that fail marked."""
     from interpreter.cli.failures import refused
-    from interpreter.engine.conditions import conditions_of
     from interpreter.engine.refusal import IllegalMove
-    from interpreter.engine.show import Spoken
-    from interpreter.language.types import Type
+    from interpreter.engine.views import Spoken
+    from interpreter.explain.legality import conditions_of
     from interpreter.play.keyboard import understood
 
     decision = game.decision
@@ -162,7 +162,7 @@ def _move(game: Game, text: str, output: str, language: str) -> None:
         asked = [asdict(condition) for condition in conditions]
         as_json({"decision": decision.name, "by": decision.actor, "move": choice, "legal": may, "conditions": asked})
         return
-    who = Spoken(game, language).text(decision.actor, Type("seat"))
+    who = Spoken(game, language).text(decision.actor, SEAT)
     verdict = styled(frame(language, "explain.legal" if may else "explain.refused", move=text), bold=True)
     say(frame(language, "explain.asked", verdict=verdict, who=who, decision=decision.name))
     for condition in conditions:

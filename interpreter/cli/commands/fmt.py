@@ -35,15 +35,15 @@ class _Tidied:
 
 @click.command("fmt")
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
-@click.option("--check", is_flag=True, help="Write nothing; the exit status is 1 where a file would change.")
-@click.option("--diff", is_flag=True, help="Write nothing; show what would change.")
+@click.option("--check", is_flag=True, help="Write nothing; exit with status 1 if a file would change.")
+@click.option("--diff", is_flag=True, help="Write nothing; show the changes.")
 def command(paths: tuple[str, ...], check: bool, diff: bool) -> None:
-    """Lays files out: indentation, blanks, printed tables, rule text. Comments and line breaks stay, lines of rule text
-    over 120 columns are broken, and a file means what it meant. `docs/language.md` tells the rules.
+    """Format files: indentation, spaces, tables, rule text. Comments and line breaks stay, lines of rule text over 120
+    columns are broken, and the meaning never changes. `docs/language.md` describes the layout.
 
-    Of a folder, every YAML file below it; without a PATH, all rulesets: those of REGELWERK_PATH and the shipped ones.
-    With `-` the text comes from stdin and goes to stdout. A file that cannot be read is told and left as it is; the
-    exit status is then 1.
+    A folder stands for all YAML files below it. Without a PATH, all rulesets are formatted: those of REGELWERK_PATH and
+    the shipped ones. With `-`, text is read from stdin and written to stdout. A file with syntax errors is reported and
+    left unchanged; the exit status is then 1.
 
     \b
     Examples:
@@ -98,7 +98,7 @@ def _tidied(paths: tuple[str, ...]) -> Iterator[_Tidied]:
 
 
 def _tidy(name: str, path: Path | None, data: bytes) -> _Tidied:
-    from interpreter.language.tidy import tidy
+    from interpreter.language.file_layout import tidy
     from interpreter.reading.yaml import decode
 
     file, found = decode(name, data)
@@ -109,7 +109,7 @@ def _tidy(name: str, path: Path | None, data: bytes) -> _Tidied:
 
 
 def _show(file: _Tidied) -> None:
-    """What would change, as `diff -u` tells it."""
+    """Print the changes as a unified diff."""
     from difflib import unified_diff
 
     assert file.new is not None

@@ -16,7 +16,7 @@ __all__ = ["command"]
 @click.argument("code", required=False)
 @output_option("text", "json")
 def command(code: str | None, output: str) -> None:
-    """The page of an error CODE, or all codes where none is named.
+    """Show the page of an error CODE, or list all codes.
 
     \b
     Examples:

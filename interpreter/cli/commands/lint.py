@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +13,8 @@ from interpreter.cli.options import output_option
 from interpreter.cli.output import as_json, notice, say
 
 if TYPE_CHECKING:
+    from interpreter.base.diagnostics import Diagnostic
+    from interpreter.lint.checks import Compositions
     from interpreter.reading.files import Document
 
 __all__ = ["command"]
@@ -20,23 +22,21 @@ __all__ = ["command"]
 
 @click.command("lint")
 @click.argument("targets", nargs=-1, metavar="[PATH|RULESET]...")
-@click.option("--all", "every", is_flag=True, help="Without arguments: all rulesets, also those shipped.")
-@click.option("--off", multiple=True, metavar="CODE", help="Leave out what has this code; may be given several times.")
-@click.option("--error", multiple=True, metavar="CODE", help="Tell this as an error; may be given several times.")
+@click.option("--all", "every", is_flag=True, help="Without arguments: check all rulesets, including the shipped ones.")
+@click.option("--off", multiple=True, metavar="CODE", help="Ignore findings with this code. Repeatable.")
+@click.option("--error", multiple=True, metavar="CODE", help="Report findings with this code as errors. Repeatable.")
 @output_option("text", "json", "github")
 def command(targets: tuple[str, ...], every: bool, off: tuple[str, ...], error: tuple[str, ...], output: str) -> None:
-    """Finds what could be said better in rulesets without errors: rules of a family that say the same (L001, L002),
-    layers, conditions and readings without effect (L003 to L005), rules that cite nothing (L006) or that no scenario
-    shows (L010), numbers in the text of procedures (L007), links far dearer than a way round them (L008), locals
-    that hide another meaning (L009), copied procedures (L011), lines of rule text over 120 columns (L012).
+    """Find code that is correct but could be better: duplicate rules (L001, L002), layers, conditions and readings
+    without effect (L003 to L005), rules without a citation (L006) or a scenario (L010), magic numbers (L007), links
+    that cost more than a detour (L008), shadowed names (L009), copied procedures (L011), long lines (L012).
 
-    Every ruleset is looked at, alone and with each overlay that fits it. Without arguments, the files of the current
-    folder are meant where it has some, else all that there are. Where targets are named, only what touches one
-    of their files is told (a file, the files of a folder, those of a ruleset that lie in its folder of rulesets), and
-    only the rulesets that contain one are looked at; other files of the family are only searched for copies, where
-    there are rules that could have some, and skipped where they have errors.
-    Where something is meant, a comment says so beside it or right above: `# lint: L007 and the reason`. The exit status
-    is 1 where something is found.
+    Every ruleset is checked alone and with each overlay that fits it. Without arguments, lint checks the files of the
+    current folder if it has any, else all rulesets. With arguments, it reports only findings in these files, folders or
+    rulesets; other files of the family are only searched for copies, and skipped if they have errors.
+
+    To keep something as it is, add a comment beside it or right above: `# lint: L007 and the reason`. The exit status
+    is 1 if there are findings.
 
     \b
     Examples:
@@ -47,11 +47,10 @@ def command(targets: tuple[str, ...], every: bool, off: tuple[str, ...], error: 
       regelwerk help L002
     """
     from interpreter.base.cycles import no_search
-    from interpreter.base.diagnostics import render, to_json
-    from interpreter.cli.commands.validate import annotate, own_files
+    from interpreter.cli.commands.validate import own_files
     from interpreter.engine.cache import kept_trees
-    from interpreter.engine.lint import compositions, lint
-    from interpreter.reading.files import resolved, shelf_for
+    from interpreter.lint.checks import compositions, lint
+    from interpreter.reading.files import shelf_for
 
     _check_codes((*off, *error))
     if every and targets:
@@ -59,27 +58,35 @@ def command(targets: tuple[str, ...], every: bool, off: tuple[str, ...], error: 
     elsewhere = not targets and not every and bool(targets := own_files())
     named = _read(targets) if elsewhere else [document for target in targets for document in _named(target)]
     with no_search(), kept_trees():
-        found = compositions(shelf_for(named[0].path if named else None), named)
-        findings = lint(found)
-    findings = [finding for finding in findings if finding.code not in off]
-    findings = [replace(each, severity="error") if each.code in error else each for each in findings]
+        looked_at = compositions(shelf_for(named[0].path if named else None), named)
+        findings = [finding for finding in lint(looked_at) if finding.code not in off]
+        findings = [replace(each, severity="error") if each.code in error else each for each in findings]
+        _report(findings, looked_at, elsewhere, output)
+    if findings:
+        raise click.exceptions.Exit(1)
+
+
+def _report(findings: Sequence[Diagnostic], looked_at: Compositions, elsewhere: bool, output: str) -> None:
+    """Prints the findings, and what was skipped."""
+    from interpreter.base.diagnostics import render, to_json
+    from interpreter.cli.commands.validate import annotate
+    from interpreter.reading.files import resolved
+
     if output == "json":
-        ids = sorted({ruleset.id for ruleset in found.asked})
+        ids = sorted({ruleset.id for ruleset in looked_at.asked})
         told = [to_json(finding) for finding in findings]
-        as_json({"rulesets": ids, "skipped": found.skipped, "elsewhere": elsewhere, "findings": told})
+        as_json({"rulesets": ids, "skipped": looked_at.skipped, "elsewhere": elsewhere, "findings": told})
     elif output == "github":
-        parts = (document for ruleset in found.asked for document in ruleset.composition.documents)
+        parts = (document for ruleset in looked_at.asked for document in ruleset.composition.documents)
         annotate(findings, {document.file.name: resolved(document.path) for document in parts})
     else:
         for finding in findings:
             say(render(finding))
         say(f"{len(findings) or 'nothing'} found")
-    if elsewhere and output == "text":
-        notice("skipped: rulesets of other folders; `regelwerk lint --all` looks at all that there are")
-    if found.skipped:
-        notice(f"skipped, for they have errors: {', '.join(found.skipped)}")
-    if findings:
-        raise click.exceptions.Exit(1)
+        if elsewhere:
+            notice("skipped: rulesets of other folders; `regelwerk lint --all` looks at all that there are")
+    if looked_at.skipped:
+        notice(f"skipped, for they have errors: {', '.join(looked_at.skipped)}")
 
 
 def _check_codes(codes: tuple[str, ...]) -> None:
@@ -96,9 +103,9 @@ def _check_codes(codes: tuple[str, ...]) -> None:
 def _named(target: str) -> list[Document]:
     """The file of a path, the files of a ruleset in its folder of rulesets, or all files of a folder."""
     from interpreter.base.diagnostics import RulesetError
-    from interpreter.engine.contents import files_of
     from interpreter.engine.ruleset import find
     from interpreter.reading.files import resolved, shelf_for
+    from interpreter.reading.ruleset_files import files_of
 
     if not Path(target).is_dir():
         shelf, document, found = find(target)

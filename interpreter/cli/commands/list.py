@@ -18,8 +18,8 @@ __all__ = ["command"]
 @click.command("list")
 @output_option("text", "json")
 def command(output: str) -> None:
-    """The rulesets that there are: those shipped, those of packages and of the folders of REGELWERK_PATH, and those
-    that `regelwerk new` wrote into the current folder, or that lie there in the same way.
+    """List the available rulesets: those shipped, those of installed packages and of the folders in REGELWERK_PATH, and
+    those in the current folder.
 
     \b
     Examples:
@@ -66,8 +66,8 @@ def _row_here(id: str) -> dict[str, Any] | None:
 
 
 def _about(shelf: Shelf, document: Document, origin: str) -> dict[str, Any]:
-    from interpreter.engine.contents import files_of, players_of
     from interpreter.reading.compose import word
+    from interpreter.reading.ruleset_files import files_of, players_of
 
     players = players_of(files_of(shelf, document))
     return {

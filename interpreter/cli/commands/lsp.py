@@ -13,12 +13,12 @@ __all__ = ["command"]
 
 
 @click.command("lsp")
-@click.option("--stdio", is_flag=True, help="Speak on stdin and stdout, as without it; editors like to say so.")
+@click.option("--stdio", is_flag=True, help="Use stdin and stdout. This is the default; some editors pass the option.")
 def command(stdio: bool) -> None:
-    """Speaks the language server protocol on stdin and stdout. An editor starts it; `docs/editors.md` says how.
+    """Run the language server on stdin and stdout. Your editor starts it; `docs/editors.md` describes the set-up.
 
-    While one types: mistakes as `validate` tells them, in every ruleset that contains the file; completion, hover,
-    definitions, references, rename, layout, the outline of a file. It needs `pip install 'regelwerk[lsp]'`.
+    It provides diagnostics as `validate` does, in every ruleset that contains the file; completion, hover, definitions,
+    references, rename, formatting and outlines. Install it with `pip install 'regelwerk[lsp]'`.
 
     \b
     Examples:

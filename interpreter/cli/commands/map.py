@@ -13,8 +13,8 @@ from interpreter.cli.output import aligned, as_json, notice, say, styled
 
 if TYPE_CHECKING:
     from interpreter.engine.game import Game
+    from interpreter.explain.graph_metrics import Figures
     from interpreter.language.model import GraphDecl
-    from interpreter.play.network import Figures
 
 __all__ = ["command"]
 
@@ -23,22 +23,24 @@ __all__ = ["command"]
 @click.argument("where", metavar="RULESET|LOG[@N]")
 @click.argument("file", required=False)
 @overlays_option
-@click.option("--stats", is_flag=True, help="No picture, but figures: degrees, distances, bridges, cheapest networks.")
+@click.option(
+    "--stats", is_flag=True, help="Print figures instead of a picture: degrees, distances, bridges, cheapest networks."
+)
 @click.option(
     "--first",
     type=click.IntRange(min=1, max=12),
     metavar="N",
-    help="With --stats: how many nodes the cheapest networks have.  [default: 7]",
+    help="With --stats: number of nodes in the cheapest networks.  [default: 7]",
 )
 @output_option("text", "json")
 def command(
     where: str, file: str | None, overlays: tuple[str, ...], stats: bool, first: int | None, output: str
 ) -> None:
-    """Draws the graph of RULESET, as SVG to stdout, or to FILE (.svg, or .png with `regelwerk[png]`).
+    """Draw the map of RULESET as SVG to stdout, or to FILE (.svg, or .png with `regelwerk[png]`).
 
-    Of a kept game LOG (a log or a save) the pieces are drawn as they stand after N choices, or at its end. What colours
-    a node and what is written on a link stands in the family's `picture`. No two labels overlap, and links keep off
-    nodes that they do not end at; nodes are moved a little for that.
+    For a saved game LOG, the pieces are drawn as they are after N choices, or at its end. The family's `picture`
+    defines colours and labels. Labels never overlap and links keep clear of other nodes; nodes are moved slightly if
+    necessary.
 
     \b
     Examples:
@@ -111,7 +113,7 @@ def _png(svg: str) -> bytes:
 
 
 def _stats(title: str, graph: GraphDecl, first: int, output: str) -> None:
-    from interpreter.play.network import figures_of
+    from interpreter.explain.graph_metrics import figures_of
 
     figures = figures_of(graph, first)
     data = _data(graph, figures, first)
@@ -122,7 +124,7 @@ def _stats(title: str, graph: GraphDecl, first: int, output: str) -> None:
 
 
 def _data(graph: GraphDecl, figures: Figures, first: int) -> dict[str, Any]:
-    from interpreter.language.ways import ways_of
+    from interpreter.language.directed_links import ways_of
 
     names = [node.name for node in graph.nodes]
     lengths = [0] * len(graph.links)

@@ -13,8 +13,8 @@ import click
 from interpreter.cli.output import notice, say, styled
 
 if TYPE_CHECKING:
+    from interpreter.authoring.scaffold import NewFile
     from interpreter.engine.ruleset import Ruleset
-    from interpreter.engine.scaffold import NewFile
     from interpreter.reading.files import Shelf
 
 __all__ = ["command"]
@@ -26,22 +26,23 @@ _WORD = re.compile(r"[a-z0-9][a-z0-9_-]*")
 @click.command("new")
 @click.argument("kind", type=click.Choice(KINDS), required=False, metavar="KIND")
 @click.argument("name", required=False, metavar="NAME")
-@click.option("--for", "base", metavar="RULESET", help="The ruleset that it is made for; a game needs none.")
-@click.option("--title", metavar="TEXT", help="What it is called.  [default: from the name]")
+@click.option("--for", "base", metavar="RULESET", help="Ruleset to build on. Not needed for a game.")
+@click.option("--title", metavar="TEXT", help="Title.  [default: from the name]")
 @click.option(
     "--in",
     "folder",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="FOLDER",
-    help="The folder of rulesets to write into.  [default: the first of REGELWERK_PATH, else `rulesets` where there "
-    "is one, else the current folder]",
+    help="Folder of rulesets to write into.  [default: first of REGELWERK_PATH, else `rulesets` if it "
+    "exists, else the current folder]",
 )
 def command(kind: str | None, name: str | None, base: str | None, title: str | None, folder: Path | None) -> None:
-    """Writes the first files of a map, an overlay, an edition or a whole small game (KIND), which validate and run at
-    once, and says how to go on. What is not given is asked for at a terminal. Nothing is ever overwritten.
+    """Create the first files of a map, an overlay, an edition or a whole small game (KIND). They validate and run at
+    once; the output suggests the next steps. At a terminal, missing options are asked for. Existing files are never
+    overwritten.
 
-    NAME is a word of lower-case letters, digits, `-` and `_`, or `family/word`. A map has as many made-up nodes as that
-    of the ruleset, to be replaced by yours; an overlay or edition has a first rule to go on from.
+    NAME is a word of lower-case letters, digits, `-` and `_`, or `family/word`. A map has as many placeholder nodes as
+    the map of the ruleset; replace them with yours. An overlay or edition has a first rule as an example.
 
     \b
     Examples:
@@ -173,14 +174,14 @@ def _shelf(root: Path) -> Shelf:
 
 
 def _game(name: str, title: str, root: Path) -> list[NewFile]:
-    from interpreter.engine.scaffold import new_game
+    from interpreter.authoring.scaffold import new_game
 
     return new_game(name, title, root)
 
 
 def _files(kind: str, name: str, title: str, root: Path, base: Ruleset) -> list[NewFile]:
+    from interpreter.authoring import scaffold
     from interpreter.cli.failures import refused
-    from interpreter.engine import scaffold
 
     makers = {"map": scaffold.new_map, "overlay": scaffold.new_overlay, "edition": scaffold.new_edition}
     try:
@@ -222,11 +223,11 @@ def _write(path: Path, text: str, written: list[Path]) -> None:
 
 
 def _check_runs(kind: str, files: list[NewFile], root: Path, base: Ruleset | None) -> None:
-    """What was written can be loaded; else it is told why, and what would have to be written by hand."""
+    """Check that the new files load; otherwise say why, and what to write by hand."""
+    from interpreter.authoring.scaffold import left_out
     from interpreter.base.diagnostics import RulesetError, render
     from interpreter.cli.failures import refused
     from interpreter.engine.ruleset import load
-    from interpreter.engine.scaffold import left_out
 
     try:
         if base is not None and kind == "overlay":
@@ -263,7 +264,7 @@ def _commands(kind: str, files: list[NewFile], places: dict[str, str], root: Pat
 
 
 def _is_known(root: Path) -> bool:
-    """Whether what lies in a folder of rulesets is found by its id alone."""
+    """Return whether what lies in a folder of rulesets is found by its id alone."""
     from interpreter.base.paths import ruleset_roots
 
     return root.resolve() in {path.resolve() for path in ruleset_roots()}

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from interpreter.base.frames import frame
-from interpreter.base.words import counted
+from interpreter.base.messages import frame
+from interpreter.base.plurals import counted
 from interpreter.cli.options import (
     bots_for,
     bots_option,
@@ -29,7 +29,7 @@ from interpreter.cli.output import notice, say, styled
 if TYPE_CHECKING:
     from interpreter.engine.game import Game
     from interpreter.play.match import Match
-    from interpreter.play.narrate import Narrator
+    from interpreter.play.narration import Narrator
 
 __all__ = ["command"]
 
@@ -38,11 +38,11 @@ __all__ = ["command"]
 @click.argument("where", metavar="RULESET|LOG[@N]")
 @overlays_option
 @players_option
-@click.option("--seat", type=click.IntRange(min=1), default=1, metavar="N", help="Which player you are.  [default: 1]")
+@click.option("--seat", type=click.IntRange(min=1), default=1, metavar="N", help="Your seat.  [default: 1]")
 @seed_option
 @settings_option
 @bots_option()
-@click.option("-v", "--verbose", is_flag=True, help="With each line the rule and the statements that it cites.")
+@click.option("-v", "--verbose", is_flag=True, help="Add the rule and its citations to each line.")
 @language_option
 def command(
     where: str,
@@ -55,10 +55,10 @@ def command(
     verbose: bool,
     language: str,
 ) -> None:
-    """You take one seat, bots the others; or you go on with the kept game LOG (after N choices).
+    """Take one seat and play against bots, or continue the saved game LOG (after N choices).
 
     Type the number of an option, or its words: the name of an alternative, then its values, as `amount=3` or in order.
-    `help` lists what else can be typed. Lines may come from a pipe; the game is left where they end.
+    `help` lists other commands. Input may come from a pipe; the game ends where the input ends.
 
     \b
     Examples:
@@ -68,9 +68,9 @@ def command(
     """
     from interpreter.cli.commands.run import print_entry
     from interpreter.cli.session import Person
-    from interpreter.engine.show import title_of
+    from interpreter.engine.views import title_of
     from interpreter.play.match import Match
-    from interpreter.play.narrate import Narrator
+    from interpreter.play.narration import Narrator
 
     kept = kept_game(where, players=players, seed=seed, set=settings, **{"with": overlays})
     here = (kept.ruleset, kept.table.seats) if kept is not None else None

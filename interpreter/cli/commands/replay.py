@@ -11,20 +11,20 @@ from interpreter.cli.output import as_json, notice, say, styled
 
 if TYPE_CHECKING:
     from interpreter.engine.game import Game
-    from interpreter.engine.show import Line
+    from interpreter.engine.views import Line
 
 __all__ = ["command"]
 
 
 @click.command("replay")
 @click.argument("log", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
-@click.option("--ruleset", metavar="RULESET", help="Play it by this ruleset, not by the one that the log names.")
-@click.option("--numbers", is_flag=True, help="Tell the game, each line with the number that `explain` takes.")
+@click.option("--ruleset", metavar="RULESET", help="Use this ruleset instead of the one that the log names.")
+@click.option("--numbers", is_flag=True, help="Print the game with the line numbers that `explain` takes.")
 @output_option("text", "json")
 def command(log: str, ruleset: str | None, numbers: bool, output: str) -> None:
-    """Plays the kept game in LOG again and checks each choice and each digest.
+    """Replay the saved game in LOG and check each choice and each digest.
 
-    Where the game goes another way, the choice and the reason are told, and the exit status is 1.
+    If the game takes another course, the choice and the reason are reported, and the exit status is 1.
 
     \b
     Examples:
@@ -32,8 +32,8 @@ def command(log: str, ruleset: str | None, numbers: bool, output: str) -> None:
       regelwerk replay game.jsonl --ruleset my-variant.yaml
       regelwerk replay game.jsonl --numbers
     """
-    from interpreter.engine.show import numbered_lines
-    from interpreter.play.saves import Difference, play_again, ruleset_of, unknown_settings
+    from interpreter.engine.views import numbered_lines
+    from interpreter.play.game_records import Difference, play_again, ruleset_of, unknown_settings
 
     kept = read_log(log)
     found = ruleset_of(kept, ruleset)
@@ -70,7 +70,7 @@ def _numbered(number: str, line: Line) -> dict[str, Any]:
 
 def _tell(game: Game) -> None:
     """The log with its numbers; lines that say nothing are left out."""
-    from interpreter.engine.show import numbered_lines
+    from interpreter.engine.views import numbered_lines
 
     lines = [(number, line.text) for number, line in numbered_lines(game) if line.text]
     width = max((len(number) for number, _ in lines), default=0)

@@ -25,10 +25,12 @@ SUFFIXES = {".html": "html", ".htm": "html", ".md": "markdown", ".markdown": "ma
 @ruleset_argument
 @click.argument("file", required=False)
 @overlays_option
-@click.option("--players", "-p", type=click.IntRange(min=1), metavar="N", help="The book of a game of so many.")
+@click.option(
+    "--players", "-p", type=click.IntRange(min=1), metavar="N", help="Number of players that the book is for."
+)
 @settings_option
 @click.option(
-    "-o", "--output", type=click.Choice(["html", "markdown"]), help="The format.  [default: as FILE ends; markdown]"
+    "-o", "--output", type=click.Choice(["html", "markdown"]), help="Output format.  [default: as FILE ends; markdown]"
 )
 def command(
     ruleset: str,
@@ -38,13 +40,11 @@ def command(
     settings: tuple[str, ...],
     output: str | None,
 ) -> None:
-    """Writes RULESET as a book, to FILE or stdout: what the box holds, the board drawn, the tables, how a round goes,
-    every rule in the order of play with the sentences of the rulebooks that it follows, doubts and how they are read,
-    and which file says what.
+    """Write RULESET as a rulebook, to FILE or stdout: components, the board, tables, the course of a round, every rule
+    in the order of play with its rulebook sentences, interpretations, and the source file of each part.
 
-    HTML is one file that needs nothing else, on a screen of any width and on paper; rule texts are folded away in it.
-    With --players the columns of tables that hold for so many are marked, and an overlay that such a game takes in is
-    in the book.
+    HTML is one self-contained file for screens of any width and for paper, with the rule texts folded away. With
+    --players, the columns of tables for that number are marked, and an overlay that the number requires is included.
 
     \b
     Examples:

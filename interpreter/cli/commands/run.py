@@ -10,8 +10,8 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from interpreter.base.frames import frame, listed_in
-from interpreter.base.words import stacked
+from interpreter.base.messages import frame, listed_in
+from interpreter.base.plurals import stacked
 from interpreter.cli.options import (
     bots_for,
     bots_option,
@@ -29,12 +29,13 @@ from interpreter.cli.options import (
     settings_option,
 )
 from interpreter.cli.output import as_json, board, nobody_reads, say, styled
+from interpreter.language.types import SEAT
 
 if TYPE_CHECKING:
+    from interpreter.bots.player import Bot
     from interpreter.engine.game import Game
     from interpreter.engine.ruleset import Ruleset
-    from interpreter.engine.show import BoardTable, Line
-    from interpreter.play.bots.base import Bot
+    from interpreter.engine.views import BoardTable, Line
 
 __all__ = ["as_data", "command", "print_entry", "print_result"]
 
@@ -47,9 +48,9 @@ __all__ = ["as_data", "command", "print_entry", "print_result"]
 @settings_option
 @bots_option()
 @click.option(
-    "--log", type=click.Path(path_type=Path, dir_okay=False, allow_dash=True), help="Keep the game in a file."
+    "--log", type=click.Path(path_type=Path, dir_okay=False, allow_dash=True), help="Save the game to a file."
 )
-@click.option("-v", "--verbose", is_flag=True, help="With each line the rule and the statements that it cites.")
+@click.option("-v", "--verbose", is_flag=True, help="Add the rule and its citations to each line.")
 @language_option
 @output_option("text", "json")
 def command(
@@ -64,7 +65,7 @@ def command(
     language: str,
     output: str,
 ) -> None:
-    """A whole game by bots, printed line by line; with -o json one object a line.
+    """Let bots play a whole game and print it line by line; with -o json, one object a line.
 
     \b
     Examples:
@@ -72,9 +73,9 @@ def command(
       regelwerk run germany-2018 --bots greedy,random -v
       regelwerk run goofspiel --seed 7 --log game.jsonl
     """
+    from interpreter.play.game_records import Recorder
     from interpreter.play.match import Match, Watcher
-    from interpreter.play.narrate import Narrator
-    from interpreter.play.saves import Recorder
+    from interpreter.play.narration import Narrator
 
     found, number = players_for(loaded(ruleset, overlays), players)
     language = language_for(found, language)
@@ -139,7 +140,7 @@ def _header(
     language: str,
 ) -> str:
     """The line that says what is needed to play the same game again."""
-    from interpreter.engine.show import title_of
+    from interpreter.engine.views import title_of
 
     extra = [*stacked(overlays, language)] + [f"{key}={value}" for key, value in settings.items()]
     return frame(
@@ -155,7 +156,7 @@ def _header(
 
 def print_entry(entry: Line | BoardTable, output: str, *, verbose: bool = False) -> None:
     """A line or a board as it comes."""
-    from interpreter.engine.show import BoardTable
+    from interpreter.engine.views import BoardTable
 
     if output == "json":
         as_json(as_data(entry), compact=True)
@@ -175,7 +176,7 @@ def _source(line: Line) -> str:
 
 def as_data(entry: Line | BoardTable) -> dict[str, Any]:
     """A line or a board for programs."""
-    from interpreter.engine.show import BoardTable
+    from interpreter.engine.views import BoardTable
 
     if isinstance(entry, BoardTable):
         return {
@@ -199,8 +200,7 @@ def as_data(entry: Line | BoardTable) -> dict[str, Any]:
 
 def print_result(game: Game, bots: Sequence[Bot], output: str, language: str = "en") -> None:
     """The places of all seats, the best first."""
-    from interpreter.engine.show import Spoken
-    from interpreter.language.types import Type
+    from interpreter.engine.views import Spoken
 
     result = game.result
     if result is None:
@@ -224,13 +224,13 @@ def print_result(game: Game, bots: Sequence[Bot], output: str, language: str = "
     rows = [
         (
             str(result.places[seat]),
-            spoken.text(seat, Type("seat")),
+            spoken.text(seat, SEAT),
             played[seat],
             *map(str, result.keys[seat]),
         )
         for seat in order
     ]
-    seats = [spoken.text(seat, Type("seat")) for seat in result.winners]
+    seats = [spoken.text(seat, SEAT) for seat in result.winners]
     won = spoken.frame("wins" if len(seats) == 1 else "share_the_win", who=listed_in(language, seats))
     columns = (spoken.frame(f"result.{name}") for name in ("place", "player", "bot"))
     board(won, (*columns, *(spoken.word(f"result.{name}") or name for name in names)), rows)

@@ -37,19 +37,19 @@ COMPILED = ("ir", "wat")
 @ruleset_argument
 @click.argument("name", metavar="[NAME]", required=False)
 @overlays_option
-@click.option("--layers", is_flag=True, help="Each rule with its layers, the uppermost first.")
-@click.option("--events", is_flag=True, help="Events by phase: which triggers have a case.")
-@click.option("--interpretations", is_flag=True, help="Doubts, their readings, the one taken.")
-@click.option("--chance", is_flag=True, help="The names of chance, and what they shuffle or pick.")
-@click.option("--policy", metavar="NAME", help="How a bot decides: each line with its name and the file it is from.")
+@click.option("--layers", is_flag=True, help="Show each rule with its layers, uppermost first.")
+@click.option("--events", is_flag=True, help="Show the events of each phase and the triggers that handle them.")
+@click.option("--interpretations", is_flag=True, help="Show ambiguous rules, their readings and the chosen one.")
+@click.option("--chance", is_flag=True, help="Show the named random streams and what they shuffle or pick.")
+@click.option("--policy", metavar="NAME", help="Show a policy: each line with its name and file.")
 @click.option(
     "--ir",
     is_flag=False,
     flag_value="",
     metavar="[=PASS]",
-    help="The intermediate form of the rules, or of the rule NAME, as built or after the optimisation pass PASS.",
+    help="Show the intermediate representation of the rules, or of the rule NAME, as built or after the pass PASS.",
 )
-@click.option("--wat", is_flag=True, help="The WebAssembly text of the rules, or of the rule NAME.")
+@click.option("--wat", is_flag=True, help="Show the WebAssembly text of the rules, or of the rule NAME.")
 @players_option
 @settings_option
 @output_option("text", "json")
@@ -64,7 +64,7 @@ def command(
     ir: str | None,
     **flags: bool,
 ) -> None:
-    """What a ruleset is composed of: its files in the order of their layers, and each part with the file it is from.
+    """Show the parts of a ruleset: its files in the order of their layers, and each declaration with its file.
 
     \b
     Examples:
@@ -102,10 +102,10 @@ def _tell_functions(
     ruleset: Ruleset, players: int | None, given: tuple[str, ...], output: str, name: str | None, ir: str | None
 ) -> None:
     """The functions of a module: as intermediate form after a pass, or (no ``ir``) as WebAssembly text."""
-    from interpreter.compiler.ir.show import text_of
+    from interpreter.compiler.ir.printer import text_of
     from interpreter.compiler.passes import BUILT, PASSES
     from interpreter.compiler.wasm import emit
-    from interpreter.play.modules import module_forms, rule_of
+    from interpreter.play.table_module import module_forms, rule_of
 
     names = [BUILT, *(each.__name__ for each in PASSES)]
     if ir and ir not in names and name is None:
@@ -288,7 +288,7 @@ def _tell_events(data: list[dict[str, Any]]) -> None:
 
 def _policy(ruleset: Ruleset, name: str) -> list[dict[str, Any]]:
     """The lines of a policy for each decision, as layers left them. Parts with a condition stand first."""
-    from interpreter.play.bots.named import policies_for
+    from interpreter.bots.registry import policies_for
 
     policies = policies_for(ruleset)
     if name not in policies:
@@ -358,7 +358,7 @@ def _tell_interpretations(data: list[dict[str, Any]]) -> None:
 
 
 def _chance(ruleset: Ruleset) -> list[dict[str, Any]]:
-    from interpreter.engine.script import chance_types
+    from interpreter.engine.scripted_outcomes import chance_types
 
     return [
         {"name": name, "does": "shuffles" if shuffles else "picks", "of": str(type_)}

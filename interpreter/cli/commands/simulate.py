@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from interpreter.base.words import counted, stacked
+from interpreter.base.plurals import counted, stacked
 from interpreter.cli.failures import refused, words_of
 from interpreter.cli.options import (
     MOST_GAMES,
@@ -36,10 +36,10 @@ from interpreter.cli.progress import STOPPED
 
 if TYPE_CHECKING:
     from interpreter.engine.ruleset import Ruleset
-    from interpreter.play.jobs import Crew, Plan
-    from interpreter.play.journal import Journal
-    from interpreter.play.simulate import Row
-    from interpreter.play.totals import Totals
+    from interpreter.simulate.checkpoint import Journal
+    from interpreter.simulate.simulation import Row
+    from interpreter.simulate.totals import Totals
+    from interpreter.simulate.workers import Crew, Plan
 
 __all__ = ["command"]
 
@@ -50,20 +50,23 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @ruleset_argument
 @overlays_option
 @click.option(
-    "-n", "--games", type=click.IntRange(1, MOST_GAMES), default=100, show_default=True, help="How many games."
+    "-n", "--games", type=click.IntRange(1, MOST_GAMES), default=100, show_default=True, help="Number of games."
 )
 @players_option
 @seed_option
 @settings_option
 @bots_option()
 @jobs_option
-@click.option("--cluster", metavar="ADDRESS", help="Play on a Dask cluster; `local` for one of this machine.")
-@click.option("--rows", type=_FILE, metavar="FILE", help="A row for each game (.csv, .parquet, .duckdb, .jsonl).")
-@click.option("--seats", type=_FILE, metavar="FILE", help="A row for each seat and round, in the same formats.")
+@click.option("--cluster", metavar="ADDRESS", help="Play on a Dask cluster; `local` starts one on this machine.")
+@click.option("--rows", type=_FILE, metavar="FILE", help="Write a row for each game (.csv, .parquet, .duckdb, .jsonl).")
+@click.option("--seats", type=_FILE, metavar="FILE", help="Write a row for each seat and round, in the same formats.")
 @click.option(
-    "--charts", type=_FILE, metavar="FILE", help="The summary as a page with charts (.html), or charts (.png)."
+    "--charts",
+    type=_FILE,
+    metavar="FILE",
+    help="Write the summary as a page with charts (.html), or the charts (.png).",
 )
-@click.option("--resume", is_flag=True, help="Go on with what an earlier call for the same files has left.")
+@click.option("--resume", is_flag=True, help="Resume an interrupted run with the same files.")
 @output_option("text", "json")
 def command(
     ruleset: str,
@@ -81,12 +84,12 @@ def command(
     resume: bool,
     output: str,
 ) -> None:
-    """Plays many games by bots. Game i (from 0) has the seed N + i: `run` with it plays the same game.
+    """Let bots play many games. Game i (from 0) has the seed N + i: `run` with that seed plays the same game.
 
-    The rows are the same for the same seed, however many play. Ctrl-C ends early and keeps what is done: the summary
-    and the files are those of the games so far, and --resume plays the others.
+    Results depend on the seed only, not on the number of processes. After Ctrl-C, the summary and the files contain the
+    games so far; --resume plays the others.
 
-    What stands in rows and summary are the `measures` of the ruleset. A .duckdb file takes both tables.
+    The `measures` of the ruleset define the summary and the columns. A .duckdb file takes both tables.
 
     \b
     Examples:
@@ -97,10 +100,10 @@ def command(
       regelwerk simulate usa-2018 -n 2000 --bots bench --charts usa.html
       regelwerk simulate germany-2018 -n 100000 --cluster tcp://10.0.0.5:8786 --rows games.duckdb
     """
-    from interpreter.play.bots.named import default_bots
-    from interpreter.play.jobs import Plan
-    from interpreter.play.rows import RowsUnavailable
-    from interpreter.play.summary import summed_up
+    from interpreter.bots.registry import default_bots
+    from interpreter.simulate.flat_tables import RowsUnavailable
+    from interpreter.simulate.summary import summed_up
+    from interpreter.simulate.workers import Plan
 
     crew = _crew(jobs, cluster, games)
     found, number = players_for(loaded(ruleset, overlays), players)
@@ -147,9 +150,9 @@ def command(
 
 
 def _check_files(rows: Path | None, seats: Path | None, charts: Path | None) -> None:
-    """What is asked for can be written, as far as that can be known before games are played."""
+    """Check that the output files can be written, as far as possible before games are played."""
     from interpreter.drawing.game_charts import ChartsUnavailable, check_charts
-    from interpreter.play.rows import RowsUnavailable, check_file
+    from interpreter.simulate.flat_tables import RowsUnavailable, check_file
 
     for path, check in ((rows, check_file), (seats, check_file), (charts, check_charts)):
         if path is None:
@@ -171,7 +174,7 @@ def _same(one: Path, other: Path) -> bool:
 
 def _seed_of(seed: int | None, path: Path | None, resume: bool) -> int:
     """The seed; of games that are resumed it stands with them."""
-    from interpreter.play.journal import seed_of
+    from interpreter.simulate.checkpoint import seed_of
 
     if resume and path is None:
         raise click.UsageError("--resume goes with --rows, --seats or --charts: games are kept beside such a file")
@@ -180,8 +183,8 @@ def _seed_of(seed: int | None, path: Path | None, resume: bool) -> int:
 
 
 def _kept(path: Path | None, plan: Plan, seed: int, resume: bool) -> tuple[Journal | None, list[Row]]:
-    """Where games are kept while they are played, and those that are there already."""
-    from interpreter.play.journal import Journal, OtherSimulation
+    """Return the checkpoint file and the games that it already holds."""
+    from interpreter.simulate.checkpoint import Journal, OtherSimulation
 
     if path is None:
         return None, []
@@ -197,15 +200,15 @@ def _kept(path: Path | None, plan: Plan, seed: int, resume: bool) -> tuple[Journ
 
 
 def _crew(jobs: int | None, address: str | None, games: int) -> AbstractContextManager[Crew] | None:
-    """Who plays; nobody but this process where one is enough. Processes that were asked for begin at once, while the
-    ruleset is loaded."""
+    """Start the worker processes; none if this process is enough. Processes that were asked for begin at once, while
+    the ruleset is loaded."""
     if address is None:
         found = crew_for(jobs, games)
         if jobs is None or found is None:
             return found
         return nullcontext(click.get_current_context().with_resource(found))
-    from interpreter.play.cluster import cluster
-    from interpreter.play.jobs import cores
+    from interpreter.simulate.cluster import cluster
+    from interpreter.simulate.workers import cores
 
     return cluster(address, min(jobs or cores(), max(1, games)))
 
@@ -220,9 +223,9 @@ def _play(
     """Plays what is left: what these games come to, and why some were lost. With a journal their rows are added to
     those that are ``done``, and nothing is summed up; without one nobody wants rows."""
     from interpreter.cli.progress import counting, interruptible
-    from interpreter.play.cluster import ClusterUnavailable
-    from interpreter.play.jobs import WorkersLost, simulated, summed
-    from interpreter.play.totals import Totals
+    from interpreter.simulate.cluster import ClusterUnavailable
+    from interpreter.simulate.totals import Totals
+    from interpreter.simulate.workers import WorkersLost, simulated, summed
 
     totals, lost = Totals(), None
     with interruptible() as stopped, counting("games", len(how[0]) + len(done), len(done)) as tell:
@@ -243,7 +246,7 @@ def _play(
 
 
 def _write(ruleset: Ruleset, bots: Sequence[str], done: list[Row], rows: Path | None, seats: Path | None) -> None:
-    from interpreter.play.rows import games_table, seats_table, write_lines, write_table
+    from interpreter.simulate.flat_tables import games_table, seats_table, write_lines, write_table
 
     if rows is not None and rows.suffix.lower() == ".jsonl":
         write_lines(done, rows)
@@ -259,14 +262,14 @@ def _draw(title: str, data: dict[str, Any], path: Path) -> None:
 
         path.write_bytes(png_of(title, charts_of(data)))
         return
-    from interpreter.pages.games import games_page
+    from interpreter.pages.games_report import games_page
     from interpreter.pages.html import html_of
 
     path.write_text(html_of(games_page(title, data)), encoding="utf-8")
 
 
 def _end(done: int, games: int, journal: Journal | None, lost: str | None) -> None:
-    """How it ended, where that is not as it should be."""
+    """Report an interrupted or incomplete run."""
     if done == games:
         return
     kept = f"; --resume plays the others, from {journal.path}" if journal is not None and done else ""
@@ -280,7 +283,7 @@ def _end(done: int, games: int, journal: Journal | None, lost: str | None) -> No
 
 
 def _text(data: dict[str, Any]) -> None:
-    from interpreter.play.summary import together
+    from interpreter.simulate.summary import together
 
     added = "".join(f", {how}" for how in stacked(data["overlays"]))
     added += "".join(f", {key}={value}" for key, value in data["settings"].items())

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from interpreter.base.words import counted
+from interpreter.base.plurals import counted
 from interpreter.cli.options import (
     loaded,
     output_option,
@@ -25,8 +25,8 @@ from interpreter.cli.options import (
 from interpreter.cli.output import as_json, notice, say, styled
 
 if TYPE_CHECKING:
-    from interpreter.engine.running import Failure, Outcome
-    from interpreter.engine.suite import Suite
+    from interpreter.testing.running import Failure, Outcome
+    from interpreter.testing.suite import Suite
 
 __all__ = ["command"]
 
@@ -34,12 +34,17 @@ __all__ = ["command"]
 @click.command("test")
 @click.argument("targets", nargs=-1, metavar="[PATH|RULESET]...")
 @click.option(
-    "-k", "text", metavar="EXPR", help="Only scenarios whose name, file or statements have a text; `and`, `or`, `not`."
+    "-k",
+    "text",
+    metavar="EXPR",
+    help="Run only scenarios whose name, file or statements match; supports `and`, `or`, `not`.",
 )
-@click.option("--all", "every", is_flag=True, help="Without arguments: all scenarios, also those shipped.")
-@click.option("--record", is_flag=True, help="Play a few moves of one RULESET and make a scenario of them.")
-@click.option("--to", "path", type=click.Path(path_type=Path), metavar="FILE", help="With --record: add it to FILE.")
-@click.option("--name", metavar="TEXT", help="With --record: what the scenario shows.")
+@click.option("--all", "every", is_flag=True, help="Without arguments: run all scenarios, including the shipped ones.")
+@click.option("--record", is_flag=True, help="Play a few moves of RULESET and turn them into a scenario.")
+@click.option(
+    "--to", "path", type=click.Path(path_type=Path), metavar="FILE", help="With --record: append the scenario to FILE."
+)
+@click.option("--name", metavar="TEXT", help="With --record: name of the scenario.")
 @overlays_option
 @players_option
 @seed_option
@@ -48,14 +53,14 @@ __all__ = ["command"]
 def command(
     targets: tuple[str, ...], text: str | None, every: bool, record: bool, output: str, **recording: Any
 ) -> None:
-    """Runs scenarios: of files, of all files in folders, of rulesets. Without arguments, those of the current folder
-    where it has rulesets or scenarios, else all that there are.
+    """Run scenarios: of files, of all files in folders, of rulesets. Without arguments, those of the current folder if
+    it has rulesets or scenarios, else all.
 
-    A scenario that fails is told with its place, what was expected and what is, and what the rulebook says; the exit
-    status is then 1.
+    A failing scenario is reported with its position, the expected and the actual value, and the rulebook sentence; the
+    exit status is then 1.
 
-    With --record all seats are played at the keyboard, then facts are picked from what the moves have changed, or
-    typed. The scenario must pass, and is added to FILE, or else printed; what is said meanwhile stands on stderr.
+    With --record, you play all seats at the keyboard and then pick facts that the moves have changed, or type some. The
+    scenario must pass; it is appended to FILE or printed. Everything else is printed on stderr.
 
     \b
     Examples:
@@ -76,8 +81,8 @@ def command(
     for name, value in recording.items():
         if value not in (None, ()):
             raise click.UsageError(f"--{_SHOWN.get(name, name)} goes with --record")
-    from interpreter.engine.suite import Suite, suite_of
     from interpreter.reading.files import shelf_for
+    from interpreter.testing.suite import Suite, suite_of
 
     if text is not None:
         _check_terms(text)
@@ -113,8 +118,8 @@ def _record(
     seed: int | None,
     settings: tuple[str, ...],
 ) -> None:
-    from interpreter.cli.recording import record
-    from interpreter.play.recording import Recording
+    from interpreter.cli.scenario_recorder import record
+    from interpreter.testing.recording import Recording
 
     if any(overlay[0] in "+-" for overlay in overlays):
         raise click.UsageError("a scenario stacks overlays; it cannot leave one out")
@@ -168,7 +173,7 @@ def _none_for(targets: tuple[str, ...], is_here: bool) -> str:
 
 
 def _text(suite: Suite, outcomes: list[Outcome], nothing: str) -> None:
-    from interpreter.cli.outcomes import told
+    from interpreter.cli.scenario_results import told
 
     for line in suite.told():
         notice(line)

@@ -40,7 +40,7 @@ def command(
     settings: tuple[str, ...],
     output: str,
 ) -> None:
-    """The value of an expression on a fresh game of RULESET, or on the kept game LOG after N choices (or all).
+    """Evaluate an expression on a new game of RULESET, or on the saved game LOG after N choices (or all).
 
     \b
     Examples:
@@ -49,7 +49,7 @@ def command(
       regelwerk try game.jsonl@20 '[points(who) for who in seats]'
     """
     from interpreter.base.diagnostics import RulesetError, render
-    from interpreter.engine.typed import value_of
+    from interpreter.engine.queries import value_of
 
     kept = kept_game(where, players=players, seed=seed, set=settings, **{"with": overlays})
     if kept is not None:

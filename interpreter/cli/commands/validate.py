@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from interpreter.base.words import counted
+from interpreter.base.plurals import counted
 from interpreter.cli.options import output_option, overlays_option
 from interpreter.cli.output import as_json, notice, say
 
 if TYPE_CHECKING:
+    from interpreter.authoring.validation import Validation
     from interpreter.base.diagnostics import Diagnostic
-    from interpreter.engine.validation import Validation
     from interpreter.language.parse import Trees
 
 __all__ = ["annotate", "command", "own_files"]
@@ -25,15 +25,15 @@ __all__ = ["annotate", "command", "own_files"]
 @click.command("validate")
 @click.argument("targets", nargs=-1, metavar="[PATH|ID]...")
 @overlays_option
-@click.option("--all", "every", is_flag=True, help="Without arguments: all files, also those shipped.")
-@click.option("--watch", "watching", is_flag=True, help="Check again whenever a file is saved, until Ctrl-C.")
+@click.option("--all", "every", is_flag=True, help="Without arguments: check all files, including the shipped ones.")
+@click.option("--watch", "watching", is_flag=True, help="Check again at every save, until Ctrl-C.")
 @output_option("text", "json", "github")
 def command(targets: tuple[str, ...], overlays: tuple[str, ...], every: bool, watching: bool, output: str) -> None:
-    """Checks files of any kind, and every ruleset that contains them. Without arguments, those of the current folder
-    where it has some, else all that there is.
+    """Check files of any kind, and every ruleset that contains them. Without arguments, those of the current folder if
+    it has any, else all.
 
-    A file that is named by its path is checked alone first, then in every ruleset, shipped or beside it, of which it
-    is a part; of a folder, every file below it. All errors are told, not the first; the exit status is then 1.
+    A file is first checked alone, then in every ruleset, shipped or beside it, that contains it. A folder stands for
+    all files below it. All errors are reported; the exit status is then 1.
 
     \b
     Examples:
@@ -74,8 +74,8 @@ def _check(
     skipped: Sequence[str] = (),
 ) -> int:
     """Tells all that is wrong, and gives the number of errors."""
+    from interpreter.authoring.validation import validate
     from interpreter.base.diagnostics import unique
-    from interpreter.engine.validation import validate
 
     validation = validate(targets, overlays, trees)
     diagnostics = unique(validation.diagnostics)

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from interpreter.base.words import counted
+from interpreter.base.plurals import counted
 from interpreter.cli.options import loaded, output_option, overlays_option, ruleset_argument, settings_option
 from interpreter.cli.output import as_json, notice, say, styled
 
 if TYPE_CHECKING:
     from interpreter.engine.ruleset import Ruleset
-    from interpreter.play.verify import Finding, Played
+    from interpreter.testing.verify import Finding, Played
 
 __all__ = ["command"]
 
@@ -35,17 +35,19 @@ AT_LEAST = 3.0
     "-n",
     "--games",
     type=click.IntRange(min=1),
-    help=f"Number of games.  [default: {GAMES}, but no more than {SECONDS:.0f} seconds allow]",
+    help=f"Number of games.  [default: {GAMES}, at most {SECONDS:.0f} seconds]",
 )
-@click.option("--time", "seconds", type=click.FloatRange(min=0), help="Number of seconds, instead of games.")
-@click.option("--players", "-p", metavar="N[,N]...", help="How many play, with commas.  [default: all that may]")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Where chance starts.")
+@click.option(
+    "--time", "seconds", type=click.FloatRange(min=0), help="Duration in seconds, instead of a number of games."
+)
+@click.option("--players", "-p", metavar="N[,N]...", help="Numbers of players, separated by commas.  [default: all]")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed.")
 @settings_option
 @click.option(
     "--write",
     type=click.Path(path_type=Path, file_okay=False),
     metavar="FOLDER",
-    help="Keep the scenarios in a new file there.",
+    help="Write the scenarios to a new file in this folder.",
 )
 @output_option("text", "json")
 def command(
@@ -59,17 +61,16 @@ def command(
     write: Path | None,
     output: str,
 ) -> None:
-    """Plays games in search of trouble, with all numbers of players, several bots and other settings: rules that fail,
-    decisions without a choice, phases and games that never end, broken totals, options that are refused, what is told
-    though it is hidden, copies of games that differ.
+    """Search for faults by playing, with all numbers of players, several bots and other settings: failing rules,
+    decisions without options, endless phases and games, broken totals, refused options, leaked hidden information,
+    copies of games that differ.
 
-    Every choice is checked for failing rules and broken totals. What takes longer (options, copies, what is told) is
-    checked for each kind of moment: always for the first of a kind, then for fewer and fewer. The last lines say how
-    much was checked and what was left out.
+    Every choice is checked for failing rules and broken totals. Slower checks (options, copies, hidden information) are
+    sampled: always at the first moment of each kind, then less and less often. The last lines report the extent of the
+    checks.
 
-    What is found is made into a scenario, as short as can be, that fails as long as the trouble is there: keep it with
-    --write beside the ruleset, where `regelwerk test` runs it. The same seed plays the same games. The exit status is 1
-    where something is found.
+    Each fault is reduced to a short scenario that fails until the fault is fixed. --write saves it beside the ruleset,
+    where `regelwerk test` runs it. The same seed plays the same games. The exit status is 1 if a fault is found.
 
     \b
     Examples:
@@ -77,8 +78,8 @@ def command(
       regelwerk verify germany-2004 --with robots:2 --players 2,3 --games 20
       regelwerk verify my-town --time 60 --write rulesets/power-grid/scenarios
     """
-    from interpreter.play.shrink import shrink
-    from interpreter.play.verify import Played
+    from interpreter.testing.shrink import shrink
+    from interpreter.testing.verify import Played
 
     found = loaded(ruleset, overlays)
     numbers = _numbers(found, players)
@@ -113,7 +114,7 @@ def command(
 
 
 def _skipped(played: Played, games: int | None, asked_for: int | None, seconds: float | None) -> list[str]:
-    """What was left out, beside what is only checked now and then."""
+    """Report the checks that were left out, beside those that are sampled."""
     found = []
     if games is not None and seconds is not None and played.games < games:
         remedy = "" if asked_for is not None else f"; `--games {games}` plays them all"
@@ -157,7 +158,7 @@ def _watched(
 ) -> Iterator[Finding]:
     """The findings; on a terminal with a bar that says how far it is."""
     from interpreter.cli.progress import counting
-    from interpreter.play.verify import verify
+    from interpreter.testing.verify import verify
 
     findings = verify(ruleset, seed, games, seconds, players, settings, played)
     began, done = monotonic(), 0
@@ -215,7 +216,7 @@ def _data(finding: Finding, scenario: str | None) -> dict[str, Any]:
 
 def _kept(folder: Path, ruleset: Ruleset, scenarios: list[str]) -> Path:
     """A new file in the folder, with the scenarios; no two of one name."""
-    from interpreter.play.shrink import file_of
+    from interpreter.testing.shrink import file_of
 
     folder.mkdir(parents=True, exist_ok=True)
     numbers = (number for number in range(1, 10_000))

@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from interpreter.base.words import counted
+from interpreter.base.plurals import counted
 from interpreter.cli.failures import refused
 from interpreter.cli.options import MOST_GAMES, bots_option, output_option, read_log, seed_for, seed_option
 from interpreter.cli.output import aligned, as_json, notice, say, styled
+from interpreter.language.types import SEAT
 
 if TYPE_CHECKING:
+    from interpreter.bots.player import Bot
+    from interpreter.compare.counterfactual import Fork
     from interpreter.engine.game import Game
     from interpreter.engine.ruleset import Ruleset
-    from interpreter.play.bots.base import Bot
-    from interpreter.play.saves import Kept
-    from interpreter.play.whatif import Fork
+    from interpreter.play.game_records import Kept
 
 __all__ = ["command"]
 
@@ -25,7 +26,11 @@ __all__ = ["command"]
 @click.command("whatif")
 @click.argument("log", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
 @click.option(
-    "--at", type=click.IntRange(min=0), required=True, metavar="N", help="The decision after N choices of the game."
+    "--at",
+    type=click.IntRange(min=0),
+    required=True,
+    metavar="N",
+    help="Number of choices before the decision to change.",
 )
 @click.option(
     "--change",
@@ -33,10 +38,10 @@ __all__ = ["command"]
     multiple=True,
     required=True,
     metavar="CHANGE",
-    help="TABLE[KEYS]=VALUE, SETTING=VALUE, or another choice; may be given several times.",
+    help="Change to make: TABLE[KEYS]=VALUE, SETTING=VALUE, or another choice. Repeatable.",
 )
 @click.option(
-    "-n", "--games", type=click.IntRange(1, MOST_GAMES), default=100, show_default=True, help="How many continuations."
+    "-n", "--games", type=click.IntRange(1, MOST_GAMES), default=100, show_default=True, help="Number of continuations."
 )
 @seed_option
 @bots_option("those of the log")
@@ -44,11 +49,11 @@ __all__ = ["command"]
 def command(
     log: str, at: int, texts: tuple[str, ...], games: int, seed: int | None, bots: str | None, output: str
 ) -> None:
-    """Plays the kept game in LOG up to a decision, changes something there, and plays on by bots, many times: as it
-    was, and changed. Tells what the change does to the state at once, and to the rest of the game and its result.
+    """Fork the saved game in LOG at a decision, change something there, and let bots play on many times, with and
+    without the change. Report how the change affects the state at once, the rest of the game and its result.
 
-    Each continuation has the same chance and the same bots both ways. Where another choice is made, the one of the kept
-    game is made against it. Bots are those of the log, unless others are named. Ctrl-C tells what is known by then.
+    Both continuations of a pair have the same seed and the same bots. Another choice is compared with the choice of the
+    saved game. Bots are those of the log unless you name others. Ctrl-C reports the results so far.
 
     \b
     Examples:
@@ -58,8 +63,8 @@ def command(
       regelwerk whatif game.jsonl --at 0 --change 'offer plant=5 bid=5' -o json
     """
     from interpreter.cli.progress import STOPPED, counting, interruptible
-    from interpreter.engine.variation import broken_laws
-    from interpreter.play.whatif import at_once, compared, continuations
+    from interpreter.compare.counterfactual import at_once, compared, continuations
+    from interpreter.compare.variation import broken_laws
 
     kept = read_log(log)
     fork = _fork(log, kept, at, texts)
@@ -99,9 +104,9 @@ def command(
 
 def _fork(log: str, kept: Kept, at: int, texts: Sequence[str]) -> Fork:
     """The kept game at its decision, and what is changed there."""
+    from interpreter.compare.counterfactual import changes_of, forked
     from interpreter.engine.refusal import IllegalMove
-    from interpreter.play.saves import Difference, play_again, ruleset_of
-    from interpreter.play.whatif import changes_of, forked
+    from interpreter.play.game_records import Difference, play_again, ruleset_of
 
     if at > len(kept.choices):
         raise click.UsageError(f"{log} has {counted(len(kept.choices), 'choice')}, not {at}")
@@ -125,7 +130,7 @@ def _fork(log: str, kept: Kept, at: int, texts: Sequence[str]) -> Fork:
 
 def _bots_of_log(ruleset: Ruleset, kept: Kept) -> str:
     """Those who played, as far as they are bots of this ruleset; else the usual ones."""
-    from interpreter.play.bots.named import bots_of, default_bots
+    from interpreter.bots.registry import bots_of, default_bots
 
     names = ",".join(map(str, kept.header.get("bots", ())))
     try:
@@ -136,7 +141,7 @@ def _bots_of_log(ruleset: Ruleset, kept: Kept) -> str:
 
 
 def _table(ruleset: Ruleset, names: str, kept: Kept) -> list[Bot]:
-    from interpreter.play.bots.named import bots_of
+    from interpreter.bots.registry import bots_of
 
     try:
         return bots_of(names, ruleset, kept.header["players"])
@@ -148,10 +153,9 @@ def _table(ruleset: Ruleset, names: str, kept: Kept) -> list[Bot]:
 
 
 def _text(game: Game, data: dict[str, Any]) -> None:
-    from interpreter.language.types import Type
 
     def who(seat: int) -> str:
-        return game.ruleset.names.text(seat, Type("seat"))
+        return game.ruleset.names.text(seat, SEAT)
 
     say(
         styled(

@@ -20,7 +20,7 @@ from interpreter.language import core as c
 from interpreter.language.types import Type
 
 if TYPE_CHECKING:
-    from interpreter.compiler.build.module import ModuleBuilder
+    from interpreter.compiler.build.module_builder import ModuleBuilder
 
 __all__ = ["Decisions"]
 
@@ -107,7 +107,7 @@ class Decisions:
             b.store(at, offset, o.Get(value), type_)
 
     def open(self, index: int) -> str:
-        """Whether there is an option at all."""
+        """Return whether there is an option at all."""
 
         def build(b: FunctionBuilder) -> None:
             x, ask = self._begin(b, index)
@@ -118,7 +118,7 @@ class Decisions:
         return self._asked("open", index, build)
 
     def free(self, index: int) -> str:
-        """Whether there is more than one option."""
+        """Return whether there is more than one option."""
 
         def build(b: FunctionBuilder) -> None:
             x, ask = self._begin(b, index)

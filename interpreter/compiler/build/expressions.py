@@ -5,14 +5,29 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import assert_never
 
-from interpreter.compiler.build.builtins import Builtins
+from interpreter.compiler.build.builtin_calls import Builtins
 from interpreter.compiler.build.function import ONE, ZERO, FunctionBuilder
 from interpreter.compiler.build.loops import Loops
 from interpreter.compiler.build.memory import CellGroup
 from interpreter.compiler.build.shapes import NO_NUMBER, WORD, Unsupported
 from interpreter.compiler.ir import ops as o
 from interpreter.language import core as c
-from interpreter.language.types import INT, SEAT, Type
+from interpreter.language.types import (
+    INT,
+    SEAT,
+    BagType,
+    CardHolderType,
+    CardType,
+    CollectionType,
+    ListType,
+    NeverType,
+    NoneType,
+    StockType,
+    TextType,
+    TokenHolderType,
+    Type,
+    item_type,
+)
 
 __all__ = ["Expressions"]
 
@@ -20,7 +35,7 @@ HOLE = NO_NUMBER + 1
 """What a table holds where it has no cell."""
 MOST_CELLS = 100_000
 FEW_MEMBERS = 4
-ALIKE = (("pool", "track", "stock"), ("zone", "piles"))
+ALIKE = (TokenHolderType | StockType, CardHolderType)
 """Forms of holders that can stand for each other."""
 COMPARISONS = {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
 
@@ -41,7 +56,7 @@ class Expressions:
         found = self._value(node, wanted or node.type)
         self.b.span = before
         if wanted is not None and found.rep != self.shapes.rep(wanted):
-            if node.type.form == "never":  # there is none: nothing is worked out with it
+            if isinstance(node.type, NeverType):  # there is none: nothing is worked out with it
                 self.b.kept(found)
                 return o.Constant(0, self.shapes.rep(wanted))
             raise Unsupported(f"a {node.type} where a {wanted} is wanted")
@@ -73,7 +88,7 @@ class Expressions:
         b, shapes, constants = self.b, self.shapes, self.module.constants
         match node:
             case c.Const(value):
-                type_ = wanted if value is None or node.type.form in ("none", "never") else node.type
+                type_ = wanted if value is None or isinstance(node.type, NoneType | NeverType) else node.type
                 return self._constant(value, type_)
             case c.Local(index):
                 return b.read_local(index, node.type)
@@ -128,7 +143,7 @@ class Expressions:
             case c.Negation(inner):
                 return o.Not(self.value(inner), span=b.span)
             case c.Negate(inner):
-                if inner.type.form == "bag":
+                if isinstance(inner.type, BagType):
                     width = o.Constant(shapes.width(inner.type))
                     return b.call("bag_negate", self.value(inner), width)
                 return o.Binary("sub", o.Constant(0, "i64"), self.value(inner), span=b.span)
@@ -137,7 +152,7 @@ class Expressions:
                     self.value(test), lambda: self.value(then, wanted), lambda: self.value(otherwise, wanted)
                 )
             case c.Default(value, default):
-                kept = b.kept(self.value(value, value.type if value.type.form != "none" else wanted))
+                kept = b.kept(self.value(value, value.type if not isinstance(value.type, NoneType) else wanted))
                 return self.either(b.is_none(kept, wanted), lambda: self.value(default, wanted), lambda: kept)
             case c.MemberOf():
                 return self._member(node)
@@ -159,7 +174,7 @@ class Expressions:
     # --- cells
 
     def holder(self, node: c.Expression) -> tuple[o.Value, int, CellGroup | None]:
-        """Where a holder lies: an address and an offset; the group, where it is known."""
+        """Return the address and offset of a holder, and its group if known."""
         b = self.b
         if isinstance(node, c.Cell):
             group = self.memory.groups[node.group]
@@ -173,7 +188,7 @@ class Expressions:
         return o.Load(b.times(number, WORD), self.module.addresses, span=b.span), 0, None
 
     def read(self, cell: c.Expression, type_: Type) -> o.Value:
-        """What a cell holds."""
+        """Build the value of a cell."""
         address, offset, group = self.holder(cell)
         kept = group.type if group is not None else type_
         if self.shapes.is_scalar(kept):
@@ -182,9 +197,9 @@ class Expressions:
 
     def groups_of(self, holder: Type) -> str:
         """The groups that a holder can be in of which no more is known than its type, with ``|`` between them."""
-        alike = next((forms for forms in ALIKE if holder.form in forms), (holder.form,))
+        alike = next((forms for forms in ALIKE if isinstance(holder, forms)), type(holder))
         groups = self.module.constants.model.groups.values()
-        return "|".join(group.name for group in groups if group.type.form in alike) or "?"
+        return "|".join(group.name for group in groups if isinstance(group.type, alike)) or "?"
 
     # --- printed data
 
@@ -289,8 +304,8 @@ class Expressions:
     # --- operators
 
     def _arithmetic(self, node: c.Arithmetic) -> o.Value:
-        b, form = self.b, node.type.form
-        if form == "bag":
+        b = self.b
+        if isinstance(node.type, BagType):
             width = o.Constant(self.shapes.width(node.type))
             if isinstance(node.right, c.AmountOf):
                 bag, number, kind = map(self.value, (node.left, node.right.number, node.right.kind))
@@ -299,7 +314,7 @@ class Expressions:
                 return b.call("bag_with", bag, number, kind, width)
             word = {"+": "bag_add", "-": "bag_subtract"}[node.operator]
             return b.call(word, self.value(node.left), self.value(node.right), width)
-        if form in ("list", "set"):
+        if isinstance(node.type, CollectionType):
             return b.call("concat", self.value(node.left), self.value(node.right))
         operator = {"+": "add", "-": "sub", "*": "mul", "div": "div", "mod": "mod"}[node.operator]
         left, right = self.value(node.left, INT), self.value(node.right, INT)
@@ -308,15 +323,15 @@ class Expressions:
     def _comparison(self, node: c.Comparison) -> o.Value:
         b, operator = self.b, COMPARISONS[node.operator]
         left, right = node.left, node.right
-        if left.type.form == "none" or right.type.form == "none":
-            side = right if left.type.form == "none" else left
-            if side.type.form == "none":
+        if isinstance(left.type, NoneType) or isinstance(right.type, NoneType):
+            side = right if isinstance(left.type, NoneType) else left
+            if isinstance(side.type, NoneType):
                 return o.Constant(int(operator == "eq"))
             test = b.is_none(self.value(side), side.type)
             return test if operator == "eq" else o.Not(test)
-        type_ = left.type if left.type.form != "never" else right.type
+        type_ = left.type if not isinstance(left.type, NeverType) else right.type
         if self.shapes.is_scalar(type_):
-            if type_.form == "text" and operator not in ("eq", "ne"):
+            if isinstance(type_, TextType) and operator not in ("eq", "ne"):
                 raise Unsupported("texts in order")
             one, other = self.value(left), self.value(right)
             if one.rep != other.rep:
@@ -332,7 +347,7 @@ class Expressions:
         return test if operator == "eq" else o.Not(test)
 
     def same(self, one: o.Value, other: o.Value, type_: Type, other_type: Type) -> o.Value:
-        """Whether two values in registers are equal."""
+        """Return whether two values in registers are equal."""
         b, shapes = self.b, self.shapes
         if shapes.is_scalar(type_):
             return o.Compare("eq", one, other)
@@ -342,7 +357,7 @@ class Expressions:
             return o.Select(o.Compare("eq", one, other), ONE, some)
         if shapes.is_listed(type_) and shapes.is_scalar(shapes.item(type_)):
             return b.call("equal_lists", one, other)
-        if type_.form == "bag" or shapes.is_flat(type_):
+        if isinstance(type_, BagType) or shapes.is_flat(type_):
             return b.call("equal_words", one, other, o.Constant(shapes.words(type_.sure)))
         return o.Call(self.module.values.equality(type_), (one, other), span=b.span)
 
@@ -353,17 +368,19 @@ class Expressions:
     def _is_among(self, node: c.MemberOf) -> o.Value:
         items = node.items
         if isinstance(items, c.AllSeats):
-            seat = self.b.kept(self.value(node.item, node.item.type if node.item.type.form != "none" else SEAT.maybe))
+            seat = self.b.kept(
+                self.value(node.item, node.item.type if not isinstance(node.item.type, NoneType) else SEAT.maybe)
+            )
             return o.Not(self.b.is_none(seat, SEAT)) if node.item.type.maybe == node.item.type else ONE
-        if items.type.of is not None and items.type.of.form == "never":
+        if isinstance(item_type(items.type), NeverType):
             self.b.kept(self.value(node.item))
             self.b.kept(self.value(items))
             return ZERO
-        type_ = node.item.type if node.item.type.form != "none" else self.shapes.item(items.type).maybe
+        type_ = node.item.type if not isinstance(node.item.type, NoneType) else self.shapes.item(items.type).maybe
         return self.is_item(self.b.kept(self.value(node.item, type_)), type_, items)
 
     def is_item(self, item: o.Value, item_type: Type, items: c.Expression) -> o.Value:
-        """Whether a value stands in a list."""
+        """Return whether a value stands in a list."""
         b = self.b
         type_ = self.shapes.item(items.type)
         if isinstance(items, c.RangeFrom):
@@ -402,7 +419,7 @@ class Expressions:
         match items:
             case c.CallRule() if self.module.is_remembered(self.module.program.target(items)):
                 pass
-            case c.Read(c.Cell(_, None) as cell) if size > FEW_MEMBERS and cell.type.form == "list":
+            case c.Read(c.Cell(_, None) as cell) if size > FEW_MEMBERS and isinstance(cell.type, ListType):
                 pass
             case _:
                 return None
@@ -415,7 +432,7 @@ class Expressions:
     def _kind_test(self, node: c.KindTest) -> o.Value:
         b, constants = self.b, self.module.constants
         value = b.kept(self.value(node.value))
-        if node.value.type.form == "card":
+        if isinstance(node.value.type, CardType):
             kinds = sorted(set(constants.card_kind))
             if node.kind not in kinds:
                 test: o.Value = ZERO

@@ -16,11 +16,11 @@ from interpreter.compiler.build.function import Slot
 from interpreter.compiler.build.memory import FRAME_HEAD
 from interpreter.compiler.build.shapes import WORD, Shapes, Unsupported
 from interpreter.language import core as c
-from interpreter.language.types import INT, Type, accepts, join
+from interpreter.language.types import INT, NeverType, NoneType, NothingType, Type, accepts, item_type, join
 from interpreter.language.walk import descendants
 
 if TYPE_CHECKING:
-    from interpreter.compiler.build.module import ModuleBuilder
+    from interpreter.compiler.build.module_builder import ModuleBuilder
 
 __all__ = ["FrameShape", "Frames", "kept_in_frame"]
 
@@ -64,9 +64,9 @@ class Frames:
         lowered = self.module.program.procedures[procedure]
         types = dict(enumerate(type_ for _, type_ in lowered.layer.parameters))
         for index, type_ in _types_in(self._trees.get(procedure, ())):
-            if type_.form in ("none", "never") or (type_.of is not None and type_.of.form == "never"):
+            if isinstance(type_, NoneType | NeverType) or isinstance(item_type(type_), NeverType):
                 types.setdefault(index, type_)
-            elif index not in types or types[index].form in ("none", "never"):
+            elif index not in types or isinstance(types[index], NoneType | NeverType):
                 types[index] = type_
             else:
                 types[index] = _both(types[index], type_)
@@ -76,7 +76,7 @@ class Frames:
         offset = FRAME_HEAD * WORD
         for index in range(lowered.local_count):
             type_ = types.get(index, INT)
-            if index in passing or type_.form in ("none", "never", "nothing"):
+            if index in passing or isinstance(type_, NoneType | NeverType | NothingType):
                 slots.append(None)
                 continue
             kept = kept_in_frame(shapes, type_)
@@ -100,8 +100,8 @@ def _types_in(trees: Any) -> Iterator[tuple[int, Type]]:
                 yield index, node.type
             case c.SetLocal(index, value):
                 yield index, value.type
-            case c.Picks(index, items) if items.type.of is not None:
-                yield index, items.type.of
+            case c.Picks(index, items) if (of := item_type(items.type)) is not None:
+                yield index, of
             case c.Test(value, bind) if bind is not None:
                 yield bind, value.type
             case c.Choice(variable):
@@ -109,8 +109,8 @@ def _types_in(trees: Any) -> Iterator[tuple[int, Type]]:
             case c.Iterate():
                 yield node.hidden[0], node.items.type
                 yield node.hidden[1], INT
-                if node.items.type.of is not None:
-                    yield node.variable, node.items.type.of
+                if (of := item_type(node.items.type)) is not None:
+                    yield node.variable, of
             case c.Repeat():
                 yield node.hidden, INT
             case l.Calls(call, into) if into >= 0:

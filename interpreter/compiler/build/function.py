@@ -14,7 +14,7 @@ from interpreter.compiler.ir.helpers import HELPERS
 from interpreter.language.types import Type
 
 if TYPE_CHECKING:
-    from interpreter.compiler.build.module import ModuleBuilder
+    from interpreter.compiler.build.module_builder import ModuleBuilder
 
 __all__ = ["FunctionBuilder", "Slot"]
 
@@ -116,7 +116,7 @@ class FunctionBuilder:
             self.locals = before
 
     def call(self, helper: str, *arguments: o.Value) -> o.Call:
-        """What a helper gives."""
+        """Build a call of a helper."""
         return o.Call(helper, arguments, HELPERS[helper].result or "i32", span=self.span)
 
     def do(self, helper: str, *arguments: o.Value) -> None:
@@ -139,7 +139,7 @@ class FunctionBuilder:
         return kept
 
     def _is_small(self, value: o.Value) -> bool:
-        """Whether a number surely fits into a word, or has been looked at before."""
+        """Return whether a number surely fits into a word, or has been looked at before."""
         match value:
             case o.Load() | o.ToNumber():
                 return True

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from interpreter.compiler.build.function import ONE, ZERO, FunctionBuilder, Slot
 from interpreter.compiler.build.shapes import WORD, Unsupported
 from interpreter.compiler.ir import ops as o
-from interpreter.compiler.ir.effects import may_fail
+from interpreter.compiler.ir.effect_analysis import may_fail
 from interpreter.language import core as c
-from interpreter.language.types import INT, Type
+from interpreter.language.types import INT, SEAT, CardType, NeverType, Type
 
 if TYPE_CHECKING:
     from interpreter.compiler.build.expressions import Expressions
@@ -41,7 +41,7 @@ class Loops:
     # --- sources
 
     def source(self, node: c.Expression, *, stops: bool = False) -> Source:
-        """What a loop goes through. Where it ``stops`` early, what can fail is worked out for all items first."""
+        """Build the source of a loop. Where it ``stops`` early, what can fail is worked out for all items first."""
         b = self.b
         match node:
             case c.RangeFrom(first, last):
@@ -49,7 +49,7 @@ class Loops:
                 high = b.kept(self.x.value(last, INT))
                 return self._range(low, high)
             case c.AllSeats():
-                return self._indexes(Type("seat"), ZERO, o.Constant(self.shapes.domains["seat"]))
+                return self._indexes(SEAT, ZERO, o.Constant(self.shapes.domains["seat"]))
             case c.Loop(operation, variable, items, test, _, value) if operation in ("filter", "map"):
                 if not (stops and may_fail(b.module.program, (test, value))):
                     return self._passing(node, variable, items, test, value, stops)
@@ -73,7 +73,7 @@ class Loops:
         length = b.kept(o.Load(pointer, span=b.span), "n")
 
         def each(body: Each) -> None:
-            if item.form == "never":  # the list is empty
+            if isinstance(item, NeverType):  # the list is empty
                 return
             at, end = b.var("i32", "at"), b.var("i32", "end")
             b.add(o.Charge(b.plus(length, 1), span=b.span))
@@ -138,11 +138,11 @@ class Loops:
             )
             self._while(o.Compare("lt", o.Get(step), o.Constant(seats)), step, 1, lambda: self._item(other, body))
 
-        return Source(Type("seat"), o.Constant(seats - 1), each)
+        return Source(SEAT, o.Constant(seats - 1), each)
 
     def _cards_of(self, piles: Source) -> Source:
         b = self.b
-        card = Type("card")
+        card = CardType()
 
         def each(body: Each) -> None:
             piles.each(lambda pile: self.listed(o.Get(pile), card).each(body))
@@ -431,7 +431,7 @@ class Loops:
 
 
 def precedes(keys: Sequence[o.Value], best: Sequence[o.Var], operator: str) -> o.Value:
-    """Whether keys stand before (``lt``) or behind (``gt``) those that were kept."""
+    """Return whether keys stand before (``lt``) or behind (``gt``) those that were kept."""
     found: o.Value = ZERO
     for key, kept in reversed(list(zip(keys, best, strict=True))):
         equal = o.Select(o.Compare("eq", key, o.Get(kept)), found, ZERO) if found != ZERO else ZERO

@@ -12,7 +12,7 @@ from typing import Any
 
 from interpreter.compiler.build.shapes import WORD, Shapes
 from interpreter.compiler.constants import Constants
-from interpreter.language.types import BOOL, INT, Type
+from interpreter.language.types import BOOL, INT, BagType, Type
 
 __all__ = ["FRAME_HEAD", "FRAME_WORDS", "HEADER", "STATE", "CellGroup", "Memory"]
 
@@ -58,7 +58,7 @@ class Memory:
         self._tables: dict[str, int] = {}
 
     def _held(self, name: str) -> Type:
-        """What the cells of a group hold."""
+        """Return the form of the values in the cells of a group."""
         group = self.constants.model.groups.get(name)
         if group is not None:
             return self.shapes.held(group.type)
@@ -91,10 +91,9 @@ class Memory:
         if shapes.is_scalar(type_) or value is None:
             return shapes.word(value, type_) if shapes.is_scalar(type_) else 0
         if shapes.is_listed(type_):
-            item = type_.of if type_.form in ("list", "set") else shapes.item(type_)
-            assert item is not None
+            item = shapes.item(type_)
             return self.words([len(value), *(self.constant(each, item) for each in value)])
-        if type_.form == "bag":
+        if isinstance(type_, BagType):
             return self.words(list(value))
         return self.words([self.constant(each, of) for each, of in zip(value, shapes.fields(type_), strict=True)])
 

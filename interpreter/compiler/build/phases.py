@@ -1,4 +1,4 @@
-"""How a game goes: set-up, rounds, phases, turns, blocks that wait for their moment, and standing rules.
+"""Control flow of a game: set-up, rounds, phases, turns, delayed blocks and standing rules.
 
 These are the stretches behind those of the rules, in the order of :data:`SPECIALS`. They have no locals; the frame that
 each is given is the one that control goes back to (0: none).
@@ -24,7 +24,7 @@ from interpreter.language.types import NOTHING, Type
 from interpreter.language.walk import descendants
 
 if TYPE_CHECKING:
-    from interpreter.compiler.build.module import ModuleBuilder
+    from interpreter.compiler.build.module_builder import ModuleBuilder
 
 __all__ = ["EDGES", "KEPT_HEAD", "SPANS", "Phases"]
 
@@ -62,7 +62,7 @@ class Phases:
             yield self.module.made(f"g.{name}", (FRAME,), "i32", build, f"special stretch: {name}")
 
     def helpers(self) -> Iterator[o.Function]:
-        """What they have in common."""
+        """Build the shared helper functions of control flow."""
         yield self.module.made("back", (FRAME,), "i32", self._back)
         yield self.module.made("take_kept", (o.Var("edge", "i32"), o.Var("of", "i32")), "i32", self._take_kept)
         yield self.module.made("fall_due", (o.Var("of", "i32"),), None, self._fall_due)
@@ -332,7 +332,7 @@ class Phases:
         x.loops.combinations(watch.binders, one, stops=True)
 
     def _matches(self, number: int, watch: Watch) -> str:
-        """Whether a watch has a match."""
+        """Return whether a watch has a match."""
         name = self.module.name("matches", f"{watch.rule.name} {number}")
 
         def build(b: FunctionBuilder) -> None:

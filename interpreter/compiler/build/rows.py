@@ -19,7 +19,7 @@ from interpreter.language.walk import descendants
 
 if TYPE_CHECKING:
     from interpreter.compiler.build.expressions import Expressions
-    from interpreter.compiler.build.module import ModuleBuilder
+    from interpreter.compiler.build.module_builder import ModuleBuilder
 
 __all__ = ["Rows", "free_locals"]
 

@@ -18,7 +18,31 @@ from typing import Any
 
 from interpreter.compiler.constants import Constants
 from interpreter.compiler.ir.ops import Rep
-from interpreter.language.types import INT, Type, list_of
+from interpreter.language.types import (
+    INT,
+    BagType,
+    CardType,
+    CollectionType,
+    CompositeType,
+    HolderType,
+    IntType,
+    KindType,
+    LinkType,
+    ListType,
+    NodeType,
+    PieceType,
+    PileType,
+    PlaceType,
+    RecordType,
+    RoomType,
+    SeatType,
+    SetType,
+    TextType,
+    TokenHolderType,
+    Type,
+    item_type,
+    read_type,
+)
 
 __all__ = ["NO_INDEX", "NO_NUMBER", "WORD", "Shapes", "Unsupported", "halves", "signed"]
 
@@ -56,76 +80,65 @@ class Shapes:
         self._cards = {name: cards.count(name) for name in model.card_kinds} | {"": len(cards)}
 
     def rep(self, type_: Type) -> Rep:
-        return "i64" if type_.form == "int" else "i32"
+        return "i64" if isinstance(type_, IntType) else "i32"
 
     def is_scalar(self, type_: Type) -> bool:
-        """Whether a value is one word."""
-        return type_.form not in ("list", "set", "bag", "record", "room", "pile")
+        """Return whether a value is one word."""
+        return not isinstance(type_, CompositeType)
 
     def is_listed(self, type_: Type) -> bool:
-        return type_.form in ("list", "set", "pile")
+        return isinstance(type_, CollectionType | PileType)
 
     def item(self, type_: Type) -> Type:
         """The type of the items of a list."""
-        match type_.form:
-            case "list" | "set":
-                assert type_.of is not None
-                return type_.of
-            case "pile" | "zone":
-                return Type("card", type_.name)
-            case "piles":
-                return Type("pile", type_.name)
-            case _:
-                raise Unsupported(f"items of {type_}")
+        of = item_type(type_)
+        if of is None:
+            raise Unsupported(f"items of {type_}")
+        return of
 
     def fields(self, type_: Type) -> tuple[Type, ...]:
         """The types of the fields of a record or room."""
-        if type_.form == "room":
-            return list_of(type_.of if type_.of is not None else Type("kind", type_.name)), INT
-        return tuple(self.model.records[type_.name].values())
+        match type_:
+            case RoomType(of=of):
+                return ListType(of), INT
+            case RecordType(name=name):
+                return tuple(self.model.records[name].values())
+            case _:
+                raise Unsupported(f"fields of {type_}")
 
     def width(self, type_: Type) -> int:
-        """How many kinds a bag has."""
+        """Return the number of kinds in a bag."""
+        if not isinstance(type_, BagType | TokenHolderType):
+            raise Unsupported(f"kinds of {type_}")
         return len(self.model.kinds[type_.name].members)
 
     def held(self, holder: Type) -> Type:
         """The type of what a holder holds."""
-        match holder.form:
-            case "zone":
-                return list_of(Type("card", holder.name))
-            case "piles":
-                return list_of(Type("pile", holder.name))
-            case "pool" | "track":
-                unit = self.model.kinds[holder.name].unit
-                return INT if unit else Type("bag", holder.name)
-            case "stock":
-                return INT
-            case _:
-                return holder
+        return read_type(holder, unit=isinstance(holder, HolderType) and self.model.is_unit(holder.name))
 
     def domain(self, type_: Type) -> int:
-        """How many values a scalar type has, as far as it is known; 0 where it is not."""
-        match type_.form:
-            case "card":
+        """Return the number of values of a scalar type; 0 if unknown."""
+        match type_:
+            case CardType():
                 return self._cards.get(type_.name, self._cards[""])
-            case "kind":
+            case KindType():
                 kind = self.model.kinds.get(type_.name)
                 return len(kind.members) if kind is not None else len(self.model.phases)
             case _:
-                return self.domains.get(type_.form, 0)
+                return self.domains.get(type_.word, 0)
 
     def capacity(self, type_: Type) -> int:
-        """How many items a kept list has room for."""
+        """Return the maximum number of items of a stored list."""
         item = self.item(type_)
         if not self.is_scalar(item):
-            many = self._cards[""] if item.form == "pile" else MANY_ITEMS
+            many = self._cards[""] if isinstance(item, PileType) else MANY_ITEMS
             return max(4, min(many, MOST_WORDS // self.words(item)))
         domain = self.domain(item)
-        if type_.form in ("set", "pile") and domain:
+        if isinstance(type_, SetType | PileType) and domain:
             return domain
-        if item.form in ("card", "node", "place", "link", "piece") and domain:
+        if isinstance(item, CardType | NodeType | PlaceType | LinkType | PieceType) and domain:
             return domain + FEW_ITEMS
-        return 2 * domain + FEW_ITEMS if item.form == "seat" else max(2 * domain, MANY_ITEMS)
+        return 2 * domain + FEW_ITEMS if isinstance(item, SeatType) else max(2 * domain, MANY_ITEMS)
 
     def words(self, type_: Type) -> int:
         """The size of the kept form."""
@@ -133,7 +146,7 @@ class Shapes:
             return 1
         if self.is_listed(type_):
             return 1 + self.capacity(type_) * self.words(self.item(type_))
-        if type_.form == "bag":
+        if isinstance(type_, BagType):
             return self.width(type_) + type_.optional
         return sum(map(self.words, self.fields(type_))) + type_.optional
 
@@ -144,24 +157,24 @@ class Shapes:
             start += self.words(type_) * WORD
 
     def is_flat(self, type_: Type) -> bool:
-        """Whether the kept form holds no list, bag or record inside: it is the form in registers, too."""
-        if self.is_scalar(type_) or type_.form == "bag":
+        """Return whether the kept form holds no list, bag or record inside: it is the form in registers, too."""
+        if self.is_scalar(type_) or isinstance(type_, BagType):
             return True
         if self.is_listed(type_):
             return self.is_scalar(self.item(type_))
         return all(map(self.is_scalar, self.fields(type_)))
 
     def none(self, type_: Type) -> int:
-        """What stands for none in a register."""
+        """Return the register value for none."""
         if not self.is_scalar(type_):
             return 0
-        return NO_NUMBER if type_.form == "int" else NO_INDEX
+        return NO_NUMBER if isinstance(type_, IntType) else NO_INDEX
 
     def word(self, value: Any, type_: Type) -> int:
         """A scalar as a word."""
         if value is None:
             return self.none(type_)
-        if type_.form == "text":
+        if isinstance(type_, TextType):
             return self.texts.setdefault(value, len(self.texts))
         number = int(value)
         if abs(number) > MOST_NUMBER:

@@ -9,10 +9,21 @@ from interpreter.compiler.build.function import ONE, ZERO
 from interpreter.compiler.build.memory import CellGroup
 from interpreter.compiler.build.shapes import WORD, Unsupported, signed
 from interpreter.compiler.ir import ops as o
-from interpreter.compiler.ir.effects import may_fail
+from interpreter.compiler.ir.effect_analysis import may_fail
 from interpreter.kernel.chance import name_hash
 from interpreter.language import core as c
-from interpreter.language.types import NOTHING, Type
+from interpreter.language.types import (
+    NOTHING,
+    CardType,
+    IntType,
+    PileType,
+    PlaceType,
+    RecordType,
+    RoomType,
+    TokenHolderType,
+    Type,
+    item_type,
+)
 
 if TYPE_CHECKING:
     from interpreter.compiler.build.expressions import Expressions
@@ -107,15 +118,14 @@ class Steps:
 
     def _is_fresh(self, value: c.Expression) -> bool:
         if isinstance(value, c.Loop):
-            value_type = value.type.of
+            value_type = item_type(value.type)
             made = value.operation in ("filter", "map", "sorted")
             return made and value_type is not None and self.shapes.is_scalar(value_type)
         if isinstance(value, FRESH):
-            if value.type.form in ("record", "room"):
+            if isinstance(value.type, RecordType | RoomType):
                 return all(map(self.shapes.is_scalar, self.shapes.fields(value.type)))
-            if self.shapes.is_listed(value.type) and value.type.of is not None:
-                return value.type.of.form == "never" or self.shapes.is_scalar(value.type.of)
-            return True
+            of = item_type(value.type)
+            return of is None or self.shapes.is_scalar(of)
         return isinstance(value, c.Local) and isinstance(self.b.locals.get(value.index), o.Var)
 
     def called(self, value: c.Expression, type_: Type | None = None) -> o.Value:
@@ -154,7 +164,7 @@ class Steps:
         return self.called(value, self.result)
 
     def test(self, test: c.Test) -> o.Value:
-        """Whether a branch is taken; a value that is bound is kept first."""
+        """Return whether a branch is taken; a value that is bound is kept first."""
         b = self.b
         if test.bind is None:
             return self.x.value(test.value)
@@ -166,7 +176,7 @@ class Steps:
     # --- loops
 
     def items(self, node: c.Expression) -> Callable[[Callable[[o.Var], None]], None]:
-        """What a `for each` goes through: the items as they are now."""
+        """Build the items of a `for each`: a snapshot of the list."""
         loops = self.x.loops
         if self.pure or isinstance(node, c.RangeFrom | c.AllSeats):
             return loops.source(node).each
@@ -243,9 +253,9 @@ class Steps:
     def _move_cards(self, cards: c.Expression, target: c.Expression, where: str) -> None:
         b = self.b
         moved = self.x.value(cards)
-        if cards.type.form == "card":
+        if isinstance(cards.type, CardType):
             moved = self._listed(moved)
-        word = "move_to_pile" if target.type.form == "pile" else "move_cards"
+        word = "move_to_pile" if isinstance(target.type, PileType) else "move_cards"
         b.do(word, moved, self.x.value(target), o.Constant(WHERE[where]))
 
     def _listed(self, item: o.Value) -> o.Value:
@@ -274,13 +284,13 @@ class Steps:
     def _move_piece(self, step: c.MovePiece) -> None:
         b, constants = self.b, self.module.constants
         number, source, target = step.number, step.source, step.target
-        if "place" not in (source.type.form, target.type.form):
+        if not any(isinstance(end.type, PlaceType) for end in (source, target)):
             given = (self.x.value(number), self.x.value(source), self.x.value(target))
             b.do("move_units", *given)
             return
         count = self.x.value(number)
-        stock, place = (source, target) if target.type.form == "place" else (target, source)
-        if target.type.form == "place":
+        stock, place = (source, target) if isinstance(target.type, PlaceType) else (target, source)
+        if isinstance(target.type, PlaceType):
             b.fail_if(o.Compare("ne", count, o.Constant(1, "i64")), "a place takes one piece")
         if not isinstance(stock, c.Cell):
             raise Unsupported("a stock that is not named")
@@ -290,26 +300,26 @@ class Steps:
         piece = b.plus(b.times(owner, len(constants.pieces)), kind)
         cell = b.plus(owner, group.base)
         where = self.x.value(place)
-        if target.type.form == "place":
+        if isinstance(target.type, PlaceType):
             b.do("place_piece", cell, where, piece)
         else:
             b.do("take_piece", where, cell, piece)
 
     def _move_all(self, source: c.Expression, target: c.Expression, where: str) -> None:
         b = self.b
-        if source.type.form in ("pool", "track"):
+        if isinstance(source.type, TokenHolderType):
             held = self.shapes.held(source.type)
             given = (self.x.value(source), self.x.value(target))
-            if held.form == "int":
+            if isinstance(held, IntType):
                 b.do("move_all_units", *given)
             else:
                 b.do("move_all_bag", *given, o.Constant(self.shapes.width(held)))
             return
-        held = source.type if source.type.form == "pile" else self.shapes.held(source.type)
-        if held.form != "pile" and self.shapes.item(held).form != "card":
+        held = source.type if isinstance(source.type, PileType) else self.shapes.held(source.type)
+        if not isinstance(held, PileType) and not isinstance(self.shapes.item(held), CardType):
             raise Unsupported("all piles of a zone")
-        cards = self.x.value(source) if source.type.form == "pile" else self.x.read(source, held)
-        word = "move_to_pile" if target.type.form == "pile" else "move_cards"
+        cards = self.x.value(source) if isinstance(source.type, PileType) else self.x.read(source, held)
+        word = "move_to_pile" if isinstance(target.type, PileType) else "move_cards"
         b.do(word, cards, self.x.value(target), o.Constant(WHERE[where]))
 
     # --- chance

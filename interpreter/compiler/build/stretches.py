@@ -23,7 +23,7 @@ from interpreter.language import core as c
 from interpreter.language.types import INT, NOTHING, Type
 
 if TYPE_CHECKING:
-    from interpreter.compiler.build.module import ModuleBuilder
+    from interpreter.compiler.build.module_builder import ModuleBuilder
 
 __all__ = ["ASKED", "STOPPED", "Stretches", "enter", "must_settle", "push_special"]
 
@@ -111,7 +111,7 @@ class Stretches:
         b.add(o.Store(frame, INTO, o.Constant(into), span=b.span))
 
     def _settle(self, b: FunctionBuilder, then: int) -> None:
-        """Where a watch must be looked at, that is done first; then control comes back to a stretch of this frame."""
+        """Build the settling of awake watches; afterwards control returns to a stretch of this frame."""
         with b.when(must_settle(b)):
             self._stay(b, then)
             b.add(o.Store(ZERO, self.memory.groups["settling"].address, ONE, "settling"))
@@ -212,7 +212,7 @@ class Stretches:
 
 
 def must_settle(b: FunctionBuilder) -> o.Value:
-    """Whether a watch must be looked at, and none is being looked at."""
+    """Return whether a watch must be looked at, and none is being looked at."""
     groups = b.memory.groups
     if not b.module.constants.watches:
         return ZERO

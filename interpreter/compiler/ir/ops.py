@@ -4,7 +4,7 @@ A :class:`Function` is a list of statements over typed values. A value is a tree
 statement changes a variable, memory, or where control goes. Numbers of the language are ``i64``, everything else is
 ``i32``: indexes of cards, seats, nodes and kinds, truths (0, 1), and addresses of lists, bags and records.
 
-What an op reads and writes is a function of the op (:mod:`interpreter.compiler.ir.effects`): a :class:`Load` or
+What an op reads and writes is a function of the op (:mod:`interpreter.compiler.ir.effect_analysis`): a :class:`Load` or
 :class:`Store` of the state names its *group* of cells.
 """
 
@@ -424,7 +424,7 @@ Statement = (
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """What a parameter can be: so many values from a least one on; ``extent`` 0: any word. ``is_seat``: a seat."""
+    """Range of a parameter: number of values and the least one; ``extent`` 0: any word. ``is_seat``: a seat."""
 
     least: int = 0
     extent: int = 0
@@ -433,7 +433,7 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Memo:
-    """What is known of a function whose answers follow from its arguments and from cells, and that changes nothing.
+    """Properties of a memoisable function: its answers depend on its arguments and on cells, and it changes nothing.
 
     ``words`` is 0 where the answer is one word; else the size of the list (``listed``), bag or record that it points
     to, and a list is never longer.

@@ -1,19 +1,20 @@
 """Passes over the functions of a module, in the order in which they run; each is a function from functions to such.
 
-A pass looks at ops, types and what :mod:`interpreter.compiler.ir.effects` tells of them, never at names of rules.
+A pass looks at ops, types and what :mod:`interpreter.compiler.ir.effect_analysis` tells of them, never at names of
+rules.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from interpreter.compiler.passes.common_subexpressions import common_subexpressions
 from interpreter.compiler.passes.context import Context, Functions
 from interpreter.compiler.passes.fuel import fuel
-from interpreter.compiler.passes.hoist import loop_invariants
 from interpreter.compiler.passes.inline import inline, inline_looks
+from interpreter.compiler.passes.jump_threading import jump_threading
+from interpreter.compiler.passes.loop_invariants import loop_invariants
 from interpreter.compiler.passes.memoise import memoise
-from interpreter.compiler.passes.reuse import common_subexpressions
-from interpreter.compiler.passes.threading import jump_threading
 
 __all__ = ["BUILT", "PASSES", "optimised", "stages"]
 

@@ -1,4 +1,4 @@
-"""What passes know beside the functions: memory, cells, and which functions the machine itself calls."""
+"""Context of passes beside the functions: memory, cells and the entry points."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from interpreter.compiler.build.memory import Memory
 from interpreter.compiler.ir import ops as o
-from interpreter.compiler.ir.effects import Cells
+from interpreter.compiler.ir.effect_analysis import Cells
 
 __all__ = ["Context", "Functions", "Touched"]
 
@@ -16,7 +16,7 @@ Functions = Mapping[str, o.Function]
 
 @dataclass
 class Touched:
-    """What is marked when a cell of a group changes: the functions whose answers follow from it, as bits.
+    """Dirty bits to set when a cell of a group changes.
 
     ``alone`` are those that keep one row of answers; ``all_rows`` and ``own_row`` those with a row for each seat, of
     which a change concerns all or that of the cell's owner; ``whole`` those with a row for each thing that cells are

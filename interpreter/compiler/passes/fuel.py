@@ -31,7 +31,7 @@ def fuel(functions: Functions, context: Context) -> Functions:
     begun: dict[str, int | None] = {}
 
     def calls_of(name: str) -> int | None:
-        """How many calls begin in one call of a function, itself included; None: many, or nobody knows."""
+        """Return the number of calls in one call of a function, itself included; None: many or unknown."""
         if name not in begun:
             function = functions.get(name)
             begun[name] = None  # for a function that calls itself
@@ -70,7 +70,7 @@ def _charged(after: tuple[o.Statement, ...]) -> o.While | None:
 
 
 def _calls(body: Any, calls_of: CallsOf) -> int | None:
-    """How many calls begin in ops at most; None: more than a few, or they are in a loop."""
+    """Return the maximum number of calls in ops; None: too many, or inside a loop."""
     total = 0
     for op in inner(body):
         if isinstance(op, o.While):

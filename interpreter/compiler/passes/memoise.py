@@ -23,7 +23,7 @@ from interpreter.base.frozen import dataclass
 from interpreter.compiler.build.shapes import WORD
 from interpreter.compiler.ir import ops as o
 from interpreter.compiler.ir.cost import RECURSIVE, cost_of, cost_of_runtime
-from interpreter.compiler.ir.effects import ANYONE, Reads, reads
+from interpreter.compiler.ir.effect_analysis import ANYONE, Reads, reads
 from interpreter.compiler.ir.rewrite import inner, rewritten
 from interpreter.compiler.passes.context import Context, Functions, Touched
 
@@ -233,7 +233,7 @@ def _long(mask: int) -> o.Constant:
 
 
 class _Dimension:
-    """What can change answers of a table: a dirty bit and a generation, or one for each value of a parameter."""
+    """Invalidation unit of a memo table: a dirty bit and a generation, or one for each value of a parameter."""
 
     def __init__(self, row: int | None, dirty: int, bit: int, rows: int, context: Context) -> None:
         self.row, self.dirty, self.bit = row, dirty, _long(1 << bit)
@@ -243,7 +243,7 @@ class _Dimension:
         return _scaled(given, self.row, 2), self.generations
 
     def marks(self, given: tuple[o.Get, ...]) -> tuple[o.Value, int]:
-        """Where the dirty bits lie."""
+        """Return the address of the dirty bits."""
         return _scaled(given, self.row, 3), self.dirty
 
 

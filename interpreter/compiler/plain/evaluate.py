@@ -18,11 +18,21 @@ from interpreter.compiler.constants import (
     grows,
     weight,
 )
-from interpreter.compiler.plain import builtins
+from interpreter.compiler.plain import builtin_functions as builtins
 from interpreter.kernel import bags
 from interpreter.kernel.state import State, Value
 from interpreter.language import core as c
-from interpreter.language.types import Type
+from interpreter.language.types import (
+    BagType,
+    CardType,
+    CollectionType,
+    CompositeType,
+    IntType,
+    RecordType,
+    RoomType,
+    Type,
+    item_type,
+)
 
 if TYPE_CHECKING:
     from interpreter.compiler.plain.machine import Machine
@@ -30,14 +40,13 @@ if TYPE_CHECKING:
 __all__ = ["LONG", "Evaluator", "measure_of"]
 
 MAXIMUM_ITEMS = 20_000
-COMPOSITE = ("list", "set", "bag", "record", "room", "pile")
-LONG = ("list", "set", "record", "room")
+LONG = CollectionType | RecordType | RoomType
 COMPARISONS = {"==": eq, "!=": ne, "<": lt, "<=": le, ">": gt, ">=": ge}
 
 
 def measure_of(type_: Type) -> Callable[[Value, Span], int]:
-    """What it costs in steps to compare a value of a type, or to look it up: it may be long."""
-    if type_.form in ("list", "set") and type_.of is not None and type_.of.form not in COMPOSITE:
+    """Return the cost in steps of comparing or looking up a value of a type."""
+    if isinstance(type_, CollectionType) and not isinstance(type_.of, CompositeType):
         return lambda value, span: len(value) >> 5 if value is not None else 0
     return lambda value, span: weight(value, span) >> 5 if value is not None else 0
 
@@ -143,7 +152,7 @@ class Evaluator:
                 return lambda state, env: not inner(state, env)
             case c.Negate(value):
                 inner = self.compile(value)
-                if value.type.form == "bag":
+                if isinstance(value.type, BagType):
                     return lambda state, env: tuple(-n for n in inner(state, env))
                 return lambda state, env: -inner(state, env)
             case c.Condition(then, test, otherwise):
@@ -172,12 +181,12 @@ class Evaluator:
     def _tuple(self, node: c.Expression, nodes: tuple[c.Expression, ...]) -> Evaluate:
         parts = tuple(self.kept(each) for each in nodes)
         made: Evaluate = lambda state, env: tuple([part(state, env) for part in parts])  # noqa: E731
-        return self._weighed(node, made) if any(each.type.form in COMPOSITE for each in nodes) else made
+        return self._weighed(node, made) if any(isinstance(each.type, CompositeType) for each in nodes) else made
 
     def kept(self, node: c.Expression) -> Evaluate:
         """A value that goes into a list, a record or a local of a procedure; of numbers only what is bounded."""
         given = self.compile(node)
-        if not grows(node) and not (isinstance(node, c.Local) and node.type.form in ("int", "bag")):
+        if not grows(node) and not (isinstance(node, c.Local) and isinstance(node.type, IntType | BagType)):
             return given
         return lambda state, env: bounded(given(state, env), node.span)
 
@@ -194,7 +203,7 @@ class Evaluator:
 
     def _member(self, node: c.MemberOf, one: Evaluate, whole: Evaluate, negated: bool) -> Evaluate:
         meter, span = self.meter, node.span
-        measure = measure_of(node.item.type) if node.item.type.form in LONG else None
+        measure = measure_of(node.item.type) if isinstance(node.item.type, LONG) else None
 
         def member(state: State, env: Env) -> Value:
             item, found = one(state, env), whole(state, env)
@@ -277,13 +286,13 @@ class Evaluator:
 
     def _arithmetic(self, node: c.Arithmetic) -> Evaluate:
         left, right = self.compile(node.left), self.compile(node.right)
-        bag = node.type.form == "bag"
+        bag = isinstance(node.type, BagType)
         match node.operator:
             case "+" if bag:
                 return lambda state, env: bags.add(left(state, env), right(state, env))
             case "-" if bag:
                 return lambda state, env: bags.subtract(left(state, env), right(state, env))
-            case "+" if node.type.form in ("list", "set"):
+            case "+" if isinstance(node.type, CollectionType):
                 return self._joined(node, left, right)
             case "+":
                 return lambda state, env: left(state, env) + right(state, env)
@@ -314,8 +323,7 @@ class Evaluator:
             return found
 
         meter = self.meter
-        of = node.type.of
-        return self._weighed(node, joined) if of is not None and of.form in COMPOSITE else joined
+        return self._weighed(node, joined) if isinstance(item_type(node.type), CompositeType) else joined
 
     def _division(self, node: c.Arithmetic, left: Evaluate, right: Evaluate) -> Evaluate:
         whole = node.operator == "div"
@@ -331,7 +339,7 @@ class Evaluator:
     def _long(self, node: c.Expression) -> Evaluate:
         """A value that is going to be compared: long ones cost steps."""
         given, meter, span = self.compile(node), self.meter, node.span
-        if node.type.form not in LONG:
+        if not isinstance(node.type, LONG):
             return given
         measure = measure_of(node.type)
 
@@ -359,7 +367,7 @@ class Evaluator:
     def _kind_test(self, node: c.KindTest) -> Evaluate:
         value = self.compile(node.value)
         negated, wanted = node.negated, node.kind
-        if node.value.type.form == "card":
+        if isinstance(node.value.type, CardType):
             kinds = self.constants.card_kind
             return lambda state, env: ((card := value(state, env)) is not None and (kinds[card] == wanted)) != negated
         pieces = self.constants.pieces
@@ -405,11 +413,11 @@ class Loops:
             case "map":
                 assert node.value is not None
                 value = compile_(node.value)
-                if grows(node.value) and node.value.type.form == "int":
+                if grows(node.value) and isinstance(node.value.type, IntType):
                     span = node.value.span
                     return lambda state, env: tuple([bounded(value(state, env), span) for _ in passing(state, env)])
                 made: Evaluate = lambda state, env: tuple([value(state, env) for _ in passing(state, env)])  # noqa: E731
-                return self.expressions._weighed(node, made) if node.value.type.form in COMPOSITE else made
+                return self.expressions._weighed(node, made) if isinstance(node.value.type, CompositeType) else made
             case "first":
                 return self._found(node, lambda state, env: next(passing(state, env), None))
             case "last":
@@ -418,7 +426,7 @@ class Loops:
                 return self._ordered(node, passing)
 
     def _charged(self, node: c.Loop) -> Evaluate:
-        """What the loop looks through; each item costs as much as its test, value and keys are long."""
+        """Evaluate the source of a loop; each item costs steps by its size."""
         items, meter, span = self.expressions.items(node.items), self.expressions.meter, node.span
         each = effort(node.test, node.value, node.keys)
 

@@ -197,7 +197,7 @@ class Machine:
             raise RuleFailure("rules call each other too deeply", place, "R002") from None
 
     def _place(self, state: State, index: int) -> Span | None:
-        """Where the author wrote what runs at a stretch: it, the standing rule that is at work, or the phase."""
+        """Return the source position of a stretch, of the active standing rule, or of the phase."""
         model = self.constants.model
         if index < self.first_special:
             return self.program.stretches[index].span
@@ -248,7 +248,7 @@ class Machine:
     def visible_of_choice(
         self, state: State, option: OptionSite, context: Sequence[Value], values: Sequence[Value]
     ) -> tuple[tuple[int, ...] | None, ...]:
-        """Who may know each value of a decision's context, and of a choice in it."""
+        """Return the seats that may know each value of a decision's context, and of a choice in it."""
         types = [*(value.type for _, value in option.ask.context), *(choice.type for choice in option.core.choices)]
         return tuple(self.visible_in(state, v, t) for v, t in zip((*context, *values), types, strict=True))
 
@@ -482,7 +482,7 @@ class Machine:
         body = self._function_body(layer)
         size = layer.local_count
         meter, span, each = self.meter, layer.span, 4 + effort(layer.when, layer.body)
-        long = [(i, measure_of(type_)) for i, (_, type_) in enumerate(layer.parameters) if type_.form in LONG]
+        long = [(i, measure_of(type_)) for i, (_, type_) in enumerate(layer.parameters) if isinstance(type_, LONG)]
 
         def call(state: State, values: Any) -> Value:
             for place, measure in long:
@@ -656,7 +656,7 @@ class Machine:
     # --- options
 
     def looked_through(self, items: c.Expression, each: int) -> Evaluate:
-        """What a decision or a standing rule looks through; each item costs steps."""
+        """Iterate over the candidates of a decision or standing rule; each costs steps."""
         found, meter, span = self.expressions.items(items), self.meter, items.span
 
         def charged(state: State, env: Env) -> Value:
@@ -672,7 +672,7 @@ class Machine:
             yield from ((number, values) for values in self.values(state, env, option))
 
     def is_free(self, state: State) -> bool:
-        """Whether the decision at hand has more than one option."""
+        """Return whether the decision at hand has more than one option."""
         frame = state.frame
         assert frame is not None
         return len(list(islice(self.options(state, list(frame[1]), self.asks[frame[0]]), 2))) > 1

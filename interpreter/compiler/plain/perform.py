@@ -21,6 +21,7 @@ from interpreter.kernel.chance import ChanceError
 from interpreter.kernel.effects import Refused
 from interpreter.kernel.state import State, Value
 from interpreter.language import core as c
+from interpreter.language.types import CardType, PileType, PlaceType, TokenHolderType
 
 if TYPE_CHECKING:
     from interpreter.compiler.plain.machine import Machine
@@ -176,9 +177,9 @@ class Performer:
     def _move_cards(self, step: c.MoveCards) -> Callable[[State, Env], None]:
         compile_ = self.machine.expressions.compile
         cards, target = compile_(step.cards), compile_(step.target)
-        single = step.cards.type.form == "card"
+        single = isinstance(step.cards.type, CardType)
         effects, span, where = self.effects, step.span, step.where
-        if step.target.type.form == "pile":
+        if isinstance(step.target.type, PileType):
             return lambda state, env: effects.move_to_pile(
                 state, self._carried(_cards(cards(state, env), single), span), target(state, env), where, span
             )
@@ -199,13 +200,12 @@ class Performer:
         compile_ = self.machine.expressions.compile
         source, target = compile_(step.source), compile_(step.target)
         effects, span, where = self.effects, step.span, step.where
-        form = step.source.type.form
-        if form in ("pool", "track"):
+        if isinstance(step.source.type, TokenHolderType):
             return lambda state, env: effects.move_tokens(
                 state, state.cells[(held := source(state, env))], held, target(state, env), span
             )
-        is_pile = form == "pile"
-        if step.target.type.form == "pile":
+        is_pile = isinstance(step.source.type, PileType)
+        if isinstance(step.target.type, PileType):
             return lambda state, env: effects.move_to_pile(
                 state, self._carried(_held(state, source(state, env), is_pile), span), target(state, env), where, span
             )
@@ -218,7 +218,7 @@ class Performer:
         number, source, target = compile_(step.number), compile_(step.source), compile_(step.target)
         effects, span, layout = self.effects, step.span, self.machine.constants.layout
         pieces = len(self.machine.constants.pieces)
-        if step.target.type.form == "place":
+        if isinstance(step.target.type, PlaceType):
 
             def place(state: State, env: Env) -> None:
                 if number(state, env) != 1:
@@ -227,7 +227,7 @@ class Performer:
                 effects.place_piece(state, stock, target(state, env), layout.owner_of(stock)[1], pieces, span)
 
             return place
-        if step.source.type.form == "place":
+        if isinstance(step.source.type, PlaceType):
 
             def take(state: State, env: Env) -> None:
                 stock = target(state, env)

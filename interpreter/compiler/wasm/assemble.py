@@ -7,16 +7,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
 from interpreter.compiler.build.memory import STATE
-from interpreter.compiler.build.module import ModuleBuilder
+from interpreter.compiler.build.module_builder import ModuleBuilder
 from interpreter.compiler.build.shapes import WORD
-from interpreter.compiler.ir.effects import Cells
+from interpreter.compiler.ir.effect_analysis import Cells
 from interpreter.compiler.lower import Asks
 from interpreter.compiler.passes import optimised
 from interpreter.compiler.passes.context import Context
 from interpreter.compiler.wasm.emit import text_of
 from interpreter.compiler.wasm.runtime import graph_cache_words, written
 from interpreter.compiler.wasm.runtime_inliner import inliner
-from interpreter.compiler.wasm.whole import Areas, reserve, whole_text
+from interpreter.compiler.wasm.whole_games import Areas, reserve, whole_text
 
 __all__ = ["FUEL", "Plan", "assembled", "build", "context_of"]
 
@@ -172,8 +172,8 @@ def _sizes(builder: ModuleBuilder, stretches: int) -> int:
 def context_of(
     builder: ModuleBuilder, stretches: Sequence[str], tables: Sequence[Mapping[int, str]], further: Iterable[str] = ()
 ) -> Context:
-    """What passes know beside the functions. ``tables`` name those that the machine calls by number, ``further`` are
-    called from outside by their names."""
+    """Return the context of passes. ``tables`` name those that the machine calls by number, ``further`` are called from
+    outside by their names."""
     model, groups = builder.constants.model, builder.memory.groups
     of_seats = frozenset(name for name, group in model.groups.items() if group.owner == "seat")
     owners, parts = {}, {}
@@ -190,8 +190,7 @@ def context_of(
 
 
 def _touched(builder: ModuleBuilder, context: Context) -> Iterator[str]:
-    """What drops answers where a cell changes, of which the machine knows no more than its number: a table says which
-    dirty bits are set."""
+    """Build the invalidation for cells known only by number: a table gives the dirty bits."""
     words: list[int] = []
     places = builder.constants.statics.get("node.places", ())
     wholes = {place: node for node, parts in enumerate(places) for place in parts}

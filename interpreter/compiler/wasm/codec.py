@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from interpreter.compiler.build.memory import HEADER, KEPT_WORDS, STATE
-from interpreter.compiler.build.module import ModuleBuilder
+from interpreter.compiler.build.module_builder import ModuleBuilder
 from interpreter.compiler.build.phases import EDGES, KEPT_HEAD, KEPT_START, SPANS
 from interpreter.compiler.build.shapes import NO_INDEX, NO_NUMBER, WORD, Unsupported
 from interpreter.kernel.state import State, Value
-from interpreter.language.types import Type
+from interpreter.language.types import INT, BagType, BoolType, CompositeType, IntType, TextType, Type
 
 __all__ = ["Codec", "is_plain"]
 
@@ -46,8 +46,8 @@ class Codec:
         head = [int(value is not None)] if type_.optional else []
         if value is None:
             return [0] * size
-        if type_.form == "bag":
-            return [*head, *(shapes.word(number, Type("int")) for number in value)]
+        if isinstance(type_, BagType):
+            return [*head, *(shapes.word(number, INT) for number in value)]
         for each, field in zip(value, shapes.fields(type_), strict=True):
             head += self.words(each, field)
         return head
@@ -69,7 +69,7 @@ class Codec:
             if not words[at]:
                 return None
             at += 1
-        if type_.form == "bag":
+        if isinstance(type_, BagType):
             return tuple(words[at : at + shapes.width(type_)])
         found = []
         for field in shapes.fields(type_):
@@ -78,13 +78,13 @@ class Codec:
         return tuple(found)
 
     def scalar(self, word: int, type_: Type) -> Value:
-        if type_.form == "int":
+        if isinstance(type_, IntType):
             return None if word == NO_NUMBER else word
         if word == NO_INDEX:
             return None
-        if type_.form == "bool":
+        if isinstance(type_, BoolType):
             return bool(word)
-        if type_.form == "text":
+        if isinstance(type_, TextType):
             return next(text for text, number in self.shapes.texts.items() if number == word)
         return word
 
@@ -228,8 +228,8 @@ class Codec:
 
 
 def is_plain(type_: Type) -> bool:
-    """Whether a value is its own word."""
-    return not type_.optional and type_.form not in ("bool", "text", "list", "set", "bag", "record", "room", "pile")
+    """Return whether a value is its own word."""
+    return not type_.optional and not isinstance(type_, CompositeType | BoolType | TextType)
 
 
 def _chain(frame: Any) -> Iterator[Any]:

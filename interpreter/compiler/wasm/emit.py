@@ -223,12 +223,12 @@ class _Writer:
 
 
 def _is_little(value: o.Value) -> bool:
-    """Whether no word is too large to be multiplied by a value."""
+    """Return whether no word is too large to be multiplied by a value."""
     return isinstance(value, o.Constant) and abs(value.value) <= 256
 
 
 def fits(value: o.Value) -> bool:
-    """Whether a number surely fits into a word: it comes from one."""
+    """Return whether a number surely fits into a word: it comes from one."""
     match value:
         case o.Load() | o.ToNumber():
             return True

@@ -50,7 +50,7 @@ def _engine() -> Any:
 
 @cache
 def is_available() -> bool:
-    """Whether wasmtime can be imported here. Where it cannot, one line says so, once."""
+    """Return whether wasmtime can be imported here. Where it cannot, one line says so, once."""
     try:
         import wasmtime
     except (ImportError, OSError) as error:
@@ -180,8 +180,8 @@ def _ordinary(name: str, function: Any, store: Any, *arguments: int) -> int:
 
 @cache
 def knows_unchecked() -> bool:
-    """Whether wasmtime's C function that calls without checks has the parameters that are known here. They are not part
-    of what its Python package promises."""
+    """Return whether wasmtime's C function that calls without checks has the parameters that are known here. They
+    are not part of what its Python package promises."""
     try:
         from wasmtime import _bindings as c
 

@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING, Any
 
 from interpreter.compiler import lower as l
 from interpreter.compiler.build.memory import STATE
-from interpreter.compiler.build.module import ModuleBuilder
+from interpreter.compiler.build.module_builder import ModuleBuilder
 from interpreter.compiler.build.shapes import WORD, Unsupported, signed
 from interpreter.compiler.wasm.assemble import TURN_HEAD, assembled
 from interpreter.compiler.wasm.codec import Codec
+from interpreter.compiler.wasm.compiled_machine import kept_as
 from interpreter.compiler.wasm.instance import Trap
-from interpreter.compiler.wasm.machine import kept_as
-from interpreter.compiler.wasm.whole import Whole
+from interpreter.compiler.wasm.whole_games import Whole
 from interpreter.kernel.chance import Draws, Seeded
 from interpreter.kernel.state import State, Value
 from interpreter.language.types import Type
 
 if TYPE_CHECKING:
+    from interpreter.compiler.wasm.compiled_machine import Code, CompiledMachine, Player
     from interpreter.compiler.wasm.instance import Instance
-    from interpreter.compiler.wasm.machine import Code, CompiledMachine, Player
     from interpreter.compiler.wasm.resident import Resident
 
 __all__ = ["Compiled", "Unavailable"]
@@ -41,7 +41,7 @@ class Unavailable(Exception):
 
 @dataclass(frozen=True)
 class Made:
-    """What is kept of a module: its machine code, where things lie in its memory, and its texts by number."""
+    """Compiled module as stored: machine code, memory layout and texts."""
 
     code: bytes
     addresses: dict[str, Any]
@@ -51,8 +51,8 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class _Decision:
-    """How the options of a decision lie in memory: the bytes between two of them and of each alternative, and the types
-    of each alternative's values. ``codes`` are the options that were met, by their bytes."""
+    """Memory layout of the options of a decision: sizes, types, and options met so far by their bytes. ``codes`` are
+    the options that were met, by their bytes."""
 
     stride: int
     sizes: tuple[int, ...]
@@ -62,8 +62,7 @@ class _Decision:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """Where a game stands: the stretch that asks, the seat that decides and, where its bot was asked ahead, what that
-    chooses, and how many numbers it drew."""
+    """Position of a game: the stretch that asks, the seat that decides and, if its bot was asked ahead, the choice."""
 
     index: int
     seat: int
@@ -240,7 +239,7 @@ class Compiled:
         return data[:at] + (seed & 2**64 - 1).to_bytes(8, "little") + data[at + 8 :]
 
     def drop(self, home: Resident) -> None:
-        """What lies in memory of a state is not it any more."""
+        """Forget the state in memory."""
         if self.current is home:
             self.current = None
 
@@ -262,7 +261,7 @@ class Compiled:
         return found
 
     def cell(self, number: int, data: bytes | None) -> Value:
-        """What one cell holds in a state, in the one in memory where there are no bytes."""
+        """Return the value of a cell of a state, or of the state in memory if there are no bytes."""
         name, owner = self.machine.constants.layout.owner_of(number)
         group = self.builder.memory.groups[name]
         at = (group.address + owner * group.stride) // WORD
@@ -272,12 +271,12 @@ class Compiled:
         return self.codec.value(words[at : at + group.stride // WORD].tolist(), 0, group.type)
 
     def tell(self) -> Turn:
-        """Where the game stands."""
+        """Return the position of the game."""
         self._tell()
         return self.told()
 
     def told(self) -> Turn:
-        """Where the game stands, as the module has just told."""
+        """Return the position that the module has just reported."""
         return self._turns.get(self._turn.tobytes()) or self._met()
 
     def step(self, index: int, code: Code, told: Code | None) -> Turn:
@@ -302,7 +301,7 @@ class Compiled:
         return bool(self._take_back())
 
     def _met(self) -> Turn:
-        """What was told, for the first time."""
+        """Decode a report that is seen for the first time."""
         index, seat, has, drawn, number, *_ = self._turn.cast("i")
         code = None
         if has:
@@ -356,7 +355,7 @@ class Compiled:
         return bool(self._free())
 
     def accepts(self, number: int, values: tuple[Value, ...]) -> bool:
-        """Whether an option stands among those of the decision at hand."""
+        """Return whether an option stands among those of the decision at hand."""
         try:
             record = self.record(self._words[ASKED], (number, values))
         except (Unsupported, TypeError, IndexError, ValueError):
@@ -375,7 +374,8 @@ class Compiled:
             self.silence(seat)
 
     def choose(self, player: int, random: Draws, seat: int) -> Code:
-        """What a policy chooses at the decision at hand of a seat. From now on it is asked ahead there."""
+        """Return the choice of a policy at the current decision of a seat, and ask it ahead from now on. From now on it
+        is asked ahead there."""
         longs, at = self._longs, self._stream
         used = random.used
         longs[at] = random.signed_origin

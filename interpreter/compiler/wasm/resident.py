@@ -11,7 +11,7 @@ from interpreter.kernel.chance import Draws, Seeded
 from interpreter.kernel.state import State, Value
 
 if TYPE_CHECKING:
-    from interpreter.compiler.wasm.machine import Code
+    from interpreter.compiler.wasm.compiled_machine import Code
     from interpreter.compiler.wasm.module import Compiled, Turn
 
 __all__ = ["Resident"]
@@ -106,7 +106,7 @@ class Resident:
         return True
 
     def is_current_in(self, state: State) -> bool:
-        """Whether nobody has changed what was fetched. It is given back then: the module goes on."""
+        """Return whether nobody has changed what was fetched. It is given back then: the module goes on."""
         if not self.fetched:
             return True
         cells, frame, length = self._seen
@@ -191,7 +191,7 @@ class Resident:
         return True
 
     def where(self) -> Turn | None:
-        """Who is asked what; none where the module gives up."""
+        """Return the seat and its decision; none if the module gives up."""
         if self.turn is None:
             self.built.load(self)
             with suppress(Trap):
@@ -220,7 +220,7 @@ class Resident:
             return False
 
     def choose(self, player: int, random: Draws) -> Code | None:
-        """What a bot chooses that draws from a stream; none where the module gives up."""
+        """Return the choice of a bot that draws from a stream; none if the module gives up."""
         built, turn = self.built, self.turn
         if turn is not None and turn.code is not None and not self.heeded:
             known = built.ahead.get(turn.seat)

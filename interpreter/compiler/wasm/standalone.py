@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from interpreter.base.frozen import dataclass
+from interpreter.compiler.build.exports import Standalone
 from interpreter.compiler.build.memory import STATE
-from interpreter.compiler.build.module import ModuleBuilder
+from interpreter.compiler.build.module_builder import ModuleBuilder
 from interpreter.compiler.build.shapes import WORD
-from interpreter.compiler.build.standalone import Standalone
 from interpreter.compiler.wasm.assemble import Bots, Plan, assembled
 from interpreter.compiler.wasm.runtime import written
 

@@ -1,0 +1,42 @@
+"""Sphinx configuration: the pages of this folder, an API reference from docstrings, and the shipped rulebooks.
+
+Build the site with ``pip install -e '.[docs]' && sphinx-build -W docs site``.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / "docs")]
+os.environ["NO_COLOR"] = "1"
+
+import interpreter  # noqa: E402
+
+project = "Regelwerk"
+author = "the Regelwerk authors"
+copyright = "the Regelwerk authors"
+version = release = interpreter.__version__
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "site_pages"]
+exclude_patterns = ["examples/**/rulesets"]
+source_suffix = {".md": "markdown"}
+myst_enable_extensions = []
+myst_heading_anchors = 4
+nitpicky = False
+suppress_warnings = ["myst.header", "misc.highlighting_failure"]
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+autodoc_preserve_defaults = True
+
+html_theme = "furo"
+html_title = f"Regelwerk {version}"
+html_theme_options: dict[str, Any] = {"source_directory": "docs/", "top_of_page_buttons": []}
+html_copy_source = False
+html_show_sourcelink = False
+html_extra_path = ["generated/extra"]
+(ROOT / "docs" / "generated" / "extra").mkdir(parents=True, exist_ok=True)

@@ -1,0 +1,283 @@
+"""The first files of something new: a map, an overlay or an edition for a ruleset that exists, or a whole small game.
+
+What comes in is a name, a title and the ruleset; what goes out are texts with their places below a folder of rulesets.
+Writing them is left to the caller. The texts are in ``templates``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.resources import files
+from math import isqrt
+from pathlib import Path
+from string import ascii_uppercase
+
+from interpreter.base.paths import schema_folder
+from interpreter.base.source import SourceFile
+from interpreter.engine.ruleset import Ruleset
+from interpreter.language.types import KindType
+from interpreter.reading.compose import word
+from interpreter.reading.files import Document, place_of, read_document
+from interpreter.reading.printed_tables import PrintedTable, read_printed
+from interpreter.reading.yaml import Excerpt, Mapping, Scalar, Sequence, excerpt
+
+__all__ = ["NewFile", "Unfit", "left_out", "new_edition", "new_game", "new_map", "new_overlay"]
+
+
+class Unfit(ValueError):
+    """Failure to create the requested files, with the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewFile:
+    """A text, its kind and id, its place below a folder of rulesets, and what it is for."""
+
+    kind: str
+    id: str
+    text: str
+    about: str
+
+    @property
+    def place(self) -> str:
+        place = place_of(self.kind, self.id if self.kind != "ruleset" else self.id.rpartition("/")[2])
+        assert place is not None
+        return place.replace("*", self.id.partition("/")[0])
+
+
+def new_game(name: str, title: str, root: Path) -> list[NewFile]:
+    """A whole small game: family, edition, ruleset, policies, scenarios."""
+    parts = {"family": name, "edition": f"{name}/first"}
+    known = {"name": name, "key": _quoted(name), "title": title, "quoted": _quoted(title)}
+    return [
+        _file(root, "family", name, "game/family.yaml", "the game: what there is, and its rules", known),
+        _file(root, "edition", f"{name}/first", "game/edition.yaml", "for how many it is", known),
+        _ruleset(root, name, name, title, parts, "what is run: the family in this edition"),
+        _file(root, "policies", f"{name}/greedy", "game/policies.yaml", "a bot", known),
+        _file(root, "scenarios", f"{name}/taking", "game/scenarios.yaml", "tests of its rules", known),
+    ]
+
+
+def new_overlay(name: str, title: str, root: Path, base: Ruleset) -> list[NewFile]:
+    """A variant of the edition of a ruleset, or of its family."""
+    return [_over(root, "overlay", name, title, base, "the variant")]
+
+
+def new_edition(name: str, title: str, root: Path, base: Ruleset) -> list[NewFile]:
+    """An edition that extends that of a ruleset, and a ruleset with it on the same map and deck."""
+    family = base.composition.family
+    parts = {**_parts(base), "edition": f"{family}/{name}"}
+    return [
+        _over(root, "edition", name, title, base, "what differs"),
+        _ruleset(root, family, name, title, parts, f"what is run: `{base.id}` in this edition"),
+    ]
+
+
+def new_map(name: str, title: str, root: Path, base: Ruleset) -> list[NewFile]:
+    """A map of made-up nodes, as many as that of a ruleset has, and a ruleset with it."""
+    graph, family = base.model.graph, base.composition.family
+    document = _part(base, "map")
+    if graph is None or document is None:
+        raise Unfit(f"`{base.id}` has no map, so it cannot have another one")
+    nodes, links = _table(document, "nodes"), _table(document, "links")
+    if nodes is None or links is None:
+        raise Unfit(f"the map of `{base.id}` has no nodes and links of its own, so its size is not known")
+    members = dict(_open_kinds(base, document))
+    kinds = [f"  {kind}: [{', '.join(names)}]" for kind, names in members.items()]
+    columns = {
+        cell.text: members[type_.name]
+        for cell in nodes.header
+        if isinstance(type_ := graph.attributes.get(cell.text), KindType) and type_.name in members
+    }
+    names = [_node_name(graph.node, number, len(nodes.rows)) for number in range(len(nodes.rows))]
+    parts = {**_parts(base), "map": f"{family}/{name}"}
+    known = {"title": title, "quoted": _quoted(title), "node": graph.node, "ruleset": base.id}
+    known |= {"kinds": "\nkinds:\n" + "\n".join(kinds) + "\n" if kinds else "", "graph": _graph(document)}
+    known |= {"nodes": _rows(_nodes(nodes, names, columns)), "links": _rows(_links(links, names))}
+    known |= {"tables": "".join(_tables(base, document, members))}
+    return [
+        _file(root, "map", f"{family}/{name}", "map.yaml", "made-up nodes and links: put yours in their place", known),
+        _ruleset(root, family, name, title, parts, f"what is run: `{base.id}` on this map"),
+    ]
+
+
+def left_out(base: Ruleset, file: NewFile) -> list[str]:
+    """Return the declarations of a ruleset's map that the new map lacks, by section."""
+    made = {(section, name) for section, name in _declared(read_document(SourceFile("", file.text), Path())[0])}
+    found: dict[str, list[str]] = {}
+    for section, name in _declared(_part(base, file.kind)):
+        if (section, name) not in made:
+            found.setdefault(section, []).append(f"`{name}`")
+    return [f"{section} ({', '.join(names)})" for section, names in found.items()]
+
+
+def _declared(document: Document | None) -> Iterator[tuple[str, str]]:
+    """The names in the sections of a file."""
+    for entry in document.root.entries if document is not None else ():
+        if isinstance(entry.value, Mapping):
+            yield from ((entry.key.text, name) for name in entry.value.keys())  # noqa: SIM118
+
+
+# --- texts
+
+
+def _file(root: Path, kind: str, id: str, template: str, about: str, known: dict[str, str]) -> NewFile:
+    """A file from its template, in which `«name»` stands for what is known by that name."""
+    text = files("interpreter.authoring").joinpath("templates", template).read_text(encoding="utf-8")
+    file = NewFile(kind, id, "", about)
+    known = {"schema": _schema(root, file.place, kind), "id": id, **known}
+    filled = re.sub("«([a-z]+)»", lambda match: known[match[1]], text)
+    return NewFile(kind, id, filled, about)
+
+
+def _schema(root: Path, place: str, kind: str) -> str:
+    """Return the path of the schema for editors: beside the folder of rulesets, as in a checkout, or installed."""
+    schema = schema_folder() / f"{kind}.schema.json"
+    if root.absolute().parent == schema.parent.parent:
+        return Path(os.path.relpath(schema, (root / place).absolute().parent)).as_posix()
+    return schema.as_uri()
+
+
+def _quoted(text: str) -> str:
+    """A title or id as YAML: in quotes where it could be something else than a text."""
+    is_plain = re.fullmatch(r"[^\W_][\w ,.()/-]*", text) and not re.fullmatch(r"[0-9]+|true|false|null", text)
+    return text if is_plain else json.dumps(text, ensure_ascii=False)
+
+
+def _ruleset(root: Path, folder: str, name: str, title: str, parts: dict[str, str], about: str) -> NewFile:
+    lines = "\n".join(f"{key}: {value if value[0] == '[' else _quoted(value)}" for key, value in parts.items())
+    known = {"key": _quoted(name), "quoted": _quoted(title), "parts": lines}
+    return _file(root, "ruleset", f"{folder}/{name}", "ruleset.yaml", about, known)
+
+
+def _over(root: Path, kind: str, name: str, title: str, base: Ruleset, about: str) -> NewFile:
+    """An overlay or edition with a layer over the first phase of a round."""
+    family = base.composition.family
+    edition = _part(base, "edition")
+    phase = base.model.phases[0]
+    known = {"title": title, "quoted": _quoted(title), "family": family, "ruleset": base.id}
+    known |= {"over": edition.id if edition else family, "phase": phase}
+    known |= {"origin": base.composition.layers("rules", phase)[0].file}
+    known |= {"word": re.sub(r"\W", "_", name if name[0].isalpha() else f"{kind}_{name}")}
+    layer = files("interpreter.authoring").joinpath("templates", "layer.yaml").read_text(encoding="utf-8")
+    known["layer"] = re.sub("«([a-z]+)»", lambda match: known[match[1]], layer).rstrip("\n")
+    return _file(root, kind, f"{family}/{name}", f"{kind}.yaml", about, known)
+
+
+# --- what a ruleset is made of
+
+
+def _part(base: Ruleset, kind: str) -> Document | None:
+    """The uppermost file of a kind."""
+    found = [document for document in base.composition.documents if document.kind == kind]
+    return found[-1] if found else None
+
+
+def _parts(base: Ruleset) -> dict[str, str]:
+    """The keys of a ruleset like this one."""
+    root = base.document.root
+    parts = {key: word(root.get(key)) for key in ("family", "edition", "map", "deck") if key in root}
+    overlays = root.get("overlays")
+    if isinstance(overlays, Sequence):
+        parts["overlays"] = f"[{', '.join(word(item) for item in overlays.items)}]"
+    return parts
+
+
+def _graph(document: Document) -> str:
+    """Return the graph section of a map with the same columns that is connected."""
+    entry = next((entry for entry in document.root.entries if entry.key.text == "graph"), None)
+    if entry is None:
+        return ""
+    text = document.file.text[entry.key.span.start : entry.value.span.end].rstrip()
+    text = re.sub(r"\n +(pieces|cites):.*|, *pieces: *\d+|, *cites: *\[[^]]*\]", "", text)
+    return "" if re.fullmatch(r"graph:\s*{?\s*amends: *[\w/-]+}?", text) else f"\n{text}\n"
+
+
+def _table(document: Document, key: str) -> PrintedTable | None:
+    value = document.root.get(key)
+    text = excerpt(value) if isinstance(value, Scalar) else None
+    return read_printed(text)[0] if isinstance(text, Excerpt) else None
+
+
+def _open_kinds(base: Ruleset, document: Document) -> Iterator[tuple[str, list[str]]]:
+    """The kinds that the map completes, with as many members under names that are made up."""
+    kinds = document.root.get("kinds")
+    for kind in kinds.keys() if isinstance(kinds, Mapping) else []:
+        layers = base.composition.layers("kinds", kind)
+        if layers and word(layers[0].value) == "open":
+            yield kind, [f"{kind}_{number + 1}" for number in range(len(base.model.kinds[kind].members))]
+
+
+def _tables(base: Ruleset, document: Document, members: dict[str, list[str]]) -> Iterator[str]:
+    """The tables that the map gives by a kind that it completes, such as the edition asks for, with the new members."""
+    head = "\ntables:\n"
+    for name, layers in base.composition.sections.get("tables", {}).items():
+        entry, keys = layers[0], layers[0].get("keys")
+        kind = word(keys.items[0]) if isinstance(keys, Sequence) and len(keys.items) == 1 else ""
+        value = entry.get("is")
+        text = excerpt(value) if isinstance(value, Scalar) else None
+        if entry.file != document.id or kind not in members or not isinstance(text, Excerpt):
+            continue
+        table, _ = read_printed(text)
+        rows = [[table.header[0].text, *members[kind]], *([cell.text for cell in row] for row in table.rows)]
+        body = "\n".join(f"    {line}" for line in _rows(iter(rows)).split("\n"))
+        yield f"{head}  {name}:\n    keys: [{kind}]\n    gives: {word(entry.get('gives'))}\n    is: |\n{body}\n"
+        head = "\n"
+
+
+# --- made-up rows
+
+
+def _spot(number: int, count: int) -> tuple[int, int]:
+    """Row and column in a grid that is walked to and fro, so that each node is beside the one before."""
+    width = max(1, isqrt(count))
+    row, column = divmod(number, width)
+    return row, width - 1 - column if row % 2 else column
+
+
+def _node_name(node: str, number: int, count: int) -> str:
+    """`Town A1`: a letter for the row of the grid, a number for the column."""
+    row, column = _spot(number, count)
+    letter = ascii_uppercase[row] if row < len(ascii_uppercase) else f"R{row + 1}-"
+    return f"{node.replace('_', ' ').capitalize()} {letter}{column + 1}"
+
+
+def _nodes(table: PrintedTable, names: list[str], members: dict[str, list[str]]) -> Iterator[list[str]]:
+    """A row for each name; each member of a kind has nodes that hang together."""
+    head = [cell.text for cell in table.header if cell.text not in ("places", "x", "y")]
+    yield [*head, "x", "y"]
+    for number, (name, row) in enumerate(zip(names, table.rows, strict=True)):
+        known = {column.text: cell.text for column, cell in zip(table.header, row, strict=True)}
+        known |= {column: all[number * len(all) // len(names)] for column, all in members.items()}
+        known["name"] = name
+        down, right = _spot(number, len(names))
+        yield [*(known[column] for column in head), str(60 + 120 * right), str(60 + 120 * down)]
+
+
+def _links(table: PrintedTable, names: list[str]) -> Iterator[list[str]]:
+    """Links to the right and down, with the values that the links of another map have."""
+    head = [cell.text for cell in table.header]
+    yield head
+    spots = {_spot(number, len(names)): name for number, name in enumerate(names)}
+    pairs = [
+        (name, spots[other])
+        for (row, column), name in spots.items()
+        for other in ((row, column + 1), (row + 1, column))
+        if other in spots
+    ]
+    for number, (name, other_name) in enumerate(pairs):
+        values = table.rows[number % len(table.rows)]
+        known = {column.text: cell.text for column, cell in zip(table.header, values, strict=True)}
+        known |= {"from": name, "to": other_name}
+        yield [known[column] for column in head]
+
+
+def _rows(rows: Iterator[list[str]]) -> str:
+    """A printed table, laid out, at the depth of a key's block."""
+    from interpreter.reading.yaml_layout import lay_out_table
+
+    table = lay_out_table("\n".join(" | ".join(row) for row in rows))
+    return "\n".join(f"  {line}" for line in table.split("\n"))

@@ -1,0 +1,30 @@
+"""Bots by which a module can play on its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from interpreter.bots.player import Bot
+from interpreter.bots.policy import PolicyBot
+from interpreter.bots.uniform import RandomBot
+from interpreter.compiler.wasm.compiled_machine import CompiledMachine, Peeks
+from interpreter.compiler.wasm.whole_games import Whole
+from interpreter.engine.ruleset import Ruleset
+from interpreter.language.policies import Policy
+
+__all__ = ["wanted", "whole_for"]
+
+
+def wanted(ruleset: Ruleset, bot: Bot) -> tuple[Policy | None, Peeks | None] | None:
+    """Return what a module must contain to play as a bot; none if it cannot."""
+    if type(bot) is RandomBot:
+        return None, None
+    return bot.followed(ruleset) if type(bot) is PolicyBot else None
+
+
+def whole_for(machine: CompiledMachine, ruleset: Ruleset, bots: Sequence[Bot]) -> tuple[Whole, list[int]] | None:
+    """Return a playout runner for these bots in a machine's module, and their numbers there; none if it cannot play
+    them, or not yet."""
+    found = [wanted(ruleset, bot) for bot in bots]
+    known = [each for each in found if each is not None]
+    return machine.whole(known) if len(known) == len(found) else None

@@ -1,0 +1,306 @@
+"""A bot that follows a policy: ordered preferences among the legal options, written beside the rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain
+from typing import Any
+
+from interpreter.bots.hidden_reads import Peeks, peeks_of
+from interpreter.bots.player import Bot, Code, Stream
+from interpreter.compiler.constants import Env, Evaluate, RuleFailure
+from interpreter.compiler.plain.machine import AskSite, Machine, OptionSite
+from interpreter.compiler.wasm.compiled_machine import Peeks as Watched
+from interpreter.engine.decision import Decision, Named, Option
+from interpreter.engine.determinization import OPTIONS, Worlds
+from interpreter.engine.game import Game
+from interpreter.engine.ruleset import Ruleset
+from interpreter.kernel.state import State, Value
+from interpreter.language.model import Model
+from interpreter.language.policies import Line, Pattern, Policy, Preferences, how_to_choose
+from interpreter.language.preferences import pinned_by
+
+__all__ = ["PolicyBot"]
+
+MOST_KNOWN = 1_000
+"""At so many decisions it is remembered what the policy reads there."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Pattern:
+    """A pattern at one decision. ``pins`` are choices for which the conditions leave a single value."""
+
+    number: int | None
+    pins: dict[int, Evaluate]
+    tests: tuple[Evaluate, ...]
+    keys: tuple[Evaluate, ...]
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    line: Line
+    patterns: tuple[_Pattern, ...]
+    asked: Evaluate | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """The preferences of one layer, ready to be used at one decision."""
+
+    when: Evaluate | None
+    size: int
+    lines: tuple[_Line, ...]
+    preferences: Preferences
+
+
+class PolicyBot:
+    """Follows a policy. ``table`` has the bots of all seats, for lines that leave a tie to another seat.
+
+    Where the policy reads what its seat may not see, it sees a world that is dealt anew, as a search does, unless it
+    plays in such a world already (``in_world``).
+    """
+
+    def __init__(self, policy: Policy, table: Sequence[Bot] = (), *, in_world: bool = False) -> None:
+        self.policy, self.table = policy, table
+        self.name = policy.name
+        self.in_world = in_world
+        self._peeks: dict[Named, Peeks] = {}
+        self._sighted: set[Named] = set()
+        """Decisions at which it reads nothing that can be hidden."""
+        self._machine: Machine | None = None
+        self._module: Any = None
+        self._player: int | None = None
+        self._ways: dict[int, tuple[_Way, ...]] = {}
+
+    def followed(self, ruleset: Ruleset) -> tuple[Policy, Watched | None]:
+        """The policy, and what says by which cells it may see what its seat may not: what a module asks for."""
+        return self.policy, None if self.in_world else partial(_peeks, ruleset.model, self.policy)
+
+    def choose(self, game: Game, decision: Decision, random: Stream) -> Option:
+        if not decision.is_turned:
+            machine = decision.named.machine
+            if machine.compiled is not self._module or self._module is None:
+                self._player = self._number(game)
+            code = machine.choose(game.state, game.chance, self._player, random) if self._player is not None else None
+            if code is not None:
+                return decision.offer(code) if game.decision is decision else decision.option(code)
+        if decision.named not in self._sighted and self._is_blind(game, decision):
+            return self._guess(game, decision, random)
+        return self._slowly(game, decision, random)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A copy, or the bot of another process, finds its module anew."""
+        return {**vars(self), "_module": None, "_player": None, "_machine": None, "_ways": {}}
+
+    def _number(self, game: Game) -> int | None:
+        """The number of its policy in the module of a table; none where the module cannot choose by it."""
+        found = game.machine.player(*self.followed(game.ruleset))
+        self._module = game.machine.compiled
+        return found
+
+    def _is_blind(self, game: Game, decision: Decision) -> bool:
+        """Return whether the policy reads something here that its seat may not see."""
+        named = decision.named
+        peeks = self._peeks.get(named)
+        if peeks is None:
+            if len(self._peeks) >= MOST_KNOWN:
+                self._peeks.clear()
+                self._sighted.clear()
+            peeks = self._peeks[named] = peeks_of(game.ruleset.model, self.policy, decision.name)
+            if self.in_world or not peeks:
+                self._sighted.add(named)
+        return not self.in_world and peeks.at(game, decision.actor)
+
+    def _guess(self, game: Game, decision: Decision, random: Stream) -> Option:
+        """Return the choice of the policy in a redealt world, if it is legal here; else the best legal one."""
+        world = Worlds(game, decision.actor, replay=False).deal(0, random.below)
+        imagined = world.decision
+        assert imagined is not None
+        code = self._slowly(world, imagined, random).code
+        option = decision.option(code)
+        if game.accepts(option):
+            return option
+        codes = decision.codes[:OPTIONS]
+        found = self._preferred(world, imagined, self._way(world, imagined), codes, random)
+        return decision.option(codes[0] if found is None else found)
+
+    def _slowly(self, game: Game, decision: Decision, random: Stream) -> Option:
+        """The same choice from the options that the machine lists, where it has no form of its own for the policy."""
+        way = self._way(game, decision)
+        game.machine.meter.refill()
+        code = self._preferred(game, decision, way, None, random)
+        if code is None:
+            last = way.preferences.lines[-1]
+            if not any(pattern.alternative == "" for pattern in last.patterns):
+                message = f"the policy `{self.name}` leaves `{decision.name}` without a choice"
+                raise RuleFailure(f"{message}; a last line `any` takes what there is", last.span)
+            code = next(game.machine.options(game.state, decision.env, decision.site))
+        return decision.option(code)
+
+    def among(self, game: Game, decision: Decision, codes: Sequence[Code], random: Stream) -> Code:
+        """By its own preferences for this decision, without asking on; the first where it has none."""
+        if decision.name not in self.policy.decisions:
+            return codes[0]
+        found = self._preferred(game, decision, self._way(game, decision), codes, random)
+        return codes[0] if found is None else found
+
+    def _preferred(
+        self, game: Game, decision: Decision, way: _Way, codes: Sequence[Code] | None, random: Stream
+    ) -> Code | None:
+        for line in way.lines:
+            if line.line.chance is not None and random.below(line.line.chance[1]) >= line.line.chance[0]:
+                continue
+            found = self._by_line(game, decision, line, codes, random)
+            if found is not None:
+                return found
+        return None
+
+    def _by_line(
+        self, game: Game, decision: Decision, line: _Line, codes: Sequence[Code] | None, random: Stream
+    ) -> Code | None:
+        """Return the options that a line of a policy leaves, with its ties broken."""
+        around = [decision.actor, *(value(game.state, decision.env) for _, value in decision.site.context)]
+        left = chain.from_iterable(_passing(game, decision, pattern, around, codes) for pattern in line.patterns)
+        if line.line.tie == "first":
+            return next((code for _, code in left), None)
+        found = list(left)
+        if not found:
+            return None
+        if line.line.tie == "by":
+            return min(found, key=lambda entry: entry[0])[1]
+        remaining = list(dict.fromkeys(code for _, code in found))
+        if line.line.tie == "random":
+            return remaining[random.below(len(remaining))] if len(remaining) > 1 else remaining[0]
+        return remaining[0] if codes is not None else self._asked(game, decision, line, around, remaining, random)
+
+    def _asked(
+        self, game: Game, decision: Decision, line: _Line, around: list[Value], codes: list[Code], random: Stream
+    ) -> Code:
+        assert line.asked is not None
+        seat = line.asked(game.state, [*around, *([None] * line.line.local_count)])
+        other = self.table[seat] if seat < len(self.table) else None
+        if len(codes) == 1 or other is None or other is self:
+            return codes[0]
+        return other.among(game, decision, codes, random)
+
+    # --- making ready
+
+    def _way(self, game: Game, decision: Decision) -> _Way:
+        """The uppermost preferences whose guard holds."""
+        if game.machine is not self._machine:
+            self._machine, self._ways = game.machine, {}
+            game.machine.learn(self.policy)
+        ways = self._ways.get(id(decision.site))
+        if ways is None:
+            ways = self._ways[id(decision.site)] = tuple(self._ready(game.machine, decision.site))
+        for way in ways:
+            if way.when is None or way.when(game.state, [decision.actor, *([None] * way.size)]):
+                return way
+        message = f"the policy `{self.name}` ({self.policy.file}) has no lines for `{decision.name}`"
+        remedy = how_to_choose(self.name.partition(":")[0], decision.name)
+        raise RuleFailure(f"{message}; {remedy}", decision.site.ask.span)
+
+    def _ready(self, machine: Machine, site: AskSite) -> Iterator[_Way]:
+        compile_ = machine.expressions.compile
+        for preferences in self.policy.decisions.get(site.ask.name, ()):
+            when = compile_(preferences.when) if preferences.when is not None else None
+            lines = tuple(_ready_line(machine, site, line) for line in preferences.lines)
+            yield _Way(when, preferences.local_count, lines, preferences)
+
+
+def _peeks(model: Model, policy: Policy, decision: str) -> Sequence[str] | None:
+    """The groups of cells by which a policy may see what its seat may not; none where it always does."""
+    peeks = peeks_of(model, policy, decision)
+    return None if peeks.always else peeks.groups
+
+
+def _ready_line(machine: Machine, site: AskSite, line: Line) -> _Line:
+    """A line at one decision: patterns of alternatives that are not offered there are left out."""
+    numbers = {option.name: number for number, option in enumerate(site.options)}
+    patterns = tuple(
+        _ready_pattern(machine, site, pattern, numbers.get(pattern.alternative))
+        for pattern in line.patterns
+        if pattern.alternative in ("", *numbers)
+    )
+    return _Line(line, patterns, machine.expressions.compile(line.asked) if line.asked is not None else None)
+
+
+def _ready_pattern(machine: Machine, site: AskSite, pattern: Pattern, number: int | None) -> _Pattern:
+    compile_ = machine.expressions.compile
+    first = 1 + len(site.context)
+    count = len(site.options[number].variables) if number is not None else 0
+    pins: dict[int, Evaluate] = {}
+    for test in pattern.tests:
+        pinned = pinned_by(test, first, count)
+        if pinned is not None:
+            pins.setdefault(pinned[0], compile_(pinned[1]))
+    tests = tuple(compile_(test) for test in pattern.tests)
+    keys = tuple(compile_(key) for key in pattern.keys)
+    return _Pattern(number, pins, tests, keys, pattern.local_count)
+
+
+# --- looking for options
+
+
+def _passing(
+    game: Game, decision: Decision, pattern: _Pattern, around: list[Value], codes: Sequence[Code] | None
+) -> Iterator[tuple[tuple[Value, ...], Code]]:
+    """The options that a pattern names and that pass its tests, with their keys, in the order of the options."""
+    state = game.state
+    env: Env = [*around, *([None] * pattern.size)]
+    first = len(around)
+    for code in _named(game, decision, pattern, around) if codes is None else _of(codes, pattern.number):
+        if pattern.number is not None:
+            env[first : first + len(code[1])] = code[1]
+        if all(test(state, env) for test in pattern.tests):
+            yield tuple([key(state, env) for key in pattern.keys]), code
+
+
+def _of(codes: Sequence[Code], number: int | None) -> Iterable[Code]:
+    return codes if number is None else [code for code in codes if code[0] == number]
+
+
+def _named(game: Game, decision: Decision, pattern: _Pattern, around: list[Value]) -> Iterator[Code]:
+    """The legal options of an alternative, or all; a pinned choice is not looked for but taken."""
+    machine, state, site = game.machine, game.state, decision.site
+    if pattern.number is None:
+        yield from machine.options(state, decision.env, site)
+        return
+    number, option = pattern.number, site.options[pattern.number]
+    if not pattern.pins:
+        yield from ((number, values) for values in machine.values(state, decision.env, option))
+        return
+    env = list(decision.env)
+    if option.guard is not None and not option.guard(state, env):
+        return
+    own: Env = [*around, *([None] * pattern.size)]
+    for values in _combinations(state, env, own, len(around), option, pattern.pins, 0):
+        if all(test(state, env) for test in option.tests):
+            yield number, values
+
+
+def _combinations(
+    state: State, env: Env, own: Env, first: int, option: OptionSite, pins: dict[int, Evaluate], position: int
+) -> Iterator[tuple[Value, ...]]:
+    """Combinations of the choices, as the rules bind them (``env``) and as the policy does (``own``)."""
+    if position == len(option.variables):
+        yield ()
+        return
+    for value in _domain(state, option.items[position](state, env), pins.get(position), own):
+        env[option.variables[position]] = own[first + position] = value
+        for rest in _combinations(state, env, own, first, option, pins, position + 1):
+            yield (value, *rest)
+
+
+def _domain(state: State, items: Any, pin: Evaluate | None, own: Env) -> Iterable[Value]:
+    """The values of a choice: one at most where it is pinned to a value that can be known now."""
+    if pin is None:
+        return items  # type: ignore[no-any-return]
+    try:
+        value = pin(state, own)
+    except RuleFailure:  # the choices so far are not tested yet: where they are legal, the test itself fails again
+        return items  # type: ignore[no-any-return]
+    return (value,) if value in items else ()

@@ -1,0 +1,135 @@
+"""A scenario that is recorded at the keyboard: all seats are played, then facts are picked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TextIO
+
+from interpreter.base.diagnostics import RulesetError, render
+from interpreter.bots.player import Code
+from interpreter.cli.failures import refused
+from interpreter.cli.output import say, styled
+from interpreter.cli.session import Leaves, Person, TakesBack
+from interpreter.compiler.constants import RuleFailure
+from interpreter.engine.decision import Decision
+from interpreter.engine.game import Game
+from interpreter.engine.queries import literal, value_of
+from interpreter.engine.refusal import IllegalMove, legal_choice
+from interpreter.language.types import BoolType
+from interpreter.play.keyboard import understood
+from interpreter.testing.recording import Recording, checked, file_with
+
+__all__ = ["record"]
+
+MOST_SHOWN = 40
+MOVES = "You play all seats. `done` ends the moves, `refuse MOVE` ends them with a move that must be refused; `help`."
+FACTS = "What is to be true? Numbers of the list, conditions, or expressions, whose value it then is; empty: enough."
+
+
+class _Done(Exception):
+    """No more moves."""
+
+
+class _Recorder(Person):
+    """Whoever decides, it is this person who says what."""
+
+    def __init__(self, recording: Recording, lines: TextIO, language: str) -> None:
+        super().__init__(0, lines, language)
+        self.recording = recording
+
+    def _did(self, game: Game, decision: Decision, codes: Sequence[Code], text: str) -> bool:
+        word, _, rest = text.partition(" ")
+        if word == "done":
+            raise _Done
+        if word == "refuse":
+            self._refuse(game, decision, rest)
+            return True
+        return super()._did(game, decision, codes, text)
+
+    def _refuse(self, game: Game, decision: Decision, text: str) -> None:
+        try:
+            choice = understood(game, decision, text)
+            legal_choice(game, choice)
+        except IllegalMove as error:
+            self._refused(game, error)
+            if error.reasons:
+                self.recording.refusal = (decision.actor, choice, error)
+                raise _Done from None
+        except ValueError as error:
+            say(str(error))
+        else:
+            say("nothing refuses this")
+
+    def read(self) -> str:
+        try:
+            return self._read()
+        except Leaves:  # the lines of a pipe are over: nothing more is wanted
+            return ""
+
+
+def record(recording: Recording, lines: TextIO, path: Path | None, name: str | None, language: str) -> str:
+    """The file of scenarios with the new one; what was written, once it was seen to pass."""
+    person, game = _Recorder(recording, lines, language), recording.game
+    say(styled(MOVES, bold=True))
+    _moves(person, game)
+    _facts(person, recording)
+    if not recording.facts and recording.refusal is None:
+        refused("a scenario without a fact or a refusal shows nothing; nothing was written")
+    if name is None:
+        say(styled("What does it show?", bold=True))
+        name = person.read() or "what was recorded"
+    target = path or Path(f"{game.ruleset.model.family}/scenarios/recorded.yaml")
+    before = path.read_text(encoding="utf-8") if path is not None and path.exists() else ""
+    text = file_with(before, f"{game.ruleset.model.family}/{target.stem}", recording.item(name))
+    failures = list(checked(recording, text, target))
+    if failures:
+        refused("\n".join(["the scenario does not pass; nothing was written", *map(str, failures)]))
+    return text
+
+
+def _moves(person: _Recorder, game: Game) -> None:
+    while (decision := game.decision) is not None:
+        try:
+            game.apply(person.asked(game, decision))
+        except TakesBack:
+            say("taken back" if game.undo() else "there is nothing to take back")
+        except _Done:
+            return
+        except Leaves:
+            return
+
+
+def _facts(person: _Recorder, recording: Recording) -> None:
+    changes = recording.changes()
+    say(styled(FACTS, bold=True))
+    for number, text in enumerate(changes[:MOST_SHOWN], 1):
+        say(f"  {number:3}  {text}")
+    while text := person.read():
+        numbers = text.replace(",", " ").split()
+        if all(number.isdigit() and 1 <= int(number) <= len(changes) for number in numbers):
+            recording.facts.extend(changes[int(number) - 1] for number in numbers)
+        elif (fact := _fact(recording.game, text)) is not None:
+            recording.facts.append(fact)
+
+
+def _fact(game: Game, text: str) -> str | None:
+    """A condition that holds, or an expression with its value; what is neither is told."""
+    try:
+        value, type_ = value_of(game, text)
+    except RulesetError as error:
+        say("\n".join(map(render, error.diagnostics)))
+        return None
+    except RuleFailure as error:
+        say(str(error))
+        return None
+    if isinstance(type_, BoolType) and not type_.optional:
+        if not value:
+            say("this does not hold")
+        return text if value else None
+    written = literal(game, value, type_)
+    if written is None:
+        say(f"it is {game.ruleset.names.text(value, type_)}; say a condition about it")
+        return None
+    say(f"  {text} == {written}")
+    return f"{text} == {written}"

@@ -1,0 +1,221 @@
+"""Counterfactual games: fork a saved game at a decision, change something and let bots play on. It is forked at a
+decision, changed there, and played on by bots.
+
+Both ways have the same chance and the same bots, continuation by continuation, so what differs comes from the change.
+What lies hidden at the fork, such as the order of a stack, lies so in all of them; what is drawn or shuffled later is
+not what it was in the kept game.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from statistics import fmean
+from typing import Any
+
+from interpreter.bots.player import Bot
+from interpreter.compare.variation import Cell, going_on, varied
+from interpreter.engine.game import Game
+from interpreter.engine.refusal import legal_choice
+from interpreter.engine.ruleset import Ruleset
+from interpreter.play.keyboard import understood
+from interpreter.play.match import Match
+from interpreter.simulate.confidence import mean_interval
+from interpreter.simulate.measurements import taken
+from interpreter.simulate.simulation import Row, WholeGames
+from interpreter.simulate.totals import by_round, final
+
+__all__ = ["Changes", "Fork", "at_once", "changes_of", "compared", "continuations", "forked"]
+
+_CELL = re.compile(r"(\w+)\[([^\]]+)\]\s*=\s*(.*)")
+_SETTING = re.compile(r"(\w+)\s*=\s*(\S.*)")
+
+Pair = tuple[Row, Row]
+"""One continuation: as it was, and changed."""
+
+
+@dataclass
+class Changes:
+    """Changes at the fork: cells of tables, settings, and the choice."""
+
+    cells: list[Cell] = field(default_factory=list)
+    settings: dict[str, str] = field(default_factory=dict)
+    choice: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class Fork:
+    """A game at a decision, and the same game changed. ``kept`` is the choice that was made there, ``instead`` the one
+    that is made in the changed game; nothing where bots choose in both."""
+
+    game: Game
+    ruleset: Ruleset
+    settings: dict[str, str]
+    kept: dict[str, Any] | None = None
+    instead: dict[str, Any] | None = None
+
+    def begin(self, seed: int) -> tuple[Game, Game]:
+        """Both games, behind the choices that are given."""
+        before, after = going_on(self.game, self.game.ruleset, {}, seed), self.changed(seed)
+        for game, choice in ((before, self.kept), (after, self.instead)):
+            if choice is not None:
+                game.apply(choice)
+        return before, after
+
+    def changed(self, seed: int) -> Game:
+        return going_on(self.game, self.ruleset, self.settings, seed)
+
+
+def changes_of(game: Game, texts: Sequence[str]) -> Changes:
+    """Parse changes: `table[keys]=value`, `setting=value`, or a choice. ``ValueError`` for what is none of these."""
+    found, model = Changes(), game.ruleset.model
+    for text in texts:
+        if cell := _CELL.fullmatch(text.strip()):
+            found.cells.append((cell[1], tuple(key.strip() for key in cell[2].split(",")), cell[3].strip()))
+        elif (setting := _SETTING.fullmatch(text.strip())) and setting[1] not in model.tables:
+            found.settings[setting[1]] = setting[2].strip()
+        elif unfinished := _unfinished(game, text):
+            raise ValueError(unfinished)
+        elif game.decision is None:
+            raise ValueError("the game is over: nothing can be chosen")
+        elif found.choice is not None:
+            raise ValueError("only one choice can be made at a decision")
+        else:
+            found.choice = understood(game, game.decision, text)
+    return found
+
+
+def _unfinished(game: Game, text: str) -> str:
+    """Report the missing part of a change that names a table or setting only."""
+    name = text.partition("=")[0].partition("[")[0].strip()
+    decision, tables = game.decision, game.ruleset.model.tables
+    if decision is not None and any(option.name == name for option in decision.site.options):
+        return ""
+    if name in tables:
+        cell = f"`{name}[{', '.join(tables[name].keys)}]=VALUE`"
+        return f"`{name}` is a table: say which cell of it, and what it shall be, {cell}"
+    return f"`{name}` is a setting: say what it shall be, `{name}=VALUE`" if game.ruleset.has_setting(name) else ""
+
+
+def forked(game: Game, changes: Changes, kept: dict[str, Any] | None) -> Fork:
+    """The fork; the choice that was ``kept`` is made again only against another one. ``ValueError``, ``LookupError``,
+    and :class:`IllegalMove` for a choice that the changed game refuses."""
+    instead = changes.choice
+    fork = Fork(
+        game,
+        varied(game.ruleset, changes.cells),
+        changes.settings,
+        kept if instead is not None else None,
+        instead,
+    )
+    changed = fork.changed(0)
+    if instead is not None:
+        legal_choice(changed, instead)
+    return fork
+
+
+def continuations(
+    fork: Fork, bots: Callable[[Ruleset], list[Bot]], seeds: Sequence[int], stopped: Callable[[], bool] = bool
+) -> Iterator[Pair]:
+    """Plays on from the fork with each seed, both ways, until it is to be ``stopped``."""
+    tables = [(WholeGames(each, made), made) for each in (fork.game.ruleset, fork.ruleset) for made in (bots(each),)]
+    for seed in seeds:
+        if stopped():
+            return
+        games = zip(fork.begin(seed), tables, strict=True)
+        first, second = (whole.rest(game, seed) or _row(game, table, seed) for game, (whole, table) in games)
+        yield first, second
+
+
+def _row(game: Game, bots: list[Bot], seed: int) -> Row:
+    match = Match(game.ruleset, bots, seed, game=game)
+    result = match.play()
+    round_ = game.state.cells[game.machine.constants.layout.base["round"]]
+    places, keys = (result.places, result.keys) if result else ((), ())
+    return Row(seed, match.decisions, 0, round_, 0.0, places, keys, taken(game))
+
+
+# --- the difference
+
+
+def at_once(fork: Fork) -> dict[str, Any]:
+    """Compare the states right behind the fork: number of options and cells."""
+    before, after = fork.begin(0)
+    shown = dict(_flat("", before.view())), dict(_flat("", after.view()))
+    paths = [path for path in {**shown[0], **shown[1]} if shown[0].get(path) != shown[1].get(path)]
+    return {
+        "options": [len(game.decision.options) if game.decision is not None else 0 for game in (before, after)],
+        "state": [{"path": path, "before": shown[0].get(path), "after": shown[1].get(path)} for path in paths],
+    }
+
+
+def _flat(path: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """Each thing of a view by the way to it; lists of single things are one."""
+    if isinstance(value, dict):
+        for name, part in value.items():
+            yield from _flat(f"{path}.{name}" if path else str(name), part)
+    elif isinstance(value, list) and any(isinstance(part, dict | list) for part in value):
+        for place, part in enumerate(value):
+            yield from _flat(f"{path}[{place}]", part)
+    else:
+        yield path, value
+
+
+def compared(ruleset: Ruleset, pairs: Sequence[Pair]) -> dict[str, Any]:
+    """Compare both continuations: for each number the means, the difference and a 95 % interval."""
+    seats = range(len(pairs[0][0].places)) if pairs else range(0)
+    counted = [seat for seat in seats if pairs[0][0].places[seat]]
+    found: dict[str, Any] = {
+        "rounds": _difference([(a.rounds, b.rounds) for a, b in pairs]),
+        "decisions": _difference([(a.decisions, b.decisions) for a, b in pairs]),
+        "share": [_within(1.0, _difference([(a.share(seat), b.share(seat)) for a, b in pairs])) for seat in counted],
+        "other_winner": sum(_winners(a) != _winners(b) for a, b in pairs),
+    }
+    measures: dict[str, Any] = {}
+    curves: dict[str, Any] = {}
+    for measure in ruleset.model.measures:
+        if "end of game" in measure.when and measure.name != "rounds":
+            ends = [(final(measure, a), final(measure, b)) for a, b in pairs]
+            for of in sorted({of for a, b in ends for of in (*a, *b)}, key=str):
+                values = [(a.get(of), b.get(of)) for a, b in ends]
+                measures.setdefault(measure.name, []).append({"of": list(of), **_difference(values)})
+        if measure.recurs:
+            rounds = [
+                (by_round(measure, a.taken[measure.name]), by_round(measure, b.taken[measure.name])) for a, b in pairs
+            ]
+            for of, number in sorted(
+                {key for a, b in rounds for key in (*a, *b)}, key=lambda key: (str(key[0]), key[1])
+            ):
+                values = [(a.get((of, number)), b.get((of, number))) for a, b in rounds]
+                told = {"of": list(of), "round": number, **_difference(values)}
+                if told["games"] * 2 >= len(pairs):
+                    curves.setdefault(measure.name, []).append(told)
+    return {**found, "measures": measures, "curves": curves}
+
+
+def _winners(row: Row) -> list[int]:
+    return [seat for seat, place in enumerate(row.places) if place == 1]
+
+
+def _within(most: float, difference: dict[str, Any]) -> dict[str, Any]:
+    """A difference of shares, with an interval that holds no more than there can be."""
+    low, high = difference["low"], difference["high"]
+    return difference if low is None else {**difference, "low": max(low, -most), "high": min(high, most)}
+
+
+def _difference(values: Sequence[tuple[float | None, float | None]]) -> dict[str, Any]:
+    """Of those continuations in which there is a number both ways."""
+    both = [(a, b) for a, b in values if a is not None and b is not None]
+    if not both:
+        return {"games": 0, "before": None, "after": None, "difference": None, "low": None, "high": None}
+    differences = [b - a for a, b in both]
+    low, high = mean_interval(differences) if len(both) > 1 else (None, None)
+    return {
+        "games": len(both),
+        "before": round(fmean(a for a, _ in both), 4),
+        "after": round(fmean(b for _, b in both), 4),
+        "difference": round(fmean(differences), 4),
+        "low": None if low is None else round(low, 4),
+        "high": None if high is None else round(high, 4),
+    }

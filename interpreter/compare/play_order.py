@@ -1,0 +1,88 @@
+"""Order of rules in a book: each rule at its first use in the order of play."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from interpreter.base.frozen import dataclass
+from interpreter.language import core as c
+from interpreter.language.model import CheckedTrigger, Model, RuleLayer
+from interpreter.language.walk import descendants
+
+__all__ = ["Topic", "below", "in_force", "nodes_of", "places_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """Unit of presentation: a section and a name in it (of a rule, a trigger or a standing rule)."""
+
+    section: str
+    name: str
+
+
+def in_force(model: Model, rule: str) -> tuple[RuleLayer, ...]:
+    """The layers of a rule that can still answer, the lowest first: below one that replaces them always none does."""
+    layers = model.rules[rule].layers
+    lowest = max((n for n, layer in enumerate(layers) if layer.covers == "replaces" and layer.when is None), default=0)
+    return layers[lowest:]
+
+
+def nodes_of(model: Model, topic: Topic) -> Iterator[Any]:
+    """Every node of the texts of something that is told, with those of the blocks that it keeps for later."""
+    match topic.section:
+        case "rules":
+            texts: Iterable[Any] = [(layer.when, layer.body) for layer in in_force(model, topic.name)]
+        case "triggers":
+            trigger = model.triggers[topic.name]
+            texts = [trigger.test, *(model.blocks[each].body for each in _handlers(trigger))]
+        case _:
+            standing = model.standing[topic.name]
+            texts = [*(items for _, items in standing.binders), standing.test, model.blocks[standing.procedure].body]
+    for text in texts:
+        yield from _with_kept(model, text)
+
+
+def _handlers(trigger: CheckedTrigger) -> Iterator[str]:
+    return (case.procedure for case in trigger.cases if case.procedure is not None)
+
+
+def _with_kept(model: Model, tree: Any) -> Iterator[Any]:
+    for node in descendants(tree):
+        yield node
+        if isinstance(node, c.Keeps):
+            yield from _with_kept(model, model.blocks[node.procedure].body)
+
+
+def places_of(model: Model) -> dict[str, tuple[Topic, ...]]:
+    """The moments in the order of play (the set-up, each phase, then ``triggers``, ``standing``, ``result`` and
+    ``others``), each with what is told there: its heads, each with what it calls and nobody did before."""
+    play = [*([model.setup] if model.setup else []), *model.phases]
+    heads = {name: [Topic("rules", name)] for name in play}
+    heads["triggers"] = [Topic("triggers", name) for name in model.triggers]
+    heads["standing"] = [Topic("standing", name) for name in model.standing]
+    heads["result"] = list(_calls(descendants(model.ranking)))
+    heads["others"] = [Topic("rules", name) for name in model.rules]
+    seen = {topic for name in play for topic in heads[name]}
+    found = {}
+    for chapter, first in heads.items():
+        if chapter in play:
+            seen.difference_update(first)
+        found[chapter] = tuple(below(model, first, seen))
+    return found
+
+
+def below(model: Model, heads: Iterable[Topic], seen: set[Topic]) -> Iterator[Topic]:
+    """The heads and all that they call, each where it comes first, without what was ``seen`` before."""
+    waiting = list(reversed(list(heads)))
+    while waiting:
+        topic = waiting.pop()
+        if topic not in seen:
+            seen.add(topic)
+            yield topic
+            waiting.extend(reversed(list(_calls(nodes_of(model, topic)))))
+
+
+def _calls(nodes: Iterable[Any]) -> Iterator[Topic]:
+    """The rules that are called, in the order of the text."""
+    return (Topic("rules", node.rule) for node in nodes if isinstance(node, c.CallRule))

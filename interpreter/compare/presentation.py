@@ -1,0 +1,186 @@
+"""Texts and displays of a ruleset: events, boards, measures, the picture and policies.
+
+In goes a model; out comes each of these things with what is said of it, in a form that can be compared and as it is
+written. None of it is a rule: two rulesets that differ in nothing else play the same games.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from interpreter.base.frozen import dataclass
+from interpreter.compare.play_order import Topic, nodes_of
+from interpreter.engine.ruleset import Ruleset
+from interpreter.language import core as c
+from interpreter.language.model import Board, Measure, Model, Phrase, plural
+from interpreter.language.types import Type
+from interpreter.reading import yaml
+from interpreter.reading.compose import word
+
+__all__ = ["Facts", "Told", "own_policies", "policy_files", "policy_of", "told"]
+
+Facts = dict[str, tuple[Hashable, str]]
+"""What is said of a thing: each with what is compared of it, and what is shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A thing by its path, with what is said of it, and the whole of it in words."""
+
+    path: str
+    kind: str
+    name: str
+    whole: str
+    facts: Facts
+
+
+def told(model: Model, text: Callable[[Any], Hashable], typed: Callable[[Type], str]) -> Iterator[Told]:
+    """All that a model says and shows. ``text`` makes a checked tree comparable, ``typed`` says a type in words."""
+    yield from _Telling(model, text, typed).all()
+
+
+class _Telling:
+    def __init__(self, model: Model, text: Callable[[Any], Hashable], typed: Callable[[Type], str]) -> None:
+        self.model, self.text, self.typed = model, text, typed
+
+    def all(self) -> Iterator[Told]:
+        noted, asked = self._happens()
+        for event in self.model.events.values():
+            if event.name in noted:
+                values = ", ".join(f"{name}: {self.typed(type_)}" for name, type_ in event.fields.items())
+                fields: Facts = {"with": (values, values)} if values else {}
+                yield self._thing("events", "event", event.name, fields | self._phrases("says", event.says))
+        for name, phrases in self.model.says.items():
+            says = self.model.events[name].says if name in self.model.events else {}
+            if "en" not in phrases or phrases["en"] == says.get("en"):
+                continue  # what a file of words says of things that are compared themselves
+            due = asked if name in self.model.alternatives else noted if name in self.model.events else {name}
+            if name in due:
+                yield self._thing("says", "words", name, self._phrases("", phrases))
+        for board in self.model.boards:
+            facts = self._board(board)
+            columns = ", ".join(name.replace("_", " ") for name, _ in board.columns)
+            whole = {key: fact for key, fact in facts.items() if not key.startswith("columns.")}
+            whole |= {"columns": (columns, columns)} if columns else {}
+            yield self._thing("boards", "board of the log", board.name, facts, whole)
+        for measure in self.model.measures:
+            yield self._thing("measures", "measure", measure.name, self._measure(measure))
+        for name, look in self.model.picture.items():
+            facts = {
+                str(number or ""): (part, part) if isinstance(part, str) else self._tree(part)
+                for number, part in enumerate(look.parts)
+            }
+            yield self._thing("picture", "look", name, facts)
+
+    def _happens(self) -> tuple[set[str], set[str]]:
+        """The events that any text notes, and the alternatives that any asks for."""
+        noted: set[str] = set()
+        asked: set[str] = set()
+        for section in ("rules", "triggers", "standing"):
+            for name in getattr(self.model, section):
+                for node in nodes_of(self.model, Topic(section, name)):
+                    if isinstance(node, c.Notes):
+                        noted.add(node.event)
+                    elif isinstance(node, c.Ask):
+                        asked.update(f"{node.name}.{option.name}" for option in node.options)
+        return noted, asked
+
+    def _thing(self, section: str, kind: str, name: str, facts: Facts, short: Facts | None = None) -> Told:
+        whole = "; ".join(f"{key} {value}".strip() for key, (_, value) in (short or facts).items())
+        return Told(f"{section}.{name}", kind, name, whole, facts)
+
+    def _phrases(self, key: str, phrases: Mapping[str, Phrase]) -> Facts:
+        """Words in each language; of the one in which words are written where nothing is said, the name is left out."""
+        return {
+            ".".join(filter(None, (key, language if language != "en" else ""))): self._phrase(phrase)
+            for language, phrase in phrases.items()
+        }
+
+    def _phrase(self, phrase: Phrase) -> tuple[Hashable, str]:
+        shown = "".join(
+            part if isinstance(part, str) else plural(part) or f"{{{_written(part)}}}" for part in phrase.parts
+        )
+        return self.text(phrase.parts), f"“{shown}”"
+
+    def _tree(self, tree: Any) -> tuple[Hashable, str]:
+        return self.text(tree), _written(tree)
+
+    def _board(self, board: Board) -> Facts:
+        facts: Facts = {"when": (board.when, board.when), **self._phrases("says", board.says)}
+        if board.test is not None:
+            facts["if"] = self._tree(board.test)
+        if board.rows is not None:
+            facts["rows"] = self._tree(board.rows)
+        return facts | {f"columns.{name}": self._tree(column) for name, column in board.columns}
+
+    def _measure(self, measure: Measure) -> Facts:
+        facts: Facts = {"value": self._tree(measure.value)}
+        plain = {
+            "when": ", ".join(measure.when),
+            "on": measure.event or "",
+            "by": ", ".join(key.name for key in measure.keys),
+            "sums": "yes" if measure.sums else "",
+        }
+        facts |= {key: (value, value) for key, value in plain.items() if value}
+        if measure.test is not None:
+            facts["where"] = self._tree(measure.test)
+        for number, (_, items) in enumerate(measure.each):
+            facts["for" if number == 0 else f"for {number + 1}"] = self._tree(items)
+        return facts
+
+
+def _written(tree: Any) -> str:
+    return " ".join(tree.span.text.split())
+
+
+# --- how bots choose --------------------------------------------------------------------------------------------------
+
+
+def policy_files(ruleset: Ruleset) -> dict[str, Path]:
+    """The files of policies of a ruleset's family."""
+    found = {id: ruleset.shelf.find("policies", id) for id in ruleset.shelf.ids("policies")}
+    family = ruleset.composition.family
+    return {id: path for id, path in found.items() if path is not None and id.partition("/")[0] == family}
+
+
+def policy_of(ruleset: Ruleset, id: str) -> Told | None:
+    """A file of policies, as it is written; nothing for one that cannot be read."""
+    document, _ = ruleset.shelf.read("policies", id)
+    if document is None:
+        return None
+    facts: Facts = {}
+    for section in ("weights", "rules"):
+        facts |= {f"{section}.{name}": (text, text) for name, text in _texts(document.root.get(section))}
+    policies = document.root.get("is")
+    for entry in policies.entries if isinstance(policies, yaml.Mapping) else ():
+        facts |= {f"{entry.key.text}.{name}": (text, text) for name, text in _texts(entry.value)}
+    return Told(f"policies.{id}", "policy", id, word(document.root.get("title"), id), facts)
+
+
+def own_policies(ruleset: Ruleset) -> Iterator[Told]:
+    """The policies that stand in the files of the ruleset itself."""
+    for name, layers in ruleset.composition.sections.get("policies", {}).items():
+        facts: Facts = {}
+        for entry in layers:
+            facts |= {decision: (text, text) for decision, text in _texts(entry.value)}
+        whole = "; ".join(f"{decision}: {text}" for decision, (_, text) in facts.items())
+        yield Told(f"policies.{name}", "policy", name, whole, facts)
+
+
+def _texts(value: yaml.Value | None) -> Iterator[tuple[str, str]]:
+    """Return the content below each key on one line, without descriptions."""
+    for entry in value.entries if isinstance(value, yaml.Mapping) else ():
+        yield entry.key.text, _line(entry.value)
+
+
+def _line(value: yaml.Value) -> str:
+    match value:
+        case yaml.Scalar():
+            return " ".join(value.text.split())
+        case yaml.Sequence():
+            return ", ".join(map(_line, value.items))
+        case _:
+            entries = [entry for entry in value.entries if entry.key.text not in ("about", "cites")]
+            return "; ".join(f"{entry.key.text}: {_line(entry.value)}" for entry in entries)

@@ -1,0 +1,216 @@
+"""Measure functions of a module: one for each moment and event at which a number is taken.
+
+A number goes into the module's records by ``$record``: a key of 64 bits and the value. The key has the number of the
+measure, the round, and what tells several values apart, each in so many bits (:class:`KeyPart`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from interpreter.base.frozen import dataclass
+from interpreter.compiler.build.expressions import Expressions
+from interpreter.compiler.build.function import ZERO, FunctionBuilder
+from interpreter.compiler.build.shapes import NO_NUMBER, Shapes, Unsupported
+from interpreter.compiler.ir import ops as o
+from interpreter.language.model import Measure
+from interpreter.language.types import SEAT, IntType, NeverType, NoneType, TextType, Type
+
+if TYPE_CHECKING:
+    from interpreter.compiler.build.module_builder import ModuleBuilder
+
+__all__ = ["MEASURE", "OF_BITS", "ROUND", "ROUND_BITS", "KeyPart", "Measures", "key_parts"]
+
+OF_BITS, ROUND_BITS, MEASURE_BITS = 40, 14, 8
+ROUND, MEASURE = OF_BITS, OF_BITS + ROUND_BITS
+"""Where the round and the number of the measure begin in a key; below the round stands what it was taken of."""
+NUMBER_BITS = 16
+"""A number that tells values apart has so many bits; half of them are below 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyPart:
+    """A thing that tells values of a measure apart, in a key: ``low`` is what stands for 0 there (for none: -1)."""
+
+    type: Type
+    shift: int
+    bits: int
+    low: int
+
+    @property
+    def mask(self) -> int:
+        return (1 << self.bits) - 1
+
+
+def key_parts(shapes: Shapes, measure: Measure) -> tuple[KeyPart, ...]:
+    """The parts of a measure's keys. Raises :class:`Unsupported` where they have no room."""
+    found = []
+    shift = 0
+    for key in measure.keys:
+        if not shapes.is_scalar(key.type) or isinstance(key.type, TextType):
+            raise Unsupported(f"a measure by {key.type}")
+        if isinstance(key.type, IntType):
+            bits, low = NUMBER_BITS, -(1 << NUMBER_BITS - 1)
+        else:
+            if not (domain := shapes.domain(key.type)):
+                raise Unsupported(f"a measure by {key.type}")
+            bits, low = domain.bit_length(), -1
+        found.append(KeyPart(key.type, shift, bits, low))
+        shift += bits
+    if shift > OF_BITS:
+        raise Unsupported("a measure by so many things")
+    return tuple(found)
+
+
+class Measures:
+    """Builds how numbers are taken."""
+
+    def __init__(self, module: ModuleBuilder) -> None:
+        self.module, self.shapes, self.model = module, module.shapes, module.constants.model
+
+    @cached_property
+    def by_moment(self) -> dict[str, list[int]]:
+        """The measures of each moment. A last round that the end of the game cuts short ends with it."""
+        found: dict[str, list[int]] = {}
+        for number, measure in enumerate(self.model.measures):
+            for moment in measure.when:
+                found.setdefault(moment, []).append(number)
+        at_end = found.get("end of round", [])
+        last = [each for each in found.get("end of game", ()) if each not in at_end]
+        if at_end or last:
+            found["end of game"] = [*at_end, *last]
+        return found
+
+    @cached_property
+    def by_event(self) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = {}
+        for number, measure in enumerate(self.model.measures):
+            if measure.event is not None:
+                found.setdefault(measure.event, []).append(number)
+        return found
+
+    # --- where things happen
+
+    def at(self, b: FunctionBuilder, moment: str) -> None:
+        """Numbers are taken here, where somebody wants them."""
+        if moment == "end of game" and self.model.ranking:
+            b.add(o.Do(o.Call(self._ranking(), ()), span=b.span))
+        if moment in self.by_moment:
+            call = o.Do(o.Call(self._moment(moment), ()), span=b.span)
+            b.add(o.If(o.Global("measuring"), (call,), span=b.span))
+
+    def at_phase(self, b: FunctionBuilder, edge: str, phase: o.Value) -> None:
+        """The same at the end or start of the phase with a number."""
+        for number, name in enumerate(self.model.phases):
+            moment = f"{edge} of {name}"
+            if moment in self.by_moment:
+                with b.when(o.Compare("eq", phase, o.Constant(number))):
+                    self.at(b, moment)
+
+    def happens(self, b: FunctionBuilder, x: Expressions, event: str, arguments: Sequence[object]) -> None:
+        """An event happens, with these values."""
+        if event not in self.by_event:
+            return
+        types = self.model.events[event].fields.values()
+        with b.when(o.Global("measuring")):
+            values = tuple(b.kept(x.value(each, type_)) for each, type_ in zip(arguments, types, strict=True))  # type: ignore[arg-type]
+            b.add(o.Do(o.Call(self._event(event), values), span=b.span))
+
+    # --- functions
+
+    def _moment(self, moment: str) -> str:
+        name = self.module.name("measured", moment)
+
+        def build(b: FunctionBuilder) -> None:
+            for number in self.by_moment[moment]:
+                self._take(b, number, ())
+
+        return self.module.wanted(name, lambda: self.module.made(name, (), None, build))
+
+    def _event(self, event: str) -> str:
+        name = self.module.name("measured", f"on {event}")
+        types = self.model.events[event].fields.values()
+        given = tuple(o.Var(f"p{i}", self.shapes.rep(type_)) for i, type_ in enumerate(types))
+
+        def build(b: FunctionBuilder) -> None:
+            for number in self.by_event[event]:
+                self._take(b, number, given)
+
+        return self.module.wanted(name, lambda: self.module.made(name, given, None, build))
+
+    def _take(self, b: FunctionBuilder, number: int, given: Sequence[o.Var]) -> None:
+        """A number for each combination of the items that passes the test."""
+        measure = self.model.measures[number]
+        parts = key_parts(self.shapes, measure)
+        b.locals = dict(enumerate(given))
+        b.span = measure.span
+        x = Expressions(b)
+
+        def one(values: list[o.Var]) -> None:
+            with x.loops.when(measure.test):
+                self._record(b, x, number, measure, parts)
+
+        x.loops.combinations(measure.each, one)
+
+    def _record(
+        self, b: FunctionBuilder, x: Expressions, number: int, measure: Measure, parts: Sequence[KeyPart]
+    ) -> None:
+        value = self._number(b, x.value(measure.value), measure.value.type)
+        round_ = b.kept(o.Load(ZERO, b.memory.groups["round"].address, "i64", "round"))
+        limit = o.Constant(1 << ROUND_BITS, "i64")
+        b.fail_if(o.Compare("ge", round_, limit), "a number in so late a round")
+        found = o.Binary("or", o.Constant(number << MEASURE, "i64"), _shifted(round_, ROUND))
+        for key, part in zip(measure.keys, parts, strict=True):
+            item = b.read_local(key.local, part.type)
+            if item.rep == "i32":
+                digit: o.Value = o.Binary("sub", o.ToNumber(item), o.Constant(part.low, "i64"))
+            else:
+                digit = self._bounded(b, b.kept(item), part)
+            found = o.Binary("or", found, _shifted(digit, part.shift))
+        b.do("record", found, value)
+
+    def _bounded(self, b: FunctionBuilder, number: o.Value, part: KeyPart) -> o.Value:
+        """A number in a key; none is the lowest."""
+        digit = b.kept(o.Binary("sub", number, o.Constant(part.low, "i64")))
+        none = o.Compare("eq", number, o.Constant(NO_NUMBER, "i64"))
+        out = o.Select(
+            o.Compare("lt", digit, o.Constant(1, "i64")),
+            o.Not(none),
+            o.Compare("gt", digit, o.Constant(part.mask, "i64")),
+        )
+        b.fail_if(out, "a number that tells values apart is too large")
+        return o.Select(none, o.Constant(0, "i64"), digit)
+
+    def _number(self, b: FunctionBuilder, value: o.Value, type_: Type) -> o.Value:
+        """A value as a number of one word, none as the number that stands for it."""
+        if isinstance(type_, NoneType | NeverType):
+            return o.Constant(NO_NUMBER, "i64")
+        value = b.kept(value)
+        if value.rep == "i64":
+            return o.ToNumber(o.ToWord(value, True, span=b.span))
+        if not type_.optional:
+            return o.ToNumber(value)
+        return o.Select(b.is_none(value, type_), o.Constant(NO_NUMBER, "i64"), o.ToNumber(value))
+
+    def _ranking(self) -> str:
+        """The function that puts the keys by which seats are ranked one behind another, seat after seat."""
+        name = self.module.name("ranking", "")
+
+        def build(b: FunctionBuilder) -> None:
+            b.do("ranks_anew")
+            for seat in self.module.constants.seats:
+                for key in self.model.ranking:
+                    var = b.var(self.shapes.rep(SEAT), "seat")
+                    b.set(var, o.Constant(seat))
+                    b.locals = {0: var}
+                    if not self.shapes.is_scalar(key.type) or isinstance(key.type, TextType):
+                        raise Unsupported(f"a rank that is a {key.type}")
+                    b.do("ranked", self._number(b, Expressions(b).value(key), key.type))
+
+        return self.module.wanted(name, lambda: self.module.made(name, (), None, build))
+
+
+def _shifted(value: o.Value, bits: int) -> o.Value:
+    return o.Binary("shl", value, o.Constant(bits, "i64")) if bits else value

@@ -1,0 +1,311 @@
+"""Policies: for each decision a function that gives the address of the option that a bot chooses.
+
+A bot draws from a stream of its own; where the stream stands is kept beside the state, so that a game that is played
+on goes on with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+from interpreter.compiler import lower as l
+from interpreter.compiler.build.expressions import Expressions
+from interpreter.compiler.build.function import ONE, ZERO, FunctionBuilder, Slot
+from interpreter.compiler.build.loops import precedes
+from interpreter.compiler.build.shapes import WORD, Unsupported
+from interpreter.compiler.build.stretches import FRAME
+from interpreter.compiler.ir import ops as o
+from interpreter.language import core as c
+from interpreter.language.preferences import pinned_by
+from interpreter.language.types import CardType, ListType
+
+if TYPE_CHECKING:
+    from interpreter.compiler.build.module_builder import ModuleBuilder
+    from interpreter.language.policies import Line, Pattern, Policy, Preferences
+
+__all__ = ["RANDOM", "Policies"]
+
+RANDOM = "random"
+"""The bot that takes any option, each as likely as the others."""
+DISTINCT = (c.RangeFrom, c.AllSeats, c.Read, c.Static)
+"""What names each item once: options that come of it are different."""
+
+
+class Policies:
+    """Builds how bots choose."""
+
+    def __init__(self, module: ModuleBuilder) -> None:
+        self.module, self.shapes = module, module.shapes
+
+    def random(self, index: int) -> str:
+        """The function by which a bot without a plan chooses at a decision."""
+        stretch, _ = self.module.decisions.asks[index]
+        name = self.module.name("bot", f"{RANDOM} {stretch.id}")
+
+        def build(b: FunctionBuilder) -> None:
+            x, ask = self.module.decisions._begin(b, index)
+            b.add(o.Do(o.Call(self.module.decisions.options(index), (o.Get(FRAME),))))
+            first = o.Global("options")
+            self._draws(b, x, ask, first, o.Global("options_end"), self.module.decisions.stride(index))
+
+        return self.module.wanted(name, lambda: self.module.made(name, (FRAME,), "i32", build))
+
+    def choosing(self, policy: Policy, index: int, key: str = "", peeks: Sequence[str] | None = ()) -> str:
+        """The function by which a policy chooses at a decision; ``key`` tells policies of one name apart.
+
+        It fails where the policy reads what its seat may not see: always, if ``peeks`` is none; else where a card that
+        one of these groups names lies hidden.
+        """
+        stretch, end = self.module.decisions.asks[index]
+        assert isinstance(end, l.Asks)
+        name = self.module.name("bot", f"{key or policy.name} {stretch.id}")
+
+        def build(b: FunctionBuilder) -> None:
+            if peeks is None:
+                raise Unsupported("a policy that reads what its seat may not see")
+            x, ask = self.module.decisions._begin(b, index)
+            seat = b.kept(x.value(ask.seat), "actor")
+            around: list[o.Var] = []
+            actor = b.var("i32", "actor")
+            b.set(actor, seat)
+            around.append(actor)
+            for group in peeks:
+                self._check_seen(b, group, o.Get(actor))
+            for _, value in ask.context:
+                var = b.var(self.shapes.rep(value.type), "shown")
+                b.set(var, x.value(value))
+                around.append(var)
+            for preferences in policy.decisions.get(ask.name, ()):
+                with b.block() as inner:
+                    self._way(b, x, index, ask, preferences, around)
+                if preferences.when is None:
+                    b.body.extend(inner)
+                    return
+                with b.scoped({0: actor}):
+                    test = x.value(preferences.when)
+                b.add(o.If(test, tuple(inner), span=preferences.span))
+            b.fail("no lines for this decision")
+
+        return self.module.wanted(name, lambda: self.module.made(name, (FRAME,), "i32", build))
+
+    def _check_seen(self, b: FunctionBuilder, name: str, seat: o.Value) -> None:
+        """Fails where a card that a group of cells names lies where the seat may not see it."""
+        module = self.module
+        group, cells = module.constants.model.groups[name], module.memory.groups[name]
+        everyone = (1 << len(module.constants.seats)) - 1
+        seen = [everyone] * module.constants.layout.size
+        for cell, seats in module.constants.seen_by.items():
+            seen[cell] = sum(1 << each for each in seats)
+        location = module.memory.groups["location"].address
+        table = module.memory.words(seen)
+
+        def check(card: o.Value, holds: o.Value) -> None:
+            zone = o.Load(b.times(card, WORD), location, "i32", "location")
+            mask = o.Load(b.times(zone, WORD), table)
+            hidden = o.Not(o.Binary("and", o.Binary("shr", mask, seat), ONE))
+            b.fail_if(o.Select(holds, hidden, ZERO), "a card that is hidden")
+
+        with b.counted(o.Constant(cells.count)) as at:
+            address = b.plus(b.times(at, cells.stride), cells.address)
+            if group.owner == "card":
+                words = self.shapes.words(cells.type) if not isinstance(cells.type, ListType) else 1
+                holds: o.Value = o.Load(address, 0, "i32", name)
+                for word in range(1, words):
+                    holds = o.Binary("or", holds, o.Load(address, word * WORD, "i32", name))
+                check(at, holds)
+            elif isinstance(cells.type, CardType):
+                card = b.kept(o.Load(address, 0, "i32", name), "card")
+                check(card, o.Compare("ne", card, o.Constant(-1)))
+            else:
+                raise Unsupported("a policy that reads what its seat may not see")
+
+    def _way(
+        self, b: FunctionBuilder, x: Expressions, index: int, ask: c.Ask, way: Preferences, around: list[o.Var]
+    ) -> None:
+        for line in way.lines:
+            b.span = line.span
+            with b.block() as inner:
+                self._line(b, x, index, ask, line, around)
+            if line.chance is None:
+                b.body.extend(inner)
+                continue
+            drawn = self._below(b, o.Get(around[0]), o.Constant(line.chance[1]))
+            b.add(o.If(o.Compare("lt", drawn, o.Constant(line.chance[0])), tuple(inner), span=line.span))
+        last = way.lines[-1]
+        if not any(pattern.alternative == "" for pattern in last.patterns):
+            b.fail("no choice is left")
+            return
+        b.add(o.Do(o.Call(self.module.decisions.options(index), (o.Get(FRAME),))))
+        b.fail_if(o.Compare("eq", o.Global("options"), o.Global("options_end")), "no choice is left")
+        b.add(o.Return(o.Global("options")))
+
+    def _below(self, b: FunctionBuilder, seat: o.Value, n: o.Value) -> o.Value:
+        return b.call("draw", seat, n)
+
+    def _line(
+        self, b: FunctionBuilder, x: Expressions, index: int, ask: c.Ask, line: Line, around: list[o.Var]
+    ) -> None:
+        """Build a line of a policy; it returns if an option remains."""
+        stride = self.module.decisions.stride(index)
+        numbers = {option.name: number for number, option in enumerate(ask.options)}
+        patterns = [each for each in line.patterns if each.alternative in ("", *numbers)]
+
+        def each(body: Callable[[Pattern, int, list[o.Var], dict[int, o.Var | Slot]], None], stops: bool) -> None:
+            for pattern in patterns:
+                wanted = [numbers[pattern.alternative]] if pattern.alternative else range(len(ask.options))
+                for number in wanted:
+                    self._options(b, x, ask.options[number], number, pattern, around, body, stops=stops)
+
+        start = o.Global("options")
+        if line.tie == "first":
+
+            def first(pattern: Pattern, number: int, values: list[o.Var], own: dict[int, o.Var | Slot]) -> None:
+                self.module.decisions.put(b, start, number, ask.options[number], values)
+                b.add(o.Return(start))
+
+            each(first, stops=True)
+            return
+        if line.tie == "by":
+            self._best(b, x, ask, each, start)
+            return
+        if line.tie != "random":
+            raise Unsupported("a tie that another seat ends")
+        end = b.var("i32", "end")
+        b.set(end, start)
+        size = stride * WORD
+        unlike = len(patterns) == 1 and all(
+            isinstance(choice.items, DISTINCT) or _is_filter(choice.items)
+            for option in ask.options
+            for choice in option.choices
+        )
+
+        def one(pattern: Pattern, number: int, values: list[o.Var], own: dict[int, o.Var | Slot]) -> None:
+            b.fail_if(o.Compare("gt", o.Get(end), b.plus(o.Global("options_limit"), -size)), "too many options")
+            self.module.decisions.put(b, o.Get(end), number, ask.options[number], values)
+            after = b.plus(o.Get(end), size)
+            if unlike:
+                b.set(end, after)
+            else:
+                words = o.Constant(self.module.decisions.words(ask.options[number]))
+                again = b.call("is_listed", start, o.Get(end), o.Constant(size), words)
+                b.set(end, o.Select(again, o.Get(end), after))
+
+        each(one, stops=False)
+        with b.when(o.Compare("ne", start, o.Get(end))):
+            self._draws(b, x, ask, start, o.Get(end), stride)
+
+    def _draws(self, b: FunctionBuilder, x: Expressions, ask: c.Ask, start: o.Value, end: o.Value, stride: int) -> None:
+        """One of the options between two addresses, each as likely as the others; a single one is not drawn."""
+        size = stride * WORD
+        count = b.kept(o.Binary("div", o.Binary("sub", end, start), o.Constant(size)), "count")
+        b.fail_if(o.Compare("eq", count, ZERO), "no choice is left")
+        b.add(o.If(o.Compare("eq", count, ONE), (o.Return(start),)))
+        drawn = self._below(b, x.value(ask.seat), count)
+        b.add(o.Return(o.Binary("add", start, b.times(drawn, size)), span=b.span))
+
+    def _best(
+        self,
+        b: FunctionBuilder,
+        x: Expressions,
+        ask: c.Ask,
+        each: Callable[[Callable[[Pattern, int, list[o.Var], dict[int, o.Var | Slot]], None], bool], None],
+        start: o.Value,
+    ) -> None:
+        """The first option with the least keys. Patterns of one line have as many keys."""
+        some = b.var("i32", "some")
+        b.set(some, ZERO)
+        best: list[o.Var] = []
+
+        def one(pattern: Pattern, number: int, values: list[o.Var], own: dict[int, o.Var | Slot]) -> None:
+            keys: list[o.Value] = []
+            with b.scoped(own):
+                for tree in pattern.keys:
+                    if not self.shapes.is_scalar(tree.type):
+                        raise Unsupported(f"a key that is a {tree.type}")
+                    value = x.value(tree)
+                    keys.append(b.kept(value if value.rep == "i64" else o.ToNumber(value), "key"))
+            while len(best) < len(keys):
+                best.append(b.var("i64", "best"))
+            if len(best) != len(keys):
+                raise Unsupported("keys of several lengths")
+            better = precedes(keys, best, "lt")
+            with b.when(o.Select(o.Get(some), better, ONE)):
+                b.set(some, ONE)
+                for key, kept in zip(keys, best, strict=True):
+                    b.set(kept, key)
+                self.module.decisions.put(b, start, number, ask.options[number], values)
+
+        with b.block() as found:
+            each(one, False)
+        for var in best:
+            b.set(var, o.Constant(0, "i64"))
+        b.body.extend(found)
+        b.add(o.If(o.Get(some), (o.Return(start),), span=b.span))
+
+    # --- options of a pattern
+
+    def _options(
+        self,
+        b: FunctionBuilder,
+        x: Expressions,
+        option: c.Option,
+        number: int,
+        pattern: Pattern,
+        around: list[o.Var],
+        body: Callable[[Pattern, int, list[o.Var], dict[int, o.Var | Slot]], None],
+        *,
+        stops: bool,
+    ) -> None:
+        """The body for each legal option that passes the tests of a pattern. A choice for which a test leaves a single
+        value is not looked for, but taken."""
+        outer = dict(b.locals)
+        own: dict[int, o.Var | Slot] = dict(enumerate(around))
+        first, count = len(around), len(option.choices)
+        pins: dict[int, c.Expression] = {}
+        for test in pattern.tests if pattern.alternative else ():
+            pinned = pinned_by(test, first, count)
+            if pinned is not None:
+                pins.setdefault(*pinned)
+        values: list[o.Var] = []
+
+        def bound(place: int, item: o.Var) -> None:
+            b.locals[option.choices[place].variable] = item
+            if pattern.alternative:
+                own[first + place] = item
+            values.append(item)
+            further(place + 1)
+            values.pop()
+
+        def further(place: int) -> None:
+            if place == count:
+                with ExitStack() as open_:
+                    open_.enter_context(x.loops.when(*option.tests))
+                    for test in pattern.tests:
+                        with b.scoped(own):
+                            holds = x.value(test)
+                        open_.enter_context(b.when(holds))
+                    body(pattern, number, list(values), own)
+                return
+            items = option.choices[place].items
+            pin = pins.get(place)
+            if pin is None:
+                x.loops.source(items, stops=stops).each(lambda item: bound(place, item))
+                return
+            with b.scoped(own):
+                value = x.value(pin)
+            item = b.var(value.rep, "pinned")
+            b.set(item, value)
+            there = x.is_item(o.Get(item), pin.type, items)
+            with b.when(there):
+                bound(place, item)
+
+        with x.loops.when(option.guard):
+            further(0)
+        b.locals = outer
+
+
+def _is_filter(items: c.Expression) -> bool:
+    """Return whether items are some of those of a list in which each stands once."""
+    return isinstance(items, c.Loop) and items.operation == "filter" and isinstance(items.items, DISTINCT)

@@ -1,0 +1,271 @@
+"""Effect analysis of checked trees and ops: what they read, write and may fail at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from interpreter.base.frozen import dataclass
+from interpreter.compiler.ir import ops as o
+from interpreter.compiler.ir.helpers import HELPERS
+from interpreter.compiler.ir.rewrite import inner, parts
+from interpreter.compiler.lower import Program
+from interpreter.language import core as c
+from interpreter.language.builtins import BUILTINS
+from interpreter.language.types import CollectionType
+from interpreter.language.walk import descendants
+
+if TYPE_CHECKING:
+    from interpreter.compiler.build.memory import CellGroup
+
+__all__ = ["ANY", "ANYONE", "Cells", "Reads", "changed_by", "changes", "may_fail", "reads"]
+
+
+def may_fail(program: Program, tree: Any, _open: frozenset[str] = frozenset()) -> bool:
+    """Return whether working out a tree can be a failure: then it is worked out wherever the plain form does."""
+    for node in descendants(tree):
+        match node:
+            case c.Element() | c.TableCell():
+                return True
+            case c.Arithmetic(operator) if operator in ("*", "div", "mod"):
+                return True
+            case c.Arithmetic("+") if isinstance(node.type, CollectionType):
+                return True
+            case c.RangeFrom(first, last):
+                if not (isinstance(first, c.Const) and isinstance(last, c.Const)):
+                    return True
+            case c.Builtin(name) if BUILTINS[name].strict or (BUILTINS[name].partial and not node.or_none):
+                return True
+            case c.Loop(operation) if operation in ("first", "last", "min", "max") and not node.or_none:
+                return True
+            case c.CallRule() | c.CallBase():
+                target = program.target(node)
+                layer = program.reach.procedures[target]
+                if target in _open or layer.form == "does":
+                    return True
+                if may_fail(program, (layer.body, layer.when), _open | {target}):
+                    return True
+                if layer.when is not None and layer.layer > 0:
+                    below = c.CallBase(layer.rule, layer.layer - 1, ())
+                    if may_fail(program, below, _open | {target}):
+                        return True
+    return False
+
+
+# --- what functions of the IR read
+
+Reads = Mapping[str, frozenset[int]]
+"""For each group that is read, the parameters of which each says whose cells these are. ``?``: any group. A parameter
+of which the cells are *parts*, as places are of a node, counts as its complement (``~0`` is that for the first)."""
+ANYONE: frozenset[int] = frozenset()
+"""Cells of this group are read, whoever they belong to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """Known properties of groups of cells: all of them, those that belong to seats, and their owners. ``parts``: for
+    groups of cells that are parts of something, the address of a row of lists of their indexes; each stands in one of
+    them."""
+
+    groups: Mapping[str, CellGroup]
+    of_seats: frozenset[str]
+    owners: Mapping[str, int]
+    parts: Mapping[str, int]
+
+
+def reads(functions: Mapping[str, o.Function], cells: Cells) -> dict[str, Reads]:
+    """Return the reads of each function, including those of its callees."""
+    own = {name: _Reader(function, cells) for name, function in functions.items()}
+    found: dict[str, dict[str, frozenset[int]]] = {name: dict(reader.found) for name, reader in own.items()}
+    callers: dict[str, set[str]] = {}
+    for name, reader in own.items():
+        for called, _ in reader.calls:
+            callers.setdefault(called, set()).add(name)
+    waiting = set(functions)
+    while waiting:
+        name = waiting.pop()
+        now = found[name]
+        before = dict(now)
+        for called, given in own[name].calls:
+            for group, aligned in found.get(called, {}).items():
+                here = frozenset(part for i in aligned if (part := _handed(given, i)) is not None)
+                now[group] = now[group] & here if group in now else here
+        if now != before:
+            waiting |= callers.get(name, set())
+    return dict(found)
+
+
+def _handed(given: tuple[int | None, ...], number: int) -> int | None:
+    """Return what a parameter of a callee, or its complement, is in the caller."""
+    own = given[number if number >= 0 else ~number]
+    return own if own is None or number >= 0 else ~own
+
+
+# --- what ops change
+
+ANY = "?"
+"""Cells of any group."""
+ANYTHING = frozenset((ANY,))
+
+
+def changes(functions: Mapping[str, o.Function]) -> dict[str, frozenset[str]]:
+    """The groups of cells that each function changes, with all that it calls."""
+    found = {
+        name: frozenset() if function.memo is not None else changed_by(function.body, {})
+        for name, function in functions.items()
+    }
+    callers: dict[str, set[str]] = {}
+    for name, function in functions.items():
+        for op in inner(function.body):
+            if isinstance(op, o.Call | o.TailCall) and function.memo is None:
+                callers.setdefault(op.function, set()).add(name)
+    waiting = set(functions)
+    while waiting:
+        name = waiting.pop()
+        for caller in callers.get(name, ()):
+            if not found[name] <= found[caller]:
+                found[caller] |= found[name]
+                waiting.add(caller)
+    return found
+
+
+def changed_by(ops: Any, known: Mapping[str, frozenset[str]]) -> frozenset[str]:
+    """The groups of cells that ops change, given what is known of functions that they call for a value. A call for its
+    effects may change any."""
+    found: set[str] = set()
+    for op in inner(ops):
+        match op:
+            case o.Store(group=group) | o.CopyWords(group=group) if group:
+                found.update(group.split("|"))
+            case o.Touch(group):
+                found.add(group)
+            case o.Do():
+                return ANYTHING
+            case o.Call(function):
+                helper = HELPERS.get(function)
+                found |= ANYTHING if helper is not None and helper.writes else known.get(function, frozenset())
+            case _:
+                pass
+    return frozenset(found)
+
+
+class _Reader:
+    """Reads of one function, and the parameters that it passes on in calls."""
+
+    def __init__(self, function: o.Function, cells: Cells) -> None:
+        self.cells = cells
+        self.found: dict[str, frozenset[int]] = {}
+        self.calls: list[tuple[str, tuple[int | None, ...]]] = []
+        self._number = {var: number for number, var in enumerate(function.parameters)}
+        sets: dict[o.Var, list[o.Value]] = {}
+        for op in inner(function.body):
+            if isinstance(op, o.Set):
+                sets.setdefault(op.var, []).append(op.value)
+        for var, values in sets.items():
+            self._number.pop(var, None)
+            if len(values) == 1 and isinstance(values[0], o.Get):
+                number = self._number.get(values[0].var)
+                if number is not None and values[0].var not in sets:
+                    self._number[var] = number
+        self._sets = sets
+        self._scan(function.body)
+
+    def _scan(self, ops: Any) -> None:
+        waiting = [ops]
+        while waiting:
+            op = waiting.pop()
+            if isinstance(op, tuple):
+                waiting.extend(op)
+                continue
+            match op:
+                case o.Select():
+                    owned = self._owned(op)
+                    if owned is not None:
+                        group, address, param = owned
+                        self._read(group, frozenset((param,)))
+                        waiting.append(address)
+                        continue
+                case o.Load(address, offset, _, group) if group:
+                    self._read(group, self._aligned(address, offset, group))
+                case o.Cell(address, group):
+                    self._read(group, self._aligned(address, 0, group))
+                case o.Call(function) if function in HELPERS:
+                    if HELPERS[function].writes:
+                        self._read(ANY, ANYONE)
+                case o.Call(function, arguments):
+                    self.calls.append((function, tuple(self._param(each) for each in arguments)))
+                case _:
+                    pass
+            waiting.extend(parts(op))
+
+    def _read(self, group: str, aligned: frozenset[int]) -> None:
+        for name in group.split("|"):
+            self.found[name] = self.found[name] & aligned if name in self.found else aligned
+
+    def _param(self, value: o.Value) -> int | None:
+        return self._number.get(value.var) if isinstance(value, o.Get) else None
+
+    def _aligned(self, address: o.Value, offset: int, group: str) -> frozenset[int]:
+        """The parameter that says whose cell an address is that of."""
+        if group in self.cells.parts:
+            return self._whole(address, offset, group)
+        if group not in self.cells.of_seats:
+            return ANYONE
+        cells = self.cells.groups[group]
+        match address:
+            case o.Binary("add", left, o.Constant(more)):
+                address, offset = left, offset + more
+        match address:
+            case o.Binary("shl", index, o.Constant(number)):
+                factor = 1 << number
+            case o.Binary("mul", index, o.Constant(number)):
+                factor = number
+            case _:
+                return ANYONE
+        param = self._param(index)
+        if offset != cells.address or factor != cells.stride or param is None:
+            return ANYONE
+        return frozenset((param,))
+
+    def _whole(self, address: o.Value, offset: int, group: str) -> frozenset[int]:
+        """The parameter that says what a cell is a part of: its index is an item of the list of these parts."""
+        match address:
+            case o.Binary("shl", o.Get(var), o.Constant(2)) if offset == self.cells.groups[group].address:
+                item = var
+            case _:
+                return ANYONE
+        match self._sets.get(item):
+            case [o.Load(o.Get(at), 4)]:
+                pass
+            case _:
+                return ANYONE
+        lists: set[o.Var] = set()
+        for value in self._sets.get(at, ()):
+            match value:
+                case o.Get(var):
+                    lists.add(var)
+                case o.Binary("add", o.Get(var), o.Constant()) if var == at:
+                    pass
+                case _:
+                    return ANYONE
+        if len(lists) != 1:
+            return ANYONE
+        match self._sets.get(lists.pop()):
+            case [o.Load(o.Binary("shl", index, o.Constant(2)), table)] if table == self.cells.parts[group]:
+                param = self._param(index)
+                return ANYONE if param is None else frozenset((~param,))
+            case _:
+                return ANYONE
+
+    def _owned(self, op: o.Select) -> tuple[str, o.Value, int] | None:
+        """``is there a value, and does it belong to the seat of a parameter``: for values of other seats it is the same
+        as for none."""
+        match op:
+            case o.Select(
+                o.Not(o.Compare("eq", o.Load() as tested, o.Constant(-1))),
+                o.Compare("eq", o.Load(o.Binary("shl", o.Load() as value, o.Constant(2)), table), o.Get() as seat),
+                o.Constant(0),
+            ) if tested == value and self.cells.owners.get(value.group) == table:
+                param = self._param(seat)
+                return (value.group, value.address, param) if param is not None else None
+        return None

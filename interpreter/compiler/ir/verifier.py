@@ -1,0 +1,266 @@
+"""A verifier of functions of the intermediate form: what every pass must leave true.
+
+- Every variable is set before it is read, on all paths; it has one representation.
+- The operands of each op have the representations that the op takes; calls fit the function that they call.
+- Every label is open where control goes to it.
+- A function with a result returns one on every path, or fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import assert_never
+
+from interpreter.base.source import NOWHERE
+from interpreter.compiler.ir import ops as o
+from interpreter.compiler.ir.helpers import HELPERS, Helper, Signature
+from interpreter.compiler.ir.rewrite import inner
+
+__all__ = ["Signature", "check_function", "signatures_of"]
+
+BINARY = frozenset(("add", "sub", "mul", "div", "mod", "and", "or", "xor", "shl", "shr"))
+COMPARE = frozenset(("eq", "ne", "lt", "le", "gt", "ge"))
+RANGES = {"i32": (-(2**31), 2**32), "i64": (-(2**63), 2**64)}
+
+Known = frozenset[str] | None
+"""The variables that are set where control stands; none where it never comes."""
+
+
+def signatures_of(functions: Iterable[o.Function]) -> dict[str, Signature]:
+    """The signatures of functions of the IR, by their names."""
+    return {each.name: Signature(tuple(var.rep for var in each.parameters), each.result) for each in functions}
+
+
+def check_function(function: o.Function, signatures: Mapping[str, Signature]) -> list[str]:
+    """Verify a function of the IR and return its faults. ``signatures``: of all functions that it can call, beside the
+    helpers."""
+    return _Checker(function, signatures).check()
+
+
+class _Checker:
+    def __init__(self, function: o.Function, signatures: Mapping[str, Signature]) -> None:
+        self._function, self._signatures = function, {**HELPERS, **signatures}
+        self._reps: dict[str, o.Rep] = {}
+        self._found: list[str] = []
+        self._labels: dict[str, bool] = {}
+        """The open labels, and whether each is a loop's."""
+        self._leaves: dict[str, list[frozenset[str]]] = {}
+        """What is known where a label is left by :class:`ops.Break`."""
+
+    def check(self) -> list[str]:
+        function = self._function
+        if len({var.name for var in function.parameters}) < len(function.parameters):
+            self._wrong(function, "two parameters have one name")
+        for var in function.parameters:
+            self._rep(function, var)
+        known = self._block(function.body, frozenset(var.name for var in function.parameters))
+        if known is not None and function.result is not None:
+            self._wrong(function, f"ends without a value, want {function.result}")
+        return self._found
+
+    def _wrong(self, op: o.Op, text: str) -> None:
+        where = f" ({op.span})" if op.span is not NOWHERE else ""
+        self._found.append(f"{self._function.name}: {text}{where}")
+
+    # --- statements
+
+    def _block(self, body: Iterable[o.Statement], known: Known) -> Known:
+        for statement in body:
+            reached = known if known is not None else self._everything()
+            after = self._statement(statement, reached)
+            known = after if known is not None else None
+        return known
+
+    def _everything(self) -> frozenset[str]:
+        """Return the facts at unreachable code: anything may be read there."""
+        return frozenset(self._reps)
+
+    def _statement(self, statement: o.Statement, known: frozenset[str]) -> Known:
+        match statement:
+            case o.Set(var, value):
+                self._rep(statement, var)
+                return self._want(statement, "the value", value, var.rep, known) | {var.name}
+            case o.SetGlobal(name, value):
+                return self._want(statement, f"${name}", value, "i32", known)
+            case o.Store(address, offset, value):
+                known = self._memory(statement, address, offset, known)
+                return self._want(statement, "the word", value, "i32", known)
+            case o.StoreLong(address, offset, value):
+                known = self._memory(statement, address, offset, known)
+                return self._want(statement, "the number", value, "i64", known)
+            case o.CopyWords(target, source, words):
+                for what, value in (("the target", target), ("the source", source), ("the words", words)):
+                    known = self._want(statement, what, value, "i32", known)
+            case o.Do(call, gives):
+                if isinstance(call, o.Call):
+                    return self._call(call, known, gives)
+                if not gives:
+                    self._wrong(statement, "a value that nobody drops")
+                return self._value(call, known)
+            case o.If(test, then, otherwise):
+                known = self._want(statement, "the test", test, "i32", known)
+                return _both(self._block(then, known), self._block(otherwise, known))
+            case o.Block(label, body):
+                with_label = self._inside(statement, label, False, body, (), known)
+                return _all((with_label, *self._leaves.pop(label, ())))
+            case o.While(label, test, body, step):
+                known = self._want(statement, "the test", test, "i32", known)
+                self._inside(statement, label, True, body, step, known)
+                forever = isinstance(test, o.Constant) and test.value != 0
+                return _all((None if forever else known, *self._leaves.pop(label, ())))
+            case o.Break(label):
+                if label not in self._labels:
+                    self._wrong(statement, f"no block `{label}` is open")
+                self._leaves.setdefault(label, []).append(known)
+                return None
+            case o.Continue(label):
+                if not self._labels.get(label):
+                    self._wrong(statement, f"no loop `{label}` is open")
+                return None
+            case o.Return(value):
+                self._returns(statement, value, known)
+                return None
+            case o.Fail():
+                return None
+            case o.Charge(steps):
+                return self._want(statement, "the steps", steps, "i32", known)
+            case o.Touch(_, owner):
+                if owner is not None:
+                    return self._want(statement, "the owner", owner, "i32", known)
+            case o.TailCall(function, arguments):
+                rep = self._function.result
+                self._call(o.Call(function, arguments, rep or "i32", span=statement.span), known, rep is not None)
+                return None
+            case _:
+                assert_never(statement)
+        return known
+
+    def _inside(
+        self,
+        op: o.Op,
+        label: str,
+        loops: bool,
+        body: tuple[o.Statement, ...],
+        step: tuple[o.Statement, ...],
+        known: frozenset[str],
+    ) -> Known:
+        if label in self._labels:
+            self._wrong(op, f"the label `{label}` is open already")
+        outer = dict(self._labels)
+        self._labels[label] = loops
+        self._leaves[label] = []
+        after = self._block(body, known)
+        if step:
+            may_go_on = any(isinstance(each, o.Continue) and each.label == label for each in inner(body))
+            self._block(step, known if may_go_on else after)
+        self._labels = outer
+        return after
+
+    def _returns(self, op: o.Return, value: o.Value | None, known: frozenset[str]) -> None:
+        result = self._function.result
+        if value is None:
+            if result is not None:
+                self._wrong(op, f"returns nothing, want {result}")
+        elif result is None:
+            self._wrong(op, f"returns {value.rep}, want nothing")
+        else:
+            self._want(op, "the result", value, result, known)
+
+    def _memory(self, op: o.Op, address: o.Value, offset: int, known: frozenset[str]) -> frozenset[str]:
+        if not 0 <= offset < 2**32:
+            self._wrong(op, f"the offset {offset} is outside memory")
+        return self._want(op, "the address", address, "i32", known)
+
+    # --- values
+
+    def _rep(self, op: o.Op, var: o.Var) -> None:
+        """A variable has the representation that it had first."""
+        rep = self._reps.setdefault(var.name, var.rep)
+        if rep != var.rep:
+            self._wrong(op, f"`{var.name}` is {var.rep} here, and {rep} before")
+
+    def _want(self, op: o.Op, what: str, value: o.Value, rep: o.Rep, known: frozenset[str]) -> frozenset[str]:
+        if value.rep != rep:
+            self._wrong(op, f"{what} is {value.rep}, want {rep}")
+        return self._value(value, known)
+
+    def _value(self, value: o.Value, known: frozenset[str]) -> frozenset[str]:
+        """Return the facts after a value was computed."""
+        match value:
+            case o.Constant(number, rep):
+                low, high = RANGES[rep]
+                if not low <= number < high:
+                    self._wrong(value, f"{number} does not fit {rep}")
+            case o.Data() | o.Global():
+                pass
+            case o.Get(var):
+                self._rep(value, var)
+                if var.name not in known:
+                    self._wrong(value, f"`{var.name}` is read and may not be set")
+            case o.Load(address, offset) | o.LoadLong(address, offset):
+                return self._memory(value, address, offset, known)
+            case o.Binary(operator, left, right) | o.Compare(operator, left, right):
+                operators = BINARY if isinstance(value, o.Binary) else COMPARE
+                if operator not in operators:
+                    self._wrong(value, f"unknown operator `{operator}`")
+                known = self._value(left, known)
+                return self._want(value, f"the right side of `{operator}`", right, left.rep, known)
+            case o.Cell(address):
+                return self._want(value, "the address", address, "i32", known)
+            case o.Within(body, inner):
+                after = self._block(body, known)
+                return self._value(inner, self._everything() if after is None else after)
+            case o.Not(inner) | o.ToNumber(inner) | o.Allocate(inner):
+                return self._want(value, f"the operand of {type(value).__name__}", inner, "i32", known)
+            case o.ToIndex(inner) | o.ToWord(inner):
+                return self._want(value, f"the operand of {type(value).__name__}", inner, "i64", known)
+            case o.Select(test, then, otherwise):
+                known = self._want(value, "the test", test, "i32", known)
+                self._value(then, known)
+                self._want(value, "the other value", otherwise, then.rep, known)
+            case o.Call():
+                return self._call(value, known, True)
+            case o.LoadLong(address, offset):
+                return self._memory(value, address, offset, known)
+            case o.Cell(address):
+                return self._want(value, "the address", address, "i32", known)
+            case o.Within(body, found):
+                inside = self._block(body, known)
+                return self._value(found, inside if inside is not None else self._everything())
+            case _:
+                assert_never(value)
+        return known
+
+    def _call(self, call: o.Call, known: frozenset[str], gives: bool) -> frozenset[str]:
+        signature = self._signatures.get(call.function)
+        if signature is None:
+            self._wrong(call, f"unknown function `{call.function}`")
+            return known
+        if isinstance(signature, Helper) and signature.writes and self._function.memo is not None:
+            self._wrong(call, f"`{call.function}` changes cells in a function whose answers are kept")
+        wanted = signature.parameters
+        if len(call.arguments) != len(wanted):
+            self._wrong(call, f"`{call.function}` takes {len(wanted)} arguments, got {len(call.arguments)}")
+        for number, (argument, rep) in enumerate(zip(call.arguments, wanted, strict=False), 1):
+            known = self._want(call, f"argument {number} of `{call.function}`", argument, rep, known)
+        if gives != (signature.result is not None):
+            self._wrong(
+                call,
+                f"`{call.function}` gives {signature.result or 'nothing'}, want {'a value' if gives else 'nothing'}",
+            )
+        elif gives and call.rep != signature.result:
+            self._wrong(call, f"`{call.function}` gives {signature.result}, want {call.rep}")
+        return known
+
+
+def _both(one: Known, other: Known) -> Known:
+    if one is None or other is None:
+        return other if one is None else one
+    return one & other
+
+
+def _all(ways: Iterable[Known]) -> Known:
+    found: Known = None
+    for way in ways:
+        found = _both(found, way)
+    return found

@@ -1,0 +1,170 @@
+"""The language's own functions in the plain form: a Python function for each row of the registry."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from itertools import combinations
+from math import comb
+from typing import TYPE_CHECKING
+
+from interpreter.compiler.constants import Constants, Env, Evaluate, RuleFailure
+from interpreter.kernel import bags
+from interpreter.kernel.graphs import Graph
+from interpreter.kernel.state import State, Value
+from interpreter.language import core as c
+from interpreter.language.builtins import BUILTINS
+from interpreter.language.model import Model
+
+if TYPE_CHECKING:
+    from interpreter.compiler.plain.evaluate import Evaluator
+
+__all__ = ["OF_GAME", "OF_VALUES", "compiled", "dealt_lengths"]
+
+MAXIMUM_SUBSETS = 20_000
+
+
+def compiled(node: c.Builtin, expressions: Evaluator) -> Evaluate:
+    """The closure of a call. What goes in and comes out costs steps."""
+    row, game, meter, span = BUILTINS[node.name], expressions.constants, expressions.meter, node.span
+    words = (*row.parameters, *row.parameters[-1:] * len(node.arguments))
+    arguments = [_argument(*each, expressions) for each in zip(words, node.arguments, strict=False)]
+    function, or_none = implementation(node, game), node.or_none
+    graph = _graph(game)
+    always = row.steps if row.steps is not None else graph.node_count + len(graph.links)
+
+    def call(state: State, env: Env) -> Value:
+        values = [argument(state, env) for argument in arguments]
+        steps = always
+        for value in values:
+            if type(value) is tuple:
+                steps += len(value) >> 3
+        meter.charge(steps, span)
+        try:
+            found = function(*values)
+        except ValueError as error:
+            raise RuleFailure(f"`{row.name}`: {error}", span) from None
+        if type(found) is tuple:
+            meter.charge(len(found), span)
+        elif found is None and not or_none:
+            raise RuleFailure(f"`{row.name.split()[0]}` finds nothing here", span)
+        return found
+
+    return call
+
+
+def _argument(word: str, node: c.Expression, expressions: Evaluator) -> Evaluate:
+    """The closure of an argument: of a track it gives that, and what lies there."""
+    given, tracks = expressions.compile(node), expressions.constants.tracks
+    if word != "track":
+        return given
+
+    def track(state: State, env: Env) -> Value:
+        cell = given(state, env)
+        return tracks[cell], _as_bag(state.cells[cell])
+
+    return track
+
+
+def implementation(node: c.Builtin, game: Constants) -> Callable[..., Value]:
+    """The function that a call calls. Where it is another one for some form of the first argument, it is under that."""
+    name = f"{node.name} of {node.arguments[0].type.word}"
+    return OF_VALUES.get(name) or OF_VALUES.get(node.name) or OF_GAME[node.name](game)
+
+
+def _as_bag(value: Value) -> Value:
+    return value if isinstance(value, tuple) else (value,)
+
+
+def _without(items: Value, item: Value) -> Value:
+    if item not in items:
+        raise ValueError("what is removed is not in the list")
+    at = items.index(item)
+    return items[:at] + items[at + 1 :]
+
+
+def _subsets(number: int, items: Value) -> Value:
+    """Every choice of so many items, in the order in which they stand."""
+    many = comb(len(items), number) if number >= 0 else 0
+    if many > MAXIMUM_SUBSETS:
+        raise ValueError(f"{many:,} choices of {number} among {len(items)}; at most {MAXIMUM_SUBSETS:,} are made")
+    return tuple(combinations(items, number)) if many else ()
+
+
+OF_VALUES: dict[str, Callable[..., Value]] = {
+    "count": len,
+    "count of bag": sum,
+    "count of int": lambda number: number,
+    "first": lambda items: items[0] if items else None,
+    "top": lambda cards: cards[0] if cards else None,
+    "last": lambda items: items[-1] if items else None,
+    "rest": lambda items: tuple(items[1:]),
+    "take": lambda number, items: tuple(items[: max(0, number)]),
+    "reversed": lambda items: tuple(reversed(items)),
+    "distinct": lambda items: tuple(dict.fromkeys(items)),
+    "subsets": _subsets,
+    "position": lambda item, items: items.index(item) if item in items else None,
+    "without": _without,
+    "sum": sum,
+    "total": sum,
+    "min": lambda *numbers: min(numbers),
+    "max": lambda *numbers: max(numbers),
+    "min of list": lambda numbers: min(numbers, default=None),
+    "max of list": lambda numbers: max(numbers, default=None),
+    "sum of bags": lambda found, empty: tuple(map(sum, zip(empty, *found, strict=True))),
+    "set of list": lambda items: tuple(sorted(set(items))),
+    "cards of piles": lambda piles: tuple([card for pile in piles for card in pile]),
+    "room": lambda kinds, number: (kinds, number),
+    "overflow": bags.overflow,
+    "space": bags.space,
+    "mixes": bags.mixes,
+    "price": lambda track, bag: track[0].price_of(track[1], _as_bag(bag)),
+    "vacancy": lambda track, kind: track[0].room(kind, track[1][kind]),
+    "prices": lambda track, kind: track[0].prices(kind),
+}
+"""Functions that follow from values alone."""
+
+
+def _graph(game: Constants) -> Graph:
+    return game.graph or Graph(0, ())
+
+
+def _lengths(game: Constants) -> Callable[..., tuple[int, ...]]:
+    """The lengths of links, of the cards that are dealt onto them where they are."""
+    if not game.lengths and _graph(game).links:
+        return dealt_lengths(game.model)
+    return lambda: game.lengths
+
+
+def _distance(game: Constants) -> Callable[..., Value]:
+    graph, lengths = _graph(game), _lengths(game)
+    return lambda starts, goal, within, *cards: graph.distances(starts, within, lengths(*cards))[goal]
+
+
+def _path(game: Constants) -> Callable[..., Value]:
+    graph, lengths = _graph(game), _lengths(game)
+    return lambda starts, goal, within, *cards: graph.path(starts, goal, within, lengths(*cards))
+
+
+def dealt_lengths(model: Model) -> Callable[[tuple[int, ...]], tuple[int, ...]]:
+    """The lengths that cards have which are dealt onto the links: the same object for the same cards."""
+    assert model.graph is not None
+    name, links = model.graph.length or "", len(model.graph.links)
+
+    @lru_cache(64)
+    def lengths(cards: tuple[int, ...]) -> tuple[int, ...]:
+        if len(cards) < links:
+            raise ValueError(f"{len(cards)} cards lie on {links} links")
+        return tuple(model.cards[card].values[name] for card in cards[:links])
+
+    return lengths
+
+
+OF_GAME: dict[str, Callable[[Constants], Callable[..., Value]]] = {
+    "neighbours": lambda game: _graph(game).neighbours,
+    "connected": lambda game: _graph(game).connected,
+    "distance": _distance,
+    "path": _path,
+    "clockwise": lambda game: lambda seat: game.seats[seat + 1 :] + game.seats[:seat],
+}
+"""Functions that look at what is fixed in a game, by what makes them."""

@@ -1,0 +1,395 @@
+"""Navigation in files: hover, definition, references and outline.
+
+In goes a :class:`~interpreter.editor.workspace.Desk` and a place, a path and an offset in characters; out come texts in
+Markdown and places. No protocol is known here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from interpreter.base.source import SourceFile, Span
+from interpreter.editor.symbols import CELLS, Meaning, Mention, declared, mentions, sections_of, types_in
+from interpreter.editor.workspace import Desk, Home
+from interpreter.engine.values import type_text
+from interpreter.explain.cross_reference import WORDS
+from interpreter.language.builtins import FUNCTIONS
+from interpreter.language.model import Model
+from interpreter.language.parse import remembered
+from interpreter.language.types import NOTHING, Type
+from interpreter.reading.compose import NAMED_SECTIONS, word, words
+from interpreter.reading.files import KINDS, Document, files_at, files_below
+from interpreter.reading.schema import documentation
+from interpreter.reading.yaml import Entry, Mapping, Scalar, Sequence, Value
+
+__all__ = ["Answers", "Place", "Symbol"]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A span with the path of its file."""
+
+    path: Path
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A section or declaration of a file, with those in it. ``name_span`` is where its name stands."""
+
+    name: str
+    kind: str
+    span: Span
+    name_span: Span
+    children: tuple[Symbol, ...] = ()
+
+
+@dataclass
+class Answers:
+    """Answers about files on a desk."""
+
+    desk: Desk
+
+    def __post_init__(self) -> None:
+        self._mentions: dict[Path, tuple[Document, Home, list[Mention]]] = {}
+
+    # --- what stands at a place
+
+    def mentions(self, path: Path, home: Home | None = None) -> list[Mention]:
+        """All names of a file, by a ruleset that contains it."""
+        document = self.desk.readable(path)
+        if document is None:
+            return []
+        home = home or self.desk.home(path)
+        if home is None:
+            return []
+        known = self._mentions.get(path)
+        if known is None or known[0] is not document or known[1] is not home:
+            with remembered(self.desk.trees):
+                known = self._mentions[path] = (document, home, mentions(document, home.examined))
+        return known[2]
+
+    def mention(self, path: Path, offset: int) -> Mention | None:
+        """The name at a place: the shortest of those that stand there."""
+        here = [each for each in self.mentions(path) if each.span.start <= offset <= each.span.end]
+        return min(here, key=lambda each: (each.span.end - each.span.start, each.declares), default=None)
+
+    # --- hover
+
+    def hover(self, path: Path, offset: int) -> tuple[str, Span] | None:
+        """Return the hover text at a position, as Markdown, with its range."""
+        mention, home = self.mention(path, offset), self.desk.home(path)
+        if mention is not None and home is not None and (text := self._about(mention, home, path)):
+            return text, mention.span
+        return self._key(path, offset)
+
+    def _about(self, mention: Mention, home: Home, path: Path) -> str:
+        meaning, model = mention.meaning, home.examined.model
+        if model is None:
+            return ""
+        match meaning.section:
+            case "statements":
+                return self._statement(home, meaning.name)
+            case "files":
+                return self._file(path, meaning)
+            case "locals":
+                type_ = self._type_of(mention, home, path)
+                return _code(f"{meaning.name}: {type_text(model, type_)}" if type_ else meaning.name)
+            case "helpers":
+                return f"{_code(meaning.name)}\n\na rule or weight of this file alone"
+            case "functions":
+                function = FUNCTIONS[meaning.name]
+                many = ", …" if function.many else ""
+                head = f"{function.name}({', '.join(function.parameters)}{many}) -> {function.gives}"
+                return f"{_code(head)}\n\n{function.about}"
+            case "base":
+                return f"{_code(self._signature(model, meaning.name))}\n\nthe layer below, `{meaning.span}`"
+            case "rules":
+                return self._rule(home, meaning.name)
+        return "\n\n".join(filter(None, [_code(self._line(model, meaning)), self._origin(home, meaning)]))
+
+    def _type_of(self, mention: Mention, home: Home, path: Path) -> Type | None:
+        """The type of a local: what the checker found where it stands, or anywhere where it is used."""
+        document = self.desk.readable(path)
+        types = types_in(home.examined, document) if document is not None else {}
+        uses = [each.span for each in self.mentions(path) if each.meaning == mention.meaning]
+        found = (types.get((span.start, span.end)) for span in (mention.span, *uses))
+        return next((type_ for type_ in found if type_ is not None), None)
+
+    def _signature(self, model: Model, name: str) -> str:
+        signature = model.signatures.get(name)
+        if signature is None:
+            return name
+        parameters = ", ".join(f"{each}: {type_text(model, type_)}" for each, type_ in signature.parameters)
+        gives = f" -> {type_text(model, signature.result)}" if signature.result != NOTHING else ""
+        return f"{name}({parameters}){gives}"
+
+    def _rule(self, home: Home, name: str) -> str:
+        """Signature, form, and every layer from above with the statements that it cites."""
+        model, composition = home.examined.model, home.examined.composition
+        assert model is not None
+        assert composition is not None
+        form = {"is": "a function", "does": "a procedure", "permits": "a verdict"}
+        signature = model.signatures.get(name)
+        parts = [_code(self._signature(model, name)), form.get(signature.form, "") if signature else ""]
+        for entry in reversed(composition.layers("rules", name)):
+            covers = f", {entry.covers[0]} `{entry.covers[1]}`" if entry.covers else ""
+            guards = [*entry.guards, entry.get("when")]
+            when = " and ".join(f"`{word(guard)}`" for guard in guards if guard is not None)
+            about = word(entry.get("about"))
+            told = f"- `{entry.span}`{covers}{f', when {when}' if when else ''}{f': {about}' if about else ''}"
+            cites = [scalar.text for scalar in _cited(entry.value)]
+            quoted = [f"  - {id} {statement.text}" for id in cites if (statement := home.examined.statements.get(id))]
+            more = [f"  - … and {len(quoted) - 6} more"] if len(quoted) > 6 else []
+            parts.append("\n".join([told, *quoted[:6], *more]))
+        return "\n\n".join(filter(None, parts))
+
+    def _line(self, model: Model, meaning: Meaning) -> str:
+        """Describe a name on one line."""
+        section, name = meaning.section, meaning.name
+        if section in CELLS and name in model.groups:
+            group = model.groups[name]
+            return f"{f'{group.owner}.' if group.owner else ''}{name}: {type_text(model, group.type)}"
+        if section == "settings" and name in model.settings:
+            return f"{name}: {type_text(model, model.settings[name].type)}"
+        if section == "interpretations" and name in model.interpretations:
+            doubt = model.interpretations[name]
+            return "\n".join(
+                [f"{name} = {doubt.default}", *(f"  {each}: {text}" for each, text in doubt.readings.items())]
+            )
+        if section == "tables" and name in model.tables:
+            table = model.tables[name]
+            return f"{name}[{', '.join(table.keys)}] -> {type_text(model, table.gives)}"
+        if section == "events" and name in model.events:
+            fields = ", ".join(
+                f"{each}: {type_text(model, type_)}" for each, type_ in model.events[name].fields.items()
+            )
+            return f"event {name}({fields})"
+        if section in ("kinds", "tokens") and name in model.kinds:
+            kind = model.kinds[name]
+            return f"{name}: {f'{kind.range[0]}..{kind.range[1]}' if kind.range else ', '.join(kind.members)}"
+        if section == "records" and name in model.records:
+            fields = ", ".join(f"{each}: {type_text(model, type_)}" for each, type_ in model.records[name].items())
+            return f"record {name}({fields})"
+        if section == "cards" and name in model.card_kinds:
+            attributes = model.card_kinds[name].attributes.items()
+            return f"card {name}: {', '.join(f'{each}: {type_text(model, type_)}' for each, type_ in attributes)}"
+        if section in ("attributes", "fields", "members"):
+            return self._part(model, meaning)
+        if section == "nodes" and model.graph is not None:
+            values = next((row.values for row in model.graph.nodes if row.name == name), {})
+            return f'{model.graph.node} "{name}" {", ".join(values)}'.rstrip()
+        if section == "card":
+            return f"{meaning.of} {name}"
+        if section == "graph" and model.graph is not None:
+            return f"{model.graph.node}: a node of the graph"
+        return f"{WORDS.get(section, section.rstrip('s'))} {name}"
+
+    def _part(self, model: Model, meaning: Meaning) -> str:
+        name, of = meaning.name, meaning.of
+        graph = model.graph
+        found = model.card_kinds[of].attributes.get(name) if of in model.card_kinds else None
+        if meaning.section == "fields":
+            found = {**model.records.get(of, {}), **(model.events[of].fields if of in model.events else {})}.get(name)
+        if of == "graph" and graph is not None:
+            found = {**graph.attributes, **graph.link, **graph.place}.get(name)
+            of = graph.node
+        if meaning.section == "members":
+            return f"{name}: a {of}"
+        return f"{of}.{name}{f': {type_text(model, found)}' if found is not None else ''}"
+
+    def _origin(self, home: Home, meaning: Meaning) -> str:
+        """Describe where a name is declared, its `about` and its citations."""
+        places = declared(home.examined, meaning)
+        layers = home.examined.composition.layers(meaning.section, meaning.name) if home.examined.composition else []
+        about = [word(layer.get("about")) for layer in layers]
+        cites = list(dict.fromkeys(scalar.text for layer in layers for scalar in _cited(layer.value)))
+        quoted = [f"- {id} {each.text}" for id in cites if (each := home.examined.statements.get(id))]
+        places_ = ", ".join(f"`{place}`" for place in places)
+        return "\n\n".join(filter(None, [*about, "\n".join(quoted[:8]), places_]))
+
+    def _statement(self, home: Home, id: str) -> str:
+        statement = home.examined.statements.get(id)
+        if statement is None:
+            return ""
+        reading = f"\n\nread as: {statement.reading}" if statement.reading else ""
+        return f"**{id}** {statement.text}{reading}\n\n{statement.kind}, {statement.phase or '—'}, `{statement.book}`"
+
+    def _file(self, path: Path, meaning: Meaning) -> str:
+        id = meaning.name
+        for document in self._files_called(path, meaning):
+            about = word(document.root.get("about")) or word(document.root.get("title"))
+            return "\n\n".join(filter(None, [f"{document.kind} **{id}**", about, f"`{document.file.name}`"]))
+        return ""
+
+    def _key(self, path: Path, offset: int) -> tuple[str, Span] | None:
+        """Return the schema's description of a key."""
+        document = self.desk.readable(path)
+        steps: list[str] = []
+        value: Value | None = document.root if document is not None else None
+        while value is not None:
+            if isinstance(value, Sequence):
+                steps.append("0")
+                value = next((item for item in value.items if _holds(item.span, offset)), None)
+                continue
+            entries = value.entries if isinstance(value, Mapping) else ()
+            entry = next((e for e in entries if _holds(e.key.span.to(e.value.span), offset)), None)
+            if entry is None or document is None:
+                return None
+            steps.append(entry.key.text)
+            if _holds(entry.key.span, offset):
+                text = documentation(document.kind, steps)
+                return (f"{_code(entry.key.text)}\n\n{text}", entry.key.span) if text else None
+            value = entry.value
+        return None
+
+    # --- places
+
+    def definition(self, path: Path, offset: int) -> list[Place]:
+        """Return the position that introduces the name at a position; for an override, the layer below."""
+        mention, home = self.mention(path, offset), self.desk.home(path)
+        if mention is None or home is None:
+            return []
+        meaning = mention.meaning
+        if meaning.section == "statements":
+            return list(self._statement_places(path, meaning.name))
+        if meaning.section == "files":
+            return self._file_places(path, mention)
+        places = declared(home.examined, meaning)
+        if mention.declares and mention.span in places and places.index(mention.span) > 0:
+            places = [places[places.index(mention.span) - 1]]
+        return self._placed(places[:1])
+
+    def _placed(self, spans: list[Span]) -> list[Place]:
+        return [Place(found, span) for span in spans if (found := self.desk.path_of(span)) is not None]
+
+    def _file_places(self, path: Path, mention: Mention) -> list[Place]:
+        """A file; of what a declaration covers, the declaration of the same name in it."""
+        document = self.desk.readable(path)
+        holder = ""
+        for _, entry in sections_of(document.root) if document else ():
+            if entry.value.span.start <= mention.span.start < entry.value.span.end:
+                holder = entry.key.text
+        for found in self._files_called(path, mention.meaning):
+            spans = [entry.key.span for _, entry in sections_of(found.root) if holder and entry.key.text == holder]
+            return self._placed(spans[:1] or [found.root[found.kind].span])
+        return []
+
+    def _files_called(self, path: Path, meaning: Meaning) -> Iterator[Document]:
+        """The files of an id. A family may be called as one of its rulesets is."""
+        kinds = [kind for kind in KINDS if (kind == "ruleset") == (meaning.of == "ruleset")]
+        return (found for kind in kinds if (found := self.desk.called(path, kind, meaning.name)) is not None)
+
+    def _statement_places(self, path: Path, id: str) -> Iterator[Place]:
+        for root in self.desk.shelf(path).roots:
+            for file in files_at(root, "*/statements/*.csv"):
+                source = SourceFile(file.as_posix(), file.read_text(encoding="utf-8", errors="replace"))
+                if match := re.search(rf'^"?{re.escape(id)}"?,', source.text, re.MULTILINE):
+                    yield Place(file, Span(source, match.start(), match.start() + len(id)))
+                    return
+
+    # --- uses
+
+    def family_files(self, path: Path, name: str) -> list[tuple[Path, Home]]:
+        """All files in which a name of a file stands as a word, each with a ruleset that contains it: of the files of
+        its rulesets, and of the overlays, policies and scenarios of their families."""
+        found: dict[Path, Home] = {}
+        folders: set[Path] = set()
+        for home in self.desk.homes(path):
+            for document in home.files:
+                found.setdefault(document.path.resolve(), home)
+                if document.kind in ("family", "edition"):
+                    folders.add(document.path.parent if document.kind == "family" else document.path.parent.parent)
+        with_name = {file: home for file, home in found.items() if self._says(file, name)}
+        for file in (file.resolve() for folder in sorted(folders) for file in files_below(folder, "*.yaml")):
+            if file not in found and self._says(file, name) and (other := self.desk.home(file)) is not None:
+                with_name[file] = other
+        return list(with_name.items())
+
+    def _says(self, path: Path, name: str) -> bool:
+        """Return whether the text of a file has a word."""
+        try:
+            return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", self.desk.file(path).text) is not None
+        except OSError:
+            return False
+
+    def references(self, path: Path, offset: int, *, declarations: bool = True) -> list[Place]:
+        """Every place at which the thing at a place is named."""
+        mention = self.mention(path, offset)
+        if mention is None:
+            return []
+        wanted = mention.meaning
+        if wanted.section in ("locals", "helpers"):
+            here = [each for each in self.mentions(path) if each.meaning == wanted]
+            return [Place(path, each.span) for each in here if declarations or not each.declares]
+        return self.uses(path, wanted, declarations=declarations)
+
+    def uses(self, path: Path, wanted: Meaning, *, declarations: bool = True) -> list[Place]:
+        """Every place in the family at which a thing is named."""
+        return [
+            Place(file, each.span)
+            for file, home in self.family_files(path, wanted.name)
+            for each in self.mentions(file, home)
+            if _same(each.meaning, wanted) and (declarations or not each.declares)
+        ]
+
+    # --- the file as a whole
+
+    def symbols(self, path: Path) -> list[Symbol]:
+        """Sections and declarations of a file."""
+        document = self.desk.readable(path)
+        return list(_symbols(document.root, document.kind)) if document is not None else []
+
+
+def _same(a: Meaning, b: Meaning) -> bool:
+    """Return whether two meanings are one thing; a local is known by its place, `base` stands for its rule."""
+    if {a.section, b.section} & {"locals", "helpers"}:
+        return a == b
+    return (a.section, a.name, a.of) == (b.section, b.name, b.of)
+
+
+def _cited(value: Value | None) -> Iterator[Scalar]:
+    """All statements that a declaration names."""
+    if isinstance(value, Mapping):
+        for entry in value.entries:
+            yield from words(entry.value) if entry.key.text in ("cites", "answers") else _cited(entry.value)
+
+
+def _symbols(root: Mapping, kind: str) -> Iterator[Symbol]:
+    for entry in root.entries:
+        name = entry.key.text
+        inside: tuple[Symbol, ...] = ()
+        if isinstance(entry.value, Mapping):
+            if name in ("seats", "parts", "with"):
+                inside = tuple(
+                    _symbol(e, "part", _symbols(e.value, kind))
+                    for e in entry.value.entries
+                    if isinstance(e.value, Mapping)
+                )
+            elif name in NAMED_SECTIONS or name in ("has", "roles", "is"):
+                inside = tuple(_symbol(e, name) for e in entry.value.entries)
+        elif kind == "scenarios" and name == "is":
+            items = getattr(entry.value, "items", ())
+            for item in items:
+                given = item.entry("name") if isinstance(item, Mapping) else None
+                if given is not None:
+                    inside += (Symbol(word(given.value), "scenarios", item.span, given.value.span),)
+        if inside or name == kind:
+            label = word(entry.value) if name == kind else name
+            yield _symbol(entry, "section", inside, label)
+
+
+def _symbol(entry: Entry, kind: str, inside: Iterable[Symbol] = (), name: str = "") -> Symbol:
+    children = tuple(inside)
+    return Symbol(name or entry.key.text, kind, entry.key.span.to(entry.value.span), entry.key.span, children)
+
+
+def _holds(span: Span, offset: int) -> bool:
+    return span.start <= offset <= span.end
+
+
+def _code(text: str) -> str:
+    return f"```text\n{text}\n```"

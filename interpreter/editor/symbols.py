@@ -1,0 +1,582 @@
+"""Symbols: the names in a file and their meanings, for hover, definition, references and rename.
+
+In goes a document and what is known of a ruleset that contains it; out come :class:`Mention` values, a place and a
+:class:`Meaning` each. A meaning is the same for every file of a family, so equal meanings are one thing. Names of
+locals are bound by the tree of their text; attributes by the type that the checker found, or, where it found none, by
+their name if only one thing has it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any
+
+from interpreter.base.diagnostics import Diagnostic
+from interpreter.base.source import Span
+from interpreter.engine.pipeline import Examined
+from interpreter.language import core as c
+from interpreter.language import nodes as n
+from interpreter.language.builtins import FUNCTIONS
+from interpreter.language.file_layout import parser_of
+from interpreter.language.model import Model
+from interpreter.language.policies import policies_in
+from interpreter.language.texts import template_parts
+from interpreter.language.types import SEAT, CardType, KindType, LinkType, NodeType, PlaceType, RecordType, Type
+from interpreter.language.walk import descendants
+from interpreter.reading.compose import NAMED_SECTIONS, VERBS, words
+from interpreter.reading.files import Document
+from interpreter.reading.schema import meanings
+from interpreter.reading.yaml import Entry, Mapping, Scalar, Sequence, Value, excerpt
+
+__all__ = ["CELLS", "Meaning", "Mention", "declared", "mentions", "sections_of", "types_in"]
+
+CELLS = ("zones", "pools", "tracks", "has", "state")
+"""Sections whose names are things of the state."""
+
+VALUES = (*CELLS, "settings", "interpretations", "roles")
+TYPES = ("kinds", "tokens", "cards", "records", "pieces")
+_REFERENCES = frozenset(
+    {"family", "edition", "map", "deck", "overlays", "extends", "uses", "over", "after", "not_with", "ruleset"}
+    | {"holds_for", "fails_for", "with"}
+)
+_PROCEDURES = frozenset({"setup", "round", "phase", "rule", "check", "in"})
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+_ID = re.compile(r"[a-z0-9-]+(/[a-z0-9-]+)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """Meaning of a name: declaring section, name, and owner (the kind of a member)."""
+
+    section: str
+    name: str
+    of: str = ""
+    span: Span | None = None
+    """Where a local is introduced; other things are introduced where :func:`declared` says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A place where a name stands. ``declares``: it introduces or covers the thing."""
+
+    span: Span
+    meaning: Meaning
+    declares: bool = False
+
+
+def sections_of(root: Mapping) -> Iterator[tuple[str, Entry]]:
+    """Every named declaration of a file with its section, those of its parts and pairs with them."""
+    for section in root.entries:
+        name, value = section.key.text, section.value
+        if not isinstance(value, Mapping):
+            continue
+        if name == "seats":
+            for half in value.entries:
+                if isinstance(half.value, Mapping):
+                    yield from ((half.key.text, entry) for entry in half.value.entries)
+        elif name in ("parts", "with"):
+            for part in value.entries:
+                if isinstance(part.value, Mapping):
+                    yield from sections_of(part.value)
+        elif name in NAMED_SECTIONS:
+            yield from ((name, entry) for entry in value.entries)
+
+
+def types_in(examined: Examined, document: Document) -> dict[tuple[int, int], Type]:
+    """The types that the checker found in a file, by places; none where the file has changed since."""
+    model, composition = examined.model, examined.composition
+    if model is None or composition is None:
+        return {}
+    found: dict[tuple[int, int], Type] = {}
+    for node in descendants(tuple(_trees(examined, model, document))):
+        if isinstance(node, c.Typed) and (node.span.file is document.file or node.span.file == document.file):
+            found.setdefault((node.span.start, node.span.end), node.type)
+    return found
+
+
+def _trees(examined: Examined, model: Model, document: Document) -> Iterator[Any]:
+    assert examined.composition is not None
+    for rule in model.rules.values():
+        yield from ((layer.when, layer.body) for layer in rule.layers)
+    yield from (block.body for block in model.blocks.values())
+    yield from (trigger.test for trigger in model.triggers.values())
+    for things in (model.standing.values(), model.groups.values(), model.boards, model.measures, model.panels):
+        yield from (thing.trees for thing in things)
+    yield from (tree for look in model.picture.values() for tree in look.trees)
+    yield from (tree for face in model.faces.values() for look in face.values() for tree in look.trees)
+    yield from (law.condition for law in model.laws)
+    yield from (model.ranking, model.phase_guards)
+    for event in model.events.values():
+        yield from (phrase.parts for phrase in event.says.values())
+    for phrases in model.says.values():
+        yield from (phrase.parts for phrase in phrases.values())
+    if not examined.errors:
+        policies = examined.policies
+        if document.kind == "policies":
+            policies = policies_in(model, document, examined.statements)
+        yield from policies.written
+        yield from (layer.body for policy in policies.policies.values() for layer in policy.rules)
+
+
+def declared(examined: Examined, meaning: Meaning) -> list[Span]:
+    """Return the positions that declare a name: its introduction, then each override, lowest layer first."""
+    if meaning.span is not None:
+        return [meaning.span]
+    if examined.composition is None:
+        return []
+    sections = examined.composition.sections
+    if meaning.section in ("members", "attributes", "fields"):
+        return list(_inside(sections, meaning))
+    if meaning.section == "graph":
+        return [entry.span for entry in sections.get("graph", {}).get("graph", ())]
+    if meaning.section == "nodes" and examined.model is not None and examined.model.graph is not None:
+        return [row.span for row in examined.model.graph.nodes if row.name == meaning.name]
+    return [entry.span for entry in sections.get(meaning.section, {}).get(meaning.name, ())]
+
+
+def _inside(sections: dict[str, Any], meaning: Meaning) -> Iterator[Span]:
+    """Things that stand in a declaration: members of a kind, attributes of cards and nodes, values of a record."""
+    holders = {"members": ("kinds", "tokens", "interpretations"), "fields": ("records", "events")}
+    for section in holders.get(meaning.section, ("cards", "graph")):
+        for entry in sections.get(section, {}).get(meaning.of, ()):
+            insides: list[Value | None] = [entry.value, entry.get("is"), entry.get("has"), entry.get("with")]
+            insides += [entry.get("link"), entry.get("place"), entry.get("carries")]
+            for value in insides:
+                if isinstance(value, Mapping) and (found := value.entry(meaning.name)) is not None:
+                    yield found.key.span
+                for scalar in words(value):
+                    if scalar.text == meaning.name and meaning.section == "members":
+                        yield scalar.span
+
+
+# --- a file -----------------------------------------------------------------------------------------------------------
+
+
+def mentions(document: Document, examined: Examined) -> list[Mention]:
+    """Every name that stands in a file and whose meaning is known, in written order."""
+    reader = _Reader(document, examined)
+    reader.read()
+    return sorted(set(reader.found), key=lambda mention: (mention.span.start, mention.span.end))
+
+
+class _Reader:
+    def __init__(self, document: Document, examined: Examined) -> None:
+        self.document, self.examined = document, examined
+        self.model = examined.model or Model("", "", "")
+        self.sections = examined.composition.sections if examined.composition else {}
+        self.types = types_in(examined, document)
+        self.found: list[Mention] = []
+        bound = [*self.model.alternatives.values(), *(list(e.fields.items()) for e in self.model.events.values())]
+        self.shown: dict[str, Span | None] = {name: None for names in bound for name, _ in names}
+        self.own = dict(_own_names(document))
+        own = [(section, entry.key.text) for section, entry in self._sections()]
+        self.known = {(section, name) for section, names in self.sections.items() for name in names} | set(own)
+
+    def mention(self, span: Span, section: str, name: str, of: str = "", *, declares: bool = False) -> None:
+        self.found.append(Mention(span, Meaning(section, name, of), declares))
+
+    def local(self, span: Span, name: str, at: Span | None) -> None:
+        if at is not None:
+            self.found.append(Mention(span, Meaning("locals", name, "", at), span == at))
+
+    def _sections(self) -> Iterator[tuple[str, Entry]]:
+        """The declarations of the file, without those that it has for itself."""
+        yield from (each for each in sections_of(self.document.root) if each[1].key.text not in self.own)
+
+    def read(self) -> None:
+        root = self.document.root
+        for name, place in self.own.items():
+            self.found.append(Mention(place, Meaning("helpers", name, "", place), declares=True))
+        for section, entry in self._sections():
+            if section not in ("says", "policies"):
+                self.mention(entry.key.span, section, entry.key.text, declares=True)
+            self._inner(section, entry)
+        self._references(root, "")
+        graph = root.get("graph")
+        for key in ("has", "link", "place"):
+            for each in (
+                inside.entries if isinstance(graph, Mapping) and isinstance(inside := graph.get(key), Mapping) else ()
+            ):
+                self.mention(each.key.span, "attributes", each.key.text, "graph", declares=True)
+        spans = {entry.value.span: self._around(section, entry) for section, entry in sections_of(root)}
+        holders = sorted(spans.items(), key=lambda pair: pair[0].start)
+        seen: set[int] = set()
+        for key, scalar, meaning in meanings(self.document.kind, root):
+            if scalar.span.start in seen:
+                continue
+            around = next((env for span, env in holders if span.start <= scalar.span.start < span.end), {})
+            if meaning in ("rule_text", "type", "value", "template", "name", "order", "moment"):
+                seen.add(scalar.span.start)
+                shown = self.shown if meaning == "template" or key == "prefer" else {}
+                self._scalar(key, scalar, meaning, {**shown, **around})
+
+    def _inner(self, section: str, entry: Entry) -> None:
+        """Return the names that a declaration declares within itself."""
+        name, value = entry.key.text, entry.value
+        if section in ("kinds", "tokens", "interpretations"):
+            inside = value.get("is") if isinstance(value, Mapping) and "is" in value else value
+            if isinstance(inside, Mapping):
+                for each in inside.entries:
+                    self.mention(each.key.span, "members", each.key.text, name, declares=True)
+            elif isinstance(inside, Sequence):
+                for scalar in words(inside):
+                    self.mention(scalar.span, "members", scalar.text, name, declares=True)
+        holder = {"records": value, "events": entry.value, "cards": entry.value}.get(section)
+        if section in ("events", "cards") and isinstance(holder, Mapping):
+            holder = holder.get("with" if section == "events" else "has")
+        if isinstance(holder, Mapping):
+            for each in holder.entries:
+                kind = "attributes" if section == "cards" else "fields"
+                self.mention(each.key.span, kind, each.key.text, name, declares=True)
+
+    def _references(self, value: Value, key: str) -> None:
+        """Ids of files and statements."""
+        if isinstance(value, Mapping):
+            for entry in value.entries:
+                name = entry.key.text
+                if name in VERBS and isinstance(entry.value, Scalar):
+                    if _ID.fullmatch(entry.value.text):  # not what wraps a decision
+                        self.mention(entry.value.span, "files", entry.value.text)
+                elif name in ("cites", "answers"):
+                    for scalar in words(entry.value):
+                        self.mention(scalar.span, "statements", scalar.text)
+                elif name in _REFERENCES and not isinstance(entry.value, Mapping):
+                    of = "ruleset" if name in ("ruleset", "holds_for", "fails_for") else ""
+                    for scalar in words(entry.value):
+                        self.mention(scalar.span, "files", scalar.text, of)
+                elif name == "id" and self.document.kind == "waivers" and isinstance(entry.value, Scalar):
+                    self.mention(entry.value.span, "statements", entry.value.text)
+                else:
+                    if key in ("with", "undefined") and "/" in name:
+                        self.mention(entry.key.span, "files", name)
+                    self._references(entry.value, name)
+        elif isinstance(value, Sequence):
+            for item in value.items:
+                self._references(item, key)
+
+    def _around(self, section: str, entry: Entry) -> dict[str, Span | None]:
+        """The locals that a declaration gives to its texts: parameters, values of an event, what is looked for."""
+        value, around = entry.value, dict[str, Span | None]()
+        if not isinstance(value, Mapping):
+            return around
+        for key in ("on", "for", "rows"):
+            tree = self._tree(key, value.get(key))
+            if isinstance(tree, n.EventPattern):
+                place = tree.span.start + len(tree.event)
+                for name in tree.names:
+                    around[name] = self._place(tree.span, name, place)
+            for binder in tree.binders if isinstance(tree, n.Match) else ():
+                around[binder.name] = _head(binder.span, binder.name)
+        if section == "measures" and isinstance(each := value.get("each"), Scalar):
+            around[each.text] = each.span
+        if section == "decisions":
+            kept = {name for key, bound in self.model.alternatives.items() for name, _ in bound if _is_of(key, entry)}
+            around.update(dict.fromkeys(kept))
+        if section == "rules":
+            signature = self.model.signatures.get(entry.key.text)
+            around.update((name, None) for name, _ in (signature.parameters if signature else ()))
+            trees = [self._tree(key, value.get(key)) for key in ("is", "does", "permits")]
+            header = next((tree.header for tree in trees if tree is not None and tree.header is not None), None)
+            for parameter in header.parameters if header else ():
+                around[parameter.name] = _head(parameter.span, parameter.name)
+        return around
+
+    def _tree(self, key: str, value: Value | None, meaning: str = "rule_text") -> Any:
+        if not isinstance(value, Scalar):
+            return None
+        text = excerpt(value)
+        return None if isinstance(text, Diagnostic) else parser_of(key, meaning)(text)[0]
+
+    def _scalar(self, key: str, scalar: Scalar, meaning: str, around: dict[str, Span | None]) -> None:
+        span, text = scalar.span, scalar.text
+        match meaning:
+            case "rule_text" | "type":
+                self._visit(self._tree(key, scalar, meaning), around)
+            case "value":
+                if _NAME.fullmatch(text):
+                    self._word(span, text, ("tables", "rules", "members"))
+            case "template":
+                for part in template_parts(scalar, lambda diagnostic: None):
+                    if not isinstance(part, str):
+                        self._visit(part, around)
+            case "order":
+                if text.startswith("by "):
+                    self._word(_tail(span, text[3:].strip()), text[3:].strip(), ("rules",))
+            case "moment":
+                phase = text.partition(" of ")[2]
+                if ("rules", phase) in self.known:
+                    self.mention(_tail(span, phase), "rules", phase)
+            case _:
+                wanted: tuple[str, ...] = (*TYPES, *VALUES, "tables", "events")
+                if key in _PROCEDURES:
+                    wanted = ("rules",)
+                elif key == "spaces":
+                    wanted = ("tables",)
+                elif key == "top_shows":
+                    wanted = ("rules",)
+                self._word(span, text, wanted)
+
+    def _word(self, span: Span, text: str, sections: tuple[str, ...]) -> None:
+        for section in sections:
+            if section == "members":
+                self._member(span, text, None)
+            elif (section, text) in self.known:
+                self.mention(span, section, text)
+                return
+
+    def _member(self, span: Span, name: str, type_: Type | None) -> None:
+        """A member of the kind that the checker saw, or of the only one that has such a member."""
+        if isinstance(type_, KindType):
+            section = "roles" if type_.name == "role" else "members"
+            self.mention(span, section, name, "" if section == "roles" else type_.name)
+            return
+        kinds = [kind.name for kind in self.model.kinds.values() if name in kind.members and not kind.unit]
+        if len(kinds) == 1:
+            self.mention(span, "members", name, kinds[0])
+
+    # --- rule text
+
+    def _visit(self, node: Any, around: dict[str, Span | None]) -> None:
+        if isinstance(node, tuple):
+            for item in node:
+                self._visit(item, around)
+            return
+        if not isinstance(node, n.Node):
+            return
+        match node:
+            case n.Name(name):
+                self._name(node.span, name, around)
+            case n.Attribute(of, name):
+                self._visit(of, around)
+                self._attribute(node, name)
+            case n.Index(of, keys):
+                if isinstance(of, n.Name) and of.name not in around and ("tables", of.name) in self.known:
+                    self.mention(of.span, "tables", of.name)
+                else:
+                    self._visit(of, around)
+                self._visit(keys, around)
+            case n.Call(name, arguments):
+                self._call(node.name_span, name)
+                self._visit(arguments, around)
+            case n.Aggregate(variable=variable, items=items) | n.ListFilter(variable, items):
+                self._looked_through(node, variable, items, around)
+            case n.ListComprehension(_, variable, items, _):
+                self._looked_through(node, variable, items, around)
+            case n.IsKind(value, kind):
+                self._visit(value, around)
+                self._word(node.kind_span, kind, ("cards", "pieces"))
+            case n.NamedType(name):
+                self._word(node.span, name, TYPES)
+                if self.model.graph is not None and name == self.model.graph.node:
+                    self.mention(node.span, "graph", "graph")
+            case n.TextLiteral(value):
+                self.mention(node.span, "nodes", value)
+            case n.IntLiteral(value):
+                self._card(node.span, value)
+            case n.Require(test, cites):
+                self._visit(test, around)
+                for cite in cites:
+                    if (place := self._place(node.span, cite)) is not None:
+                        self.mention(place, "statements", cite)
+            case n.Note(event, arguments):
+                self.mention(node.name_span, "events", event)
+                self._visit(arguments, around)
+            case n.EventPattern(event, names, test):
+                self.mention(_head(node.span, event), "events", event)
+                for name in names:
+                    self.local(around.get(name) or node.span, name, around.get(name))
+                self._visit(test, around)
+            case _:
+                self._binding(node, around)
+
+    def _binding(self, node: n.Node, around: dict[str, Span | None]) -> None:
+        """Visit a construct that binds locals; anything else is visited part by part."""
+        match node:
+            case n.Block(statements):
+                inner = dict(around)
+                for statement in statements:
+                    self._visit(statement, inner)
+            case n.Let(name, type_, value):
+                self._visit((type_, value), around)
+                self._bind(node, name, around)
+            case n.Roll(name, number, items):
+                self._visit((number, items), around)
+                self._bind(node, name, around)
+            case n.TestLet(name, value):
+                self._visit(value, around)
+                self._bind(node, name, around)
+            case n.If(test, then, otherwise):
+                inner = dict(around)
+                self._visit(test, inner)
+                self._visit(then, inner)
+                self._visit(otherwise, around)
+            case n.ForEach(variable, items, test, body):
+                inner = dict(around)
+                self._visit(items, inner)
+                self._bind(node, variable, inner)
+                self._visit((test, body), inner)
+            case n.Binder(name, items):
+                self._visit(items, around)
+                place = _head(node.span, name)
+                around[name] = place
+                self.local(place, name, place)
+            case n.Match(binders, test):
+                self._visit((binders, test), around)
+            case n.Alternative(_, binders, test, guard, body):
+                inner = dict(around)
+                self._visit((guard, binders, test, body), inner)
+            case n.Choose(_, context, seat, _, _, alternatives, each, test):
+                inner = dict(around)
+                self._visit(seat, inner)
+                if each:
+                    self._bind(node, each, inner)
+                self._visit((test, tuple(item.value for item in context), alternatives), inner)
+            case n.Parameter(name, type_):
+                place = _head(node.span, name)
+                around[name] = place
+                self.local(place, name, place)
+                self._visit(type_, around)
+            case n.Function() | n.Procedure() | n.Verdict():
+                inner = dict(around)
+                self._visit((node.header, node.lines if isinstance(node, n.Verdict) else node.body), inner)
+            case _:
+                for field in fields(node) if is_dataclass(node) else ():
+                    self._visit(getattr(node, field.name), around)
+
+    def _bind(self, node: n.Node, name: str, around: dict[str, Span | None]) -> None:
+        place = self._place(node.span, name)
+        around[name] = place
+        if place is not None:
+            self.local(place, name, place)
+
+    def _looked_through(self, node: n.Node, variable: str, items: n.Expr, around: dict[str, Span | None]) -> None:
+        self._visit(items, around)
+        inner = dict(around)
+        found = list(re.finditer(rf"\b{variable}\b(?=\s+in\b)", node.span.text[: items.span.start - node.span.start]))
+        if found:
+            start = node.span.start + found[-1].start()
+            inner[variable] = place = Span(node.span.file, start, start + len(variable))
+            self.local(place, variable, place)
+        for field in fields(node) if is_dataclass(node) else ():
+            if field.name != "items":
+                self._visit(getattr(node, field.name), inner)
+
+    def _name(self, span: Span, name: str, around: dict[str, Span | None]) -> None:
+        if name in around:
+            self.local(span, name, around[name])
+            return
+        if name in self.own:
+            self.found.append(Mention(span, Meaning("helpers", name, "", self.own[name])))
+            return
+        for section in (*VALUES, "kinds", "tokens", "cards"):
+            if (section, name) in self.known and section != "has":
+                self.mention(span, section, name)
+                return
+        graph = self.model.graph
+        if graph is not None and name == graph.node:
+            self.mention(span, "graph", "graph")
+            return
+        type_ = self.types.get((span.start, span.end))
+        if isinstance(type_, KindType):
+            self._member(span, name, type_)
+            return
+        for section in ("tables", "rules", "pieces"):
+            if (section, name) in self.known:
+                self.mention(span, section, name)
+                return
+        self._member(span, name, None)
+
+    def _call(self, span: Span, name: str) -> None:
+        if name == "base":
+            self._base(span)
+        elif name in self.own:
+            self.found.append(Mention(span, Meaning("helpers", name, "", self.own[name])))
+        elif ("rules", name) in self.known:
+            self.mention(span, "rules", name)
+        elif ("records", name) in self.known:
+            self.mention(span, "records", name)
+        elif name in FUNCTIONS:
+            self.mention(span, "functions", name)
+        elif ("cards", name) in self.known:
+            self.mention(span, "cards", name)
+
+    def _base(self, span: Span) -> None:
+        """`base` is the rule as the layer below says it."""
+        for section, entry in sections_of(self.document.root):
+            if section == "rules" and entry.value.span.start <= span.start < entry.value.span.end:
+                layers = self.sections.get("rules", {}).get(entry.key.text, ())
+                below = [layer.span for layer in layers]
+                mine = [i for i, layer in enumerate(below) if layer == entry.key.span]
+                if mine and mine[0] > 0:
+                    self.found.append(Mention(span, Meaning("base", entry.key.text, "", below[mine[0] - 1])))
+
+    def _card(self, span: Span, value: int) -> None:
+        type_ = self.types.get((span.start, span.end))
+        if isinstance(type_, CardType):
+            for row in self.model.cards:
+                if row.key == value and type_.name in ("", row.kind):
+                    self.found.append(Mention(span, Meaning("card", str(value), row.kind, row.span)))
+
+    def _attribute(self, node: n.Attribute, name: str) -> None:
+        of = self.types.get((node.of.span.start, node.of.span.end))
+        candidates = set(self._with_attribute(name))
+        if of is not None:
+            match of:
+                case CardType(name=owner) | RecordType(name=owner):
+                    pass
+                case NodeType() | LinkType() | PlaceType():
+                    owner = "graph"
+                case _:
+                    owner = "seat" if of == SEAT else ""
+            candidates = {each for each in candidates if _owner(each) == owner} or candidates
+        if len(candidates) == 1:
+            self.found.append(Mention(node.name_span, candidates.pop()))
+
+    def _with_attribute(self, name: str) -> Iterator[Meaning]:
+        """All things that have an attribute of a name."""
+        model = self.model
+        if ("has", name) in self.known:
+            yield Meaning("has", name)
+        for kind in model.card_kinds.values():
+            if name in kind.attributes or name in kind.carries:
+                yield Meaning("attributes", name, kind.name)
+        for record, values in model.records.items():
+            if name in values:
+                yield Meaning("fields", name, record)
+        graph = model.graph
+        if graph is not None and any(name in each for each in (graph.attributes, graph.link, graph.place)):
+            yield Meaning("attributes", name, "graph")
+
+    def _place(self, span: Span, name: str, start: int | None = None) -> Span | None:
+        """The first place of a word within a span."""
+        match = re.compile(rf"(?<![\w-]){re.escape(name)}(?![\w-])").search(
+            span.file.text, span.start if start is None else start, span.end
+        )
+        return Span(span.file, match.start(), match.end()) if match else None
+
+
+def _own_names(document: Document) -> Iterator[tuple[str, Span]]:
+    """Return the rules and weights that a file of policies or scenarios has for itself."""
+    for section in ("rules", "weights") if document.kind in ("policies", "scenarios") else ():
+        value = document.root.get(section)
+        yield from ((entry.key.text, entry.key.span) for entry in (value.entries if isinstance(value, Mapping) else ()))
+
+
+def _is_of(alternative: str, decision: Entry) -> bool:
+    """Return whether an alternative, by its name in a model, belongs to a decision that a file speaks of."""
+    return alternative.partition(".")[0] == decision.key.text
+
+
+def _owner(meaning: Meaning) -> str:
+    return "seat" if meaning.section == "has" else meaning.of
+
+
+def _head(span: Span, name: str) -> Span:
+    return Span(span.file, span.start, span.start + len(name))
+
+
+def _tail(span: Span, name: str) -> Span:
+    end = span.end - (span.text[-1:] in "\"'")
+    return Span(span.file, end - len(name), end)

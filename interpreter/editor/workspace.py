@@ -1,0 +1,287 @@
+"""The files that an author works on: their texts as they are in the editor, and what is known of their rulesets.
+
+A check goes by steps, the quickest first, so that who waits can look in between: the file alone; names and types in
+every ruleset that contains it; when nobody types, the laws of their tables. What did not change is not done again:
+files are read again only if their bytes differ, each is held against its schema once, each text is parsed once
+(:mod:`interpreter.language.parse`), and a ruleset is checked again only if one of its files was read again.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import monotonic
+from typing import Any, TypeVar
+
+from interpreter.authoring.file_syntax import check_alone
+from interpreter.authoring.validation import Validation, validate
+from interpreter.base.diagnostics import Diagnostic, unique
+from interpreter.base.source import SourceFile, Span
+from interpreter.engine.pipeline import Examined, examine
+from interpreter.language.parse import Trees, remembered
+from interpreter.reading.compose import words
+from interpreter.reading.files import KINDS, Document, Shelf, resolved, shelf_for
+from interpreter.reading.ruleset_files import overlays_for, rulesets_of
+from interpreter.reading.unsaved_files import unsaved
+
+__all__ = ["Desk", "Home"]
+
+MOMENT = 2.0
+"""Seconds for which files that nobody has written in the editor are taken to be as they were."""
+
+_OURS = re.compile(rf"^(?:language: *1\s*$|(?:{'|'.join(KINDS)}): +[a-z])", re.MULTILINE)
+"""A line that opens files of rulesets."""
+
+_Key = tuple[Path, tuple[str, ...]]
+_Found = TypeVar("_Found")
+
+
+@dataclass(frozen=True)
+class Home:
+    """A ruleset that contains a file: its document, the overlays on it, and what the passes found."""
+
+    document: Document
+    overlays: tuple[str, ...]
+    examined: Examined
+
+    @property
+    def files(self) -> tuple[Document, ...]:
+        return self.examined.composition.documents if self.examined.composition else ()
+
+    @property
+    def is_good(self) -> bool:
+        """Return whether names and types are known, and nothing is wrong."""
+        return self.examined.model is not None and not self.examined.errors
+
+
+@dataclass
+class Desk:
+    """Open files and their diagnostics. Paths are absolute."""
+
+    texts: dict[Path, str] = field(default_factory=dict)
+    trees: Trees = field(default_factory=dict)
+    """What was parsed before."""
+    _told: dict[object, list[Diagnostic]] = field(default_factory=dict)
+    _quick: dict[_Key, Home] = field(default_factory=dict)
+    _whole: dict[_Key, Home] = field(default_factory=dict)
+    _good: dict[_Key, Home] = field(default_factory=dict)
+    _read: dict[Path, Document] = field(default_factory=dict)
+    _paths: dict[str, Path] = field(default_factory=dict)
+    _moment: dict[object, Any] = field(default_factory=dict)
+    _since: float = 0.0
+
+    def write(self, path: Path, text: str | None) -> None:
+        """A file has this text from now on; without one, what is on disk."""
+        if text is None:
+            self.texts.pop(path, None)
+        else:
+            self.texts[path] = text.removeprefix("\ufeff")
+        self.look_again()
+
+    def look_again(self) -> None:
+        """Files may be others now, also those that nobody has written in the editor."""
+        self._moment.clear()
+
+    def _now(self, key: object, find: Callable[[], _Found]) -> _Found:
+        """Return the current result, from memory if nothing was written since."""
+        if monotonic() - self._since > MOMENT:
+            self._moment.clear()
+            self._since = monotonic()
+        if key not in self._moment:
+            self._moment[key] = find()
+        found: _Found = self._moment[key]
+        return found
+
+    # --- files
+
+    def shelf(self, path: Path) -> Shelf:
+        """The folders of rulesets in which the file and its neighbours lie."""
+        with unsaved(self.texts):
+            return shelf_for(path)
+
+    def document(self, path: Path) -> Document | None:
+        """The file as it is now; nothing where it cannot be read."""
+        document, _ = self._document(path, self.texts)
+        return document
+
+    def readable(self, path: Path) -> Document | None:
+        """The file as it is now, or as it was when it could last be read, or else, of one that was opened a moment ago
+        and is being changed, as it is on disk."""
+        found = self.document(path) or self._read.get(path)
+        if found is None and path in self.texts:
+            found, _ = self._document(path, {other: text for other, text in self.texts.items() if other != path})
+        return found
+
+    def _document(self, path: Path, texts: Mapping[Path, str]) -> tuple[Document | None, list[Diagnostic]]:
+        shelf = self.shelf(path)
+        with unsaved(texts):
+            document, found = shelf.read_path(path)
+            if document is not None:
+                place = shelf.find(document.kind, document.id)
+                if place is not None and resolved(place) == resolved(path):  # named as in its rulesets
+                    again, diagnostics = shelf.read(document.kind, document.id)
+                    document, found = (again, diagnostics) if again is not None else (document, found)
+                self._saw(document)
+            return document, found
+
+    def called(self, path: Path, kind: str, id: str) -> Document | None:
+        """The file of an id, as a file names it; nothing where there is none."""
+        with unsaved(self.texts):
+            shelf = self.shelf(path)
+            document = shelf.read(kind, id)[0] if shelf.find(kind, id) is not None else None
+        if document is not None:
+            self._saw(document)
+        return document
+
+    def _saw(self, document: Document) -> None:
+        self._paths[document.file.name] = Path(os.path.abspath(document.path))
+        self._read[Path(os.path.abspath(document.path))] = document
+
+    def path_of(self, span: Span) -> Path | None:
+        """The file that a place is in."""
+        name = span.file.name
+        return self._paths.get(name) or (Path(name) if Path(name).is_absolute() else None)
+
+    def file(self, path: Path) -> SourceFile:
+        """The text of a file as it is now."""
+        text = self.texts.get(path)
+        if text is None:
+            text = path.read_text(encoding="utf-8-sig", errors="replace")
+        return SourceFile(path.as_posix(), text)
+
+    def _is_ours(self, path: Path) -> bool:
+        """Return whether a file wants to be one of a ruleset: editors open all sorts of YAML."""
+        return path in self._read or _OURS.search(self.file(path).text) is not None
+
+    # --- rulesets
+
+    def members(self, path: Path) -> list[tuple[Document, tuple[str, ...]]]:
+        """The rulesets that contain a file, or that are of its family, with the overlays that they need for it; of a
+        file that cannot be read now, those that do with it as it was when it could."""
+        return self._now(("members", path), lambda: self._find_members(path))
+
+    def _find_members(self, path: Path) -> list[tuple[Document, tuple[str, ...]]]:
+        document = self.readable(path)
+        if document is None:
+            return []
+        shelf = self.shelf(path)
+        with unsaved({**self.texts, path: document.file.text}):
+            if document.kind == "ruleset":
+                return [(document, ())]
+            rulesets = rulesets_of(shelf)
+            if document.kind in ("policies", "waivers"):
+                family = document.id.partition("/")[0]
+                return [(each, ()) for each in rulesets if family in [s.text for s in words(each.root.get("family"))]]
+            if document.kind == "scenarios":
+                named = self._named_in(document)
+                return [(each, ()) for each in rulesets if each.id in named]
+            found = ((each, overlays_for(shelf, each, document)) for each in rulesets)
+            return [(each, tuple(overlays)) for each, overlays in found if overlays is not None]
+
+    def _named_in(self, scenarios: Document) -> set[str]:
+        items = getattr(scenarios.root.get("is"), "items", ())
+        return {scalar.text for item in items for scalar in words(item.get("ruleset"))}
+
+    def home(self, path: Path) -> Home | None:
+        """A ruleset that contains a file, as it is now, or was when it last could be checked, or would be if the file
+        were as it was when it could last be read."""
+        return self._now(("home", path), lambda: self._find_home(path))
+
+    def _find_home(self, path: Path) -> Home | None:
+        before = self.readable(path) if self.document(path) is None else None
+        second: Home | None = None
+        for ruleset, overlays in self.members(path):
+            home = self.examined(ruleset, overlays)
+            if home.is_good:
+                return home
+            second = second or self._good.get((ruleset.path, overlays))
+            if second is None and before is not None:
+                home = self._examine({**self.texts, path: before.file.text}, ruleset, overlays, tables=False)
+            if second is None and home.examined.model is not None:
+                second = home
+        return second
+
+    def homes(self, path: Path) -> list[Home]:
+        """All of them."""
+        return [self.examined(document, overlays) for document, overlays in self.members(path)]
+
+    def examined(self, ruleset: Document, overlays: tuple[str, ...], *, tables: bool = False) -> Home:
+        """Return the diagnostics of a ruleset, from memory if none of its files has changed."""
+        key = (ruleset.path, overlays)
+        with unsaved(self.texts):
+            for known in (self._whole, self._quick)[: 1 if tables else 2]:
+                if key in known and self._is_current(known[key]):
+                    return known[key]
+        home = self._examine(self.texts, ruleset, overlays, tables=tables)
+        (self._whole if tables else self._quick)[key] = home
+        return home
+
+    def _examine(
+        self, texts: Mapping[Path, str], ruleset: Document, overlays: tuple[str, ...], *, tables: bool
+    ) -> Home:
+        shelf = self.shelf(ruleset.path)
+        with unsaved(texts), remembered(self.trees):
+            home = Home(ruleset, overlays, examine(shelf, ruleset, overlays, tables=tables))
+        for document in home.files:
+            self._saw(document)
+        if home.is_good:
+            self._good[ruleset.path, overlays] = home
+        return home
+
+    def _is_current(self, home: Home) -> bool:
+        """Return whether each of its files is the one that was read: equal bytes are not read again."""
+        shelf = self.shelf(home.document.path)
+
+        def is_same(each: Document) -> bool:
+            return self._now((each.kind, each.id, *shelf.roots), lambda: shelf.read(each.kind, each.id)[0]) is each
+
+        return bool(home.files) and all(is_same(each) for each in home.files)
+
+    # --- checking
+
+    def check(self, path: Path) -> Iterator[dict[Path, list[Diagnostic]]]:
+        """Check all files, in short steps, and yield the diagnostics after each. Whoever has a newer text stops
+        here."""
+        document, found = self._document(path, self.texts)
+        if document is None and not self._is_ours(path):
+            found = []
+        if document is not None:
+            with unsaved(self.texts), remembered(self.trees):
+                found = [*found, *check_alone(document)]
+        self._told[path] = found
+        yield self.told(path)
+        if document is None:
+            return
+        members = self.members(path)
+        if document.kind in ("policies", "scenarios", "waivers"):
+            with unsaved(self.texts):
+                validation: Validation = validate([str(path)], trees=self.trees)
+            for name, where in validation.paths.items():
+                self._paths.setdefault(name, Path(os.path.abspath(where)))
+            self._told["checked", path] = validation.diagnostics
+            yield self.told(path)
+            return
+        for position, (ruleset, overlays) in enumerate(members):
+            self._told[ruleset.path, overlays] = self.examined(ruleset, overlays).examined.diagnostics
+            if position in (0, len(members) - 1):
+                yield self.told(path)
+
+    def check_tables(self, path: Path) -> Iterator[dict[Path, list[Diagnostic]]]:
+        """Run the checks that :meth:`check` leaves out because they set up tables: laws and unused names."""
+        document = self.document(path)
+        if document is None or document.kind in ("policies", "scenarios", "waivers"):
+            return
+        for ruleset, overlays in self.members(path):
+            self._told[ruleset.path, overlays] = self.examined(ruleset, overlays, tables=True).examined.diagnostics
+            yield self.told(path)
+
+    def told(self, path: Path) -> dict[Path, list[Diagnostic]]:
+        """All that is known to be wrong, by files; what has no place stands in the file that is being checked."""
+        found: dict[Path, list[Diagnostic]] = {path: []}
+        for diagnostic in unique(each for told in self._told.values() for each in told):
+            place = self.path_of(diagnostic.span) if diagnostic.span else path
+            found.setdefault(place or path, []).append(diagnostic)
+        return found

@@ -1,0 +1,65 @@
+"""An expression that somebody types about a game: checked against its ruleset, and its value; a value as rule text."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from interpreter.base.diagnostics import Diagnostic, RulesetError
+from interpreter.base.source import SourceFile
+from interpreter.engine.game import Game
+from interpreter.engine.sight import Unseen, may_see, seen_by
+from interpreter.kernel.state import Value
+from interpreter.language.check_expressions import Expressions
+from interpreter.language.parse import parse_expression
+from interpreter.language.scope import Frame
+from interpreter.language.texts import Typed
+from interpreter.language.types import BoolType, CardType, CollectionType, IntType, KindType, NodeType, SeatType, Type
+
+__all__ = ["literal", "value_of"]
+
+
+def value_of(game: Game, text: str, player: int | None = None) -> tuple[Value, Type]:
+    """The value of an expression now, and its type. Raises :class:`RulesetError` with what is wrong with the text, and
+    ``ValueError`` where it looks at what the player may not see."""
+    tree, found = parse_expression(Typed(SourceFile("expression", text)))
+    diagnostics: list[Diagnostic] = list(found)
+    if tree is not None:
+        model, frame = game.ruleset.model, Frame()
+        node = Expressions(model, model.signatures, frame, diagnostics.append).value(tree, maybe=True)
+        if not diagnostics:
+            game.machine.meter.refill()
+            try:
+                value = game.machine.expressions.compile(node)(seen_by(game, player), [None] * frame.size)
+                hash(value)  # looks at every part of it
+            except Unseen:
+                raise ValueError(f"`{text}` looks at what player {player} may not see") from None
+            if not may_see(game.machine.visible_in(game.state, value, node.type), player):
+                raise ValueError(f"`{text}` is a card that player {player} may not see")
+            return (tuple(value) if isinstance(value, range) else value), node.type
+    raise RulesetError(diagnostics)
+
+
+def literal(game: Game, value: Value, type_: Type) -> str | None:
+    """The value as rule text that means it where its type is wanted; nothing where there is no such text."""
+    public: Any = game.ruleset.names.public(value, type_)
+    if value is None:
+        return "none"
+    match type_:
+        case IntType():
+            return str(value)
+        case BoolType():
+            return "yes" if value else "no"
+        case SeatType():
+            return f"seats[{value}]"
+        case KindType():
+            return str(public)
+        case NodeType():
+            return json.dumps(public, ensure_ascii=False)
+        case CardType() if type_.name and game.ruleset.model.cards[value].is_named:
+            return str(public) if isinstance(public, int) else json.dumps(public, ensure_ascii=False)
+        case CollectionType():
+            items = [literal(game, item, type_.of) for item in value]
+            return None if None in items else f"[{', '.join(item for item in items if item)}]"
+        case _:
+            return None

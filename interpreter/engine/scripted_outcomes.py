@@ -1,0 +1,63 @@
+"""Outcomes of chance that are given by public names, as the game holds them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from interpreter.kernel.chance import ChanceSource, Scripted
+from interpreter.kernel.state import Value
+from interpreter.language import core as c
+from interpreter.language.types import CardType, Type, item_type
+from interpreter.language.walk import descendants
+
+if TYPE_CHECKING:
+    from interpreter.engine.ruleset import Ruleset
+
+__all__ = ["chance_types", "scripted"]
+
+
+def scripted(ruleset: Ruleset, outcomes: Mapping[str, Any], then: ChanceSource | None) -> Scripted:
+    """Outcomes by public names as the game holds them, by the type of what each chance shuffles or picks."""
+    types = chance_types(ruleset)
+    found: dict[str, list[Value]] = {}
+    said: dict[tuple[str, object], str] = {}
+    for name, entries in outcomes.items():
+        if name not in types:
+            from interpreter.base.suggest import did_you_mean
+
+            raise ValueError(f"`{ruleset.id}` has no chance called `{name}`{did_you_mean(name, types)}")
+        shuffle, type_ = types[name]
+        if not isinstance(entries, Sequence) or isinstance(entries, str):
+            want = "the first items in their order" if shuffle else "what comes up"
+            raise ValueError(
+                f"`{name}`: got {entries!r}, want a list with {want} for each use of it, one after another"
+            )
+        values: list[Value] = []
+        for entry in entries:
+            if shuffle and not isinstance(entry, list | tuple):
+                raise ValueError(f"`{name}`: got {entry!r}, want the first items in their order")
+            items = entry if shuffle else [entry]
+            try:
+                held = tuple(ruleset.names.value(item, type_) for item in items)
+            except ValueError as error:
+                raise ValueError(f"`{name}`: {error}") from None
+            said |= {(name, value): repr(item) for value, item in zip(held, items, strict=True)}
+            values.append(held if shuffle else held[0])
+        found[name] = values
+    cards = {value for name, value in said if isinstance(types[name][1], CardType) and isinstance(value, int)}
+    alike: dict[object, Sequence[object]] = {card: ruleset.names.alike(card) for card in cards}
+    return Scripted(found, then, said, alike)
+
+
+def chance_types(ruleset: Ruleset) -> dict[str, tuple[bool, Type]]:
+    """Each named chance: whether it shuffles (else it picks), and the type of an item."""
+    found: dict[str, tuple[bool, Type]] = {}
+    for layer in ruleset.program.reach.procedures.values():
+        for node in descendants(layer.body):
+            if not isinstance(node, c.Shuffles | c.Picks):
+                continue
+            drawn = node.zone if isinstance(node, c.Shuffles) else node.items
+            if (of := item_type(drawn.type)) is not None:
+                found[node.chance] = (isinstance(node, c.Shuffles), of)
+    return found

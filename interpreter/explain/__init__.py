@@ -1,0 +1,1 @@
+"""Explanations: names of a ruleset, legality of a choice, provenance of a line of the log."""

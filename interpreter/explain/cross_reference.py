@@ -1,0 +1,431 @@
+"""Explaining: what a name of a ruleset means, where it stands, which statements it follows and who uses it.
+
+In goes a composed ruleset and a name (a rule, a table or one of its cells, a trigger, a standing rule, a setting, an
+interpretation, any other declaration, or the id of a statement); out come :class:`Explanation` values, which the
+command line tells and prints as JSON.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from textwrap import dedent
+from typing import Any
+
+from interpreter.base.plurals import counted
+from interpreter.base.source import Span
+from interpreter.base.suggest import did_you_mean
+from interpreter.engine.citations import Citation, citations_of, options_of
+from interpreter.engine.ruleset import Ruleset
+from interpreter.language import core as c
+from interpreter.language.model import RuleLayer, Table, spoken_name
+from interpreter.language.types import NOTHING, IntType, KindType, Type
+from interpreter.language.walk import descendants
+from interpreter.reading.compose import Entry, cites_below, word
+from interpreter.reading.printed_tables import read_printed
+from interpreter.reading.yaml import Excerpt, Mapping, Scalar, excerpt
+
+__all__ = [
+    "WORDS",
+    "Explanation",
+    "Part",
+    "Quote",
+    "Use",
+    "cell_place",
+    "explain",
+    "for_readers",
+    "part_of",
+    "quote",
+    "type_in_words",
+    "type_text",
+    "written",
+]
+
+WORDS = {
+    "rules": "rule",
+    "tables": "table",
+    "triggers": "trigger",
+    "standing": "standing rule",
+    "settings": "setting",
+    "interpretations": "interpretation",
+    "events": "event",
+    "components": "component",
+    "zones": "zone",
+    "pools": "pool",
+    "tracks": "track",
+    "has": "thing of a seat",
+    "state": "value of the state",
+    "tokens": "kind of tokens",
+    "cards": "kind of cards",
+    "kinds": "kind",
+    "records": "record",
+    "boards": "board",
+    "table": "panel of the table",
+    "faces": "face of cards",
+    "measures": "measure",
+    "lines": "line of the rule",
+    "options": "alternative of the rule",
+    "cases": "case of the trigger",
+    "result": "result",
+    "graph": "graph",
+    "files": "file",
+}
+"""What things are called, by the section in which they are declared."""
+
+TEXTS = ("rules", "tables")  # sections whose declarations are told by their text alone
+_CELL = re.compile(r"([a-z][a-z0-9_]*)\[(.*)\]")
+_REMARK = re.compile(r"^[ ]*# *lint:.*\n|[ ]+# *lint:.*$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """A statement with its words; for a gap also the reading that is taken."""
+
+    id: str
+    kind: str
+    text: str
+    reading: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One layer of what is explained: where it stands, how it covers what lies below, and its text as written.
+
+    ``value`` is what a cell is in this layer, ``-`` where the layer leaves it as it is.
+    """
+
+    file: str
+    place: str
+    covers: str
+    when: str
+    about: str
+    text: str
+    cites: tuple[Quote, ...]
+    value: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A place where something is used or cited, and what stands there."""
+
+    what: str
+    place: str
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Explanation of a name: single ``facts``, and its layers as ``parts``, uppermost first. ``facts`` are single facts
+    about it, ``parts`` its layers, the uppermost first."""
+
+    name: str
+    kind: str
+    facts: tuple[tuple[str, str], ...]
+    parts: tuple[Part, ...]
+    uses: tuple[Use, ...]
+
+
+def explain(ruleset: Ruleset, name: str) -> list[Explanation]:
+    """Everything that a name means in a ruleset; ``LookupError`` says which name is near where it means nothing."""
+    if name in ruleset.statements:
+        return [_statement(ruleset, name)]
+    if match := _CELL.fullmatch(name.strip()):
+        return [_cell(ruleset, match[1], [part.strip() for part in match[2].split(",")])]
+    sections = ruleset.composition.sections
+    found = [
+        _declared(ruleset, section, name, entries[name])
+        for section, entries in sections.items()
+        if section in WORDS and name in entries
+    ]
+    if not found:
+        known = {each for section, entries in sections.items() if section in WORDS for each in entries}
+        near = did_you_mean(name, {*known, *ruleset.statements})
+        raise LookupError(f"nothing in `{ruleset.id}` is called `{name}`{near}")
+    return found
+
+
+# --- declarations -----------------------------------------------------------------------------------------------------
+
+
+def _declared(ruleset: Ruleset, section: str, name: str, entries: list[Entry]) -> Explanation:
+    parts = tuple(part_of(ruleset, section, entry) for entry in reversed(entries))
+    facts = tuple((key, value) for key, value in _facts(ruleset, section, name) if value)
+    return Explanation(name, WORDS[section], facts, parts, tuple(_uses(ruleset, section, name)))
+
+
+def part_of(ruleset: Ruleset, section: str, entry: Entry) -> Part:
+    """One layer of a declaration, as it is told."""
+    covers = entry.covers
+    guards = [guard for guard in (*entry.guards, entry.get("when")) if isinstance(guard, Scalar)]
+    cites = [*cites_below(entry.value), *(_line_cites(ruleset, entry) if section == "rules" else ())]
+    short = section in TEXTS
+    return Part(
+        file=entry.file,
+        place=_line(entry.span),
+        covers=f"{covers[0]} {covers[1]}" if covers else "",
+        when=" and ".join(" ".join(guard.text.split()) for guard in guards) if short else "",
+        about=word(entry.get("about")) if short else "",
+        text=written(section, entry),
+        cites=tuple(quote(ruleset, id) for id in dict.fromkeys(cite.text for cite in cites)),
+    )
+
+
+def _line_cites(ruleset: Ruleset, entry: Entry) -> Iterator[Scalar]:
+    """The statements that single lines of a verdict and single alternatives cite."""
+    rule = ruleset.model.rules.get(entry.name)
+    for layer in rule.layers if rule is not None else ():
+        if layer.span == entry.span:
+            for option in options_of(layer.body):
+                yield from (Scalar(cite, "plain", option.span, cite) for cite in option.cites)
+        if layer.span == entry.span and layer.form == "permits" and isinstance(layer.body, tuple):
+            for line in layer.body:
+                if isinstance(line, c.Requirement):
+                    yield from (Scalar(cite, "plain", line.span, cite) for cite in line.cites)
+
+
+def for_readers(text: str) -> str:
+    """The text of a rule without what its author says to ``lint``."""
+    return _REMARK.sub("", text).rstrip()
+
+
+def written(section: str, entry: Entry) -> str:
+    """The text of a rule or table; of anything else the whole declaration."""
+    if section in TEXTS:
+        for key in ("is", "does", "permits"):
+            if isinstance(text := entry.get(key), Scalar):
+                return for_readers(text.text)
+    file, start = entry.span.file, entry.span.start
+    column = entry.span.column - 1
+    return dedent(" " * column + file.text[start : entry.value.span.end]).rstrip()
+
+
+def _line(span: Span) -> str:
+    return f"{span.file.name}:{span.line}"
+
+
+def quote(ruleset: Ruleset, id: str) -> Quote:
+    """A statement by its id."""
+    statement = ruleset.statements.get(id)
+    return Quote(id, statement.kind, statement.text, statement.reading) if statement else Quote(id, "", "")
+
+
+def _facts(ruleset: Ruleset, section: str, name: str) -> Iterator[tuple[str, str]]:
+    model = ruleset.model
+    match section:
+        case "rules":
+            rule = model.rules[name]
+            yield "form", rule.form
+            yield "takes", ", ".join(f"{parameter}: {type_text(ruleset, of)}" for parameter, of in rule.parameters)
+            yield "gives", type_text(ruleset, rule.result) if rule.form != "permits" and rule.result != NOTHING else ""
+            yield "is", _place_in_game(ruleset, name)
+        case "tables":
+            table = model.tables[name]
+            yield "keys", ", ".join(table.keys)
+            yield "gives", type_text(ruleset, table.gives)
+        case "triggers":
+            yield "event", model.triggers[name].event
+            yield "phases", _phases(ruleset, name)
+        case "interpretations":
+            doubt = model.interpretations[name]
+            yield "taken", doubt.default
+            yield from doubt.readings.items()
+        case "settings":
+            setting = model.settings[name]
+            yield "type", type_text(ruleset, setting.type)
+            yield "check", setting.check or ""
+        case _:
+            return
+
+
+def type_text(ruleset: Ruleset, type_: Type) -> str:
+    """A type in the words of the ruleset, which has its own for a node."""
+    graph = ruleset.model.graph
+    return re.sub(r"\bnode\b", graph.node, str(type_)) if graph is not None else str(type_)
+
+
+def type_in_words(ruleset: Ruleset, type_: Type) -> str:
+    """A type for readers who know no rule text: ``number``, ``seat or none``."""
+    named = type_text(ruleset, type_.sure)
+    return _PLAIN.get(named, named) + (" or none" if type_.optional else "")
+
+
+_PLAIN = {"bool": "yes or no", "int": "number", "list of int": "list of numbers"}
+
+
+def _place_in_game(ruleset: Ruleset, name: str) -> str:
+    model = ruleset.model
+    if name in model.phases:
+        return f"phase {model.phases.index(name) + 1} of the round"
+    return "the set-up" if name == model.setup else ""
+
+
+def _phases(ruleset: Ruleset, trigger: str) -> str:
+    """The phases in which the event can occur."""
+    event = ruleset.model.triggers[trigger].event
+    return ", ".join(phase for phase, facts in ruleset.program.reach.phase_facts.items() if event in facts.events)
+
+
+# --- uses -------------------------------------------------------------------------------------------------------------
+
+
+def _uses(ruleset: Ruleset, section: str, name: str) -> Iterator[Use]:
+    model = ruleset.model
+    match section:
+        case "rules":
+            yield from _places(ruleset, lambda node: isinstance(node, c.CallRule) and node.rule == name)
+            for setting in model.settings.values():
+                if setting.check == name:
+                    yield Use(f"check of the setting `{setting.name}`", _line(setting.span))
+        case "tables":
+            yield from _places(ruleset, lambda node: isinstance(node, c.TableCell) and node.table == name)
+            for group in model.groups.values():
+                if name == group.spaces:
+                    yield Use(f"spaces of the track `{group.name}`", _line(group.span))
+        case "triggers":
+            event = model.triggers[name].event
+            yield from _places(ruleset, lambda node: isinstance(node, c.Notes) and node.event == event)
+        case "events":
+            yield from _places(ruleset, lambda node: isinstance(node, c.Notes) and node.event == name)
+            for trigger in model.triggers.values():
+                if trigger.event == name:
+                    yield Use(f"trigger `{trigger.name}`", _line(trigger.span))
+        case "settings" | "interpretations":
+            yield from _places(ruleset, lambda node: isinstance(node, c.SettingValue) and node.name == name)
+        case "zones" | "pools" | "tracks" | "has" | "state":
+            yield from _places(ruleset, lambda node: isinstance(node, c.Cell) and node.group == name)
+        case _:
+            return
+
+
+def _places(ruleset: Ruleset, fits: Callable[[Any], bool]) -> list[Use]:
+    """Yield the positions of matching nodes in the texts of the ruleset, each line once."""
+    found = [
+        Use(what, _line(node.span))
+        for what, tree in _trees(ruleset)
+        for node in descendants(tree)
+        if fits(node) and node.span.file.name != "<nowhere>"
+    ]
+    return list(dict.fromkeys(found))
+
+
+def _trees(ruleset: Ruleset) -> Iterator[tuple[str, Any]]:
+    """Every checked text, with what it belongs to."""
+    model = ruleset.model
+    for name, layer in ruleset.program.reach.procedures.items():
+        yield from ((_owner(ruleset, name, layer), tree) for tree in (layer.when, layer.body))
+    for trigger in model.triggers.values():
+        yield f"trigger `{trigger.name}`", trigger.test
+    for rule in model.standing.values():
+        yield f"standing rule `{rule.name}`", rule.trees
+    for group in model.groups.values():
+        yield f"`{group.name}`", group.trees
+    for board in model.boards:
+        yield f"board `{board.name}`", board.trees
+    for panel in model.panels:
+        yield f"panel `{panel.name}`", panel.trees
+    for measure in model.measures:
+        yield f"measure `{measure.name}`", measure.trees
+    yield "result", model.ranking
+    yield "round", model.phase_guards
+
+
+def _owner(ruleset: Ruleset, procedure: str, layer: RuleLayer) -> str:
+    name = spoken_name(procedure)
+    if name in ruleset.model.rules:
+        return f"rule `{name}` ({layer.file})"
+    return f"trigger `{name}`" if name in ruleset.model.triggers else f"standing rule `{name}`"
+
+
+# --- cells and statements ---------------------------------------------------------------------------------------------
+
+
+def _cell(ruleset: Ruleset, name: str, keys: list[str]) -> Explanation:
+    """One cell of a table, by its keys as they are written in a rule."""
+    table, place = cell_place(ruleset, name, keys)
+    shown = ruleset.names.text(table.cells[place], table.gives)
+    span = table.places.get(place, table.span)
+    entries = ruleset.composition.layers("tables", name)
+    parts = tuple(
+        replace(part_of(ruleset, "tables", entry), value=_cell_of(entry, keys) or "-") for entry in reversed(entries)
+    )
+    facts = (("value", shown), ("place", str(span)))
+    return Explanation(f"{name}[{', '.join(keys)}]", "cell", facts, parts, tuple(_uses(ruleset, "tables", name)))
+
+
+def cell_place(ruleset: Ruleset, name: str, keys: list[str]) -> tuple[Table, tuple[int, ...]]:
+    """A table, and where in it a cell stands, by its keys as they are written. Raises ``LookupError``."""
+    table = ruleset.model.tables.get(name)
+    if table is None:
+        raise LookupError(f"`{ruleset.id}` has no table `{name}`{did_you_mean(name, ruleset.model.tables)}")
+    if len(keys) != len(table.keys):
+        raise LookupError(f"`{name}` is read by [{', '.join(table.keys)}], got {counted(len(keys), 'key')}")
+    place = tuple(_key(ruleset, table, index, text) for index, text in enumerate(keys))
+    if place not in table.cells:
+        raise LookupError(f"`{name}` has no cell [{', '.join(keys)}]")
+    return table, place
+
+
+def _cell_of(entry: Entry, keys: list[str]) -> str:
+    """Return the value that one file prints in a cell; nothing if it leaves the cell alone."""
+    changes, text = entry.get("cells"), entry.get("is")
+    if isinstance(changes, Mapping):
+        for change in changes.entries:
+            if [part.strip() for part in change.key.text.split(",")] == keys:
+                return word(change.value)
+    found = excerpt(text) if isinstance(text, Scalar) else None
+    if not isinstance(found, Excerpt):
+        return ""
+    table, _ = read_printed(found)
+    *rows_by, column = keys
+    above: list[str] = []
+    for row in table.rows:
+        above = [cell.text or (above[place] if above else "") for place, cell in enumerate(row[: len(rows_by)])]
+        if above == rows_by:
+            width = max(1, len(rows_by))
+            heads = [cell.text for cell in table.header[width:]]
+            return row[width + heads.index(column)].text if column in heads else ""
+    return ""
+
+
+def _key(ruleset: Ruleset, table: Table, index: int, text: str) -> int:
+    type_ = table.key_types[index]
+    if isinstance(type_, KindType):
+        members = ruleset.names.members(type_.name)
+        if text in members:
+            return members.index(text)
+        raise LookupError(f"`{text}` is no {type_.name}{did_you_mean(text, members)}")
+    if text.isdigit():
+        return int(text)
+    raise LookupError(f"got `{text}`, want a {_number_word(type_)} for `{table.keys[index]}`")
+
+
+def _number_word(type_: Type) -> str:
+    return "whole number" if isinstance(type_, IntType) else str(type_)
+
+
+def _statement(ruleset: Ruleset, id: str) -> Explanation:
+    """A statement: its words, what cites it, and the scenarios that show it."""
+    from interpreter.testing.suite import suite_of
+
+    statement = ruleset.statements[id]
+    facts = (
+        ("book", statement.book),
+        ("kind", statement.kind),
+        ("text", statement.text),
+        ("reading", statement.reading),
+    )
+    citing = [
+        Use(_citing(citation), _line(citation.span)) for citation in citations_of(ruleset) if id in citation.cites
+    ]
+    scenarios = [
+        Use(f"scenario `{scenario.name}`", _line(scenario.span))
+        for scenario in suite_of([ruleset.id], ruleset.shelf).scenarios
+        if id in scenario.statements
+    ]
+    named = tuple((key, value) for key, value in facts if value)
+    return Explanation(id, "statement", named, (), (*citing, *scenarios))
+
+
+def _citing(citation: Citation) -> str:
+    what = WORDS.get(citation.section, citation.section)
+    return f"{what} `{citation.name}` ({citation.file})"

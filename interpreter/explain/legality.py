@@ -1,0 +1,150 @@
+"""All conditions of one choice, with what their sides are worth: which hold, which fail, which cannot be asked.
+
+:mod:`interpreter.engine.refusal` stops at what refuses a choice; here whoever asks why gets the whole account.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from interpreter.base.frozen import dataclass
+from interpreter.compiler.constants import RuleFailure
+from interpreter.engine.failing_values import text_of
+from interpreter.engine.game import Game
+from interpreter.engine.refusal import decoded, domain_text
+from interpreter.engine.views import Spoken
+from interpreter.explain.cross_reference import Quote, quote
+from interpreter.kernel.state import Value
+from interpreter.language import core as c
+from interpreter.language.walk import descendants
+
+__all__ = ["Asked", "conditions_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A condition as it was asked. ``holds`` is none where it cannot be asked, because another one fails.
+
+    ``values`` are the sides of the condition and what they are worth; ``place`` is where it stands.
+    """
+
+    text: str
+    holds: bool | None
+    values: tuple[tuple[str, str], ...]
+    rule: str
+    place: str
+    cites: tuple[Quote, ...]
+
+
+def conditions_of(game: Game, choice: dict[str, object], language: str = "en") -> list[Asked]:
+    """The conditions of a choice at the game's decision, in the order in which they are written.
+
+    ``IllegalMove`` where there is no such alternative, or a value is not of its type.
+    """
+    number, values = decoded(game, choice, language)
+    return list(_Asker(game, language).of_choice(number, values))
+
+
+class _Asker:
+    def __init__(self, game: Game, language: str) -> None:
+        self._game = game
+        self._names = Spoken(game, language)
+
+    def of_choice(self, number: int, values: tuple[Value, ...]) -> Iterator[Asked]:
+        game, decision = self._game, self._game.decision
+        assert decision is not None
+        option = decision.site.options[number]
+        layer = game.ruleset.program.reach.procedures[decision.site.procedure]
+        cites = option.core.cites or layer.cites
+        env = list(decision.env)
+        if option.core.guard is not None:
+            yield from self._asked(option.core.guard, env, layer.spoken, cites)
+        for variable, items, value, choice in zip(
+            option.variables, option.items, values, option.core.choices, strict=True
+        ):
+            yield self._offered(choice, items(game.state, env), value, layer.spoken, cites)
+            env[variable] = value
+        for test in option.core.tests:
+            yield from self._asked(test, env, layer.spoken, cites)
+
+    def _offered(self, choice: c.Choice, found: object, value: Value, rule: str, cites: tuple[str, ...]) -> Asked:
+        text = f"{choice.name} in {text_of(choice.items)}"
+        shown = (
+            (choice.name, self._names.text(value, choice.type)),
+            (text_of(choice.items), domain_text(self._names, found, choice)),
+        )
+        return Asked(text, value in found, shown, rule, str(choice.span), self._quotes(cites))  # type: ignore[operator]
+
+    def _asked(self, node: c.Expression, env: list[Value], rule: str, cites: tuple[str, ...]) -> Iterator[Asked]:
+        """The condition itself or, where it is nothing but a call of a verdict, the lines of that."""
+        lines = self._verdict(node, env)
+        if lines is not None:
+            yield from lines
+            return
+        value = self._value(node, env)
+        holds = None if value is _UNKNOWN else bool(value)
+        yield Asked(text_of(node), holds, tuple(self._sides(node, env)), rule, str(node.span), self._quotes(cites))
+
+    def _verdict(self, node: c.Expression, env: list[Value]) -> Iterator[Asked] | None:
+        if not isinstance(node, c.CallBase | c.CallRule):
+            return None
+        target = self._game.ruleset.program.target(node)
+        if self._game.ruleset.program.reach.procedures[target].form != "permits":
+            return None
+        arguments = [self._value(argument, env) for argument in node.arguments]
+        return None if _UNKNOWN in arguments else self._lines(target, arguments)
+
+    def _lines(self, verdict: str, values: list[Value]) -> Iterator[Asked]:
+        """The lines of the uppermost layer that answers."""
+        layer = self._game.ruleset.program.reach.procedures[verdict]
+        env: list[Value] = [*values, *([None] * (layer.local_count - len(values)))]
+        if layer.when is not None and layer.layer > 0 and not self._value(layer.when, env):
+            yield from self._lines(f"{layer.rule}@{layer.layer - 1}", values)
+            return
+        assert isinstance(layer.body, tuple)
+        for line in layer.body:
+            assert isinstance(line, c.Requirement)
+            if line.bind is None:
+                yield from self._asked(line.test, env, layer.spoken, line.cites or layer.cites)
+            else:
+                env[line.bind] = self._value(line.test, env)
+
+    def _sides(self, node: c.Expression, env: list[Value]) -> Iterator[tuple[str, str]]:
+        """Evaluate the sides of a condition, if they differ from their text."""
+        seen: set[str] = set()
+        for part in _parts(node):
+            value, text = self._value(part, env), text_of(part)
+            if text in seen or value is _UNKNOWN:
+                continue
+            seen.add(text)
+            shown = tuple(value) if isinstance(value, range) else value
+            yield text, self._names.text(shown, part.type)
+
+    def _value(self, node: c.Expression, env: list[Value]) -> Value:
+        self._game.machine.meter.refill()
+        try:
+            return self._game.machine.expressions.compile(node)(self._game.state, env)
+        except (RuleFailure, LookupError, TypeError):  # what another condition would have ruled out
+            return _UNKNOWN
+
+    def _quotes(self, cites: tuple[str, ...]) -> tuple[Quote, ...]:
+        return tuple(quote(self._game.ruleset, id) for id in self._game.ruleset.own_cites(cites))
+
+
+_UNKNOWN: Value = object()
+
+
+def _parts(node: c.Expression) -> Iterator[c.Expression]:
+    """The sides of comparisons that a condition is made of, and the seats, cards and others that they speak of."""
+    match node:
+        case c.Logic(_, left, right):
+            yield from _parts(left)
+            yield from _parts(right)
+        case c.Negation(value):
+            yield from _parts(value)
+        case c.Comparison(_, left, right) | c.MemberOf(left, right):
+            yield from (side for side in (left, right) if not isinstance(side, c.Const | c.MakeList))
+        case c.CallRule() | c.CallBase() | c.Builtin():
+            yield from (each for each in descendants(node) if isinstance(each, c.Local))
+        case c.KindTest(value):
+            yield value

@@ -1,0 +1,166 @@
+"""Provenance of log lines: the rule that wrote a line, its callers, and the choice before it.
+
+The game is played again up to the choice, and that choice once more in the plain form, which is stopped at the line:
+what it was in the middle of is the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from interpreter.base.messages import frame
+from interpreter.base.source import Span
+from interpreter.compiler.constants import RuleFailure
+from interpreter.engine.game import Game
+from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.views import Line, Spoken, numbered_lines, rule_at
+from interpreter.explain.cross_reference import Quote, Use, quote
+from interpreter.language.types import Type
+from interpreter.play.game_records import Kept, play_again
+
+__all__ = ["Account", "account_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """A line with its reasons. ``chain`` is the rule that wrote it and those that called it, the innermost first.
+
+    ``moment`` is the round and phase, ``after`` the choice that led to it, with its number; ``values`` are in words.
+    """
+
+    number: str
+    kind: str
+    name: str
+    text: str
+    moment: str
+    after: str
+    values: tuple[tuple[str, str], ...]
+    chain: tuple[Use, ...]
+    cites: tuple[Quote, ...]
+
+
+def account_of(ruleset: Ruleset, kept: Kept, number: str, language: str = "en") -> Account:
+    """Return the provenance of the line with this number."""
+    game = play_again(ruleset, kept)
+    lines = list(numbered_lines(game, language=language))
+    place = next((place for place, (own, _) in enumerate(lines) if own == number), None)
+    if place is None:
+        raise LookupError(_no_line(number, lines))
+    line, choice = lines[place][1], number.partition(".")[0]
+    asked = next((each.text or each.name for own, each in lines if own == choice), "")
+    chain: tuple[Use, ...] = ()
+    if line.kind == "event":
+        noted = sum(each.kind == "event" for own, each in lines[:place] if own.partition(".")[0] == choice)
+        chain = tuple(_stopped(game, kept, int(choice), noted, language))
+    elif line.rule:
+        chain = (Use(_called(game, line.rule, language), _short(line.place)),)
+    return Account(
+        number=number,
+        kind=line.kind,
+        name=line.name,
+        text=line.text,
+        moment=_moment(game, lines[: place + 1], language),
+        after=frame(language, "explain.after_choice", choice=choice, text=asked) if choice not in ("0", number) else "",
+        values=tuple(_values(game, line, language)),
+        chain=chain,
+        cites=tuple(quote(game.ruleset, id) for id in line.cites),
+    )
+
+
+def _no_line(number: str, lines: list[tuple[str, Line]]) -> str:
+    choice, _, _ = number.partition(".")
+    following = [own for own, _ in lines if own.partition(".")[0] == choice]
+    if not following:
+        return f"the log has no line {number}: its last one is {lines[-1][0]}"
+    if len(following) == 1:
+        return f"the log has no line {number}: nothing follows choice {choice}"
+    return f"the log has no line {number}: there are {following[0]} to {following[-1]}"
+
+
+def _moment(game: Game, lines: list[tuple[str, Line]], language: str) -> str:
+    """The round and phase in which the last of these lines stands."""
+    round_, phase = 0, ""
+    for _, line in lines:
+        edge, _, of = line.name.partition(" of ")
+        if line.kind == "mark" and edge == "start" and of == "round":
+            round_, phase = line.values["number"], ""
+        elif line.kind == "mark" and edge == "start" and of in game.ruleset.model.phases:
+            phase = of
+    first = frame(language, "explain.round", round=round_) if round_ else frame(language, "explain.before_round_1")
+    return ", ".join(text for text in (first, phase) if text)
+
+
+def _values(game: Game, line: Line, language: str) -> Iterator[tuple[str, str]]:
+    """Describe the values of an event or a choice."""
+    model, names = game.ruleset.model, Spoken(game, language)
+    if line.kind == "event":
+        types: dict[str, Type] = model.events[line.name].fields
+    else:
+        types = dict(model.alternatives.get(line.name, []))
+    for name, public in line.values.items():
+        if name in types and public is not None:
+            yield name, names.text(names.value(public, types[name]), types[name])
+
+
+# --- playing it once more
+
+
+class _Reached(RuleFailure):
+    """The event that was looked for is about to happen."""
+
+
+def _stopped(game: Game, kept: Kept, choice: int, noted: int, language: str) -> Iterator[Use]:
+    """The rule in which a choice is stopped after so many events, and those that called it."""
+    header = kept.header
+    before = play_again(game.ruleset, kept, choice - 1) if choice else None
+    if before is not None:
+        before.machine.leave(before.state)  # now: what happened before is not stopped
+    try:
+        with _stopping(game, noted):
+            if before is None:
+                game.ruleset.new_game(header["players"], header["seed"], header.get("settings"), header.get("chance"))
+            else:
+                by, made = game.choices[choice - 1]
+                before.apply(made, by)
+    except _Reached as reached:
+        places = [("", reached.span), *(caller[:2] for caller in reached.chain)]
+        owners = [(rule_at(game, span)[0] or rule.partition("@")[0], span) for rule, span in places if span is not None]
+        for name, same in groupby(owners, lambda pair: pair[0]):
+            yield Use(_called(game, name, language), _short(str(next(same)[1])))
+
+
+@contextmanager
+def _stopping(game: Game, noted: int) -> Iterator[None]:
+    """Inside, games at this table run in the plain form and stop at an event, when so many have happened."""
+    machine: Any = game.machine
+    effects: Any = machine.constants.effects
+    plain, note, left = machine.plain, effects.note, [noted]
+
+    def stops(state: Any, event: str, values: Any, seen: Any, site: Span) -> None:
+        if not left[0]:
+            raise _Reached(event, site)
+        left[0] -= 1
+        note(state, event, values, seen, site)
+
+    machine.plain, effects.note = True, stops
+    try:
+        yield
+    finally:
+        machine.plain = plain
+        del effects.note
+
+
+def _called(game: Game, name: str, language: str) -> str:
+    model = game.ruleset.model
+    kinds = (("rule", model.rules), ("trigger", model.triggers), ("standing_rule", model.standing))
+    kind = next((kind for kind, known in kinds if name in known), "rule")
+    return frame(language, f"explain.a_{kind}", name=name)
+
+
+def _short(place: str) -> str:
+    """A place without its column."""
+    return place.rpartition(":")[0] if place.count(":") > 1 else place

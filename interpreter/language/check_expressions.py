@@ -1,0 +1,1055 @@
+"""Expressions: parsed nodes to checked ones, with names bound and types known.
+
+An :class:`Expressions` works on one text of one ruleset. What it cannot make sense of is reported and becomes a value
+of the type `never`, which fits everywhere, so that one mistake gives one message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import assert_never
+
+from interpreter.base.diagnostics import Diagnostic, Note
+from interpreter.base.plurals import counted
+from interpreter.base.source import Span
+from interpreter.base.suggest import did_you_mean
+from interpreter.language import core as c
+from interpreter.language import nodes as n
+from interpreter.language.builtins import FUNCTIONS, Builtin, BuiltinCall
+from interpreter.language.format import format_node
+from interpreter.language.model import CardKind, Group, Model, Signature, Signatures
+from interpreter.language.scope import Frame, path_of
+from interpreter.language.types import (
+    BOOL,
+    INT,
+    NEVER,
+    NODE,
+    NONE,
+    PLACE,
+    SEAT,
+    TEXT,
+    BagType,
+    BoolType,
+    CardType,
+    CollectionType,
+    HolderType,
+    IntType,
+    KindType,
+    LinkType,
+    ListType,
+    MadeType,
+    NeverType,
+    NodeType,
+    NoneType,
+    PieceType,
+    PileType,
+    PlaceType,
+    RecordType,
+    SeatType,
+    SetType,
+    TextType,
+    Type,
+    accepts,
+    item_type,
+    join,
+    read_type,
+)
+
+__all__ = ["Expressions"]
+
+ROLE = KindType("role")
+PHASE = KindType("phase", optional=True)
+OTHER_WORDS = {"true": "write `yes`", "false": "write `no`", "null": "write `none`", "player": "a player is a `seat`"}
+"""What authors bring along from elsewhere, and what it is here."""
+MAXIMUM_NESTING = 6
+
+
+class Expressions:
+    """Checks the expressions of one text."""
+
+    def __init__(
+        self, model: Model, signatures: Signatures, frame: Frame, report: Callable[[Diagnostic], None]
+    ) -> None:
+        self.model = model
+        self.signatures = signatures
+        self.frame = frame
+        self.report = report
+        self.base: tuple[str, int, Signature] | None = None
+        self.weights: Mapping[str, int] = {}
+        """Numbers that a policy's text knows by name."""
+        self.hints: Mapping[str, str] = OTHER_WORDS
+        """Remedies for names that mean nothing here."""
+
+    # --- entry points
+
+    def value(self, node: n.Expr, wanted: Type | None = None, *, maybe: bool = False) -> c.Expression:
+        """The expression as a value: holders are read. ``maybe``: nothing to find is none, not a failure."""
+        return self._read(self._any(node, wanted, maybe))
+
+    def need(self, node: n.Expr, wanted: Type, what: str = "") -> c.Expression:
+        """The expression as a value of the wanted type (a holder where a holder is wanted)."""
+        found = self._any(node, wanted, wanted.optional)
+        if not isinstance(wanted, HolderType) and not isinstance(wanted, PlaceType):
+            found = self._read(found)
+        return self.fit(found, wanted, node.span, what)
+
+    def knows(self, node: n.Name) -> bool:
+        """Return whether a name means anything here; nothing is said where it does not."""
+        found: list[Diagnostic] = []
+        report, self.report = self.report, found.append
+        try:
+            self._any(node, None, True)
+        finally:
+            self.report = report
+        return not found
+
+    def condition(self, node: n.Expr) -> c.Expression:
+        return self.need(node, BOOL)
+
+    def holder(self, node: n.Expr) -> c.Expression:
+        """The expression as the place where things lie."""
+        found = self._any(node, None, False)
+        if isinstance(found.type, HolderType | PlaceType | NeverType | PileType):
+            return found
+        message = f"got {found.type}, want a zone, pool, track, stock or place"
+        held = [name for name in self._group_names(found.type) if isinstance(self.model.groups[name].type, HolderType)]
+        names = ", ".join(f"`{name.partition('.')[2] or name}`" for name in held)
+        self.report(Diagnostic("E410", message, node.span, help=f"a {found.type} has {names}" if held else None))
+        return self._never(node.span)
+
+    def items(self, node: n.Expr) -> tuple[c.Expression, Type]:
+        """The expression as something to look through, and the type of its items."""
+        found = self.value(node)
+        if isinstance(found.type, CollectionType) and not found.type.optional:
+            return found, found.type.of
+        if isinstance(found.type, PileType) and not found.type.optional:
+            return found, CardType(found.type.name)
+        if found.type.optional and isinstance(found.type, CollectionType):
+            self._maybe_none(node, found.type)
+        elif not isinstance(found.type, NeverType):
+            self.error("E402", f"got {found.type}, want a list, set or range", node.span)
+        return found, NEVER
+
+    def call(self, node: n.Expr) -> c.Expression:
+        """A call at a place where procedures may be called."""
+        if isinstance(node, n.Call):
+            return self._call(node, procedures=True)
+        return self.value(node)
+
+    # --- facts that tests show
+
+    def facts(self, node: n.Expr, *, holds: bool) -> dict[str, Type]:
+        """Narrower types of names once the test holds (or fails)."""
+        match node:
+            case n.Not(value):
+                return self.facts(value, holds=not holds)
+            case n.Binary(operator, left, right) if operator == ("and" if holds else "or"):
+                known = self.facts(left, holds=holds)
+                with self.frame.given(known):
+                    return {**known, **self.facts(right, holds=holds)}
+            case n.Compare(operator, left, right) if operator in ("==", "!="):
+                if isinstance(left, n.NoneLiteral):
+                    left, right = right, left
+                path = path_of(left)
+                if path and isinstance(right, n.NoneLiteral) and holds == (operator == "!="):
+                    type_ = self._quietly(left)
+                    return {path: type_.sure} if type_ else {}
+                if path and operator == "==" and holds and not isinstance(right, n.NoneLiteral):
+                    type_, other = self._quietly(left), self._quietly(right)
+                    if type_ and other and type_.optional and not other.optional and not isinstance(other, NeverType):
+                        return {path: type_.sure}
+                return {}
+            case n.IsKind(value, kind, negated):
+                path = path_of(value)
+                type_ = self._quietly(value) if path else None
+                if path and type_ and isinstance(type_, CardType | PieceType) and holds != negated:
+                    return {path: replace(type_.sure, name=kind)}
+                return {}
+            case _:
+                return {}
+
+    def _quietly(self, node: n.Expr) -> Type | None:
+        report, self.report = self.report, lambda diagnostic: None
+        try:
+            return self.value(node, maybe=True).type
+        finally:
+            self.report = report
+
+    # --- one node
+
+    def _any(self, node: n.Expr, wanted: Type | None, maybe: bool) -> c.Expression:
+        span = node.span
+        match node:
+            case n.IntLiteral(value):
+                return self._number(value, wanted, span)
+            case n.TextLiteral(value):
+                return self._text(value, wanted, span)
+            case n.BoolLiteral(value):
+                return self._yes_or_no(value, wanted, span)
+            case n.NoneLiteral():
+                return c.Const(None, type=NONE, span=span)
+            case n.Name(name):
+                return self._name(node, name, wanted)
+            case n.Attribute():
+                return self._attribute(node)
+            case n.Index():
+                return self._index(node)
+            case n.Call():
+                return self._call(node, maybe=maybe)
+            case n.Drawn():
+                self.error("E701", "chance brings nothing to a function: draw in a `does`", span)
+                return self._never(span)
+            case n.Aggregate():
+                return self._aggregate(node, maybe)
+            case n.ListLiteral(items):
+                return self._list(items, wanted, span)
+            case n.ListFilter(variable, items, test):
+                return self._filter(variable, items, test, span)
+            case n.ListComprehension(value, variable, items, test):
+                return self._map("map", value, variable, items, test, span)
+            case n.RangeOf(first, last):
+                return c.RangeFrom(self.need(first, INT), self.need(last, INT), type=ListType(INT), span=span)
+            case n.Binary("and" | "or" as operator, left, right):
+                start = self.condition(left)
+                with self.frame.given(self.facts(left, holds=operator == "and")):
+                    then = self.condition(right)
+                return c.Logic(operator, start, then, type=BOOL, span=span)
+            case n.Binary(operator, left, right):
+                return self._arithmetic(operator, left, right, wanted, span)
+            case n.Compare(operator, left, right):
+                return self._compare(operator, left, right, span)
+            case n.In(item, items, negated):
+                whole, of = self._members_of(item, items)
+                return c.MemberOf(self._member(item, of), whole, negated, type=BOOL, span=span)
+            case n.IsKind():
+                return self._is_kind(node)
+            case n.Not(value):
+                return c.Negation(self.condition(value), type=BOOL, span=span)
+            case n.Negative(value):
+                inner = self.value(value)
+                if not isinstance(inner.type, IntType | BagType | NeverType):
+                    self.error("E401", f"got {inner.type}, want a number or a bag after `-`", value.span)
+                return c.Negate(inner, type=inner.type, span=span)
+            case n.Conditional(then, test, otherwise):
+                return self._conditional(then, test, otherwise, wanted, span)
+            case n.Otherwise(value, default):
+                found = self.value(value, wanted.maybe if wanted else None, maybe=True)
+                if not found.type.optional and not isinstance(found.type, NeverType):
+                    self.error("E416", "this is never none, so `otherwise` is never used", default.span)
+                second = self.fit(self.value(default, found.type.sure), found.type, default.span, "")
+                type_ = found.type.sure if not second.type.optional else found.type
+                return c.Default(found, second, type=type_, span=span)
+            case n.Amount(number, kind):
+                return self._amount(number, kind, span)
+            case _:
+                assert_never(node)
+
+    def _yes_or_no(self, value: bool, wanted: Type | None, span: Span) -> c.Expression:
+        """A truth, or the reading or member of that name where its kind is wanted."""
+        word = "yes" if value else "no"
+        if isinstance(wanted, KindType) and word in (members := self.members(wanted.name)):
+            return c.Const(members.index(word), type=wanted.sure, span=span)
+        return c.Const(value, type=BOOL, span=span)
+
+    def _number(self, value: int, wanted: Type | None, span: Span) -> c.Expression:
+        """A number, or the card that bears it where a card is wanted."""
+        if isinstance(wanted, CardType):
+            found = self._card(value, wanted, span)
+            if found is None:
+                self.error("E302", f"there is no {wanted.sure} {value}", span)
+            return found or self._never(span)
+        return c.Const(value, type=INT, span=span)
+
+    def _card(self, key: int | str, wanted: CardType, span: Span) -> c.Expression | None:
+        """The card with a key, of the wanted kind."""
+        found = [i for i, row in enumerate(self.model.cards) if row.key == key and wanted.name in ("", row.kind)]
+        if len(found) > 1 and len({self.model.cards[index].kind for index in found}) == 1:
+            self._copies(self.model.card_kinds[self.model.cards[found[0]].kind], key, span)
+            return self._never(span)
+        if len(found) > 1:
+            shown = f'"{key}"' if isinstance(key, str) else key
+            calls = [f"`{self.model.cards[index].kind}({shown})`" for index in found]
+            message = f"{shown} is the key of several cards: {' and '.join(calls)}"
+            self.report(Diagnostic("E303", message, span, help=f"say which is meant: {' or '.join(calls)}"))
+            return self._never(span)
+        return c.Const(found[0], type=CardType(self.model.cards[found[0]].kind), span=span) if found else None
+
+    def _copies(self, kind: CardKind, key: int | str | None, span: Span) -> None:
+        """A key that several cards of a kind have says of none of them which is meant."""
+        shown = "…" if key is None else f'"{key}"' if isinstance(key, str) else str(key)
+        number = sum(row.kind == kind.name and row.key == key for row in self.model.cards)
+        message = f"{shown} is the key of {number} copies" if number else f"some cards of {kind.name} are copies"
+        example = f"`first(c in ZONE where c.{kind.key} == {shown})`"
+        helped = f"compare `{kind.key}`, or say where the card lies: {example}"
+        self.report(Diagnostic("E303", message, span, help=helped))
+
+    def _text(self, value: str, wanted: Type | None, span: Span) -> c.Expression:
+        graph = self.model.graph
+        if isinstance(wanted, TextType):
+            return c.Const(value, type=TEXT, span=span)
+        if (
+            wanted is not None
+            and isinstance(wanted, CardType)
+            and (card := self._card(value, wanted, span)) is not None
+        ):
+            return card
+        names = [row.name for row in graph.nodes] if graph else []
+        if value in names:
+            return c.Const(names.index(value), type=NODE, span=span)
+        members = {member for kind in self.model.kinds.values() for member in kind.members}
+        helped = f"a name of a kind stands without quotes: `{value}`" if value in members else None
+        message = f'nothing is called "{value}"{did_you_mean(value, names)}'
+        self.report(Diagnostic("E302", message, span, help=helped))
+        return self._never(span)
+
+    def _name(self, node: n.Expr, name: str, wanted: Type | None) -> c.Expression:
+        span = node.span
+        variable = self.frame.find(name)
+        if variable is not None:
+            return c.Local(variable.index, name, type=self.frame.known(name) or variable.type, span=span)
+        if name in self.weights:
+            return c.Const(self.weights[name], type=INT, span=span)
+        if name == "players":
+            return c.PlayerCount(type=INT, span=span)
+        if name == "seats":
+            return c.AllSeats(type=ListType(SEAT), span=span)
+        if name == "phase":
+            return _phase(self.frame.known(name), span)
+        group = self.model.groups.get(name)
+        if group is not None and not group.owner:
+            return self._cell(name, None, span, self.frame.known(name))
+        if name in self.model.settings:
+            known = self.frame.known(name)
+            return c.SettingValue(name, type=known or self.model.settings[name].type, span=span)
+        if name in self.model.interpretations:
+            return c.SettingValue(name, type=KindType(name), span=span)
+        role = self.model.roles.get(name)
+        if role is not None and role.seats == 1 and not (isinstance(wanted, KindType)):
+            return c.RoleSeat(name, type=SEAT, span=span)
+        domain = self.domain(name, span)
+        if domain is not None:
+            return domain
+        member = self._kind_member(name, wanted, span)
+        if member is not None:
+            return member
+        signature = self.signatures.get(self.model.called(name, span))
+        if signature is not None and signature.constant:
+            return c.CallRule(signature.name, (), type=signature.result, span=span)
+        self._unknown(name, span)
+        return self._never(span)
+
+    def domain(self, name: str, span: Span) -> c.Expression | None:
+        """A type's name as the list of all its values."""
+        kind = self.model.kinds.get(name)
+        if kind is not None and kind.range is not None:
+            first, last = kind.range
+            return c.Const(tuple(range(first, last + 1)), type=ListType(INT), span=span)
+        if kind is not None and not kind.unit and name not in self.model.interpretations:
+            return c.Const(tuple(range(len(kind.members))), type=ListType(KindType(name)), span=span)
+        if name == "card" or name in self.model.card_kinds:
+            cards = tuple(i for i, row in enumerate(self.model.cards) if name in ("card", row.kind))
+            return c.Const(cards, type=ListType(CardType("" if name == "card" else name)), span=span)
+        graph = self.model.graph
+        if graph is not None and name == graph.node:
+            return c.Const(tuple(range(len(graph.nodes))), type=ListType(NODE), span=span)
+        if name == "seat":
+            return c.AllSeats(type=ListType(SEAT), span=span)
+        return None
+
+    def _kind_member(self, name: str, wanted: Type | None, span: Span) -> c.Expression | None:
+        """A member of a kind: of the wanted one, else of the only one that has it."""
+        if isinstance(wanted, KindType):
+            members = self.members(wanted.name)
+            if name in members:
+                return c.Const(members.index(name), type=wanted.sure, span=span)
+        if isinstance(wanted, PieceType) and name in self.model.pieces:
+            return c.Const(self.model.pieces.index(name), type=PieceType(name), span=span)
+        found = [
+            k for k in self.model.kinds if name in self.model.kinds[k].members and k not in self.model.interpretations
+        ]
+        if name in self.model.roles:
+            found.append("role")
+        if not found and name in self.model.phases:
+            found.append("phase")
+        if len(found) == 1:
+            return c.Const(self.members(found[0]).index(name), type=KindType(found[0]), span=span)
+        if len(found) > 1:
+            kinds = " and ".join(f"`{kind}`" for kind in found)
+            self.error("E303", f"`{name}` is a member of {kinds}; nothing here tells which is meant", span)
+            return self._never(span)
+        return None
+
+    def members(self, kind: str) -> tuple[str, ...]:
+        if kind == "role":
+            return tuple(self.model.roles)
+        if kind == "phase":
+            return self.model.phases
+        if kind == "places" and self.model.graph is not None:
+            return tuple(self.model.graph.sets)
+        if kind in self.model.interpretations:
+            return tuple(self.model.interpretations[kind].readings)
+        found = self.model.kinds.get(kind)
+        return found.members if found else ()
+
+    def _cell(self, name: str, owner: c.Expression | None, span: Span, known: Type | None = None) -> c.Expression:
+        group = self.model.groups[name]
+        cell = c.Cell(name, owner, type=group.type, span=span)
+        if isinstance(group.type, HolderType):
+            return cell
+        return c.Read(cell, type=known or group.type, span=span)
+
+    def _attribute(self, node: n.Attribute) -> c.Expression:
+        path = path_of(node)
+        known = self.frame.known(path) if path else None
+        if node.name == "piece":
+            of = self._any(node.of, None, False)
+            if isinstance(of.type, PlaceType):
+                cell = c.Cell("piece", of, type=self.model.groups["piece"].type, span=node.span)
+                return c.Read(cell, type=known or PieceType(optional=True), span=node.span)
+        of = self.value(node.of)
+        if of.type.optional:
+            self._maybe_none(node.of, of.type)
+            return self._never(node.span)
+        return self._attribute_of(of, node, known)
+
+    def _attribute_of(self, of: c.Expression, node: n.Attribute, known: Type | None) -> c.Expression:
+        name, span = node.name, node.span
+        if isinstance(of.type, NeverType):
+            return self._never(span)
+        if isinstance(of.type, RecordType):
+            fields = self.model.records[of.type.name]
+            if name in fields:
+                position = list(fields).index(name)
+                return c.FieldOf(of, position, type=known or fields[name], span=span)
+            return self._no_attribute(of.type, node, fields)
+        key = self.group_key(of.type, name)
+        if key is not None:
+            return self._cell(key, of, span, known)
+        attributes = self.attributes(of.type)
+        if name in attributes:
+            return c.Static(f"{owner_word(of.type)}.{name}", of, type=known or attributes[name], span=span)
+        if isinstance(of.type, PileType) and name == "top":
+            return c.Builtin("top", (of,), type=CardType(of.type.name), span=span)
+        return self._no_attribute(of.type, node, [*attributes, *self._group_names(of.type)])
+
+    def group_key(self, type_: Type, name: str) -> str | None:
+        """The group of cells that things of a type have under a name."""
+        for key in (name, f"{owner_word(type_)}.{name}"):
+            group = self.model.groups.get(key)
+            if group is not None and group.owner == type_.word:
+                return key
+        return None
+
+    def _group_names(self, type_: Type) -> list[str]:
+        return [name for name, group in self.model.groups.items() if group.owner == type_.word]
+
+    def attributes(self, type_: Type) -> dict[str, Type]:
+        """Printed attributes of a type."""
+        graph = self.model.graph
+        match type_:
+            case CardType():
+                kind = self.model.card_kinds.get(type_.name)
+                return dict(kind.attributes) if kind else {}
+            case SeatType():
+                return {"counts": BOOL, "role": ROLE, "number": INT}
+            case PieceType():
+                return {"owner": SEAT}
+            case NodeType() if graph:
+                return {**graph.attributes, "places": ListType(PLACE)}
+            case PlaceType() if graph:
+                return {**graph.place, graph.node: NODE, "number": INT}
+            case LinkType() if graph:
+                return {**graph.link, "from": NODE, "to": NODE}
+            case _:
+                return {}
+
+    def _no_attribute(self, type_: Type, node: n.Attribute, known: Iterable[str]) -> c.Expression:
+        names = list(known)
+        notes = [Note(f"{type_} has " + ", ".join(f"`{name}`" for name in names))] if names else []
+        helped = None
+        if isinstance(type_, CardType) and not type_.name:
+            kinds = [k for k, kind in self.model.card_kinds.items() if node.name in kind.attributes]
+            if kinds:
+                helped = f"test `is {kinds[0]}` first: only a {kinds[0]} has `{node.name}`"
+        message = f"{type_} has no `{node.name}`{did_you_mean(node.name, names)}"
+        self.report(Diagnostic("E304", message, node.name_span, tuple(notes), helped))
+        return self._never(node.span)
+
+    def _index(self, node: n.Index) -> c.Expression:
+        if isinstance(node.of, n.Name) and self.frame.find(node.of.name) is None and node.of.name in self.model.tables:
+            return self._table_cell(node, node.of.name)
+        of = self.value(node.of)
+        if len(node.keys) != 1:
+            self.error("E405", f"got {counted(len(node.keys), 'key')}, want 1", node.span)
+            return self._never(node.span)
+        key = node.keys[0]
+        match of.type:
+            case BagType():
+                return c.BagItem(of, self.need(key, KindType(of.type.name)), type=INT, span=node.span)
+            case CollectionType():
+                return c.Element(of, self.need(key, INT), type=of.type.of, span=node.span)
+            case NeverType():
+                return of
+            case _:
+                self.error("E401", f"got {of.type}, want a table, a bag or a list before `[`", node.of.span)
+                return self._never(node.span)
+
+    def _table_cell(self, node: n.Index, name: str) -> c.Expression:
+        table = self.model.tables[name]
+        if len(node.keys) != len(table.keys):
+            wanted = ", ".join(table.keys)
+            self.error("E405", f"`{name}` is read by [{wanted}]; got {counted(len(node.keys), 'key')}", node.span)
+            return self._never(node.span)
+        keys = tuple(self.need(key, type_) for key, type_ in zip(node.keys, table.key_types, strict=True))
+        return c.TableCell(name, keys, type=table.gives, span=node.span)
+
+    # --- calls
+
+    def _call(self, node: n.Call, *, procedures: bool = False, maybe: bool = False) -> c.Expression:
+        if node.name == "base":
+            return self._call_base(node)
+        signature = self.signatures.get(self.model.called(node.name, node.span))
+        if signature is not None and signature.unread:
+            for argument in node.arguments:
+                self._quietly(argument)
+            return self._never(node.span)
+        if signature is not None:
+            if signature.form == "does" and not procedures:
+                self.error(
+                    "E406",
+                    f"`{node.name}` is a procedure: call it as a statement, "
+                    "or as all of a `let`, assignment or `return`",
+                    node.name_span,
+                )
+                return self._never(node.span)
+            arguments = self.arguments(node, node.name, signature.parameters, signature.span)
+            return c.CallRule(signature.name, arguments, type=signature.result, span=node.span)
+        fields = self.model.records.get(node.name)
+        if fields is not None:
+            arguments = self.arguments(node, node.name, list(fields.items()), None)
+            return c.MakeRecord(arguments, type=RecordType(node.name), span=node.span)
+        function = FUNCTIONS.get(node.name)
+        if function is not None:
+            return self._builtin(node, function, maybe)
+        if node.name in self.model.card_kinds:
+            return self._card_of_kind(node, self.model.card_kinds[node.name], maybe)
+        known = [*self.signatures, *self.model.records, *FUNCTIONS]
+        helped = f"`{node.name}` is a table: read it as `{node.name}[…]`" if node.name in self.model.tables else None
+        self.report(
+            Diagnostic(
+                "E301", f"unknown rule `{node.name}`{did_you_mean(node.name, known)}", node.name_span, help=helped
+            )
+        )
+        for argument in node.arguments:
+            self._quietly(argument)
+        return self._never(node.span)
+
+    def _card_of_kind(self, node: n.Call, kind: CardKind, maybe: bool) -> c.Expression:
+        """``news(1)``: the card of a kind with that key."""
+        card = CardType(kind.name)
+        if kind.key is None:
+            self.error("E406", f"a {kind.name} has no key: nothing tells one from another", node.name_span)
+            return self._never(node.span)
+        key_type = kind.attributes[kind.key]
+        literal = node.arguments[0] if len(node.arguments) == 1 else None
+        if isinstance(literal, n.IntLiteral | n.TextLiteral):
+            found = self._card(literal.value, card, literal.span)
+            if found is None:
+                self.error("E302", f"there is no {card} {literal.value}", literal.span)
+            return found or self._never(node.span)
+        arguments = self.arguments(node, node.name, [(kind.key, key_type)], kind.span)
+        if any(row.copies > 1 for row in self.model.cards if row.kind == kind.name):
+            self._copies(kind, None, node.span)
+            return self._never(node.span)
+        if len(arguments) != 1:
+            return self._never(node.span)
+        local = self.frame.hidden()
+        each = c.Local(local, kind.name, type=card, span=node.span)
+        same = c.Comparison("==", c.Static(f"{kind.name}.{kind.key}", each, type=key_type), *arguments, type=BOOL)
+        every = self.domain(kind.name, node.span)
+        assert every is not None
+        type_ = card.maybe if maybe else card
+        return c.Loop("first", local, every, same, (), None, maybe, type=type_, span=node.span)
+
+    def _call_base(self, node: n.Call) -> c.Expression:
+        if self.base is None:
+            self.error("E507", "`base` is known only in a rule that says `wraps`", node.name_span)
+            return self._never(node.span)
+        rule, layer, signature = self.base
+        arguments = self.arguments(node, node.name, signature.parameters, signature.span)
+        return c.CallBase(rule, layer, arguments, type=signature.result, span=node.span)
+
+    def arguments(
+        self, node: n.Call | n.Note, called: str, wanted: Sequence[tuple[str, Type]], declared: Span | None
+    ) -> tuple[c.Expression, ...]:
+        """The values of a call, by their places or all by their names."""
+        given = node.arguments
+        asked = ", ".join(f"{name}: {type_}" for name, type_ in wanted)
+        notes = (Note(f"it is `{called}({asked})`", declared),)
+        if len(given) != len(wanted):
+            message = f"`{called}` takes {counted(len(wanted), 'value')}, got {len(given)}"
+            self.report(Diagnostic("E404", message, node.span, notes))
+            return tuple(self._never(argument.span) for argument in given)
+        if node.names:
+            names = [name for name, _ in wanted]
+            strange = [name for name in node.names if name not in names or node.names.count(name) > 1]
+            if strange:
+                message = f"`{called}` takes no `{strange[0]}`{did_you_mean(strange[0], names)}"
+                twice = f"`{strange[0]}` stands here twice"
+                self.report(Diagnostic("E404", twice if strange[0] in names else message, node.span, notes))
+                return tuple(self._never(argument.span) for argument in given)
+            given = tuple(given[node.names.index(name)] for name in names)
+        return tuple(self.need(argument, type_) for argument, (_, type_) in zip(given, wanted, strict=True))
+
+    def _builtin(self, node: n.Call, function: Builtin, maybe: bool) -> c.Expression:
+        if node.name in ("keys", "cells"):
+            return self._of_table(node)
+        enough = (not node.names and len(node.arguments) == len(function.parameters)) or (
+            function.many and len(node.arguments) >= 2
+        )
+        if not enough:
+            many = ", …" if function.many else ""
+            form = Note(f"it is `{node.name}({', '.join(function.parameters)}{many})`")
+            wanted = (
+                f"{len(function.parameters)} or more values" if many else counted(len(function.parameters), "value")
+            )
+            message = f"`{node.name}` takes {wanted}, got {len(node.arguments)}"
+            self.report(Diagnostic("E404", message, node.span, (form,), function.about))
+            return self._never(node.span)
+        words = function.parameters if not function.many else ("int",) * len(node.arguments)
+        builtin = BuiltinCall(self)
+        arguments = [builtin.argument(word, each) for word, each in zip(words, node.arguments, strict=True)]
+        type_ = builtin.gives(function.gives)
+        or_none = function.partial and maybe
+        if node.name == "links":
+            return c.Static("node.links", arguments[0], type=type_, span=node.span)
+        if node.name == "sum" and builtin.bag:
+            return self._sum_of_bags(arguments[0], builtin.bag, node.span)
+        graph = self.model.graph
+        if node.name in ("distance", "path") and graph is not None and graph.dealt in self.model.groups:
+            arguments.append(self._read(self._cell(graph.dealt, None, node.span)))
+        return c.Builtin(node.name, tuple(arguments), or_none, type=type_.maybe if or_none else type_, span=node.span)
+
+    def _of_table(self, node: n.Call) -> c.Expression:
+        """``keys(table)``, ``keys(table, key)``: the values of a key; ``cells(table, keys …)``: a line of cells."""
+        first, *others = node.arguments or (None,)
+        table = self.model.tables.get(first.name) if isinstance(first, n.Name) else None
+        if table is None:
+            self.error("E401", f"want a table: `{node.name}(table)`", (first or node).span)
+            return self._never(node.span)
+        last = len(table.keys) - 1
+        if node.name == "keys":
+            named = [key.name for key in others if isinstance(key, n.Name)] or list(table.keys)
+            if len(named) != 1 or named[0] not in table.keys or len(others) > 1:
+                listed = " or ".join(f"`keys({table.name}, {key})`" for key in table.keys)
+                self.error("E405", f"say which key is meant: {listed}", node.span)
+                return self._never(node.span)
+            last = table.keys.index(named[0])
+        every = c.Const(table.axes[last], type=ListType(table.key_types[last]), span=node.span)
+        if node.name == "keys":
+            return every
+        if len(others) != last:
+            wanted = ", ".join([table.name, *table.keys[:last]])
+            self.error("E405", f"the cells of a line are `cells({wanted})`", node.span)
+            return self._never(node.span)
+        keys = tuple(self.need(key, type_) for key, type_ in zip(others, table.key_types, strict=False))
+        local = c.Local(self.frame.hidden(), table.keys[last], type=table.key_types[last], span=node.span)
+        cell = c.TableCell(table.name, (*keys, local), type=table.gives, span=node.span)
+        return c.Loop("map", local.index, every, None, (), cell, type=ListType(table.gives), span=node.span)
+
+    def _sum_of_bags(self, bags: c.Expression, kind: str, span: Span) -> c.Expression:
+        return c.Builtin("sum of bags", (bags, self._empty_bag(kind, span)), type=BagType(kind), span=span)
+
+    def _empty_bag(self, kind: str, span: Span) -> c.Expression:
+        return c.Const((0,) * len(self.members(kind)), type=BagType(kind), span=span)
+
+    # --- looking through lists
+
+    def _aggregate(self, node: n.Aggregate, maybe: bool) -> c.Expression:
+        if node.value is not None:
+            return self._aggregate_of_values(node, maybe)
+        whole, of = self.items(node.items)
+        with self.frame.block():
+            variable = self.frame.add(node.variable, of)
+            test = self.condition(node.test) if node.test is not None else None
+            facts = self.facts(node.test, holds=True) if node.test is not None else {}
+            with self.frame.given(facts):
+                keys = tuple(self._key(key) for key in node.keys)
+            of = facts.get(node.variable, of)
+        self._check_keys(node, of)
+        or_none = False
+        type_: Type
+        match node.name:
+            case "count":
+                type_ = INT
+            case "any":
+                type_ = BOOL
+                if test is None:
+                    self.error("E407", "`any` needs `where`", node.span)
+            case "all":
+                type_ = BOOL
+                self._claimless(node)
+            case "sorted":
+                type_ = ListType(of)
+            case "first" | "last" | "min" | "max":
+                or_none = maybe
+                type_ = of.maybe if maybe else of
+                if node.name in ("min", "max") and not keys and not isinstance(of, IntType):
+                    self.error("E407", f"`{node.name}` of {of} needs `by`", node.span)
+            case _:
+                self.error(
+                    "E407", f"`{node.name}` needs a value: `{node.name}(value for {node.variable} in …)`", node.span
+                )
+                type_ = NEVER
+        return c.Loop(node.name, variable.index, whole, test, keys, None, or_none, type=type_, span=node.span)
+
+    def _aggregate_of_values(self, node: n.Aggregate, maybe: bool) -> c.Expression:
+        assert node.value is not None
+        if node.name in ("any", "all"):
+            return self._claim(node, node.value)
+        mapped = self._map("map", node.value, node.variable, node.items, node.test, node.span)
+        of = item_type(mapped.type)
+        if node.name == "sum" and isinstance(of, BagType):
+            return self._sum_of_bags(mapped, of.name, node.span)
+        if node.name not in ("sum", "min", "max"):
+            self.error("E407", f"`{node.name}` looks through items, not values", node.span)
+            return self._never(node.span)
+        if not isinstance(of, IntType | NeverType):
+            self.error("E401", f"got {of}, want int", node.value.span)
+        or_none = maybe and node.name != "sum"
+        type_ = INT.maybe if or_none else INT
+        name = node.name if node.name == "sum" else f"{node.name} of list"
+        return c.Builtin(name, (mapped,), or_none, type=type_, span=node.span)
+
+    def _claimless(self, node: n.Aggregate) -> None:
+        """``all(x in items where test)``: where a condition chooses items, all of them pass it."""
+        said = replace(node, test=None, value=node.test or n.Name("claim"))
+        message = f"`all` needs what holds for all: `{format_node(said)}`"
+        help = "`where` chooses the items that are looked at"
+        self.report(Diagnostic("E407", message, node.span, help=help))
+
+    def _claim(self, node: n.Aggregate, claim: n.Expr) -> c.Expression:
+        """``all(claim for x in items where test)``, and ``any``: of the items that pass the test."""
+        whole, of = self.items(node.items)
+        with self.frame.block():
+            variable = self.frame.add(node.variable, of)
+            test = self.condition(node.test) if node.test is not None else None
+            with self.frame.given(self.facts(node.test, holds=True) if node.test is not None else {}):
+                holds = self.condition(claim)
+        if test is not None and node.name == "any":
+            holds = c.Logic("and", test, holds, type=BOOL, span=claim.span)
+        elif test is not None:
+            holds = c.Logic("or", c.Negation(test, type=BOOL, span=test.span), holds, type=BOOL, span=claim.span)
+        return c.Loop(node.name, variable.index, whole, holds, (), None, type=BOOL, span=node.span)
+
+    def _key(self, node: n.Expr) -> c.Expression:
+        found = self.value(node)
+        if found.type.optional or not isinstance(
+            found.type,
+            IntType | BoolType | KindType | SeatType | NodeType | CardType | PlaceType | LinkType | NeverType,
+        ):
+            self.error("E408", f"got {found.type}, want something that can be put in order", node.span)
+        return found
+
+    def _check_keys(self, node: n.Aggregate, of: Type) -> None:
+        """Keys of an order must leave no tie open: they end in something unique, or in `as listed`."""
+        if node.name not in ("sorted", "min", "max"):
+            if node.keys:
+                self.error("E407", f"`{node.name}` takes no `by`", node.keys[0].span)
+            return
+        if not node.keys:
+            if node.name == "sorted" and not isinstance(of, IntType | NeverType):
+                self.error("E407", f"`sorted` of {of} needs `by`", node.span)
+            return
+        last = node.keys[-1]
+        last = last.value if isinstance(last, n.Negative) else last
+        kind = self.model.card_kinds.get(of.name) if isinstance(of, CardType) else None
+        unique = isinstance(of, IntType | KindType | NeverType) or (
+            isinstance(last, n.Name) and last.name == node.variable
+        )
+        if isinstance(last, n.Attribute) and isinstance(last.of, n.Name) and last.of.name == node.variable:
+            copied = kind is not None and any(r.copies > 1 for r in self.model.cards if r.kind == kind.name)
+            unique |= (kind is not None and last.name == kind.key and not copied) or (
+                isinstance(of, SeatType) and last.name == "number"
+            )
+        if not unique and not node.listed:
+            self.report(
+                Diagnostic(
+                    "E409",
+                    "these keys can leave a tie open",
+                    node.keys[-1].span,
+                    help="end them with something unique, or with `as listed`: the earlier item first",
+                )
+            )
+
+    def _filter(self, variable: str, items: n.Expr, test: n.Expr | None, span: Span) -> c.Expression:
+        whole, of = self.items(items)
+        with self.frame.block():
+            local = self.frame.add(variable, of)
+            checked = self.condition(test) if test is not None else None
+            if test is not None:
+                of = self.facts(test, holds=True).get(variable, of)
+        return c.Loop("filter", local.index, whole, checked, (), None, type=ListType(of), span=span)
+
+    def _map(
+        self, operation: str, value: n.Expr, variable: str, items: n.Expr, test: n.Expr | None, span: Span
+    ) -> c.Expression:
+        whole, of = self.items(items)
+        with self.frame.block():
+            local = self.frame.add(variable, of)
+            checked = self.condition(test) if test is not None else None
+            with self.frame.given(self.facts(test, holds=True) if test is not None else {}):
+                taken = self.value(value)
+        type_ = self._listed(taken.type, span)
+        return c.Loop(operation, local.index, whole, checked, (), taken, type=type_, span=span)
+
+    # --- the rest
+
+    def _list(self, items: tuple[n.Expr, ...], wanted: Type | None, span: Span) -> c.Expression:
+        if isinstance(wanted, BagType) and not items:
+            return self._empty_bag(wanted.name, span)
+        of = wanted.of if isinstance(wanted, CollectionType) else None
+        checked = [self.value(item, of) for item in items]
+        type_: Type = NEVER
+        for item, node in zip(checked, items, strict=True):
+            joined = join(type_, item.type)
+            if joined is None:
+                self.error("E401", f"got {item.type} among {type_}", node.span)
+                joined = NEVER
+            type_ = joined
+        if isinstance(wanted, SetType):
+            return c.Builtin(
+                "set of list",
+                (c.MakeList(tuple(checked), type=ListType(type_), span=span),),
+                type=SetType(type_),
+                span=span,
+            )
+        return c.MakeList(tuple(checked), type=self._listed(type_, span), span=span)
+
+    def _listed(self, of: Type, span: Span) -> Type:
+        """A list of a type; lists in lists in lists are refused at some depth."""
+        depth, inner = 1, of
+        while isinstance(inner, MadeType):
+            depth, inner = depth + 1, inner.of
+        if depth > MAXIMUM_NESTING:
+            self.error("E204", f"lists in lists, more than {MAXIMUM_NESTING} deep", span)
+            return ListType(NEVER)
+        return ListType(of)
+
+    def _arithmetic(self, operator: str, left: n.Expr, right: n.Expr, wanted: Type | None, span: Span) -> c.Expression:
+        first = self.value(left, wanted)
+        second = self.value(right, first.type)
+        forms = {type(side.type) for side in (first, second)} - {NeverType}
+        type_: Type | None = None
+        if first.type.optional or second.type.optional:
+            for side, node in ((first, left), (second, right)):
+                if side.type.optional:
+                    self._maybe_none(node, side.type)
+            return self._never(span)
+        if not forms:
+            type_ = NEVER
+        elif forms == {IntType}:
+            type_ = INT
+        elif operator == "+" and forms <= {ListType, SetType}:
+            joined = join(first.type, second.type)
+            type_ = ListType(joined.of) if isinstance(joined, CollectionType) else None
+        elif operator in ("+", "-") and forms == {BagType} and first.type == second.type:
+            type_ = first.type
+        if type_ is None:
+            remedy = None
+            if forms == {IntType, BagType} and isinstance(right, n.Amount):
+                remedy = "`of` binds tighter: put the number in brackets, `(a - b) of kind`"
+            message = f"cannot say {first.type} `{operator}` {second.type}"
+            self.report(Diagnostic("E401", message, span, (), remedy))
+            type_ = NEVER
+        return c.Arithmetic(operator, first, second, type=type_, span=span)  # type: ignore[arg-type]
+
+    def _compare(self, operator: str, left: n.Expr, right: n.Expr, span: Span) -> c.Expression:
+        maybe = any(isinstance(side, n.NoneLiteral) for side in (left, right))  # asks whether there is anything to find
+        if self._stands_alone(left) or not self._stands_alone(right):
+            first = self.value(left, maybe=maybe)
+            second = self.value(right, first.type, maybe=maybe)
+        else:
+            second = self.value(right, maybe=maybe)
+            first = self.value(left, second.type, maybe=maybe)
+        if operator in ("==", "!="):
+            if join(first.type, second.type) is None:
+                self.error("E401", f"cannot compare {first.type} with {second.type}", span)
+            for side, other, node in ((first, second, left), (second, first, right)):
+                if (
+                    isinstance(side.type, NoneType)
+                    and not other.type.optional
+                    and not isinstance(other.type, NeverType)
+                ):
+                    self.error("E416", f"{other.type} is never none", (right if node is left else left).span)
+        else:
+            for side, node in ((first, left), (second, right)):
+                if side.type.optional:
+                    self._maybe_none(node, side.type)
+                elif not isinstance(side.type, IntType | NeverType):
+                    self.error("E401", f"got {side.type}, want int: only numbers have an order", node.span)
+        return c.Comparison(operator, first, second, type=BOOL, span=span)  # type: ignore[arg-type]
+
+    def _stands_alone(self, node: n.Expr) -> bool:
+        """Return whether the type of an expression is known without knowing what is wanted."""
+        if isinstance(node, n.Name):
+            if self.frame.find(node.name) or node.name in ("players", "seats", "phase"):
+                return True
+            model = self.model
+            return node.name in model.groups or node.name in model.settings or node.name in model.interpretations
+        return not isinstance(node, n.IntLiteral | n.TextLiteral | n.BoolLiteral | n.NoneLiteral | n.ListLiteral)
+
+    def _members_of(self, item: n.Expr, items: n.Expr) -> tuple[c.Expression, Type]:
+        """The right side of a membership test. Texts in a list that is written there are what the item is."""
+        if isinstance(items, n.ListLiteral) and any(isinstance(each, n.TextLiteral) for each in items.items):
+            of = self._quietly(item)
+            if of is not None and isinstance(of, TextType):
+                return self.value(items, ListType(of)), of
+        return self.items(items)
+
+    def _member(self, item: n.Expr, of: Type) -> c.Expression:
+        """The item of a membership test. A broader kind of card than the list holds may well be asked for."""
+        found = self.value(item, of)
+        if join(of, found.type) is None:
+            self.error("E401", f"got {found.type}, but the list holds {of}", item.span)
+        return found
+
+    def _is_kind(self, node: n.IsKind) -> c.Expression:
+        value = self.value(node.value)
+        known = tuple(self.model.card_kinds) if isinstance(value.type, CardType) else self.model.pieces
+        if isinstance(value.type, NeverType):
+            return self._never(node.span)
+        if not isinstance(value.type, CardType | PieceType):
+            self.error("E401", f"got {value.type}, want a card or a piece before `is`", node.value.span)
+        elif node.kind not in known:
+            self.error("E301", f"unknown kind `{node.kind}`{did_you_mean(node.kind, known)}", node.kind_span)
+        return c.KindTest(value, node.kind, node.negated, type=BOOL, span=node.span)
+
+    def _conditional(
+        self, then: n.Expr, test: n.Expr, otherwise: n.Expr, wanted: Type | None, span: Span
+    ) -> c.Expression:
+        checked = self.condition(test)
+        maybe = bool(wanted and wanted.optional)
+        with self.frame.given(self.facts(test, holds=True)):
+            first = self._any(then, wanted, maybe)
+        with self.frame.given(self.facts(test, holds=False)):
+            second = self._any(
+                otherwise, wanted or (first.type if not isinstance(first.type, NoneType) else None), maybe
+            )
+        if not (isinstance(wanted, HolderType)):
+            first, second = self._read(first), self._read(second)
+        type_ = join(first.type, second.type)
+        if type_ is None:
+            self.error("E401", f"got {first.type} or {second.type}, want one type", span)
+            type_ = NEVER
+        return c.Condition(first, checked, second, type=type_, span=span)
+
+    def _amount(self, number: n.Expr, kind: n.Expr, span: Span) -> c.Expression:
+        counted = self.need(number, INT)
+        found = self.value(kind)
+        if isinstance(found.type, NeverType):
+            return self._never(span)
+        token = self.model.kinds.get(found.type.name) if isinstance(found.type, KindType) else None
+        if token is None or found.type.optional:
+            self.error("E401", f"got {found.type}, want a kind of token after `of`", kind.span)
+            return self._never(span)
+        if token.unit:
+            return counted
+        return c.AmountOf(counted, found, len(token.members), type=BagType(token.name), span=span)
+
+    # --- helpers
+
+    def _read(self, found: c.Expression) -> c.Expression:
+        if not isinstance(found.type, HolderType):
+            return found
+        type_ = read_type(found.type, unit=self.model.is_unit(found.type.name))
+        return c.Read(found, type=type_, span=found.span)
+
+    def fit(self, found: c.Expression, wanted: Type, span: Span, what: str) -> c.Expression:
+        """An expression where a type is wanted; what does not fit is reported. ``what`` says more of what is wanted."""
+        if isinstance(wanted, NeverType) or accepts(wanted, found.type):
+            return found
+        if (
+            isinstance(wanted, SetType)
+            and isinstance(found.type, ListType)
+            and found.type.of
+            and wanted.of
+            and accepts(wanted.of, found.type.of)
+        ):
+            return c.Builtin("set of list", (found,), type=SetType(found.type.of), span=span)
+        if found.type.optional and accepts(wanted, found.type.sure):
+            self._maybe_none_at(span, found.type)
+        else:
+            self.error("E401", f"got {found.type}, want {wanted}{what}", span)
+        return found
+
+    def _maybe_none(self, node: n.Expr, type_: Type) -> None:
+        self._maybe_none_at(node.span, type_)
+
+    def _maybe_none_at(self, span: Span, type_: Type) -> None:
+        self.report(
+            Diagnostic(
+                "E403", f"this may be none ({type_})", span, help="test it with `if let`, `!= none` or `otherwise`"
+            )
+        )
+
+    def _unknown(self, name: str, span: Span) -> None:
+        model = self.model
+        group = model.groups.get(name)
+        if group is not None:
+            self._whose(group, span)
+            return
+        known = [
+            *self.frame.all_names(),
+            *self.weights,
+            *(each.name for each in model.groups.values() if not each.owner),
+            *model.settings,
+            *model.tables,
+            *model.kinds,
+            *model.card_kinds,
+            "players",
+            "seats",
+            "round",
+        ]
+        for kind in model.kinds.values():
+            known.extend(member for member in kind.members if member != name)
+        helped = self.hints.get(name)
+        if name == "base" and self.base is not None:
+            helped = "the layer below is called: `base(…)`"
+        elif name in self.signatures:
+            helped = f"`{name}` is a rule: call it as `{name}(…)`"
+        elif name in model.tables:
+            helped = f"`{name}` is a table: read it as `{name}[…]`"
+        self.report(Diagnostic("E301", f"unknown name `{name}`{did_you_mean(name, known)}", span, help=helped))
+
+    def _whose(self, group: Group, span: Span) -> None:
+        """Something that each seat or card has, without saying of which one."""
+        name, owner = group.name, group.owner
+        found = (self.frame.find(each) for each in reversed(self.frame.all_names()))
+        mine = next((each.name for each in found if each is not None and each.type.word == owner), None)
+        remedy = f"`{mine or owner}.{name}`"
+        if mine is None and owner == "seat":
+            remedy = f"`seats[0].{name}`, or `who.{name}` where `who` is one of the seats"
+        message = f"`{name}` is what each {owner} has"
+        self.report(Diagnostic("E301", message, span, help=f"say whose it is: {remedy}"))
+
+    def error(self, code: str, message: str, span: Span) -> None:
+        """Reports a mistake."""
+        self.report(Diagnostic(code, message, span))
+
+    def _never(self, span: Span) -> c.Expression:
+        return c.Const(None, type=NEVER, span=span)
+
+
+def owner_word(type_: Type) -> str:
+    """What comes before the dot in the names of attributes of a type: the kind of a card, else the form."""
+    return type_.name if isinstance(type_, CardType) else type_.word
+
+
+def _phase(known: Type | None, span: Span) -> c.Expression:
+    """The phase that is under way; none before the first one of a round."""
+    number = c.Read(c.Cell("phase", None, type=INT, span=span), type=INT, span=span)
+    before = c.Comparison("==", number, c.Const(-1, type=INT, span=span), type=BOOL, span=span)
+    here = c.Read(number.cell, type=PHASE.sure, span=span)
+    return here if known else c.Condition(c.Const(None, type=NONE, span=span), before, here, type=PHASE, span=span)

@@ -1,0 +1,717 @@
+"""Statements: parsed blocks to checked steps.
+
+A function may only compute: what changes the game, asks or calls a procedure stands in a `does`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Literal, assert_never
+
+from interpreter.base.diagnostics import Diagnostic
+from interpreter.base.source import Span
+from interpreter.base.suggest import did_you_mean
+from interpreter.language import core as c
+from interpreter.language import nodes as n
+from interpreter.language.check_expressions import MAXIMUM_NESTING, Expressions
+from interpreter.language.model import Model, RuleLayer, Signatures
+from interpreter.language.scope import Frame, Variable, path_of
+from interpreter.language.types import (
+    BOOL,
+    INT,
+    LINK,
+    NEVER,
+    NODE,
+    NOTHING,
+    PLACE,
+    SEAT,
+    TEXT,
+    BagType,
+    CardHolderType,
+    CardType,
+    CollectionType,
+    Holder,
+    HolderType,
+    IntType,
+    KindType,
+    ListType,
+    NeverType,
+    NoneType,
+    NothingType,
+    PieceType,
+    PilesType,
+    PileType,
+    PlaceType,
+    PoolType,
+    RecordType,
+    RoomType,
+    SeatType,
+    SetType,
+    StockType,
+    TokenHolderType,
+    TrackType,
+    Type,
+    ZoneType,
+    read_type,
+)
+from interpreter.language.walk import descendants
+
+__all__ = ["Steps"]
+
+Where = Literal["in", "top", "bottom", "new pile"]
+
+
+class Steps:
+    """Checks the statements of one text."""
+
+    def __init__(
+        self,
+        model: Model,
+        signatures: Signatures,
+        frame: Frame,
+        report: Callable[[Diagnostic], None],
+        *,
+        owner: str,
+        file: str,
+        result: Type,
+        pure: bool,
+    ) -> None:
+        self.model = model
+        self.signatures = signatures
+        self.frame = frame
+        self.report = report
+        self.expressions = Expressions(model, signatures, frame, report)
+        self.owner = owner
+        self.file = file
+        self.result = result
+        self.pure = pure
+        self.before: list[c.Step] = []
+        """What the statement that is checked does first: it draws."""
+
+    def block(self, block: n.Block) -> tuple[c.Step, ...]:
+        """The steps of a block; names declared in it end with it."""
+        with self.frame.block():
+            return self.statements(block)
+
+    def statements(self, block: n.Block) -> tuple[c.Step, ...]:
+        steps: list[c.Step] = []
+        for position, statement in enumerate(block.statements):
+            if isinstance(statement, n.Roll):
+                steps.extend(self._roll(statement))
+            else:
+                step = self.statement(statement)
+                steps += [*self.before, step]
+                self.before.clear()
+            self._forget_changes(statement)
+            self._learn_from(statement)
+            if isinstance(statement, n.Return | n.EndGame) and position + 1 < len(block.statements):
+                self._error("E704", "nothing after this is ever reached", block.statements[position + 1].span)
+                break
+        return tuple(steps)
+
+    def _learn_from(self, statement: n.Statement) -> None:
+        """After ``if test: return``, the test is known to fail."""
+        if isinstance(statement, n.If) and not isinstance(statement.test, n.TestLet) and statement.otherwise is None:
+            last = statement.then.statements[-1]
+            if isinstance(last, n.Return | n.EndGame):
+                self.frame.facts[-1].update(self.expressions.facts(statement.test, holds=False))
+
+    def statement(self, node: n.Statement) -> c.Step:
+        span = node.span
+        match node:
+            case n.Let():
+                return self._let(node)
+            case n.Assign():
+                return self._assign(node)
+            case n.Add(value, target):
+                return self._add(value, target, span)
+            case n.Remove(value, target):
+                return self._remove(value, target, span)
+            case n.Return(value):
+                return self._return(value, span)
+            case n.If():
+                return self._if(node)
+            case n.ForEach():
+                return self._for_each(node)
+            case n.While(test, bound, body):
+                return self._while(test, bound, body, span)
+            case n.Perform(call):
+                found = self.expressions.call(call)
+                if not isinstance(found, c.CallRule | c.CallBase) and found.type != NEVER:
+                    self._error("E406", "a function alone does nothing; use its value", span)
+                elif self.pure:
+                    self._impure("calls a procedure", span)
+                return c.Performs(found, span=span)
+            case _:
+                if self.pure:
+                    self._impure("changes the game or asks", span)
+                return self._effect(node)
+
+    def _roll(self, node: n.Roll) -> Iterator[c.Step]:
+        """So many picks, one after another, into a list."""
+        span = node.span
+        if self.pure:
+            self._impure("changes the game or asks", span)
+        number = self.expressions.need(node.number, INT)
+        whole, of = self.expressions.items(node.items)
+        many, items = ListType(of), self.frame.hidden()
+        yield c.SetLocal(items, whole, span=span)
+        found = self.frame.add(node.name, many).index
+        yield c.SetLocal(found, c.MakeList((), type=many, span=span), span=span)
+        one, turn, hidden = self.frame.hidden(), self.frame.hidden(), (self.frame.hidden(), self.frame.hidden())
+        times = c.RangeFrom(c.Const(1, type=INT, span=span), number, type=ListType(INT), span=span)
+        pick = c.Picks(one, c.Local(items, "items", type=whole.type, span=span), node.chance, span=span)
+        item = c.MakeList((c.Local(one, "one", type=of, span=span),), type=many, span=span)
+        longer = c.Arithmetic("+", c.Local(found, node.name, type=many, span=span), item, type=many, span=span)
+        body = (pick, c.SetLocal(found, longer, span=span))
+        yield c.Iterate(turn, times, None, body, False, hidden, span=span)
+
+    def _effect(self, node: n.Statement) -> c.Step:
+        span = node.span
+        match node:
+            case n.Move():
+                return self._move(node)
+            case n.Shuffle(zone, chance):
+                found = self.expressions.holder(zone)
+                if not isinstance(found.type, ZoneType | NeverType):
+                    self._error("E410", f"got {found.type}, want a zone", zone.span)
+                name = chance or (found.group if isinstance(found, c.Cell) else "shuffle")
+                return c.Shuffles(found, name, span=span)
+            case n.Note():
+                return self._note(node)
+            case n.Settle():
+                return c.Settles(span=span)
+            case n.Reveal():
+                return c.Reveals(span=span)
+            case n.EndGame():
+                return c.Ends(span=span)
+            case n.Choose():
+                return self._choose(node)
+            case n.Keep():
+                return self._keep(node)
+            case (
+                n.Let()
+                | n.Roll()
+                | n.Assign()
+                | n.Add()
+                | n.Remove()
+                | n.Return()
+                | n.If()
+                | n.ForEach()
+                | n.While()
+                | n.Perform()
+            ):
+                raise AssertionError(node)
+            case _:
+                assert_never(node)
+
+    # --- values
+
+    def _let(self, node: n.Let) -> c.Step:
+        wanted = self.resolve(node.type) if node.type is not None else None
+        if isinstance(node.value, n.Drawn) and node.value.how == "pick" and not self.pure:
+            whole, of = self.expressions.items(node.value.items)
+            return c.Picks(self.frame.add(node.name, of).index, whole, node.value.chance, span=node.span)
+        value = self._called(node.value, wanted)
+        type_ = wanted or value.type
+        if isinstance(type_, NothingType | NoneType):
+            self._error("E401", "this gives no value to keep", node.value.span)
+            type_ = NEVER
+        variable = self.frame.add(node.name, type_)
+        return c.SetLocal(variable.index, value, span=node.span)
+
+    def _called(self, node: n.Expr, wanted: Type | None) -> c.Expression:
+        """The right side of a `let` or assignment, or a returned value: procedures may be called here."""
+        if isinstance(node, n.Call | n.Drawn) and not self.pure:
+            found = self._drawn(node) if isinstance(node, n.Drawn) else self.expressions.call(node)
+            return self.expressions.fit(found, wanted, node.span, "") if wanted else found
+        return self.expressions.need(node, wanted) if wanted else self.expressions.value(node)
+
+    def _drawn(self, node: n.Drawn) -> c.Expression:
+        """Check a random draw before its statement: one item, or all of them in random order."""
+        whole, of = self.expressions.items(node.items)
+        span, item = node.span, self.frame.hidden()
+        one = c.Local(item, "", type=of, span=span)
+        if node.how == "pick":
+            self.before.append(c.Picks(item, whole, node.chance, span=span))
+            return one
+        every = ListType(of)
+        rest, found = (c.Local(self.frame.hidden(), "", type=every, span=span) for _ in range(2))
+        numbers = c.RangeFrom(c.Const(1), c.Builtin("count", (rest,), span=span), type=ListType(INT), span=span)
+        joined = c.Arithmetic("+", found, c.MakeList((one,), type=every, span=span), type=every, span=span)
+        body = (
+            c.Picks(item, rest, node.chance, span=span),
+            c.SetLocal(found.index, joined, span=span),
+            c.SetLocal(rest.index, c.Builtin("without", (rest, one), type=every, span=span), span=span),
+        )
+        number, *hidden = (self.frame.hidden() for _ in range(3))
+        self.before += [
+            c.SetLocal(rest.index, whole, span=span),
+            c.SetLocal(found.index, c.MakeList((), type=every, span=span), span=span),
+            c.Iterate(number, numbers, None, body, False, (hidden[0], hidden[1]), span=span),
+        ]
+        return found
+
+    def _assign(self, node: n.Assign) -> c.Step:
+        variable, cell, type_ = self._target(node.target)
+        if node.operator == "=":
+            value = self._called(node.value, type_)
+        else:
+            sign: Literal["+", "-"] = "+" if node.operator == "+=" else "-"
+            change = self.expressions.need(node.value, type_)
+            if not isinstance(type_, IntType | BagType | NeverType):
+                self._error("E401", f"got {type_}, want a number or a bag before `{node.operator}`", node.target.span)
+            value = c.Arithmetic(sign, self._current(variable, cell, type_), change, type=type_, span=node.span)
+        return self._store(variable, cell, value, node.span)
+
+    def _add(self, value: n.Expr, target: n.Expr, span: Span) -> c.Step:
+        variable, cell, type_ = self._target(target)
+        of = self._item_type(type_, target.span)
+        item = self._called(value, of) if isinstance(value, n.Drawn) else self.expressions.need(value, of)
+        if isinstance(type_, ListType) and type_.of == NEVER and variable is not None:
+            type_ = ListType(item.type)
+            self.frame.visible[-1][variable.name] = Variable(variable.name, variable.index, type_)
+        one = c.MakeList((item,), type=ListType(item.type), span=value.span)
+        joined: c.Expression = c.Arithmetic("+", self._current(variable, cell, type_), one, type=type_, span=span)
+        if isinstance(type_, SetType):
+            joined = c.Builtin("set of list", (joined,), type=type_, span=span)
+        return self._store(variable, cell, joined, span)
+
+    def _remove(self, value: n.Expr, target: n.Expr, span: Span) -> c.Step:
+        variable, cell, type_ = self._target(target)
+        item = self.expressions.need(value, self._item_type(type_, target.span))
+        rest = c.Builtin("without", (self._current(variable, cell, type_), item), type=type_, span=span)
+        return self._store(variable, cell, rest, span)
+
+    def _item_type(self, type_: Type, span: Span) -> Type:
+        if isinstance(type_, CollectionType):
+            return type_.of
+        if not isinstance(type_, NeverType):
+            self._error("E402", f"got {type_}, want a list or set", span)
+        return NEVER
+
+    def _target(self, node: n.Expr) -> tuple[Variable | None, c.Expression | None, Type]:
+        """Check the target of an assignment: a local, or a value of the state."""
+        if isinstance(node, n.Name):
+            variable = self.frame.find(node.name)
+            if variable is not None:
+                return variable, None, variable.type
+            group = self.model.groups.get(node.name)
+            if group is not None and not group.owner and not isinstance(group.type, HolderType):
+                return None, c.Cell(node.name, None, type=group.type, span=node.span), group.type
+        if isinstance(node, n.Attribute):
+            of = self.expressions.value(node.of)
+            key = self.expressions.group_key(of.type, node.name)
+            group = self.model.groups.get(key) if key else None
+            if key and group is not None and not isinstance(group.type, HolderType):
+                return None, c.Cell(key, of, type=group.type, span=node.span), group.type
+            if of.type == NEVER:
+                return None, None, NEVER
+        if isinstance(node, n.Name) and not self.expressions.knows(node):
+            self._new_local(node)
+            return None, None, NEVER
+        found = self.expressions.value(node)
+        if found.type != NEVER:
+            helped = "cards, tokens and pieces change place by `move`" if isinstance(found, c.Read) else None
+            self.report(Diagnostic("E411", "this cannot be assigned", node.span, help=helped))
+        return None, None, NEVER
+
+    def _new_local(self, node: n.Name) -> None:
+        """Something is assigned to a name that nobody knows: from here on it is taken for a local."""
+        helped = f"a new name begins with `let`: `let {node.name} = …`"
+        near = did_you_mean(node.name, [*self.frame.all_names(), *self.model.groups])
+        self.report(Diagnostic("E301", f"unknown name `{node.name}`{near}", node.span, help=helped))
+        self.frame.add(node.name, NEVER)
+
+    def _current(self, variable: Variable | None, cell: c.Expression | None, type_: Type) -> c.Expression:
+        if variable is not None:
+            return c.Local(variable.index, variable.name, type=type_)
+        if cell is not None:
+            return c.Read(cell, type=type_, span=cell.span)
+        return c.Const(None, type=NEVER)
+
+    def _store(self, variable: Variable | None, cell: c.Expression | None, value: c.Expression, span: Span) -> c.Step:
+        if variable is not None:
+            self._forget(variable.name)
+            return c.SetLocal(variable.index, value, span=span)
+        if cell is not None:
+            if self.pure:
+                self._impure("changes the game", span)
+            if isinstance(cell, c.Cell):
+                self._forget(cell.group)
+            return c.SetCell(cell, value, span=span)
+        return c.Performs(value, span=span)
+
+    def _forget(self, name: str) -> None:
+        """A change makes what was known about a name, or an attribute of that name, unknown again."""
+        for facts in self.frame.facts:
+            for path in [p for p in facts if name in p.split(".")]:
+                del facts[path]
+
+    def _forget_changes(self, *nodes: n.Node) -> None:
+        """Forget the facts that these steps may change. Before a loop they are its whole body, which runs again."""
+        acts = False
+        for node in descendants(nodes):
+            match node:
+                case n.Assign(target) | n.Add(_, target) | n.Remove(_, target):
+                    path = path_of(target)
+                    if path is not None:
+                        self._forget(path.split(".")[-1])
+                case n.Perform() | n.Move() | n.Note() | n.Settle() | n.Choose():
+                    acts = True
+                case n.Call(name):
+                    signature = self.signatures.get(self.model.called(name, node.span))
+                    acts |= name == "base" or (signature is not None and signature.form == "does")
+                case _:
+                    pass
+        if acts:
+            self._forget_state()
+
+    def _forget_state(self) -> None:
+        """Whatever acts may change any value of the state; locals, and what is printed, stay as they are."""
+        groups = self.model.groups
+        for facts in self.frame.facts:
+            for path in list(facts):
+                root, *attributes = path.split(".")
+                of_state = self.frame.find(root) is None and root in groups
+                if of_state or any(attribute in groups for attribute in attributes):
+                    del facts[path]
+
+    def _return(self, value: n.Expr | None, span: Span) -> c.Step:
+        if value is None:
+            if self.result != NOTHING:
+                self._error("E401", f"this rule gives {self.result}: want `return value`", span)
+            return c.Returns(None, span=span)
+        if self.result == NOTHING:
+            self._error("E401", "this rule gives no value: say `-> type` in its header", span)
+            return c.Returns(None, span=span)
+        return c.Returns(self._called(value, self.result), span=span)
+
+    # --- control
+
+    def _if(self, node: n.If) -> c.Step:
+        expressions = self.expressions
+        if isinstance(node.test, n.TestLet):
+            value = expressions.value(node.test.value, maybe=True)
+            if not value.type.optional and value.type != NEVER:
+                self._error("E416", "this is never none, so the test always holds", node.test.span)
+            with self.frame.block():
+                variable = self.frame.add(node.test.name, value.type.sure)
+                then = self.block(node.then)
+            test = c.Test(value, variable.index, span=node.test.span)
+            otherwise = self.block(node.otherwise) if node.otherwise else ()
+            return c.Branch(test, then, otherwise, span=node.span)
+        test = c.Test(expressions.condition(node.test), span=node.test.span)
+        with self.frame.given(expressions.facts(node.test, holds=True)):
+            then = self.block(node.then)
+        with self.frame.given(expressions.facts(node.test, holds=False)):
+            otherwise = self.block(node.otherwise) if node.otherwise else ()
+        return c.Branch(test, then, otherwise, span=node.span)
+
+    def _for_each(self, node: n.ForEach) -> c.Step:
+        items, of = self.expressions.items(node.items)
+        if node.turn and self.pure:
+            self._impure("takes turns", node.span)
+        if node.turn and not isinstance(of, SeatType | NeverType):
+            self._error("E401", f"got {of}, want seat: only seats take turns", node.items.span)
+        hidden = (self.frame.hidden(), self.frame.hidden())
+        self._forget_changes(node.body)
+        with self.frame.block():
+            variable = self.frame.add(node.variable, of)
+            test = self.expressions.condition(node.test) if node.test is not None else None
+            facts = self.expressions.facts(node.test, holds=True) if node.test is not None else {}
+            with self.frame.given(facts):
+                body = self.block(node.body)
+        return c.Iterate(variable.index, items, test, body, node.turn, hidden, span=node.span)
+
+    def _while(self, test: n.Expr, bound: n.Expr | None, body: n.Block, span: Span) -> c.Step:
+        self._forget_changes(body)
+        checked = self.expressions.condition(test)
+        times = self.expressions.need(bound, INT) if bound is not None else None
+        hidden = self.frame.hidden()
+        with self.frame.given(self.expressions.facts(test, holds=True)):
+            steps = self.block(body)
+        return c.Repeat(checked, times, steps, hidden, span=span)
+
+    # --- effects
+
+    def _move(self, node: n.Move) -> c.Step:
+        if node.what is None:
+            return self._move_all(node)
+        if node.source is None:
+            return self._move_cards(node)
+        source = self.expressions.holder(node.source)
+        target = self.expressions.holder(node.target.holder)
+        self._only_in(node)
+        match source.type, target.type:
+            case (NeverType(), TokenHolderType() | NeverType()):
+                return c.MoveTokens(self.expressions.value(node.what), source, target, span=node.span)
+            case (TokenHolderType() as held, TokenHolderType() | NeverType()):
+                self._same_token(held, target.type, node)
+                amount = self.expressions.need(node.what, read_type(held, unit=self.model.is_unit(held.name)))
+                return c.MoveTokens(amount, source, target, span=node.span)
+            case (StockType() | PlaceType() | NeverType(), StockType() | PlaceType() | NeverType()):
+                amount = self.expressions.need(node.what, INT)
+                if isinstance(source.type, StockType):
+                    self._same_token(source.type, target.type, node)
+                elif not isinstance(target.type, StockType):
+                    self._error("E410", "a piece goes from a stock to a place, or back", node.span)
+                return c.MovePiece(amount, source, target, span=node.span)
+            case _:
+                self._error("E410", f"nothing goes from {source.type} to {target.type}", node.span)
+                return c.MoveTokens(self.expressions.value(node.what), source, target, span=node.span)
+
+    def _same_token(self, source: Holder, target: Type, node: n.Move) -> None:
+        """Whether what goes from one holder to another is what both hold; of other types nothing is said here."""
+        if isinstance(target, TokenHolderType | StockType) and source.name != target.name:
+            what = "pieces" if isinstance(source, StockType) else "tokens"
+            self._error("E410", f"{source} holds other {what} than {target}", node.span)
+
+    def _only_in(self, node: n.Move) -> None:
+        if node.target.where != "in":
+            self._error("E410", f"`{node.target.where}` is for cards", node.target.span)
+
+    def _move_cards(self, node: n.Move) -> c.Step:
+        assert node.what is not None
+        drawn = isinstance(node.what, n.Drawn)
+        cards = self._called(node.what, None) if drawn else self.expressions.value(node.what)
+        moved = cards.type.of if isinstance(cards.type, CollectionType) else cards.type
+        if cards.type.optional:
+            self.expressions._maybe_none(node.what, cards.type)
+        elif not isinstance(moved, CardType | PileType | NeverType):
+            helped = "say where from: `move amount from … to …`" if isinstance(moved, IntType | BagType) else None
+            self.report(Diagnostic("E401", f"got {cards.type}, want cards", node.what.span, help=helped))
+        target = self._card_target(node, CardType(moved.name if isinstance(moved, CardType | PileType) else ""))
+        if isinstance(moved, PileType) and moved is not cards.type:
+            cards = c.Builtin("cards of piles", (cards,), type=ListType(CardType()), span=node.what.span)
+        return c.MoveCards(cards, target, node.target.where, span=node.span)
+
+    def _card_target(self, node: n.Move, card: CardType) -> c.Expression:
+        where: Where = node.target.where
+        found = self.expressions._any(node.target.holder, None, False)
+        wanted: tuple[type[Type], ...] = (ZoneType, PileType)
+        if where in ("new pile", "in"):
+            wanted = (PilesType if where == "new pile" else ZoneType,)
+        if not isinstance(found.type, (*wanted, NeverType)):
+            listed = " or ".join(f"a {each.word}" for each in wanted)
+            self._error("E410", f"got {found.type}, want {listed}", node.target.span)
+        elif isinstance(found.type, CardHolderType | PileType) and found.type.name and card.name != found.type.name:
+            self._error("E410", f"{found.type} does not take every {card}", node.target.span)
+        return found
+
+    def _move_all(self, node: n.Move) -> c.Step:
+        assert node.source is not None
+        source = self.expressions._any(node.source, None, False)
+        if isinstance(source.type, ZoneType | PileType):
+            target = self._card_target(node, CardType(source.type.name))
+            return c.MoveAll(source, target, node.target.where, span=node.span)
+        target = self.expressions._any(node.target.holder, None, False)
+        self._only_in(node)
+        match source.type, target.type:
+            case (TokenHolderType() as held, TokenHolderType() | NeverType()):
+                self._same_token(held, target.type, node)
+            case (StockType() | NeverType(), StockType() | NeverType()) | (NeverType(), TokenHolderType()):
+                pass
+            case _:
+                self._error("E410", f"all of {source.type} cannot go to {target.type}", node.span)
+        return c.MoveAll(source, target, node.target.where, span=node.span)
+
+    def _note(self, node: n.Note) -> c.Step:
+        event = self.model.events.get(node.event)
+        if event is None:
+            message = f"unknown event `{node.event}`{did_you_mean(node.event, self.model.events)}"
+            self.report(Diagnostic("E301", message, node.name_span, help="declare it under `events`"))
+            return c.Notes(node.event, (), span=node.span)
+        values = self.expressions.arguments(node, node.event, list(event.fields.items()), event.span)
+        return c.Notes(node.event, values, span=node.span)
+
+    def _choose(self, node: n.Choose) -> c.Step:
+        if not node.each:
+            return self._ask(node, self.expressions.need(node.seat, SEAT))
+        listed = node.seat
+        if node.test is not None:
+            span = replace(node.seat.span, end=node.test.span.end)
+            listed = n.ListFilter(node.each, node.seat, node.test, span=span)
+        at_once = self.expressions.need(listed, ListType(SEAT))
+        self._forget_changes(*node.alternatives)
+        with self.frame.block():
+            variable = self.frame.add(node.each, SEAT)
+            seat = c.Local(variable.index, node.each, type=SEAT, span=node.seat.span)
+            return replace(self._ask(node, seat), sealed=True, at_once=at_once)
+
+    def _ask(self, node: n.Choose, seat: c.Expression) -> c.Ask:
+        expressions = self.expressions
+        context = tuple((item.name, expressions.value(item.value)) for item in node.context)
+        names = [alternative.name for alternative in node.alternatives]
+        for position, name in enumerate(names):
+            if name in names[:position]:
+                self._error(
+                    "E501", f"`{name}` is an alternative of `{node.name}` already", node.alternatives[position].span
+                )
+        if node.repeatedly:
+            self._forget_changes(*node.alternatives)
+        options = tuple(self._alternative(alternative) for alternative in node.alternatives)
+        if node.repeatedly and all(option.body is not None for option in options):
+            self._error("E703", f"`{node.name}` never ends: an alternative without a body ends it", node.span)
+        return c.Ask(node.name, seat, context, options, node.repeatedly, node.sealed, span=node.span)
+
+    def _alternative(self, node: n.Alternative) -> c.Option:
+        expressions = self.expressions
+        with self.frame.block():
+            guard = expressions.condition(node.guard) if node.guard is not None else None
+            if node.guard is not None:
+                self.frame.facts[-1].update(expressions.facts(node.guard, holds=True))
+            choices: list[c.Choice] = []
+            for binder in node.binders:
+                items, of = expressions.items(binder.items)
+                variable = self.frame.add(binder.name, of)
+                choices.append(c.Choice(variable.index, binder.name, items, of, span=binder.span))
+            tests = self._conjuncts(node.test) if node.test is not None else ()
+            body = self.block(node.body) if node.body is not None else None
+        return c.Option(node.name, tuple(choices), tests, guard, body, node.cites, span=node.span)
+
+    def _conjuncts(self, test: n.Expr) -> tuple[c.Expression, ...]:
+        """A `where` as one condition for each side of its `and`s: a refusal names those that fail."""
+        if isinstance(test, n.Binary) and test.operator == "and":
+            return (*self._conjuncts(test.left), *self._conjuncts(test.right))
+        checked = self.expressions.condition(test)
+        self.frame.facts[-1].update(self.expressions.facts(test, holds=True))
+        return (checked,)
+
+    def _keep(self, node: n.Keep) -> c.Step:
+        """A kept block is a procedure of its own; the locals that it reads are its parameters."""
+        used = {found.name for found in descendants(node.body) if isinstance(found, n.Name)}
+        captured = [variable for name in sorted(used) if (variable := self.frame.find(name)) is not None]
+        inner = Frame()
+        for variable in captured:
+            inner.add(variable.name, self.frame.known(variable.name) or variable.type)
+        steps = Steps(
+            self.model,
+            self.signatures,
+            inner,
+            self.report,
+            owner=self.owner,
+            file=self.file,
+            result=NOTHING,
+            pure=False,
+        )
+        body = steps.block(node.body)
+        name = f"{self.owner}/{node.edge} of {node.of}/{sum(k.startswith(self.owner + '/') for k in self.model.blocks)}"
+        self.model.blocks[name] = RuleLayer(
+            rule=name,
+            layer=0,
+            file=self.file,
+            form="does",
+            parameters=tuple((variable.name, inner.known(variable.name) or variable.type) for variable in captured),
+            result=NOTHING,
+            local_count=inner.size,
+            local_names=tuple(inner.names),
+            when=None,
+            body=body,
+            cites=(),
+            span=node.span,
+            local_types=tuple(inner.types),
+        )
+        return c.Keeps(node.edge, node.of, name, tuple(variable.index for variable in captured), span=node.span)
+
+    # --- types
+
+    def resolve(self, node: n.Type) -> Type:
+        return resolve_type(self.model, node, self.report)
+
+    def _impure(self, what: str, span: Span) -> None:
+        self.report(Diagnostic("E701", f"this {what}: a function only computes; say it in a `does`", span))
+
+    def _error(self, code: str, message: str, span: Span) -> None:
+        self.report(Diagnostic(code, message, span))
+
+
+OTHER_TYPES = {"player": "seat", "number": "int", "integer": "int", "boolean": "bool", "string": "text", "str": "text"}
+"""What authors bring along from elsewhere, and what it is here."""
+NAMED_TYPES: dict[str, Type] = {
+    "int": INT,
+    "bool": BOOL,
+    "text": TEXT,
+    "seat": SEAT,
+    "card": CardType(),
+    "piece": PieceType(),
+    "role": KindType("role"),
+    "phase": KindType("phase"),
+    "place": PLACE,
+    "link": LINK,
+    "pile": PileType(),
+}
+"""Types that every ruleset has."""
+COLLECTIONS = {each.word: each for each in (ListType, SetType)}
+OF_CARDS = {each.word: each for each in (ZoneType, PilesType, PileType)}
+OF_TOKENS = {each.word: each for each in (BagType, PoolType, TrackType, StockType)}
+MAKERS = (*COLLECTIONS, *OF_CARDS, *OF_TOKENS)
+"""Words before `of`."""
+
+
+def resolve_type(model: Model, node: n.Type, report: Callable[[Diagnostic], None]) -> Type:
+    """A parsed type as a type of this ruleset."""
+    match node:
+        case n.OptionalType(of):
+            return resolve_type(model, of, report).maybe
+        case n.RangeType():
+            return INT
+        case n.MadeType(maker, of):
+            return _made(model, maker, of, node.span, report)
+        case n.NamedType(name):
+            return _named(model, name, node.span, report)
+        case _:
+            assert_never(node)
+
+
+def _named(model: Model, name: str, span: Span, report: Callable[[Diagnostic], None]) -> Type:
+    if name in NAMED_TYPES:
+        return NAMED_TYPES[name]
+    kind = model.kinds.get(name)
+    if kind is not None:
+        return INT if kind.range is not None or kind.unit else KindType(name)
+    if name in model.interpretations:
+        return KindType(name)
+    if name in model.card_kinds:
+        return CardType(name)
+    if name in model.records:
+        return RecordType(name)
+    if name in model.pieces:
+        return PieceType(name)
+    if model.graph is not None and name == model.graph.node:
+        return NODE
+    known = [*NAMED_TYPES, *MAKERS, *model.kinds, *model.card_kinds, *model.records, *model.pieces]
+    if model.graph is not None:
+        known.append(model.graph.node)
+    meant = OTHER_TYPES.get(name)
+    near = f"; did you mean `{meant}`?" if meant else did_you_mean(name, known)
+    report(Diagnostic("E305", f"unknown type `{name}`{near}", span))
+    return NEVER
+
+
+def _made(model: Model, maker: str, of: n.Type, span: Span, report: Callable[[Diagnostic], None]) -> Type:
+    if maker in COLLECTIONS:
+        inner_type = resolve_type(model, of, report)
+        if str(inner_type).count(" of ") >= MAXIMUM_NESTING:
+            report(Diagnostic("E204", f"lists in lists, more than {MAXIMUM_NESTING} deep", span))
+            return NEVER
+        return COLLECTIONS[maker](inner_type)
+    if maker == "room":
+        return RoomType(resolve_type(model, of, report))
+    if maker not in MAKERS:
+        report(Diagnostic("E305", f"unknown type `{maker} of …`{did_you_mean(maker, MAKERS)}", span))
+        return NEVER
+    inner = resolve_type(model, of, report)
+    name = of.name if isinstance(of, n.NamedType) else ""
+    if inner == NEVER:
+        return NEVER
+    if maker in OF_CARDS:
+        if isinstance(inner, CardType):
+            return OF_CARDS[maker](inner.name)
+        report(Diagnostic("E305", f"a {maker} holds cards, not {inner}", span))
+        return OF_CARDS[maker]()
+    token = model.kinds.get(name)
+    if maker != "stock" and (token is None or (token.totals is None and maker != "bag")):
+        report(Diagnostic("E305", f"`{name}` is no kind of token", span))
+    return OF_TOKENS[maker](name)

@@ -1,0 +1,117 @@
+"""The ways of a graph: each link in each direction in which it can be passed, and how long it is there.
+
+Lengths are printed, or an expression over printed attributes and cells of tables; such an expression is worked out
+here, without a game.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from operator import add, eq, floordiv, ge, gt, le, lt, mod, mul, ne, sub
+from typing import Any
+
+from interpreter.base.frozen import dataclass
+from interpreter.base.source import Span
+from interpreter.language import core as c
+from interpreter.language.model import GraphDecl, NodeRow
+from interpreter.language.types import IntType
+
+__all__ = ["NotPrinted", "Way", "printed_value", "ways_of"]
+
+_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
+    "+": add, "-": sub, "*": mul, "div": floordiv, "mod": mod, "==": eq, "!=": ne, "<": lt, "<=": le, ">": gt, ">=": ge,
+}  # fmt: skip
+_ELSEWHERE = "only what is printed on nodes and links, and in tables, tells this"
+
+
+class NotPrinted(Exception):
+    """An expression that only a game can answer: ``span`` is the part of it."""
+
+    def __init__(self, why: str, span: Span) -> None:
+        super().__init__(why)
+        self.why, self.span = why, span
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A link in one direction. ``value`` is the number that a rule knows it by: that of its row, or, back from the
+    second node to the first, as much more as there are rows."""
+
+    start: int
+    end: int
+    link: int
+    value: int
+    length: int
+
+
+def ways_of(graph: GraphDecl) -> list[Way]:
+    """All ways, in the order of the table; links without a length count 1."""
+    found = []
+    for number, link in enumerate(graph.links):
+        for start, end, value in ((link.a, link.b, number), (link.b, link.a, number + len(graph.links))):
+            length: int | None = 1
+            if graph.measure is not None:
+                length = printed_value(graph, graph.measure, (start, end, number))
+            elif graph.length is not None:
+                length = link.values.get(graph.length, 1)
+            if length is not None:
+                found.append(Way(start, end, number, value, length))
+    return found
+
+
+def printed_value(graph: GraphDecl, node: c.Expression, locals_: Sequence[Any]) -> Any:
+    """Evaluate an expression over printed values; ``NotPrinted`` if it needs more."""
+
+    def value(part: c.Expression) -> Any:
+        return printed_value(graph, part, locals_)
+
+    match node:
+        case c.Const(known):
+            return known
+        case c.Local(index):
+            return locals_[index]
+        case c.Static(attribute, of):
+            return _attribute(graph, attribute, value(of), node.span)
+        case c.Arithmetic(operator, left, right) if isinstance(node.type, IntType):
+            a, b = value(left), value(right)
+            if operator in ("div", "mod") and b == 0:
+                raise NotPrinted("division by 0", node.span)
+            return _OPERATORS[operator](a, b)
+        case c.Comparison(operator, left, right):
+            return _OPERATORS[operator](value(left), value(right))
+        case c.Logic("and", left, right):
+            return value(left) and value(right)
+        case c.Logic("or", left, right):
+            return value(left) or value(right)
+        case c.Negation(of):
+            return not value(of)
+        case c.Negate(of) if isinstance(node.type, IntType):
+            return -value(of)
+        case c.Condition(then, test, otherwise):
+            return value(then if value(test) else otherwise)
+        case c.Default(of, default):
+            return value(default) if (found := value(of)) is None else found
+        case c.MemberOf(item, items, negated):
+            return (value(item) in value(items)) != negated
+        case c.MakeList(items):
+            return tuple(value(item) for item in items)
+        case c.Builtin("min" | "max" as name, arguments):
+            return (min if name == "min" else max)(value(argument) for argument in arguments)
+        case c.TableCell(table, keys) if table in graph.tables:
+            cells, place = graph.tables[table].cells, tuple(value(key) for key in keys)
+            if place not in cells:
+                raise NotPrinted(f"`{table}` has no such cell for each link", node.span)
+            return cells[place]
+        case _:
+            raise NotPrinted(_ELSEWHERE, node.span)
+
+
+def _attribute(graph: GraphDecl, attribute: str, of: int, span: Span) -> Any:
+    owner, _, name = attribute.partition(".")
+    if owner == "link":
+        link = graph.links[of]
+        return {"from": link.a, "to": link.b}.get(name, link.values.get(name))
+    row: NodeRow | None = graph.nodes[of] if owner == "node" else None
+    if row is None or name in ("places", "links"):
+        raise NotPrinted(_ELSEWHERE, span)
+    return row.values.get(name)

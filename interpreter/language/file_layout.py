@@ -1,0 +1,164 @@
+"""A whole file, laid out: its YAML, its rule text, types and printed tables. It means what it meant, comments stay.
+
+What comes in is a file; what goes out is its new text, or what is wrong with it. The rules are in ``docs/language.md``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TypeAlias
+
+from interpreter.base.diagnostics import Diagnostic
+from interpreter.base.source import SourceFile
+from interpreter.language import parse as p
+from interpreter.language.grammar import Text
+from interpreter.language.line_breaks import broken
+from interpreter.language.rule_layout import Start, space_out
+from interpreter.reading.files import Document, read_document
+from interpreter.reading.printed_tables import read_printed
+from interpreter.reading.schema import meanings
+from interpreter.reading.yaml import Mapping, Scalar, Sequence, Value, excerpt, read_yaml
+from interpreter.reading.yaml_layout import WIDTH, lay_out, lay_out_table
+
+__all__ = ["parser_of", "rule_texts", "tidy"]
+
+Parse: TypeAlias = Callable[[Text], tuple[object, list[Diagnostic]]]
+
+_PARSED: dict[Start, Parse] = {
+    "function": p.parse_function,
+    "procedure": p.parse_procedure,
+    "verdict": p.parse_verdict,
+    "expression": p.parse_expression,
+    "heard": p.parse_event_pattern,
+    "matched": p.parse_match,
+    "preferences": p.parse_preferences,
+    "alternatives": p.parse_alternatives,
+    "a_type": p.parse_type,
+}
+_STARTS: dict[str, Start] = {
+    "is": "function",
+    "does": "procedure",
+    "given": "procedure",
+    "otherwise": "procedure",
+    "permits": "verdict",
+    "on": "heard",
+    "for": "matched",
+    "rows": "matched",
+    "prefer": "preferences",
+    "adds": "alternatives",
+    "wraps": "alternatives",
+}
+"""What rule text is by the key that it stands behind; behind every other it is an expression."""
+
+
+def parser_of(key: str, meaning: str = "rule_text") -> Parse:
+    """Return the parser of the text behind a key; ``meaning`` is its definition in the schemas."""
+    return _PARSED["a_type" if meaning == "type" else _STARTS.get(key, "expression")]
+
+
+_SIGNIFICANT = re.compile(r": |:$| #")
+
+
+def tidy(file: SourceFile) -> tuple[str | None, list[Diagnostic]]:
+    """The text of a file, laid out; nothing, and the reasons, where a part of it cannot be read."""
+    text = file.text.replace("\r\n", "\n")
+    file = SourceFile(file.name, text if text.endswith("\n") or not text else f"{text}\n")
+    document, found = read_document(file, Path(file.name))
+    if document is None or found:
+        return None, found
+    texts: dict[int, str] = {}
+    for _, scalar, meaning in meanings(document.kind, document.root):
+        if meaning == "printed" and scalar.style == "literal":
+            found.extend(_table(scalar, texts))
+    for scalar, start in rule_texts(document):
+        found.extend(_rule_text(scalar, start, texts))
+    if found:
+        return None, found
+    return _with_short_lines(_laid_out(file, document.root, texts)), []
+
+
+def rule_texts(document: Document) -> Iterator[tuple[Scalar, Start]]:
+    """The rule texts and types of a file, and what each of them is."""
+    for key, scalar, meaning in meanings(document.kind, document.root):
+        if meaning in ("rule_text", "type") and isinstance(scalar.value, str):
+            yield scalar, "a_type" if meaning == "type" else _STARTS.get(key, "expression")
+
+
+def _laid_out(file: SourceFile, root: Mapping, texts: dict[int, str]) -> SourceFile:
+    written = SourceFile(file.name, lay_out(file, texts))
+    again, _ = read_yaml(written)
+    assert again is not None, f"{file.name}: laid out, it cannot be read"
+    assert _is_same(root, again, texts), f"{file.name}: laid out, it means something else"
+    return written
+
+
+def _with_short_lines(file: SourceFile) -> str:
+    """The text of a file that is laid out: how much room a line of rule text has is known only now."""
+    if max(map(len, file.text.split("\n"))) <= WIDTH:
+        return file.text
+    document, _ = read_document(file, Path(file.name))
+    assert document is not None, f"{file.name}: laid out, it cannot be read"
+    texts: dict[int, str] = {}
+    for scalar, start in rule_texts(document):
+        if scalar.style == "literal" and not _is_fixed(scalar) and (column := _column(scalar)) is not None:
+            texts[scalar.span.start] = broken(scalar.text.rstrip("\n"), start, WIDTH - column)
+    return _laid_out(file, document.root, texts).text
+
+
+def _column(scalar: Scalar) -> int | None:
+    """Return the indentation of a block; nothing if it has no lines."""
+    lines = [line for line in scalar.span.text.split("\n")[1:] if line.strip()]
+    return min(len(line) - len(line.lstrip()) for line in lines) if lines else None
+
+
+def _table(scalar: Scalar, texts: dict[int, str]) -> list[Diagnostic]:
+    text = excerpt(scalar)
+    if isinstance(text, Diagnostic):
+        return [text]
+    _, found = read_printed(text)
+    if not found and not _is_fixed(scalar):
+        texts[scalar.span.start] = lay_out_table(scalar.text)
+    return found
+
+
+def _rule_text(scalar: Scalar, start: Start, texts: dict[int, str]) -> list[Diagnostic]:
+    if scalar.style == "plain" and scalar.text == "nothing" and start in ("procedure", "preferences"):
+        return []
+    text = excerpt(scalar)
+    if isinstance(text, Diagnostic):
+        return [text]
+    _, found = _PARSED[start](text)
+    if not found and not _is_fixed(scalar):
+        written = space_out(scalar.text, start)
+        if scalar.style == "literal":
+            texts[scalar.span.start] = written
+        elif scalar.style == "quoted":
+            quote = scalar.span.text[0]
+            texts[scalar.span.start] = f"{quote}{written}{quote}"
+        elif not _SIGNIFICANT.search(written):
+            texts[scalar.span.start] = written
+    return found
+
+
+def _is_fixed(scalar: Scalar) -> bool:
+    """Return whether the author said how deep a block is indented: its first line is then indented on purpose."""
+    return scalar.style == "literal" and any(char.isdigit() for char in scalar.span.text.split("\n")[0].split("#")[0])
+
+
+def _is_same(old: Value, new: Value, texts: dict[int, str]) -> bool:
+    """Return whether two files say the same, but for the texts that were written anew, which must be as they were
+    given."""
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        pairs = zip(old.entries, new.entries, strict=False)
+        return old.keys() == new.keys() and all(_is_same(a.value, b.value, texts) for a, b in pairs)
+    if isinstance(old, Sequence) and isinstance(new, Sequence):
+        pairs_ = zip(old.items, new.items, strict=False)
+        return len(old.items) == len(new.items) and all(_is_same(a, b, texts) for a, b in pairs_)
+    if not isinstance(old, Scalar) or not isinstance(new, Scalar) or old.style != new.style:
+        return False
+    given = texts.get(old.span.start)
+    if given is None:
+        return old.value == new.value
+    return given == (new.text.rstrip("\n") if new.style == "literal" else new.span.text)

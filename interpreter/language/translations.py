@@ -1,0 +1,156 @@
+"""Names under which a ruleset may say something, and those of them that a language still lacks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+
+from interpreter.language import core as c
+from interpreter.language.model import Model
+from interpreter.language.types import (
+    SEAT,
+    BagType,
+    CardType,
+    KindType,
+    ListType,
+    PilesType,
+    PileType,
+    RecordType,
+    RoomType,
+    SetType,
+    Type,
+    ZoneType,
+)
+from interpreter.language.walk import descendants
+
+__all__ = ["asked", "sayable", "sayable_in", "unsaid"]
+
+_OWN_WORDS: dict[str, list[tuple[str, Type]]] = {
+    "seat": [("who", SEAT)],
+    "chooses": [("who", SEAT)],
+    "none": [],
+    "nothing": [],
+    "empty": [],
+    "yes": [],
+    "no": [],
+}
+"""What the program says by itself, and a ruleset may say otherwise."""
+
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+
+
+def asked(model: Model) -> Iterator[c.Ask]:
+    """Every decision of a ruleset, wherever it is asked for: in procedures, not in functions."""
+    layers = [layer for rule in model.rules.values() for layer in rule.layers]
+    for layer in (*layers, *model.blocks.values()):
+        if layer.form == "does":
+            yield from (node for node in descendants(layer.body) if isinstance(node, c.Ask))
+
+
+def sayable(
+    model: Model, boards: Mapping[str, Iterable[str]], panels: Mapping[str, Iterable[str]]
+) -> dict[str, list[tuple[str, Type]]]:
+    """Each name with the values that its braces may hold. ``boards`` and ``panels`` are the columns of each."""
+    found = dict(model.alternatives)
+    found |= {event.name: list(event.fields.items()) for event in model.events.values()}
+    found |= {name: [] for name in (*model.phases, "round", "game")}
+    found |= _OWN_WORDS
+    found |= {f"card.{kind}": [("card", CardType(kind))] for kind in model.card_kinds}
+    found[f"title.{model.id}"] = []
+    members = {kind.name: kind.members for kind in model.kinds.values()}
+    for group, names in {**members, "role": tuple(model.roles), "phase": model.phases}.items():
+        found |= {f"{group}.{name}": [] for name in names}
+    for ask in asked(model):
+        found[f"decision.{ask.name}"] = []
+        found |= {f"decision.{ask.name}.{name}": [] for name, _ in ask.context}
+        found[f"asks.{ask.name}"] = [("actor", SEAT), *((name, value.type) for name, value in ask.context)]
+    for board, columns in boards.items():
+        found[f"boards.{board}"] = []
+        found |= {f"boards.{board}.{column}": [] for column in columns}
+    for panel, columns in panels.items():
+        found[f"table.{panel}"] = []
+        found |= {f"table.{panel}.{column}": [] for column in columns}
+    found |= {f"result.{name}": [] for name in model.key_names if _NAME.fullmatch(name)}
+    return found
+
+
+def sayable_in(model: Model) -> dict[str, list[tuple[str, Type]]]:
+    """The same of a ruleset that is checked."""
+    boards = {board.name: [name for name, _ in board.columns] for board in model.boards}
+    return sayable(model, boards, {panel.name: [name for name, _ in panel.columns] for panel in model.panels})
+
+
+def unsaid(model: Model, language: str) -> list[str]:
+    """The names that a game shows in words of English, or of no language, where another is wanted."""
+    shown = set(_shown(model))
+    return [name for name in sayable_in(model) if name in shown and language not in _texts(model, name)]
+
+
+def _texts(model: Model, name: str) -> Iterable[str]:
+    event = model.events.get(name)
+    return {*model.says.get(name, {}), *(event.says if event is not None else ())}
+
+
+def _shown(model: Model) -> Iterator[str]:
+    """The names of what a game can show. Nothing is shown of what is told by an empty text."""
+    yield from ("seat", "none", "nothing", "empty", "yes", "no", f"title.{model.id}")
+    yield from (f"result.{name}" for name in model.key_names)
+    for name in model.alternatives:
+        if model.says.get(name) is None or any(phrase.parts for phrase in model.says[name].values()):
+            yield name
+    yield from (name for name, event in model.events.items() if any(each.parts for each in event.says.values()))
+    yield from (name for name in model.says if "." not in name)
+    for ask in asked(model):
+        yield f"decision.{ask.name}"
+        yield from (f"decision.{ask.name}.{name}" for name, _ in ask.context)
+        if f"asks.{ask.name}" in model.says:
+            yield f"asks.{ask.name}"
+        if ask.sealed:
+            yield "chooses"
+    for panel in model.panels:
+        if f"table.{panel.name}" in model.says:
+            yield f"table.{panel.name}"
+        yield from (f"table.{panel.name}.{name}" for name, _ in panel.columns)
+    for board in model.boards:
+        if any(phrase.parts for phrase in board.says.values()):
+            yield f"boards.{board.name}"
+        yield from (f"boards.{board.name}.{name}" for name, _ in board.columns)
+    yield from (f"role.{role.name}" for role in model.roles.values() if role.seats == 1)
+    for type_ in dict.fromkeys(_types(model)):
+        if isinstance(type_, KindType):
+            members = {"role": tuple(model.roles), "phase": model.phases}
+            known = members.get(type_.name) or model.kinds[type_.name].members
+            yield from (f"{type_.name}.{member}" for member in known)
+        if isinstance(type_, CardType | PileType):
+            kinds = [type_.name] if type_.name else list(model.card_kinds)
+            loose = (kind for kind in kinds if model.card_kinds[kind].key is None or f"card.{kind}" in model.says)
+            yield from (f"card.{kind}" for kind in loose)
+
+
+def _types(model: Model) -> Iterator[Type]:
+    """The types of all values that are shown, with those that they are made of."""
+    phrases = [*model.says.values(), *(e.says for e in model.events.values()), *(b.says for b in model.boards)]
+    parts = [
+        part for texts in phrases for phrase in texts.values() for part in phrase.parts if not isinstance(part, str)
+    ]
+    values = [*parts, *(value for board in model.boards for _, value in board.columns)]
+    contexts = (value for ask in asked(model) for _, value in ask.context)
+    front = [*(value.type for value in (*values, *contexts))]
+    seen: set[Type] = set()
+    while front:
+        type_ = front.pop()
+        if type_ in seen:
+            continue
+        seen.add(type_)
+        yield type_.sure
+        match type_:
+            case ListType(of=of) | SetType(of=of) | RoomType(of=of):
+                front.append(of)
+            case BagType(name=name):
+                front.append(KindType(name))
+            case ZoneType(name=name) | PilesType(name=name):
+                front.append(CardType(name))
+            case RecordType(name=name):
+                front.extend(model.records[name].values())
+            case _:
+                pass

@@ -1,0 +1,1 @@
+"""Advice on rulesets: one module a check."""

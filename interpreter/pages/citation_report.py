@@ -1,0 +1,183 @@
+"""Citation report: every statement of the rulebooks, how far it is implemented, and by what.
+
+In go the statements of a shelf and what :mod:`interpreter.testing.coverage` found of each rulebook; out comes HTML. A
+mark stands beside each colour, so nothing depends on seeing it, and without the script all is shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from html import escape
+from itertools import groupby
+
+from interpreter.base.frozen import dataclass
+from interpreter.engine.citations import Citation
+from interpreter.explain.cross_reference import WORDS
+from interpreter.pages.html import document, element, prose
+from interpreter.reading.statements import Statement
+from interpreter.testing.coverage import Coverage
+
+__all__ = ["STATES", "State", "followed_page", "state_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Implementation state of a statement: a word, a sign and a description."""
+
+    name: str
+    sign: str
+    about: str
+
+
+STATES = (
+    State("proved", "✔", "a scenario fails where what cites it is made wrong"),
+    State("exercised", "◐", "something cites it, and a scenario shows it"),
+    State("cited", "○", "something cites it, and no scenario shows it"),
+    State("waived", "–", "it needs no rule, for the reason that is told"),
+    State("left out", "✘", "nothing cites it, and nobody waives it"),
+    State("beside", "·", "it is not counted: advice, a screen, a thing without a number"),
+)
+"""All states, the best first."""
+
+_UNPROVED = "Nothing was made wrong for this page, so what is proved is not known: with --mutate it is."
+_SCRIPT = """\
+const filters = document.querySelector(".filters");
+const all = [...document.querySelectorAll(".statement")].map((each) => [each, each.textContent.toLowerCase()]);
+filters.hidden = false;
+filters.addEventListener("input", () => {
+  const on = new Set([...filters.querySelectorAll("[type=checkbox]:checked")].map((each) => each.value));
+  const words = filters.querySelector("[type=search]").value.toLowerCase().split(/\\s+/);
+  let shown = 0;
+  for (const [each, text] of all) {
+    each.hidden = !on.has(each.dataset.state) || !words.every((word) => text.includes(word));
+    shown += !each.hidden;
+  }
+  for (const each of document.querySelectorAll("main section section"))
+    each.hidden = !each.querySelector(".statement:not([hidden])");
+  filters.querySelector("output").value = `${shown} of ${all.length}`;
+});
+"""
+
+
+def state_of(coverage: Coverage, statement: Statement) -> State:
+    """Return the implementation state of a statement."""
+    id = statement.id
+    cited = id in coverage.cited
+    tests = (
+        cited and coverage.proved is not None and id in coverage.proved,
+        cited and id in coverage.shown,
+        cited,
+        id in coverage.waived,
+        any(each.id == id for each in coverage.counted),
+    )
+    return next((state for state, holds in zip(STATES, tests, strict=False) if holds), STATES[-1])
+
+
+def followed_page(found: Iterable[Coverage], statements: Iterable[Statement]) -> str:
+    """The page of some rulebooks, each with the statements that it has."""
+    known = list(statements)
+    books = [(coverage, [each for each in known if each.book == coverage.rulebook]) for coverage in found]
+    title = "How rulebooks are followed"
+    contents = element("nav", element("ol", *(_entry(coverage) for coverage, _ in books)), aria_label="Contents")
+    proof = "" if any(each.proved is not None for each, _ in books) else element("p", _UNPROVED, class_="aside")
+    header = element("header", element("h1", title), _legend(), proof, contents)
+    main = element("main", _filters(), *(_book(coverage, of) for coverage, of in books))
+    return document(title, (header, main), script=_SCRIPT, class_="followed")
+
+
+def _slug(name: str) -> str:
+    return "".join(char if char.isalnum() else "-" for char in name.lower())
+
+
+def _class(state: State) -> str:
+    return f"status-{_slug(state.name)}"
+
+
+def _label(state: State) -> str:
+    return f"{state.sign} {state.name}"
+
+
+def _entry(coverage: Coverage) -> str:
+    return element("li", element("a", escape(coverage.rulebook), href=f"#book-{_slug(coverage.rulebook)}"))
+
+
+def _legend() -> str:
+    rows = (
+        element("div", element("dt", _label(state), class_=f"status {_class(state)}"), element("dd", state.about))
+        for state in STATES
+    )
+    return element("dl", *rows)
+
+
+def _filters() -> str:
+    boxes = (
+        element(
+            "label",
+            element("input", type="checkbox", value=state.name, checked=True),
+            " ",
+            element("span", _label(state), class_=f"status {_class(state)}"),
+        )
+        for state in STATES
+    )
+    search = element("input", type="search", placeholder="words, ids, rules or files", aria_label="Search")
+    return element("form", *boxes, search, element("output"), class_="filters", hidden=True, onsubmit="return false")
+
+
+def _book(coverage: Coverage, statements: list[Statement]) -> str:
+    states = {statement.id: state_of(coverage, statement) for statement in statements}
+    numbers = [(state, sum(each is state for each in states.values())) for state in STATES]
+    counts = " · ".join(f"{number} {state.name}" for state, number in numbers if number)
+    bar = element(
+        "div",
+        *(
+            element("span", class_=_class(state), style=f"flex: {number}", title=f"{number} {state.name}")
+            for state, number in numbers
+            if number
+        ),
+        class_="bar",
+        aria_hidden="true",
+    )
+    phases = [
+        element(
+            "section",
+            element("h3", escape(phase.replace("_", " ") or "other")),
+            *(_statement(coverage, statement, states[statement.id]) for statement in group),
+        )
+        for phase, group in groupby(statements, lambda statement: statement.phase)
+    ]
+    followers = f"{len(statements)} statements, as followed by {', '.join(coverage.rulesets)}: {counts}."
+    heading = element("h2", escape(coverage.rulebook))
+    lead = element("p", escape(followers))
+    return "\n" + element("section", heading, lead, bar, *phases, id=f"book-{_slug(coverage.rulebook)}")
+
+
+def _statement(coverage: Coverage, statement: Statement, state: State) -> str:
+    head = element(
+        "p",
+        element("span", _label(state), class_="status"),
+        " ",
+        element("span", escape(f"{statement.id}, {statement.kind}"), class_="id"),
+    )
+    text = prose(statement.text) + (f" → {prose(statement.reading)}" if statement.reading else "")
+    where = element("ul", *(element("li", each) for each in _where(coverage, statement, state)))
+    return "\n" + element(
+        "div",
+        head,
+        element("p", text),
+        element("div", where, class_="where"),
+        id=statement.id,
+        class_=f"statement {_class(state)}",
+        data_state=state.name,
+    )
+
+
+def _where(coverage: Coverage, statement: Statement, state: State) -> Iterator[str]:
+    """Return the parts that implement the statement, each once, or why none is needed."""
+    places: dict[tuple[str, str], Citation] = {}
+    for citation in coverage.cited.get(statement.id, ()):
+        places.setdefault((citation.name, f"{citation.span.file.name}:{citation.span.line}"), citation)
+    for (name, place), citation in places.items():
+        what = WORDS.get(citation.section, citation.section)
+        yield f"{escape(what)} {element('code', escape(name))} {element('span', escape(place), class_='id')}"
+    if statement.id in coverage.waived:
+        yield f"waived: {prose(coverage.waived[statement.id])}"

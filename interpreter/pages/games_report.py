@@ -1,0 +1,85 @@
+"""Many games as a page: charts of what they come to, and the numbers below them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from interpreter.base.plurals import counted, stacked
+from interpreter.drawing.game_charts import charts_of, svg_of
+from interpreter.pages.page import Block, Drawing, Folded, Grid, Page, Paragraph, Section
+from interpreter.simulate.summary import together
+
+__all__ = ["games_page"]
+
+
+def games_page(title: str, data: dict[str, Any]) -> Page:
+    """The page of a summary."""
+    added = "".join(f", {how}" for how in stacked(data["overlays"]))
+    added += "".join(f", {key}={value}" for key, value in data["settings"].items())
+    bots = ", ".join(dict.fromkeys(seat["bot"] for seat in data["seats"]))
+    players = counted(data["players"], "player")
+    games = counted(data["games"], "game")
+    what = f"{games} of `{data['ruleset']}`{added} by {players} ({bots}), "
+    rounds = data["rounds"]
+    long = f"seed {data['seed']}. {rounds['mean']:.1f} rounds in the mean, {rounds['min']} to {rounds['max']}."
+    charts = [
+        Section(f"chart-{place}", chart.title, (Drawing(svg_of(chart), chart.about),))
+        for place, chart in enumerate(charts_of(data), 1)
+    ]
+    numbers = Section("numbers", "In numbers", tuple(_numbers(data)))
+    return Page(f"{title}: {games}", (Paragraph((what + long,), "lead"),), (*charts, numbers))
+
+
+def _numbers(data: dict[str, Any]) -> Iterator[Block]:
+    seats = data["seats"]
+    keys = list(seats[0]["keys"])
+    rows = [
+        (
+            str(seat["seat"] + 1),
+            seat["bot"],
+            str(seat["wins"]),
+            _share(seat["share"]),
+            f"{_share(seat['low'])} to {_share(seat['high'])}",
+            *(_mean(seat["keys"][key]) for key in keys),
+        )
+        for seat in seats
+    ]
+    yield _grid(("player", "bot", "wins", "share", "95 % interval", *keys), rows)
+    players = [f"player {seat['seat'] + 1}" for seat in seats]
+    means = [
+        (name.replace("_", " "), "", *(_mean(each["mean"]) for each in found))
+        if isinstance(found, list)
+        else (name.replace("_", " "), _mean(found["mean"]), *("" for _ in seats))
+        for name, found in data["measures"].items()
+    ]
+    if means:
+        yield _grid(("mean of", "game", *players), means)
+    for names in together(data["tables"]):
+        first = data["tables"][names[0]]
+        head = ", ".join(first[0]["of"]).replace("_", " ")
+        found = [{thing["name"]: thing for thing in data["tables"][name]} for name in names]
+        lines = [
+            (
+                thing["name"],
+                str(thing["times"]),
+                str(thing["games"]),
+                _share(thing["share"]),
+                *(_mean(each[thing["name"]]["mean"]) if thing["name"] in each else "–" for each in found),
+            )
+            for thing in first
+        ]
+        columns = (head, "times", "games", "share", *(name.replace("_", " ") for name in names))
+        yield Folded((f"By {head}" if head else "Events",), (_grid(columns, lines),), unfolded=len(lines) <= 12)
+
+
+def _grid(columns: tuple[str, ...], rows: list[tuple[str, ...]]) -> Grid:
+    return Grid(columns, tuple(tuple((cell,) for cell in row) for row in rows))
+
+
+def _share(share: float | None) -> str:
+    return "–" if share is None else f"{share * 100:.1f} %"
+
+
+def _mean(mean: float | None) -> str:
+    return "–" if mean is None else f"{mean:.2f}"

@@ -1,0 +1,211 @@
+"""A ruleset as a WebAssembly module that stands alone, and its manifest: what lies where, and what it is called.
+
+The interface is described in ``docs/wasm.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from interpreter.base.frozen import dataclass
+from interpreter.compiler.build.exports import OPEN
+from interpreter.compiler.build.memory import STATE, CellGroup
+from interpreter.compiler.build.module_builder import ModuleBuilder
+from interpreter.compiler.build.shapes import NO_INDEX, NO_NUMBER, WORD, Shapes, signed
+from interpreter.compiler.wasm.codec import Codec
+from interpreter.compiler.wasm.standalone import EXPORTS, StandaloneModule, standalone_module
+from interpreter.compiler.wasm.whole_games import BOT_STREAM
+from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.table import Table
+from interpreter.engine.values import Names
+from interpreter.kernel.chance import name_hash
+from interpreter.kernel.state import Value
+from interpreter.language.model import Phrase
+from interpreter.language.types import LINK, PLACE, SEAT, PieceType, RecordType, RoomType, Type, name_of
+from interpreter.play.table_module import module_builder
+
+__all__ = ["Standalone", "standalone"]
+
+FORMAT = 1
+"""The version of the manifest and of the interface."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standalone:
+    """The text of a module, its manifest, which JSON can say, and what built it."""
+
+    text: str
+    manifest: dict[str, Any]
+    builder: ModuleBuilder
+
+
+def standalone(ruleset: Ruleset, people: int, settings: Mapping[str, Value], policies: Sequence[str]) -> Standalone:
+    """The module of a ruleset for so many people and these settings, with some policies as its bots."""
+    table = ruleset.table(people, dict(settings))
+    builder, bots = module_builder(ruleset, table, policies)
+    first = Codec(builder).encode(table.first, 0)
+    builder.finish()
+    asks = builder.decisions.asks
+    by_chance: list[list[str]] = []
+    for bot in bots:
+        unable = [index for index, function in bot.items() if function in builder.left_out]
+        bot.update({index: builder.policies.random(index) for index in unable})
+        by_chance.append(sorted({asks[index][1].ask.name for index in unable}))
+    streams = [signed(name_hash(BOT_STREAM.format(seat))) for seat in range(len(builder.constants.seats))]
+    module = standalone_module(builder, first, bots, streams)
+    named = [
+        {"name": name, "number": number, "by_chance": unable}
+        for number, (name, unable) in enumerate(zip(policies, by_chance, strict=True))
+    ]
+    described = _Manifest(ruleset, table, builder, module)
+    return Standalone(module.text, described.whole(people, settings, named, streams), builder)
+
+
+class _Manifest:
+    def __init__(self, ruleset: Ruleset, table: Table, builder: ModuleBuilder, module: StandaloneModule) -> None:
+        self.ruleset, self.model, self.table, self.builder, self.module = ruleset, ruleset.model, table, builder, module
+        self.names = Names(ruleset.model, table.seats)
+        self.shapes: Shapes = builder.shapes
+
+    def whole(
+        self, people: int, settings: Mapping[str, Value], policies: list[dict[str, Any]], streams: list[int]
+    ) -> dict[str, Any]:
+        builder, model, module = self.builder, self.model, self.module
+        return {
+            "format": FORMAT,
+            "ruleset": self.ruleset.id,
+            "title": self.ruleset.composition.title,
+            "digest": self.ruleset.digest,
+            "players": people,
+            "settings": {name: self._setting(name, value) for name, value in settings.items()},
+            "memory": {
+                "state": STATE,
+                "cells": builder.memory.groups[next(iter(builder.memory.groups))].address,
+                "frames": builder.memory.frames,
+                "options": module.plan.options,
+                "view": module.buffer,
+                "mask": module.mask,
+                "word": WORD,
+                "undo": module.undo,
+            },
+            "none": {"number": NO_NUMBER, "index": NO_INDEX},
+            "names": self._names(),
+            "cells": [self._cells(name, group) for name, group in builder.memory.groups.items()],
+            "decisions": [self._decision(index) for index in builder.decisions.asks],
+            "events": [
+                {
+                    "name": event.name,
+                    "fields": {name: str(type_) for name, type_ in event.fields.items()},
+                    "says": _said(event.says),
+                }
+                for event in model.events.values()
+            ],
+            "says": {name: _said(phrases) for name, phrases in model.says.items()},
+            "policies": policies,
+            "seats": self._seats(streams),
+            "ranking": model.key_names,
+            "left_out": dict(builder.left_out),
+            "exports": {name: {"type": type_, "about": about} for name, (type_, about) in EXPORTS.items()},
+        }
+
+    def _setting(self, name: str, value: Value) -> Any:
+        doubt = self.model.interpretations.get(name)
+        if doubt is not None:
+            return list(doubt.readings)[value]
+        return self.names.public(value, self.model.settings[name].type)
+
+    def _names(self) -> dict[str, Any]:
+        """Return the meanings of the numbers of each form."""
+        model = self.model
+        graph = model.graph
+        links = range(2 * len(graph.links)) if graph else range(0)
+        return {
+            "kind": {
+                **{kind: list(self.names.members(kind)) for kind in model.kinds},
+                "phase": list(model.phases),
+                "role": list(model.roles),
+            },
+            "card": [self.names.card(card) for card in range(len(model.cards))],
+            "card_kind": [row.kind for row in model.cards],
+            "node": [row.name for row in graph.nodes] if graph else [],
+            "place": [self.names.public(i, PLACE) for i in range(len(graph.places))] if graph else [],
+            "link": [self.names.public(link, LINK) for link in links],
+            "piece": [self.names.public(piece, PieceType()) for piece in range(self.shapes.domains["piece"])],
+            "text": list(self.shapes.texts),
+        }
+
+    def _seats(self, streams: list[int]) -> list[dict[str, Any]]:
+        counts = self.builder.constants.statics["seat.counts"]
+        return [
+            {
+                "seat": seat,
+                "name": self.names.text(seat, SEAT),
+                "counts": bool(counts[seat]),
+                "stream": str(streams[seat]),
+            }
+            for seat in self.builder.constants.seats
+        ]
+
+    # --- shapes
+
+    def _shape(self, type_: Type) -> dict[str, Any]:
+        """A type, as its values lie in memory."""
+        shapes = self.shapes
+        found: dict[str, Any] = {"form": type_.word, "words": shapes.words(type_)}
+        if name := name_of(type_):
+            found["name"] = name
+        if type_.optional:
+            found["optional"] = True
+        if shapes.is_listed(type_):
+            found["most"] = shapes.capacity(type_)
+            found["of"] = self._shape(shapes.item(type_))
+        elif isinstance(type_, RecordType | RoomType):
+            names = ["kinds", "capacity"] if isinstance(type_, RoomType) else list(self.model.records[type_.name])
+            pairs = zip(names, shapes.fields(type_), strict=True)
+            found["fields"] = [{"field": name, **self._shape(field)} for name, field in pairs]
+        return found
+
+    def _cells(self, name: str, group: CellGroup) -> dict[str, Any]:
+        declared = self.model.groups.get(name)
+        return {
+            "name": name,
+            "owner": declared.owner if declared is not None else "card" if name == "location" else "",
+            "count": group.count,
+            "first": group.base,
+            "address": group.address,
+            "stride": group.stride,
+            "type": str(declared.type) if declared is not None else "",
+            "shape": self._shape(group.type) if declared is not None else None,
+            "seen": declared.seen if declared is not None else "everyone" if name in OPEN else "no one",
+        }
+
+    def _decision(self, index: int) -> dict[str, Any]:
+        decisions = self.builder.decisions
+        stretch, end = decisions.asks[index]
+        ask = end.ask
+        alternatives = []
+        for number, option in enumerate(ask.options):
+            offset, choices = WORD, []
+            for choice in option.choices:
+                choices.append({"name": choice.name, "offset": offset, "shape": self._shape(choice.type)})
+                offset += self.shapes.words(choice.type) * WORD
+            says = _said(self.model.says.get(f"{ask.name}.{option.name}", {}))
+            alternatives.append({"number": number, "name": option.name, "choices": choices, "says": says})
+        return {
+            "number": index,
+            "name": ask.name,
+            "rule": self.builder.program.reach.procedures[stretch.procedure].rule,
+            "stride": decisions.stride(index) * WORD,
+            "alternatives": alternatives,
+        }
+
+
+def _said(phrases: Mapping[str, Phrase]) -> dict[str, str]:
+    """Templates by language, with what is filled in as the rules write it: `{price}`."""
+    return {
+        language: "".join(
+            part if isinstance(part, str) else f"{{{' '.join(part.span.text.split())}}}" for part in phrase.parts
+        )
+        for language, phrase in phrases.items()
+    }

@@ -1,0 +1,87 @@
+"""Telling a game: the lines of its log and its boards, in the order in which they are to be read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from interpreter.bots.player import Code
+from interpreter.engine.decision import Decision, Option
+from interpreter.engine.game import Game
+from interpreter.engine.views import BoardTable, Line, Spoken, board_of, is_shown, lines_since
+from interpreter.kernel.effects import CHOICE, MARK
+from interpreter.kernel.state import Value
+from interpreter.language.types import SEAT
+
+__all__ = ["Narrator", "without_actor", "words_of"]
+
+
+class Narrator:
+    """Watches a match and tells each line once, and each board at its moment. ``player`` is whose eyes it has."""
+
+    def __init__(self, tell: Callable[[Line | BoardTable], None], language: str = "en", player: int | None = None):
+        self.tell, self.language, self.player = tell, language, player
+        self._start = 0
+        self._told = 0
+
+    def moment(self, game: Game, word: str) -> None:
+        self.lines(game)
+        for board in game.ruleset.model.boards:
+            if board.when == word and is_shown(game, board, self.player):
+                self.tell(board_of(game, board, self.language, self.player))
+
+    def boards(self, game: Game) -> None:
+        """All boards as they are now, for who comes in the middle of a game."""
+        for board in game.ruleset.model.boards:
+            if board.when != "end of game" and is_shown(game, board, self.player):
+                self.tell(board_of(game, board, self.language, self.player))
+
+    def chosen(self, game: Game, decision: Decision, option: Option) -> None:
+        self.lines(game)
+
+    def lines(self, game: Game) -> None:
+        """Tells what has not been told. Sealed choices are told again when they are revealed: reading starts anew at
+        the first of them until then."""
+        found = list(lines_since(game, self._start, self.player, self.language))
+        for line in found[self._told :]:
+            self.tell(line)
+        self._told = len(found)
+        if not _sealed(game.state.log[self._start :]):
+            self.forget(game)
+
+    def forget(self, game: Game) -> None:
+        """Skip the events so far: they were told, or have been taken back."""
+        self._start, self._told = len(game.state.log), 0
+
+
+def _sealed(log: list[tuple[Any, ...]]) -> bool:
+    """Return whether choices wait to be revealed."""
+    waiting = False
+    for record in log:
+        if record[0] == CHOICE and record[1].ask.sealed:
+            waiting = True
+        elif record[0] == MARK and record[2] == "reveal":
+            waiting = False
+    return waiting
+
+
+def without_actor(game: Game, actor: int, text: str, language: str) -> str:
+    """A line of the log that begins with who does something, without that."""
+    return text.removeprefix(Spoken(game, language).text(actor, SEAT)).strip()
+
+
+def words_of(game: Game, decision: Decision, code: Code, language: str = "en") -> str:
+    """An option in the words that the log will have for it, without the actor; nothing where the ruleset has none."""
+    site, state, names = decision.site, game.state, Spoken(game, language)
+    option = site.ask.options[code[0]]
+    phrases = game.ruleset.model.says.get(f"{decision.name}.{option.name}") or {}
+    phrase = phrases.get(language) or next(iter(phrases.values()), None)
+    if phrase is None:
+        return ""
+    context = [value(state, decision.env) for _, value in site.context]
+    env: list[Value] = [decision.actor, *context, *code[1], *([None] * (phrase.local_count + 8))]
+    compile_ = game.machine.expressions.compile
+    parts = [
+        part if isinstance(part, str) else names.text(compile_(part)(state, env), part.type) for part in phrase.parts
+    ]
+    return without_actor(game, decision.actor, "".join(parts), language)

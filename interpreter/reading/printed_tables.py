@@ -1,0 +1,114 @@
+"""Tables as printed: lines of cells between ``|`` become a header and rows, each cell with its place.
+
+What the cells mean (keys, numbers, names, a hole) is left to those who know the table's declaration.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import field
+
+from interpreter.base.diagnostics import Diagnostic, Note
+from interpreter.base.frozen import dataclass
+from interpreter.base.source import Span
+from interpreter.reading.yaml import Excerpt
+
+__all__ = ["Cell", "PrintedTable", "read_printed"]
+
+MAXIMUM_ROWS = 5_000
+MAXIMUM_CELLS = 100_000
+_OTHER_SEPARATORS = re.compile(r"[,;\t]| {2,}")
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """Cell between two ``|``, without the spaces around it. An empty cell has a place of one character."""
+
+    text: str
+    span: Span = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedTable:
+    """A header and rows of the same number of cells."""
+
+    header: tuple[Cell, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+
+def read_printed(excerpt: Excerpt) -> tuple[PrintedTable, list[Diagnostic]]:
+    """The table of a text. Blank lines and lines with ``#`` are skipped, rows that do not fit are left out."""
+    places = list(_lines(excerpt.text))
+    if len(places) > MAXIMUM_ROWS + 1:
+        message = f"got {len(places) - 1:,} rows, want at most {MAXIMUM_ROWS:,}"
+        return PrintedTable((), ()), [Diagnostic("E023", message, excerpt.span(*places[MAXIMUM_ROWS + 1]))]
+    lines = [tuple(_cells(excerpt, start, end)) for start, end in places]
+    if not lines:
+        span = excerpt.span(0, 1)
+        return PrintedTable((), ()), [Diagnostic("E022", "the table is empty, want a header and rows", span)]
+    header, *rows = lines
+    if (foreign := _foreign(excerpt, header, *places[0])) is not None:
+        return PrintedTable((), ()), [foreign]
+    if len(rows) * len(header) > MAXIMUM_CELLS:
+        message = f"got {len(rows):,} rows of {len(header):,} cells, want at most {MAXIMUM_CELLS:,} cells"
+        return PrintedTable((), ()), [Diagnostic("E023", message, header[0].span)]
+    found = _check_header(header)
+    fitting = []
+    for row in rows:
+        if len(row) == len(header):
+            fitting.append(row)
+        else:
+            found.append(_wrong_length(header, row))
+    return PrintedTable(header, tuple(fitting)), found
+
+
+def _lines(text: str) -> Iterator[tuple[int, int]]:
+    """Start and end of each line that holds cells."""
+    start = 0
+    for line in text.split("\n"):
+        if line.strip() and not line.lstrip().startswith("#"):
+            yield start, start + len(line)
+        start += len(line) + 1
+
+
+def _cells(excerpt: Excerpt, start: int, end: int) -> Iterator[Cell]:
+    for part in excerpt.text[start:end].split("|"):
+        text = part.strip()
+        if text:
+            first = start + part.index(text)
+            yield Cell(text, excerpt.span(first, first + len(text)))
+        else:
+            first = min(start, len(excerpt.text) - 1)
+            yield Cell("", excerpt.span(first, first + 1))
+        start += len(part) + 1
+
+
+def _foreign(excerpt: Excerpt, header: tuple[Cell, ...], start: int, end: int) -> Diagnostic | None:
+    """A table as other formats write it: with `|` at the ends of its lines, or with other signs between its cells."""
+    if excerpt.text[start:end].lstrip().startswith("|"):
+        remedy = "leave out the `|` at the ends of all lines, and a line of dashes"
+        return Diagnostic("E022", "got a `|` before the first cell, want it between cells", header[0].span, help=remedy)
+    if len(header) == 1 and _OTHER_SEPARATORS.search(header[0].text):
+        return Diagnostic("E022", "got a header of one cell, want `|` between cells", header[0].span)
+    return None
+
+
+def _check_header(header: tuple[Cell, ...]) -> list[Diagnostic]:
+    found = []
+    seen: dict[str, Cell] = {}
+    for cell in header:
+        if not cell.text:
+            found.append(Diagnostic("E022", "got a column without a name, want a name in each cell", cell.span))
+        elif cell.text in seen:
+            note = Note("it stands here first", seen[cell.text].span)
+            found.append(Diagnostic("E021", f"column `{cell.text}` is given twice, want it once", cell.span, (note,)))
+        else:
+            seen[cell.text] = cell
+    return found
+
+
+def _wrong_length(header: tuple[Cell, ...], row: tuple[Cell, ...]) -> Diagnostic:
+    got = f"{len(row)} cell{'' if len(row) == 1 else 's'}"
+    note = Note(f"the header has {len(header)}", header[0].span.to(header[-1].span))
+    return Diagnostic("E020", f"got {got}, want {len(header)}", row[0].span.to(row[-1].span), (note,))

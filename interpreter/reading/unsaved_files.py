@@ -1,0 +1,30 @@
+"""Texts that an editor holds and has not saved: whoever reads such a file reads the text instead of what is on disk."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+
+__all__ = ["unsaved", "unsaved_bytes"]
+
+_now: ContextVar[Mapping[Path, str]] = ContextVar("unsaved", default={})  # noqa: B039  (nobody can change it)
+
+
+@contextmanager
+def unsaved(texts: Mapping[Path, str]) -> Iterator[None]:
+    """Within, these texts stand for the files at these absolute paths."""
+    token = _now.set(dict(texts))
+    try:
+        yield
+    finally:
+        _now.reset(token)
+
+
+def unsaved_bytes(path: str | os.PathLike[str]) -> bytes | None:
+    """Return the unsaved text of a file as bytes; nothing if the saved file is current."""
+    texts = _now.get()
+    text = texts.get(Path(os.path.abspath(path))) if texts else None
+    return None if text is None else text.encode("utf-8", "replace")

@@ -1,0 +1,280 @@
+"""The layout of a YAML file: the same keys and values, comments and line breaks, each where it belongs.
+
+What comes in is a file that can be read; texts that are laid out by those who know them (rules, printed tables) come in
+beside it. Lines are neither broken nor joined. The rules of the layout are told in ``docs/language.md``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from interpreter.base.source import SourceFile
+from interpreter.reading.yaml import loader
+
+if TYPE_CHECKING:
+    import yaml
+
+__all__ = ["STEP", "WIDTH", "comment_column", "lay_out", "lay_out_table"]
+
+STEP = 2
+"""How many columns a level is indented."""
+
+WIDTH = 120
+"""The columns of a line of rule text."""
+
+_BLOCK = re.compile(r"[|>][-+0-9]*")
+
+
+def lay_out(file: SourceFile, texts: Mapping[int, str]) -> str:
+    """The text of a file, laid out; its last line has an end. ``texts`` are scalars that are written anew, by where
+    they start: of a block its lines, of all others what stands there with its quotes.
+    """
+    return _Writer(file.text, texts).written()
+
+
+def lay_out_table(text: str) -> str:
+    """A printed table whose columns stand below each other; comments stay between its rows."""
+    rows = [_cells(line) for line in text.split("\n")]
+    columns = max((len(row) for row in rows if row), default=0)
+    widths = [max((_width(row[n]) for row in rows if row and n < len(row)), default=0) for n in range(columns)]
+    lines = [
+        line.strip() if row is None else " | ".join(map(_padded, row, widths)).rstrip()
+        for line, row in zip(text.split("\n"), rows, strict=True)
+    ]
+    return "\n".join(_without_gaps(lines))
+
+
+def comment_column(line: str, column: int) -> int:
+    """Return the column of a trailing comment: as before, but at least two blanks after the code."""
+    return max(len(line) + 2, column)
+
+
+def _cells(line: str) -> list[str] | None:
+    if not line.strip() or line.lstrip().startswith("#"):
+        return None
+    return [cell.strip() for cell in line.split("|")]
+
+
+def _padded(cell: str, width: int) -> str:
+    return cell + " " * (width - _width(cell))
+
+
+def _width(text: str) -> int:
+    """Return the width of a text in columns of a screen."""
+    from unicodedata import combining, east_asian_width
+
+    return sum(0 if combining(char) else 2 if east_asian_width(char) in "WF" else 1 for char in text)
+
+
+def _without_gaps(lines: list[str]) -> Iterator[str]:
+    """Lines without blank ones at their ends, and with one blank line where there were more."""
+    blank = started = False
+    for line in lines:
+        if line:
+            if blank and started:
+                yield ""
+            yield line
+            blank, started = False, True
+        blank = blank or not line
+
+
+@dataclass(slots=True)
+class _Level:
+    """A block collection: the column of its keys or dashes as found and as written."""
+
+    found: int
+    written: int
+    mapping: bool = True
+
+
+@dataclass(slots=True)
+class _Writer:
+    """Writes token after token; between two of them are blanks, line breaks and comments."""
+
+    text: str
+    texts: Mapping[int, str]
+    lines: list[str] = field(default_factory=list)
+    line: str = ""
+    shift: int = 0  # by how much the line moved to the right
+    levels: list[_Level] = field(default_factory=list)
+    closed: list[_Level] = field(default_factory=list)  # those that ended since the last token
+    base: _Level = field(default_factory=lambda: _Level(0, -STEP))  # what a value belongs to: its key or dash
+    brackets: list[int] = field(default_factory=list)  # of each that is open, the line on which it was opened
+    last: str = ""
+    end: int = 0  # how far the text is written
+    keyed: bool = False  # whether a key is to come
+    keeps: bool = False  # whether blank lines belong to the value before them
+    exact: bool = False  # whether blanks at the end of the line belong to the value
+
+    def written(self) -> str:
+        import yaml
+
+        for token in yaml.scan(self.text, Loader=loader()):
+            self._token(token)
+        return "\n".join(self.lines) + "\n"
+
+    def _token(self, token: yaml.Token) -> None:
+        name = type(token).__name__.removesuffix("Token")
+        mark: Any = token.start_mark
+        match name:
+            case "BlockMappingStart" | "BlockSequenceStart":
+                self.levels.append(_Level(mark.column, self.base.written + STEP, name == "BlockMappingStart"))
+            case "BlockEnd":
+                self.closed.append(self.levels.pop())
+            case "Key" if mark.index == _index(token.end_mark):
+                self.keyed = True
+                self._belongs(mark.column)
+            case "StreamStart":
+                pass
+            case "StreamEnd":
+                self._between(len(self.text), 0, 0, name)
+            case _:
+                self._write(name, mark.index, _index(token.end_mark), mark.column)
+
+    def _belongs(self, found: int) -> None:
+        if not self.brackets and self.levels:
+            self.base = _Level(found, self.levels[-1].written)
+
+    def _write(self, name: str, start: int, end: int, found: int) -> None:
+        if name in ("FlowSequenceEnd", "FlowMappingEnd"):
+            self.brackets.pop()
+        column = self._column(name)
+        self._between(start, found, column, name)
+        if name == "BlockEntry":
+            self.base = _Level(found, column)
+        if name == "Scalar":
+            self._scalar(start, end)
+        else:
+            self.line += self.text[start:end].rstrip()
+            self.end = end
+        if name in ("FlowSequenceStart", "FlowMappingStart"):
+            self.brackets.append(len(self.lines))
+        self.last, self.keyed = name, False
+
+    def _column(self, name: str) -> int:
+        """Return the column of a token that begins a line."""
+        if name in ("DocumentStart", "DocumentEnd", "Directive"):
+            return 0
+        if self.brackets or name in ("FlowSequenceEnd", "FlowMappingEnd"):
+            return self._continued()
+        if name == "BlockEntry":
+            level = self.levels[-1]  # dashes may stand at the column of the key that they belong to
+            return level.written + (STEP if level.mapping else 0)
+        if self.keyed or name in ("Key", "Value"):
+            return self.levels[-1].written if self.levels else 0
+        return self.base.written + STEP
+
+    def _continued(self) -> int:
+        """Return the indentation of a continuation line: a step for each line with an open bracket."""
+        return self.base.written + STEP * max(1, len(set(self.brackets)))
+
+    # -- scalars
+
+    def _scalar(self, start: int, end: int) -> None:
+        raw = self.text[start:end]
+        if _BLOCK.match(raw):
+            self._block(start, raw)
+            return
+        raw = self.texts.get(start, raw)
+        first, *others = raw.split("\n")
+        self.line += first
+        for other in others:
+            escaped = self.line.rstrip().endswith("\\")  # a blank behind it belongs to the text
+            self._flush(exact=escaped)
+            inner = other.lstrip(" ")
+            self.line = " " * self._continued() + inner if inner else ""
+        self.end = end
+
+    def _block(self, start: int, raw: str) -> None:
+        """A block scalar: its lines stand one step deeper than what it belongs to."""
+        head, _, body = raw.partition("\n")
+        sign = _BLOCK.match(head)
+        assert sign
+        given = next((int(char) for char in sign[0] if char.isdigit()), 0)
+        raw_lines = body.split("\n")
+        begin = next((n for n, line in enumerate(raw_lines) if line.strip()), len(raw_lines))
+        lines = [""] * begin + raw_lines[begin:]  # blanks above the first line are no text
+        found = self.base.found + given if given else next((_indent(line) for line in lines if line.strip()), 0)
+        while lines and not lines[-1][found:].rstrip("\n"):
+            lines.pop()
+        self.end = start + len(head) + sum(len(line) + 1 for line in raw_lines[: len(lines)])
+        inner = self.texts[start].split("\n") if start in self.texts else [line[found:] for line in lines]
+        column = self.base.written + (given or STEP)
+        self.line += head.rstrip()
+        for line in inner:
+            self._flush(exact=True)
+            self.line = " " * column + line if line else ""
+        self.exact, self.keeps = True, "+" in sign[0]
+
+    # -- what stands between tokens
+
+    def _between(self, start: int, found: int, column: int, name: str) -> None:
+        """Writes blanks, line breaks and comments up to the next token, which stands at ``column`` if it begins a
+        line."""
+        first, *others = self.text[self.end : start].split("\n")
+        if not self.last:
+            first, others = "", [first, *others]
+        if not others:
+            self.line += self._blanks(name)
+            return
+        if comment := first.strip():
+            at = self._place(self.end + first.index("#"))
+            self.line = self.line.ljust(comment_column(self.line, at + self.shift)) + comment
+        if self.last:
+            self._flush()
+        blank = False
+        for other in others[:-1]:
+            if comment := other.strip():
+                self._blank(blank)
+                self.lines.append(" " * self._comment(_indent(other), found, column) + comment)
+            elif self.keeps:
+                self.lines.append("")
+            blank = not comment and not self.keeps
+        if name != "StreamEnd":
+            self._blank(blank)
+        self.line, self.shift = " " * column, column - found
+        self.closed.clear()
+        self.keeps = False
+
+    def _blanks(self, name: str) -> str:
+        """Return the text between two tokens on one line."""
+        if self.last in ("FlowSequenceStart", "FlowMappingStart"):
+            return ""
+        if name == "Value":
+            return " " if self.last == "Alias" else ""
+        if name in ("FlowEntry", "FlowSequenceEnd", "FlowMappingEnd"):
+            return " " if self.last in ("Value", "Alias") else ""
+        return " "
+
+    def _comment(self, found: int, next_found: int, next_column: int) -> int:
+        """The column of a comment on a line of its own: with what follows, or with a collection that goes on or ends
+        here, if it stood at its column."""
+        if self.brackets:
+            return self._continued()
+        if found != next_found:
+            for level in (*self.levels, *self.closed):
+                if level.found == found:
+                    return level.written
+        return next_column
+
+    def _blank(self, wanted: bool) -> None:
+        if wanted and self.lines and self.lines[-1]:
+            self.lines.append("")
+
+    def _flush(self, *, exact: bool = False) -> None:
+        self.lines.append(self.line if exact or self.exact else self.line.rstrip())
+        self.line, self.exact = "", False
+
+    def _place(self, index: int) -> int:
+        return index - self.text.rfind("\n", 0, index) - 1
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip(" "))
+
+
+def _index(mark: Any) -> int:
+    return int(mark.index)

@@ -1,0 +1,1 @@
+"""Many games by bots: workers, measurements, totals and throughput."""

@@ -1,0 +1,342 @@
+"""Throughput of a ruleset: games and decisions a second, and the cost of copies, undo, set-up and loading.
+
+Games are played by one policy on all seats, in two loops: the package's own, which reads options as codes, and one over
+:attr:`Game.decision` and :meth:`Game.apply`. Both keep all records. Python's search for cycles of objects is off
+meanwhile: states and logs have none, and looking costs more than the game. Seconds are those of the processor, so that
+others on the machine count little; what is too short for its clock is the median of many. Several samples, taken in
+turn, are left to the caller.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import subprocess
+import sys
+import tracemalloc
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property, partial
+from itertools import count
+from pathlib import Path
+from statistics import fmean, median
+from time import perf_counter, process_time
+from typing import Any
+
+from interpreter.base.cycles import no_search
+from interpreter.bots.player import Bot
+from interpreter.bots.registry import RANDOM, bots_of, policies_for
+from interpreter.compiler.wasm.whole_games import GAMES_ALONE
+from interpreter.engine.game import Game
+from interpreter.engine.ruleset import Ruleset, load
+from interpreter.play.match import MAXIMUM_DECISIONS, Match, streams_for
+from interpreter.simulate.simulation import WholeGames
+
+__all__ = ["Sample", "Speed", "Subject", "bench", "calibration", "held", "moments"]
+
+POLICY = "bench"
+"""What plays where nothing is said and the family has it."""
+MOMENT = 6
+"""Copies, undo and digests are measured in this round, or in the middle of a game that does not come so far."""
+MOMENTS, AT_ONCE = 30, 30
+UNDOS = 300
+SET_UPS = 50
+COUNTED = 30
+"""So many games tell how long a game is."""
+TURNS = 60_000
+
+FRESH = """
+import sys, time
+start = time.process_time()
+import interpreter
+ruleset = interpreter.load(sys.argv[1], sys.argv[4:])
+spent = time.process_time() - start
+import json
+from interpreter.simulate.throughput import held
+players, settings = json.loads(sys.argv[2])
+print(spent, held(ruleset, players, sys.argv[3], settings))
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Speed:
+    """Throughput measured in so many seconds. ``repeated``: decisions that the plain form had to do again."""
+
+    games: int
+    decisions: int
+    rounds: int
+    seconds: float
+    repeated: int
+
+    @property
+    def games_a_second(self) -> float:
+        return self.games / self.seconds
+
+    @property
+    def decisions_a_second(self) -> float:
+        return self.decisions / self.seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One measurement of everything: figures by name (:data:`interpreter.simulate.baseline.FIGURES`), and how fast the
+    machine was then."""
+
+    figures: dict[str, float]
+    calibration: float
+
+
+class Subject:
+    """A ruleset with so many players and one policy on all seats, ready to be measured.
+
+    ``name`` is what it is loaded by, ``overlays`` what lies on it, ``policy`` what plays. ``ValueError`` for players or
+    settings that the ruleset does not allow, or an unknown policy.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        players: int,
+        policy: str | None = None,
+        ruleset: Ruleset | None = None,
+        overlays: Sequence[str] = (),
+        settings: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.name, self.players, self.overlays, self.settings = name, players, tuple(overlays), dict(settings or {})
+        ruleset = ruleset or load(name, overlays)
+        ruleset.check_players(players)
+        self.ruleset = ruleset.for_players(players)
+        self.table = self.ruleset.table(players, self.ruleset.settings(self.settings))
+        self.table.machine.patience = 0
+        known = policies_for(self.ruleset)
+        self.policy = (POLICY if POLICY in known else RANDOM) if policy is None else policy
+        self.whole = WholeGames(self.ruleset, self.bots)
+        self._package_seed, self._applied_seeds = 0, count()
+        """A run of a loop goes on with the games that come after those of its last one: a few games may well be longer
+        than most, and would be in all of its runs."""
+
+    @property
+    def title(self) -> str:
+        """Return the title of a measurement: the ruleset with its additions and settings."""
+        added = [*self.overlays, *(f"{name}={value}" for name, value in self.settings.items())]
+        return f"{self.ruleset.id} with {', '.join(added)}" if added else self.ruleset.id
+
+    @property
+    def bots(self) -> list[Bot]:
+        return bots_of(self.policy, self.ruleset, self.players)
+
+    def sample(self, seconds: float) -> Sample:
+        """Everything once; each of the two loops for so long."""
+        moments = self.moments()  # the first game is played in the loop that tells best what is wrong
+        free, rounds = self.lengths
+        before = calibration()
+        own, applied = self.package(seconds), self.applied(seconds)
+        load_time, memory = self.fresh()
+        figures = {
+            "games": own.games_a_second,
+            "decisions": own.decisions_a_second,
+            "applied": applied.games_a_second,
+            "free": free,
+            "rounds": rounds,
+            **moments,
+            "load": load_time,
+            "setup": self.set_up(),
+            "memory": memory,
+        }
+        return Sample(figures, (before + calibration()) / 2)
+
+    # --- the two loops
+
+    def package(self, seconds: float, clock: Callable[[], float] = process_time) -> Speed:
+        """Whole games in the package's loop."""
+        decisions: list[int] = []
+        rounds: list[int] = []
+        again, spent = 0, 0.0
+        with _alone():
+            start = clock()
+            while spent < seconds or not rounds:
+                size = max(1, min(2 * len(rounds), int((seconds - spent) / max(spent, 1e-6) * len(rounds))))
+                made, numbers, plain = self._whole(range(self._package_seed, self._package_seed + size))
+                self._package_seed += len(made)
+                decisions, rounds, again = decisions + made, rounds + numbers, again + plain
+                spent = clock() - start
+        return Speed(len(rounds), sum(decisions), sum(rounds), spent, again)
+
+    def _whole(self, seeds: Sequence[int]) -> tuple[list[int], list[int], bool]:
+        """The decisions and rounds of the next games, and whether the plain form had to play."""
+        found = self.whole.games(seeds, self.settings, GAMES_ALONE)
+        if found:
+            return found.decisions, found.rounds, False
+        row = self.whole.plain_row(seeds[0], self.settings, bool)
+        assert row is not None
+        return [row.decisions], [row.rounds], True
+
+    def applied(self, seconds: float, clock: Callable[[], float] = process_time) -> Speed:
+        """Games through ``decision`` and ``apply``, as whoever uses the package plays them."""
+        machine, bots = self.table.machine, self.bots
+        base = machine.constants.layout.base["round"]
+        games = decisions = rounds = 0
+        with _alone():
+            before, start = machine.bailouts, clock()
+            while (spent := clock() - start) < seconds or not games:
+                seed = next(self._applied_seeds)
+                game = self.ruleset.new_game(self.players, seed, self.settings)
+                streams = streams_for(seed, self.players)
+                for made in range(MAXIMUM_DECISIONS):
+                    decision = game.decision
+                    if decision is None:
+                        decisions += made
+                        break
+                    game.apply(bots[decision.actor].choose(game, decision, streams[decision.actor]))
+                rounds += machine.cell(game.state, base)
+                games += 1
+        return Speed(games, decisions, rounds, spent, machine.bailouts - before)
+
+    @cached_property
+    def lengths(self) -> tuple[float, float]:
+        """Decisions with more than one option and rounds, in the mean of some games: the same on every machine."""
+        free, rounds = 0, []
+        for seed in range(COUNTED):
+            match = Match(self.ruleset, self.bots, seed, self.settings)
+            machine, state = match.game.machine, match.game.state
+            while match.game.decision is not None:
+                free += machine.is_free(state)
+                match.step()
+            rounds.append(state.cells[machine.constants.layout.base["round"]])
+        return free / COUNTED, fmean(rounds)
+
+    # --- single things
+
+    def moments(self) -> dict[str, float]:
+        """Seconds for a clone, an undo and a digest."""
+        game = self._midway
+        with _alone():
+            return {"clone": _each(game.clone), "undo": _undo(game), "digest": _each(game.digest)}
+
+    @cached_property
+    def _midway(self) -> Game:
+        """A game in the round of the moments, with all of its log; the middle of a game that is over before."""
+        match = Match(self.ruleset, self.bots, 1, self.settings)
+        base = self.table.machine.constants.layout.base["round"]
+        while match.game.state.cells[base] < MOMENT and match.step():
+            pass
+        if not match.game.is_over:
+            return match.game
+        half = Match(self.ruleset, self.bots, 1, self.settings)
+        for _ in range(match.decisions // 2):
+            half.step()
+        return half.game
+
+    def set_up(self) -> float:
+        """Seconds from a set table to the first decision."""
+        with _alone():
+            begin = partial(self.ruleset.new_game, self.players, settings=self.settings)
+            return median(_spent(partial(begin, seed=seed)) for seed in range(SET_UPS))
+
+    def fresh(self) -> tuple[float, float]:
+        """In a fresh process: seconds to import the package and load the ruleset from its files, and bytes that a game
+        takes.
+        """
+        path = os.pathsep.join([str(Path(__file__).parents[2]), *filter(None, [os.environ.get("PYTHONPATH")])])
+        table = json.dumps([self.players, self.settings])
+        command = [sys.executable, "-P", "-c", FRESH, self.name, table, self.policy, *self.overlays]
+        environment = {**os.environ, "PYTHONPATH": path, "REGELWERK_CACHE": "off"}
+        done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
+        spent, memory = done.stdout.split()
+        return float(spent), float(memory)
+
+
+def bench(
+    ruleset: Ruleset,
+    players: int,
+    policy: str = POLICY,
+    seconds: float = 1.0,
+    clock: Callable[[], float] = process_time,
+) -> Speed:
+    """Plays games in the package's loop for so long. ``ValueError`` where the ruleset has no such policy."""
+    return Subject(ruleset.id, players, policy, ruleset).package(seconds, clock)
+
+
+def moments(ruleset: Ruleset, players: int, policy: str | None = None) -> dict[str, float]:
+    """Microseconds for a clone, an undo and a digest, with the log present."""
+    found = Subject(ruleset.id, players, policy, ruleset).moments()
+    return {name: spent * 1e6 for name, spent in found.items()}
+
+
+def held(ruleset: Ruleset, players: int, policy: str, settings: Mapping[str, Any] | None = None) -> int:
+    """The most bytes that a game holds from its set-up to its end, its log among them. What all games of a table share
+    is there before: one game is played first."""
+    bots = bots_of(policy, ruleset, players)
+    match = Match(ruleset, bots, settings=settings)
+    match.game.machine.patience = 0
+    match.play()
+    gc.collect()
+    tracemalloc.start()
+    try:
+        Match(ruleset, bots, settings=settings).play()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def calibration(turns: int = TURNS) -> float:
+    """Turns a second of a small loop of Python that does what games do; it must not change. The best of three."""
+    with _alone():
+        return max(turns / _turns(turns) for _ in range(3))
+
+
+def _turns(turns: int) -> float:
+    cells, seen, log, total = list(range(64)), {}, [], 0
+    start = process_time()
+    for turn in range(turns):
+        place = (turn * 7 + total) & 63
+        before = cells[place]
+        cells[place] = _turned(before, turn)
+        seen[place, turn & 3] = before
+        log.append((turn, place, before))
+        total += len([cell for cell in cells[:8] if cell > before])
+        if len(log) > 500:
+            log.clear()
+    return process_time() - start
+
+
+def _turned(cell: int, turn: int) -> int:
+    return (cell + turn) % 97 if turn & 1 else cell ^ 5
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """Inside, nobody looks for cycles of objects."""
+    gc.collect()
+    with no_search():
+        yield
+
+
+def _spent(do: Callable[[], object], times: int = 1) -> float:
+    start = perf_counter()
+    for _ in range(times):
+        do()
+    return (perf_counter() - start) / times
+
+
+def _each(do: Callable[[], object]) -> float:
+    """Seconds of one of many: a median, since others use the machine too."""
+    return median(_spent(do, AT_ONCE) for _ in range(MOMENTS))
+
+
+def _undo(game: Game) -> float:
+    """Seconds of one that follows a choice: only one can be done at once, and what the clock takes is left out."""
+
+    def applied() -> float:
+        decision = game.decision
+        assert decision is not None
+        game.apply(decision.options[0])
+        return _spent(game.undo)
+
+    return median(applied() for _ in range(UNDOS)) - median(_spent(_nothing) for _ in range(UNDOS))
+
+
+def _nothing() -> None:
+    pass

@@ -1,0 +1,212 @@
+"""Totals of many games: they can be added, so that games need not be kept.
+
+A module sums up the games that it plays whole; those of the plain form are added one after another.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from time import monotonic, process_time
+from typing import Any
+
+from interpreter.compiler.constants import RuleFailure
+from interpreter.compiler.wasm.whole_games import CURVE, FINAL, MET, SUMMED, TABLE, Facts, Games, Head, wanted
+from interpreter.language.model import Measure
+from interpreter.simulate.measurements import Taken
+from interpreter.simulate.simulation import Row, WholeGames
+
+__all__ = ["Of", "Spread", "Totals", "by_round", "final", "totalled"]
+
+Of = tuple[Any, ...]
+
+AT_ONCE = 0.2
+"""So many seconds the games of one call should take, between which it can be stopped."""
+TOLD = 0.5
+"""After so many seconds totals are given on."""
+
+
+class Spread:
+    """Distribution of a number: occurrences, count, sum, least and greatest."""
+
+    __slots__ = ("count", "least", "most", "times", "total")
+
+    def __init__(self) -> None:
+        self.times = self.count = self.total = 0
+        self.least: int | None = None
+        self.most: int | None = None
+
+    def add(self, times: int, count: int, total: int, least: int | None, most: int | None) -> None:
+        """Add occurrences and their numbers."""
+        self.times += times
+        if count:
+            assert least is not None
+            assert most is not None
+            self.count += count
+            self.total += total
+            self.least = least if self.least is None else min(self.least, least)
+            self.most = most if self.most is None else max(self.most, most)
+
+    def __iadd__(self, other: Spread) -> Spread:
+        self.add(other.times, other.count, other.total, other.least, other.most)
+        return self
+
+    @property
+    def mean(self) -> float | None:
+        return round(self.total / self.count, 4) if self.count else None
+
+    def told(self) -> dict[str, Any]:
+        return {"mean": self.mean, "min": self.least, "max": self.most}
+
+
+class Totals:
+    """Totals of games. ``places`` counts how they ended, ``keys`` are the sums of what ranked seats, by seat and place
+    of the key, ``numbers`` what measures took."""
+
+    def __init__(self) -> None:
+        self.games = self.decisions = self.free = 0
+        self.seconds = 0.0
+        self.rounds: Counter[int] = Counter()
+        self.places: Counter[tuple[int, ...]] = Counter()
+        self.keys: Counter[tuple[int, int]] = Counter()
+        self.numbers: dict[Head, Spread] = {}
+
+    def __iadd__(self, other: Totals) -> Totals:
+        self.games += other.games
+        self.decisions += other.decisions
+        self.free += other.free
+        self.seconds += other.seconds
+        self.rounds.update(other.rounds)
+        self.places.update(other.places)
+        self.keys.update(other.keys)
+        for head, spread in other.numbers.items():
+            self._of(head).__iadd__(spread)
+        return self
+
+    def _of(self, head: Head) -> Spread:
+        found = self.numbers.get(head)
+        if found is None:
+            found = self.numbers[head] = Spread()
+        return found
+
+    def add_games(self, games: Games, reading: Facts, seconds: float) -> None:
+        """Games that a module has summed up."""
+        self.games += len(games)
+        self.decisions += sum(games.decisions)
+        self.free += sum(games.free)
+        self.seconds += seconds
+        self.rounds.update(games.rounds)
+        self.places.update(games.places)
+        for seat, keys in enumerate(games.keys):
+            for place, values in enumerate(keys):
+                self.keys[seat, place] += sum(values)
+        for key, times, count, total, least, most in games.totals():
+            self._of(reading.head(key)).add(times, count, total, least, most)
+
+    def add(self, measures: Sequence[Measure], row: Row) -> None:
+        """One game."""
+        self.games += 1
+        self.decisions += row.decisions
+        self.free += row.free
+        self.seconds += row.seconds
+        self.rounds[row.rounds] += 1
+        self.places[row.places] += 1
+        if row.places:
+            for seat, keys in enumerate(row.keys):
+                for place, value in enumerate(keys):
+                    self.keys[seat, place] += value
+        for measure in measures:
+            self.add_taken(measure, row)
+
+    def add_taken(self, measure: Measure, row: Row) -> None:
+        """Add the values of one measure in one game."""
+        is_curve, is_final, is_table = wanted(measure)
+        name, numbers = measure.name, row.taken.get(measure.name, ())
+        if is_curve:
+            for (of, number), value in by_round(measure, numbers).items():
+                self._count((CURVE, name, number, of), value)
+        if is_final or (is_table and measure.sums):
+            last = final(measure, row)
+            for of, value in last.items() if is_final else ():
+                self._count((FINAL, name, 0, of), value)
+        if is_table:
+            winners = sum(1 << seat for seat, place in enumerate(row.places) if place == 1)
+            owned = measure.seat is not None
+            met = last.items() if measure.sums else [(taken.of, taken.value) for taken in numbers]
+            for of, value in met:
+                self._count((TABLE, name, winners if owned else 0, of), value)
+            for of in {_unowned(measure, taken.of) for taken in numbers}:
+                self._count((MET, name, 0, of), None)
+
+    def _count(self, head: Head, value: int | None) -> None:
+        self._of(head).add(1, value is not None, value or 0, value, value)
+
+
+def _unowned(measure: Measure, of: Of) -> Of:
+    """The thing with nobody in the place of its seat."""
+    seat = measure.seat
+    return of if seat is None else (*of[:seat], None, *of[seat + 1 :])
+
+
+def by_round(measure: Measure, taken: Iterable[Taken]) -> dict[tuple[Of, int], int | None]:
+    """Return the value of each subject in each round: the last, or the sum."""
+    found: dict[tuple[Of, int], int | None] = {}
+    for each in taken:
+        found[each.of, each.round] = _with(measure, found.get((each.of, each.round)), each.value)
+    return found
+
+
+def final(measure: Measure, row: Row) -> dict[Of, int | None]:
+    """A measure as a game ends: by its keys, what was taken last; where it sums, all that was taken together."""
+    found: dict[Of, int | None] = {}
+    for taken in row.taken.get(measure.name, ()):
+        found[taken.of] = _with(measure, found.get(taken.of), taken.value)
+    return found
+
+
+def _with(measure: Measure, before: int | None, value: int | None) -> int | None:
+    """Return a new value of a measure: the sum, or the number itself."""
+    if measure.sums and before is not None:
+        return before + (value or 0)
+    return value
+
+
+def totalled(
+    whole: WholeGames,
+    seeds: Sequence[int],
+    settings: Mapping[str, Any] | None = None,
+    stopped: Callable[[], bool] = bool,
+) -> Iterator[Totals]:
+    """Plays a game for each seed, until it is to be ``stopped``, and gives totals of some games at a time. They come in
+    order; where a rule fails, the totals of the games before come first."""
+    measures = whole.ruleset.model.measures
+    totals, done, size, told = Totals(), 0, 1, monotonic()
+    while done < len(seeds) and not stopped():
+        start = process_time()
+        games = whole.games(seeds[done : done + size], settings, SUMMED, len(seeds) - done)
+        if games:
+            spent = process_time() - start
+            size = max(1, int(AT_ONCE * len(games) / max(spent, 1e-6)))
+            done += len(games)
+            totals.add_games(games, whole.reading, spent)
+            if games.is_left_out:
+                last = whole.last(games, seeds[done - 1], start)
+                assert last is not None
+                for measure in measures:
+                    totals.add_taken(measure, last)
+        else:
+            try:
+                row = whole.plain_row(seeds[done], settings, stopped)
+            except RuleFailure:
+                if totals.games:
+                    yield totals
+                raise
+            if row is None:
+                break
+            done += 1
+            totals.add(measures, row)
+        if monotonic() - told > TOLD:
+            yield totals
+            totals, told = Totals(), monotonic()
+    if totals.games:
+        yield totals

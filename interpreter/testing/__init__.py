@@ -1,0 +1,1 @@
+"""Tests of rulesets: scenarios, coverage, mutation, and the search for unsound games."""

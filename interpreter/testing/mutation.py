@@ -1,0 +1,457 @@
+"""Rules made wrong on purpose, to see whether a scenario notices.
+
+In goes a checked ruleset and something of it that cites statements; out come changed models: a rule that gives a
+default or does nothing, a verdict that permits all, numbers that are off by one. A scenario that fails then proves what
+it cites.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, TypeVar
+
+from interpreter.base.diagnostics import RulesetError
+from interpreter.base.source import Span
+from interpreter.compiler.constants import RuleFailure
+from interpreter.engine.citations import Citation, citations_of, options_of
+from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.table import default_settings, set_table
+from interpreter.language import core as c
+from interpreter.language.model import GraphDecl, Group, Model, Role, RuleLayer, Table
+from interpreter.language.types import (
+    BOOL,
+    INT,
+    NOTHING,
+    BagType,
+    BoolType,
+    CardHolderType,
+    CardType,
+    CollectionType,
+    HolderType,
+    IntType,
+    KindType,
+    NodeType,
+    PlaceType,
+    PoolType,
+    RecordType,
+    RoomType,
+    SeatType,
+    SetType,
+    TokenHolderType,
+    Type,
+)
+from interpreter.language.walk import rewritten
+from interpreter.testing.running import run_scenario
+from interpreter.testing.scenarios import Checked
+from interpreter.testing.suite import Suite
+
+__all__ = ["Mutant", "mutants_of", "prove"]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A way to make something wrong: in words, and what it makes of a model."""
+
+    about: str
+    of: Callable[[Model], Model]
+
+
+def prove(ruleset: Ruleset, suite: Suite, wanted: set[str]) -> set[str]:
+    """The wanted statements for which a scenario fails that cites them, once something that cites them is wrong."""
+    passing = [checked for checked in suite.bound(ruleset) if run_scenario(checked).passed]
+    proved: set[str] = set()
+    for citation in citations_of(ruleset):
+        open_ = wanted & set(citation.cites) - proved
+        for mutant in mutants_of(ruleset.model, citation):
+            if not open_:
+                break
+            found = _noticed(ruleset, mutant, passing, open_)
+            proved |= found
+            open_ -= found
+    return proved
+
+
+def _noticed(ruleset: Ruleset, mutant: Mutant, scenarios: list[Checked], wanted: set[str]) -> set[str]:
+    """Of the wanted statements those that are cited by a scenario which fails with the mutant."""
+    left = set(wanted)
+    changed: Ruleset | None = None
+    for checked in scenarios:
+        shown = left & checked.scenario.statements
+        if not shown:
+            continue
+        if changed is None:
+            changed = replace(ruleset, model=mutant.of(ruleset.model), _tables={})
+            if not _can_be_set(changed):
+                return set()
+        if not run_scenario(checked, changed).passed:
+            left -= shown
+    return wanted - left
+
+
+def _can_be_set(ruleset: Ruleset) -> bool:
+    """Return whether there is a game at all: a mutant that fits no table would be noticed by every scenario."""
+    program = replace(ruleset.program, model=ruleset.model)
+    try:
+        set_table(program, ruleset.players.usual, default_settings(ruleset.model))
+    except (RulesetError, RuleFailure):
+        return False
+    return True
+
+
+def mutants_of(model: Model, citation: Citation) -> list[Mutant]:
+    """The ways in which something that cites statements can be made wrong; none for what the game never reads."""
+    return list(_mutants(model, citation))
+
+
+def _mutants(model: Model, citation: Citation) -> Iterator[Mutant]:
+    name, place = citation.name, citation.place
+    match citation.section:
+        case "rules":
+            yield from _of_layer(model.rules[name].layers[place[0]], model)
+            yield from _of_phase(model, name)
+        case "decisions" if citation.extent is not None:
+            yield from _of_part(citation.extent)
+        case "lines":
+            yield from _of_line(model.rules[name].layers[place[0]], place[1])
+        case "options":
+            yield from _of_option(model.rules[name].layers[place[0]], place[1])
+        case "tables":
+            yield Mutant("larger cells", lambda model: _with(model, "tables", name, _shifted_table(model, name, 1)))
+            yield Mutant("smaller cells", lambda model: _with(model, "tables", name, _shifted_table(model, name, -1)))
+        case "triggers":
+            yield from _of_trigger(model, name, range(len(model.triggers[name].cases)))
+        case "cases":
+            yield from _of_trigger(model, name, [place[0]])
+        case "standing":
+            yield from _of_standing(model, name)
+        case "result":
+            yield Mutant("all are equal", lambda model: replace(model, ranking=()))
+            yield Mutant("other order", lambda model: replace(model, ranking=model.ranking[::-1]))
+        case "zones" | "pools" | "tracks" | "has" | "state":
+            yield from _of_group(model.groups[name], model)
+        case "roles":
+            yield from _of_role(model.roles[name])
+        case "tokens":
+            yield Mutant("one more of each", lambda model: _more_tokens(model, name))
+        case "cards":
+            yield from _of_cards(model, name)
+        case "files":
+            for kind in dict.fromkeys(row.kind for row in model.cards if row.span.file == citation.span.file):
+                yield from _of_cards(model, kind)
+        case "graph" if model.graph is not None:
+            yield from _of_graph(model.graph)
+
+
+def _with(model: Model, section: str, name: str, value: Any) -> Model:
+    """A model with one declaration of a section changed."""
+    return replace(model, **{section: {**getattr(model, section), name: value}})  # type: ignore[arg-type]
+
+
+# --- rules ------------------------------------------------------------------------------------------------------------
+
+
+def _of_layer(layer: RuleLayer, model: Model) -> Iterator[Mutant]:
+    for about, body in _bodies(layer, model):
+        yield Mutant(about, lambda model, body=body: _with_layer(model, replace(layer, body=body)))  # type: ignore[misc]
+    if layer.layer > 0:
+        never = c.Const(False, type=BOOL, span=layer.span)
+        yield Mutant("the layer below answers", lambda model: _with_layer(model, replace(layer, when=never)))
+    if layer.when is not None:
+        yield Mutant("answers in all cases", lambda model: _with_layer(model, replace(layer, when=None)))
+
+
+def _of_phase(model: Model, name: str) -> Iterator[Mutant]:
+    """A phase that takes place whether its condition holds or not."""
+    if name in model.phases and model.phase_guards[number := model.phases.index(name)] is not None:
+        guards = tuple(None if place == number else guard for place, guard in enumerate(model.phase_guards))
+        yield Mutant("takes place in all cases", lambda model: replace(model, phase_guards=guards))
+
+
+def _of_part(extent: Span) -> Iterator[Mutant]:
+    """Return mutants of a file's additions to a decision of another file: without its alternatives, conditions and
+    statements, or with other numbers."""
+
+    def is_part(node: Any) -> bool:
+        span = getattr(node, "span", None)
+        return span is not None and span.file == extent.file and extent.start <= span.start and span.end <= extent.end
+
+    def without(node: Any) -> Any:
+        if isinstance(node, c.Ask):
+            return replace(node, options=tuple(option for option in node.options if not is_part(option)))
+        if not isinstance(node, c.Option) or is_part(node):
+            return node
+        tests = tuple(test for test in node.tests if not is_part(test))
+        body = node.body and tuple(step for step in node.body if not is_part(step))
+        guard = node.guard
+        if isinstance(guard, c.Logic) and is_part(guard.right) and not is_part(guard.left):
+            guard = guard.left
+        elif is_part(guard):
+            guard = None
+        return replace(node, tests=tests, guard=guard, body=body)
+
+    def shifted(node: Any, by: int) -> Any:
+        is_number = isinstance(node, c.Const) and node.type == INT and isinstance(node.value, int)
+        return replace(node, value=node.value + by) if is_number and is_part(node) else node
+
+    yield Mutant("is not there", lambda model: _rewritten(model, without))
+    yield Mutant("larger numbers", lambda model: _rewritten(model, lambda node: shifted(node, 1)))
+    yield Mutant("smaller numbers", lambda model: _rewritten(model, lambda node: shifted(node, -1)))
+
+
+def _rewritten(model: Model, change: Callable[[Any], Any]) -> Model:
+    """A model whose rules and blocks have other texts."""
+    rules = {
+        name: replace(rule, layers=tuple(replace(layer, body=rewritten(layer.body, change)) for layer in rule.layers))
+        for name, rule in model.rules.items()
+    }
+    blocks = {name: replace(block, body=rewritten(block.body, change)) for name, block in model.blocks.items()}
+    return replace(model, rules=rules, blocks=blocks)
+
+
+def _bodies(layer: RuleLayer, model: Model) -> Iterator[tuple[str, Any]]:
+    if layer.form == "permits":
+        yield "permits all", ()
+    elif layer.result == NOTHING:
+        yield "does nothing", ()
+    else:
+        for value in _defaults(layer.result, model):
+            const = c.Const(value, type=layer.result, span=layer.span)
+            yield "gives a default", (c.Returns(const, span=layer.span),) if layer.form == "does" else const
+    for shifted in _others(layer.body):
+        yield "other numbers", shifted
+
+
+def _of_line(layer: RuleLayer, index: int) -> Iterator[Mutant]:
+    assert isinstance(layer.body, tuple)
+    line = layer.body[index]
+    assert isinstance(line, c.Requirement)
+    permits = isinstance(line.test, c.Const) and line.test.value is True  # a line for what it cites: all may be done
+    other = c.Const(not permits, type=BOOL, span=line.span)
+    for changed in (replace(line, test=other), *_others(line)):
+        body: Any = (*layer.body[:index], changed, *layer.body[index + 1 :])
+        yield Mutant("asks otherwise", lambda model, body=body: _with_layer(model, replace(layer, body=body)))  # type: ignore[misc]
+
+
+def _of_option(layer: RuleLayer, index: int) -> Iterator[Mutant]:
+    option = options_of(layer.body)[index]
+    never = c.Const(False, type=BOOL, span=option.span)
+    changes = {"is never offered": replace(option, guard=never)}
+    if option.tests or option.guard is not None:
+        changes["is always offered"] = replace(option, tests=(), guard=None)
+    for about, changed in changes.items():
+        body: Any = rewritten(layer.body, partial(_exchanged, option, changed))
+        yield Mutant(about, lambda model, body=body: _with_layer(model, replace(layer, body=body)))  # type: ignore[misc]
+
+
+def _exchanged(old: c.Option, new: c.Option, node: Any) -> Any:
+    return new if node is old else node
+
+
+def _with_layer(model: Model, layer: RuleLayer) -> Model:
+    rule = model.rules[layer.rule]
+    layers = tuple(layer if each.layer == layer.layer else each for each in rule.layers)
+    return _with(model, "rules", layer.rule, replace(rule, layers=layers))
+
+
+def _defaults(type_: Type, model: Model) -> list[Any]:
+    """Values that a blank rule of a type may give; none where there is nothing to choose from."""
+    if type_.optional:
+        return [None]
+    match type_:
+        case BoolType():
+            return [False, True]
+        case CollectionType():
+            return [()]
+        case BagType():
+            return [(0,) * len(model.kinds[type_.name].members)]
+        case RoomType():
+            return [((), 0)]
+        case IntType() | KindType() | CardType() | SeatType() | NodeType() | PlaceType():
+            return [0]
+        case RecordType():
+            parts = [_defaults(part, model) for part in model.records[type_.name].values()]
+            return [tuple(values[0] for values in parts)] if all(parts) else []
+        case _:
+            return []
+
+
+def _others(tree: T) -> list[T]:
+    """The same tree with other numbers, if there are any in it: all one larger, all one smaller."""
+    return [other for other in (_shifted(tree, 1), _shifted(tree, -1)) if other != tree]
+
+
+def _shifted(tree: T, by: int) -> T:
+    """The same tree with other numbers in place of those that are written in it."""
+
+    def change(node: Any) -> Any:
+        if isinstance(node, c.Const) and node.type == INT and isinstance(node.value, int):
+            return replace(node, value=node.value + by)
+        return node
+
+    return rewritten(tree, change)
+
+
+# --- triggers and standing rules --------------------------------------------------------------------------------------
+
+
+def _of_trigger(model: Model, name: str, cases: Any) -> Iterator[Mutant]:
+    trigger = model.triggers[name]
+    silent = tuple(replace(case, procedure=None) if i in cases else case for i, case in enumerate(trigger.cases))
+    yield Mutant("hears nothing", lambda model: _with(model, "triggers", name, replace(trigger, cases=silent)))
+    if trigger.test is not None and len(cases) == len(trigger.cases):
+        heard = replace(trigger, test=None)
+        yield Mutant("hears all", lambda model: _with(model, "triggers", name, heard))
+    for test in _others(trigger.test) if len(cases) == len(trigger.cases) else ():
+        changed = replace(trigger, test=test)
+        yield Mutant("other numbers", lambda model, changed=changed: _with(model, "triggers", name, changed))  # type: ignore[misc]
+    for index in cases:
+        procedure = trigger.cases[index].procedure
+        if procedure is not None:
+            yield from _of_block(model, procedure)
+
+
+def _of_standing(model: Model, name: str) -> Iterator[Mutant]:
+    rule = model.standing[name]
+    never = replace(rule, test=c.Const(False, type=BOOL, span=rule.span))
+    yield Mutant("never holds", lambda model: _with(model, "standing", name, never))
+    yield from _of_block(model, rule.procedure)
+
+
+def _of_block(model: Model, name: str) -> Iterator[Mutant]:
+    """The numbers in a block."""
+    block = model.blocks[name]
+    for body in _others(block.body):
+        changed = replace(block, body=body)
+        yield Mutant("other numbers", lambda model, changed=changed: _with(model, "blocks", name, changed))  # type: ignore[misc]
+
+
+# --- tables and what a game is made of --------------------------------------------------------------------------------
+
+
+def _shifted_table(model: Model, name: str, by: int) -> Table:
+    """Numbers larger or smaller by one, members the next ones of their kind, sets empty."""
+    table = model.tables[name]
+    kind = model.kinds.get(table.gives.name) if isinstance(table.gives, KindType) else None
+    members = len(kind.members) if kind is not None else 0
+    return replace(table, cells={key: _other_cell(value, by, members) for key, value in table.cells.items()})
+
+
+def _other_cell(value: Any, by: int, members: int) -> Any:
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int):
+        return (value + by) % members if members else value + by
+    return () if isinstance(value, tuple) else value
+
+
+def _of_group(group: Group, model: Model) -> Iterator[Mutant]:
+    def mutant(about: str, changed: Group) -> Mutant:
+        return Mutant(about, lambda model: _with(model, "groups", group.name, changed))
+
+    if group.start is not None and (start := _other_start(group.start, group.type, model)) != group.start:
+        yield mutant("starts otherwise", replace(group, start=start))
+    if group.starts == "rest" and isinstance(group.type, TokenHolderType):
+        token = group.type.name
+        yield Mutant("one more of each", lambda model: _more_tokens(model, token))
+    if group.order not in ("kept", "free"):
+        yield mutant("in no order", replace(group, order="kept", rank=None))
+    if group.seen != "everyone":
+        yield mutant("seen by everyone", replace(group, seen="everyone"))
+    elif isinstance(group.type, CardHolderType | PoolType) or not isinstance(group.type, HolderType):
+        yield mutant("hidden", replace(group, seen="owner" if group.owner == "seat" else "no one"))
+    if group.top_shows is not None:
+        yield mutant("with hidden backs", replace(group, top_shows=None))
+    if group.unlimited:
+        yield mutant("limited", replace(group, unlimited=False))
+    if group.lasts != "game":
+        yield mutant("lasts", replace(group, lasts="game"))
+    if group.spaces is not None:
+        spaces = group.spaces
+        yield Mutant("other spaces", lambda model: _with(model, "tables", spaces, _shifted_keys(model, spaces)))
+
+
+def _of_role(role: Role) -> Iterator[Mutant]:
+    if role.open:
+        yield Mutant("not open", lambda model: _with(model, "roles", role.name, replace(role, open=False)))
+
+
+def _other_start(start: c.Expression, type_: Type, model: Model) -> c.Expression:
+    """Numbers one larger; of a bag one less of each kind, as there may be no more; something in place of nothing."""
+    if isinstance(start, c.Const) and start.value is None:
+        values = _defaults(type_.sure, model)
+        if isinstance(type_, CardType):
+            values = [number for number, row in enumerate(model.cards) if type_.name in ("", row.kind)]
+        return replace(start, value=values[0], type=type_.sure) if values else start
+    if isinstance(start, c.Const) and isinstance(start.type, BagType):
+        return replace(start, value=tuple(max(0, number - 1) for number in start.value))
+    return _shifted(start, 1)
+
+
+def _shifted_keys(model: Model, name: str) -> Table:
+    """A table whose last keys, the prices of spaces, are one larger."""
+    table = model.tables[name]
+    return replace(table, cells={(*key[:-1], key[-1] + 1): value for key, value in table.cells.items()})
+
+
+def _more_tokens(model: Model, name: str) -> Model:
+    kind = model.kinds[name]
+    totals = tuple(total + 1 for total in kind.totals or ())
+    return _with(model, "kinds", name, replace(kind, totals=totals))
+
+
+def _of_cards(model: Model, kind: str) -> Iterator[Mutant]:
+    if kind in model.card_kinds:
+        yield Mutant("other numbers", lambda model: _other_cards(model, kind, IntType))
+        yield Mutant("other members", lambda model: _other_cards(model, kind, KindType))
+        yield Mutant("empty sets", lambda model: _other_cards(model, kind, SetType))
+        yield Mutant("one card more", lambda model: _more_cards(model, kind))
+
+
+def _more_cards(model: Model, kind: str) -> Model:
+    """One more card of a kind, with another key, behind all others: what they are called by stays true."""
+    row = next(row for row in reversed(model.cards) if row.kind == kind)
+    keys = [each.key for each in model.cards if each.kind == kind]
+    key = row.key if row.key is None else max(keys) + 1 if isinstance(row.key, int) else f"{row.key} again"  # type: ignore[type-var,operator]
+    attribute = model.card_kinds[kind].key
+    values = {**row.values, **({attribute: key} if attribute is not None else {})}
+    return replace(model, cards=[*model.cards, replace(row, key=key, values=values, copies=1)])
+
+
+def _other_cards(model: Model, name: str, form: type[Type]) -> Model:
+    """Cards with numbers one larger, except those that tell them apart, with the next members of kinds, or with empty
+    sets."""
+    kind = model.card_kinds[name]
+
+    def other(attribute: str, value: Any) -> Any:
+        type_ = kind.attributes.get(attribute)
+        if attribute == kind.key or type_ is None or value is None:
+            return value
+        members = model.kinds[type_.name].members if isinstance(type_, KindType) and type_.name in model.kinds else ()
+        return _other_cell(value, 1, len(members)) if isinstance(type_, form) else value
+
+    cards = [
+        replace(row, values={key: other(key, value) for key, value in row.values.items()}) if row.kind == name else row
+        for row in model.cards
+    ]
+    return replace(model, cards=cards)
+
+
+def _of_graph(graph: GraphDecl) -> Iterator[Mutant]:
+    for attribute, type_ in graph.place.items():
+        if type_ == INT:
+            places = [replace(row, values=_one_more(row.values, attribute)) for row in graph.places]
+            changed = replace(graph, places=places)
+            yield Mutant("other places", lambda model, changed=changed: replace(model, graph=changed))  # type: ignore[misc]
+    for attribute, type_ in graph.link.items():
+        if type_ == INT:
+            links = [replace(row, values=_one_more(row.values, attribute)) for row in graph.links]
+            changed = replace(graph, links=links)
+            yield Mutant("other links", lambda model, changed=changed: replace(model, graph=changed))  # type: ignore[misc]
+
+
+def _one_more(values: dict[str, Any], attribute: str) -> dict[str, Any]:
+    return {key: value + 1 if key == attribute else value for key, value in values.items()}

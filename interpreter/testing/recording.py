@@ -1,0 +1,113 @@
+"""A scenario from a few moves: what was played and what is then true, written as an item of a file of scenarios."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from interpreter.base.diagnostics import RulesetError, unique
+from interpreter.base.source import SourceFile
+from interpreter.compiler.constants import RuleFailure
+from interpreter.engine.game import Game
+from interpreter.engine.queries import literal, value_of
+from interpreter.engine.refusal import IllegalMove
+from interpreter.language.model import spoken_name
+from interpreter.reading.files import read_document
+from interpreter.testing.running import Failure
+from interpreter.testing.scenarios import read_scenarios
+from interpreter.testing.suite import Suite
+
+__all__ = ["Recording", "checked", "file_with"]
+
+_PLAIN = re.compile(r"[^\W\d][\w-]*( [\w-]+)*")
+
+
+@dataclass
+class Recording:
+    """A game, how it was begun, and what is to be true of it. ``with_`` are overlays, ``facts`` conditions."""
+
+    game: Game
+    settings: dict[str, Any] = field(default_factory=dict)
+    with_: tuple[str, ...] = ()
+    facts: list[str] = field(default_factory=list)
+    refusal: tuple[int, dict[str, Any], IllegalMove] | None = None
+
+    def __post_init__(self) -> None:
+        self._before = dict(self._values())
+
+    def changes(self) -> list[str]:
+        """Conditions that say what the moves have changed."""
+        return [f"{text} == {now}" for text, now in self._values() if self._before.get(text) != now]
+
+    def _values(self) -> Iterator[tuple[str, str]]:
+        """Values of the game and of its seats, as far as they can be written as rule text."""
+        groups = self.game.ruleset.model.groups.values()
+        seats = range(self.game.table.seats)
+        texts = [group.name for group in groups if not group.owner]
+        texts.extend(f"seats[{seat}].{group.name}" for seat in seats for group in groups if group.owner == "seat")
+        for text in texts:
+            try:
+                written = literal(self.game, *value_of(self.game, text))
+            except (RulesetError, RuleFailure):  # the group of another role's seats
+                continue
+            if written is not None:
+                yield text, written
+
+    def item(self, name: str) -> str:
+        """The scenario."""
+        origin, ruleset = self.game.origin, self.game.ruleset
+        lines = [f"name: {json.dumps(name, ensure_ascii=False)}", f"ruleset: {ruleset.id}"]
+        lines.append(f"players: {origin['players']}")
+        lines.extend([f"with: {_flow(list(self.with_))}"] if self.with_ else [])
+        lines.extend([f"set: {_flow(self.settings)}"] if self.settings else [])
+        lines.append(f"seed: {origin['seed']}")
+        if self.game.choices:
+            lines.extend(("when:", *(f"  - {_flow({'by': by, **choice})}" for by, choice in self.game.choices)))
+        if self.facts:
+            lines.extend(("then:", *(f"  - {_scalar(fact)}" for fact in self.facts)))
+        if self.refusal is not None:
+            by, choice, error = self.refusal
+            cites = {"cites": list(error.cites)} if error.cites else {}
+            rule = spoken_name(error.rule)
+            lines.append(f"refused: {_flow({'by': by, **choice, 'rule': rule, **cites})}")
+        return "".join(f"{'  - ' if not number else '    '}{line}\n" for number, line in enumerate(lines))
+
+
+def _flow(value: Any) -> str:
+    match value:
+        case dict():
+            return f"{{{', '.join(f'{key}: {_flow(item)}' for key, item in value.items())}}}"
+        case list() | tuple():
+            return f"[{', '.join(map(_flow, value))}]"
+        case str() if _PLAIN.fullmatch(value) and value not in ("true", "false", "null"):
+            return value
+        case _:
+            return json.dumps(value, ensure_ascii=False)
+
+
+def _scalar(text: str) -> str:
+    """Rule text on one line, in quotes where YAML would read it otherwise. It has no `'`."""
+    return text if re.fullmatch(r"[a-z_](?:(?!: | #).)*", text) and not text.endswith(":") else f"'{text}'"
+
+
+def file_with(text: str, id: str, item: str) -> str:
+    """A file of scenarios with one more at its end."""
+    head = text if text.strip() else f"language: 1\nscenarios: {id}\nis:\n"
+    return f"{head.rstrip()}\n{item}"
+
+
+def checked(recording: Recording, text: str, path: Path) -> Iterable[Failure]:
+    """Check the last scenario of a file, which the recording has become. Raises :class:`RulesetError`."""
+    document, found = read_document(SourceFile(path.as_posix(), text), path)
+    scenarios, wrong = read_scenarios(document) if document is not None else ([], [])
+    if found or wrong or not scenarios:
+        raise RulesetError([*found, *wrong])
+    suite = Suite(recording.game.ruleset.shelf, scenarios[-1:])
+    failures = [failure for outcome in suite.outcomes() for failure in outcome.failures]
+    if suite.diagnostics:
+        raise RulesetError(unique(suite.diagnostics))
+    return failures

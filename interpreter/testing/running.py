@@ -1,0 +1,322 @@
+"""Running scenarios: a game is begun, choices are made, and what came of them is what the scenario says, or is not.
+
+In go scenarios that are bound to a ruleset; out come outcomes, with each failure and the values that show it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from interpreter.base.diagnostics import RulesetError
+from interpreter.base.source import Span
+from interpreter.compiler.constants import Env, RuleFailure
+from interpreter.compiler.lower import lower
+from interpreter.compiler.reach import reach_of
+from interpreter.engine.failing_values import Because, text_of
+from interpreter.engine.game import Game
+from interpreter.engine.refusal import IllegalMove, because_of
+from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.sight import Unseen, compiled, seen_by
+from interpreter.kernel.chance import Scripted
+from interpreter.kernel.effects import MARK
+from interpreter.language import core as c
+from interpreter.language.model import RuleLayer, spoken_name
+from interpreter.reading.yaml import Scalar
+from interpreter.testing.scenarios import GIVEN, Checked, Move, Refusal, Scenario, Sight
+from interpreter.testing.soundness import Examiner, Trouble, drawing, some_option
+
+__all__ = ["Equation", "Failure", "Outcome", "begun", "run_scenario"]
+
+
+@dataclass(frozen=True, slots=True)
+class Equation:
+    """A value that should equal another one: what was looked at, and both in words."""
+
+    what: str
+    expected: str
+    actual: str
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Something that came out otherwise than a scenario says, with the values that show it."""
+
+    message: str
+    span: Span | None = None
+    notes: tuple[str, ...] = ()
+    compared: tuple[Equation, ...] = ()
+
+    def __str__(self) -> str:
+        where = f"{self.span}: " if self.span else ""
+        return "\n".join([f"{where}{self.message}", *(f"   note: {note}" for note in self.notes)])
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Result of running a scenario with a ruleset."""
+
+    scenario: Scenario
+    ruleset: str
+    failures: tuple[Failure, ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        return not self.failures
+
+
+def run_scenario(checked: Checked, ruleset: Ruleset | None = None) -> Outcome:
+    """Plays a scenario and looks at what it says; ``ruleset`` may be a changed form of the one it was checked with."""
+    ruleset = ruleset or checked.ruleset
+    return Outcome(checked.scenario, ruleset.id, tuple(_failures(checked, ruleset)))
+
+
+def _failures(checked: Checked, ruleset: Ruleset) -> Iterator[Failure]:
+    scenario = checked.scenario
+    try:
+        game = begun(checked, ruleset)
+    except RulesetError as error:
+        yield Failure("the table cannot be set", scenario.span, tuple(d.message for d in error.diagnostics))
+        return
+    except (ValueError, RuleFailure) as error:
+        yield _cannot("it cannot begin", error, scenario.span)
+        return
+    surely = scenario.when if scenario.sound is None else scenario.when[:-1]
+    wrong = _passed_by(game, scenario)
+    for number, move in enumerate(surely, 1):
+        wrong = wrong or _made(game, checked, move, number) or _passed_by(game, scenario)
+    if wrong is not None:
+        yield wrong
+        return
+    furthest = game
+    if scenario.sound is not None:
+        furthest = game.clone()
+        yield from _unsound(furthest, checked)
+        for move in scenario.when[-1:]:
+            try:
+                choice = _choice(game, checked, move)
+                if game.accepts(choice, move.by):
+                    game.apply(choice, move.by)
+            except RuleFailure:  # it was told above
+                return
+    if scenario.refused is not None:
+        yield from _refused(game, checked, scenario.refused)
+    elif scenario.given is not None and (waits := _waits(game)) is not None:
+        yield Failure(f"nothing is given yet: {_asked(game)}", scenario.span, waits)
+        return
+    yield from _unused(furthest, scenario)
+    for line, (condition, size) in zip(scenario.then, checked.conditions, strict=True):
+        yield from _holds(game, line, condition, size)
+    for sight, (value, size) in zip(scenario.sights, checked.sights, strict=True):
+        yield from _seen(game, sight, value, size)
+    if scenario.places:
+        yield from _placed(game, scenario)
+
+
+def _cannot(what: str, error: Exception, span: Span) -> Failure:
+    first, *others = str(error).splitlines() or [type(error).__name__]
+    return Failure(f"{what}: {first}", span, tuple(line.strip() for line in others))
+
+
+def begun(checked: Checked, ruleset: Ruleset) -> Game:
+    """The game after its set-up and what is given, at the first decision of the scenario's phase."""
+    scenario = checked.scenario
+    players = scenario.players or ruleset.players.usual
+    ruleset.check_players(players)
+    settings = ruleset.settings(scenario.settings)
+    game = Game.seated(_with_blocks(ruleset, checked.blocks), players, scenario.seed, settings, scenario.chance)
+    then = ""
+    if scenario.phase is not None:
+        then = scenario.phase.text
+    elif scenario.when or scenario.refused or scenario.sound is not None:
+        then = ruleset.model.phases[0]
+    game.machine.plain = True  # every scenario has a program of its own, which is not worth emitting
+    game.perform(GIVEN, then, scenario.round)
+    return game
+
+
+def _passed_by(game: Game, scenario: Scenario) -> Failure | None:
+    """That play began with another phase than the scenario's, whose condition does not hold."""
+    model, phase = game.ruleset.model, scenario.phase
+    if phase is None:
+        return None
+    starts = {"end of round", *(f"start of {name}" for name in model.phases)}
+    first = next((record[2] for record in game.state.log if record[0] == MARK and record[2] in starts), None)
+    guard = model.phase_guards[model.phases.index(phase.text)]
+    if guard is None or first is None or first == f"start of {phase.text}":
+        return None
+    message = f"`{phase.text}` does not take place: its condition `{text_of(guard.value)}` does not hold"
+    return Failure(message, phase.span, ("say under `given` what makes it hold",))
+
+
+def _with_blocks(ruleset: Ruleset, blocks: dict[str, RuleLayer]) -> Ruleset:
+    model = replace(ruleset.model, blocks={**ruleset.model.blocks, **blocks})
+    return replace(ruleset, model=model, program=lower(model, reach_of(model)), _tables={})
+
+
+def _asked(game: Game) -> str:
+    decision = game.decision
+    return f"seat {decision.actor} decides `{decision.name}`" if decision else "nobody is asked any more"
+
+
+def _waits(game: Game) -> tuple[str, ...] | None:
+    """Return help if the set-up still asks somebody, so that given facts do not apply yet."""
+    stretches, frame, model = game.ruleset.program.stretches, game.state.frame, game.ruleset.model
+    while frame is not None:
+        index, _, frame, _ = frame
+        if index < len(stretches) and stretches[index].procedure.partition("@")[0] == model.setup:
+            free = ", ".join(f"`{name}`" for name in model.settings if game.settings[name] is None)
+            answered = f", or by a setting under `set`: {free}" if free else ""
+            return ("the set-up asks this, and what is given is laid after it", f"answer it under `when`{answered}")
+    return None
+
+
+def _choice(game: Game, checked: Checked, move: Move) -> dict[str, Any]:
+    """Return the choice of a move, with its values computed. Raises :class:`RuleFailure`."""
+    choice = dict(move.choice)
+    for name, text in move.texts:
+        value, size = checked.values[text.span]
+        game.machine.meter.refill()
+        found = game.machine.expressions.compile(value)(game.state, [None] * size)
+        choice[name] = game.ruleset.names.public(tuple(found) if isinstance(found, range) else found, value.type)
+    return choice
+
+
+def _made(game: Game, checked: Checked, move: Move, number: int) -> Failure | None:
+    """Makes a choice; gives what is in its way."""
+    if game.decision_of(move.by) is None:
+        return Failure(f"choice {number}: {_asked(game)}, not seat {move.by}", move.span, _waits(game) or ())
+    try:
+        game.apply(_choice(game, checked, move), move.by)
+    except IllegalMove as error:
+        return Failure(f"choice {number}: {_asked(game)}; {error}", move.span, _waits(game) or ())
+    except RuleFailure as error:
+        return _cannot(f"choice {number}", error, move.span)
+    return None
+
+
+def _unsound(game: Game, checked: Checked) -> Iterator[Failure]:
+    """Check the soundness of the game around the last choice, and during further random choices."""
+    scenario = checked.scenario
+    draw = drawing(scenario.seed, "scenario")
+    examiner = Examiner(game, draw, thorough=True, compares=False)
+    for move in scenario.when[-1:]:
+        if game.decision_of(move.by) is None:
+            yield Failure(f"the last choice: {_asked(game)}, not seat {move.by}", move.span)
+            return
+        troubles = list(examiner.look())
+        try:
+            choice = _choice(game, checked, move)
+        except RuleFailure as error:
+            yield _cannot("the last choice", error, move.span)
+            return
+        if not troubles and game.accepts(choice):
+            troubles = list(examiner.make(game.offered(choice)))
+        if troubles:
+            yield from _told_once(troubles)
+            return
+    troubles = list(examiner.look())
+    examiner.thorough = False
+    for _ in range(scenario.sound or 0):
+        if troubles or game.decision is None or (scenario.phase is not None and examiner.phases):
+            break
+        troubles = [*examiner.make(some_option(game.decision, draw)), *examiner.look()]
+    yield from _told_once(troubles)
+
+
+def _told_once(troubles: Iterable[Trouble]) -> Iterator[Failure]:
+    for trouble in {trouble.key: trouble for trouble in troubles}.values():
+        yield Failure(str(trouble), trouble.span, trouble.notes)
+
+
+def _refused(game: Game, checked: Checked, refusal: Refusal) -> Iterator[Failure]:
+    move = refusal.move
+    if game.decision_of(move.by) is None:
+        yield Failure(f"what is refused: {_asked(game)}, not seat {move.by}", move.span, _waits(game) or ())
+        return
+    try:
+        game.clone().apply(_choice(game, checked, move), move.by)
+    except IllegalMove as error:
+        yield from _rightly(error, refusal, game.ruleset, _waits(game) or ())
+    except RuleFailure as error:
+        yield _cannot("what is refused", error, move.span)
+    else:
+        yield Failure(f"`{move.choice['do']}` is not refused", move.span)
+
+
+def _rightly(error: IllegalMove, refusal: Refusal, ruleset: Ruleset, waits: tuple[str, ...] = ()) -> Iterator[Failure]:
+    """Return whether a choice was refused by a rule, the one that is named, with the statements named of its own
+    books."""
+    if not error.reasons:
+        yield Failure(f"this is refused by no rule: {error}", refusal.move.span, waits)
+        return
+    if refusal.rule and all(spoken_name(reason.rule) != refusal.rule for reason in error.reasons):
+        yield Failure(f"it is not `{refusal.rule}` that refuses this: {error}", refusal.move.span)
+    cited = {cite for reason in error.reasons for cite in reason.cites}
+    others = set(refusal.cites) & ruleset.statements.keys() - set(ruleset.own_cites(refusal.cites))  # of other books
+    missing = [cite for cite in refusal.cites if cite not in cited and cite not in others]
+    if missing:
+        yield Failure(f"the refusal does not cite {', '.join(missing)}: {error}", refusal.move.span)
+
+
+def _unused(game: Game, scenario: Scenario) -> Iterator[Failure]:
+    """A script of chance is used up, or the scenario says something that it does not mean."""
+    if not isinstance(game.chance, Scripted):
+        return
+    base, constants = game.machine.constants.layout.base["chance"], game.machine.constants
+    counters = {name: game.state.cells[base + number] for name, number in constants.chance_names.items()}
+    for name in game.chance.unused(counters):
+        yield Failure(f"not all outcomes of `{name}` are used: {counters.get(name, 0)} are", scenario.span)
+
+
+def _placed(game: Game, scenario: Scenario) -> Iterator[Failure]:
+    result = game.result
+    if result is None:
+        yield Failure(f"the game is not over: {_asked(game)}", scenario.span)
+    elif result.places != scenario.places:
+        want = ", ".join(map(str, scenario.places))
+        yield Failure(f"the places are {', '.join(map(str, result.places))}, not {want}", scenario.span)
+
+
+def _holds(game: Game, line: Scalar, condition: c.Expression, size: int) -> Iterator[Failure]:
+    env: Env = [None] * size
+    text = " ".join(line.text.split())
+    try:
+        if not game.machine.expressions.compile(condition)(game.state, env):
+            because = because_of(game)
+            notes, compared = tuple(because.why_not(condition, env)), tuple(_compared(because, condition, env))
+            yield Failure(f"`{text}` does not hold", line.span, notes, compared)
+    except RuleFailure as error:
+        yield _cannot(f"`{text}` cannot be said", error, line.span)
+
+
+def _seen(game: Game, sight: Sight, value: c.Expression, size: int) -> Iterator[Failure]:
+    """Return whether a seat sees something, or it is hidden from it."""
+    text = " ".join(sight.text.text.split())
+    if sight.seat not in game.machine.constants.seats:
+        yield Failure(f"there is no seat {sight.seat}", sight.text.span)
+        return
+    game.machine.meter.refill()
+    try:
+        found = compiled(game, value, sight.seat)(seen_by(game, sight.seat), [None] * size)
+        words = game.ruleset.names.text(found, value.type)
+    except Unseen:
+        if sight.sees:
+            yield Failure(f"seat {sight.seat} does not see `{text}`", sight.text.span)
+    except RuleFailure as error:
+        yield _cannot(f"`{text}` cannot be said", error, sight.text.span)
+    else:
+        if not sight.sees:
+            yield Failure(f"seat {sight.seat} sees `{text}`: {words}", sight.text.span)
+
+
+def _compared(because: Because, node: c.Expression, env: Env) -> Iterator[Equation]:
+    """The sides of the equation that does not hold: to the left what was looked at, to the right what it should be."""
+    match node:
+        case c.Comparison("==", left, right) if not isinstance(left, c.Const):
+            yield Equation(text_of(left), because.text(right, env), because.text(left, env))
+        case c.Logic("and", left, right):
+            yield from _compared(because, right if because.value(left, env) else left, env)
+        case _:
+            return

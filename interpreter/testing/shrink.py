@@ -1,0 +1,236 @@
+"""A trouble that was found becomes a scenario, as short as can be.
+
+In goes a finding, out comes the text of a scenario that fails now and passes when the trouble is mended. It begins with
+the phase in which the trouble was, with as little given and as few choices as still show it; where that cannot be
+said, with the first phase of the game.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from time import monotonic
+from typing import Any, TypeVar
+
+from interpreter.base.diagnostics import RulesetError
+from interpreter.base.source import SourceFile
+from interpreter.compiler.constants import RuleFailure
+from interpreter.engine.game import Game
+from interpreter.engine.refusal import IllegalMove
+from interpreter.engine.ruleset import Ruleset
+from interpreter.reading.files import read_document
+from interpreter.testing.running import begun, run_scenario
+from interpreter.testing.scenarios import Scenario, check_scenario, read_scenarios
+from interpreter.testing.soundness import PHASE
+from interpreter.testing.state_text import joined, lines_to
+from interpreter.testing.verify import Finding, Moment
+
+__all__ = ["file_of", "shrink"]
+
+SECONDS = 30.0
+"""So long a finding is made shorter."""
+SEEDS = 4
+"""So many other seeds are tried where a game begins in its middle, as its chance then does."""
+LEFT_OUT = ("copies", "forms")
+"""Troubles that no scenario shows: faults of the interpreter."""
+
+T = TypeVar("T")
+Choices = tuple[tuple[int, dict[str, Any]], ...]
+
+
+@dataclass(frozen=True)
+class _Draft:
+    """A scenario in the making."""
+
+    ruleset: str
+    overlays: tuple[str, ...]
+    players: int
+    seed: int
+    settings: tuple[tuple[str, Any], ...]
+    given: tuple[str, ...]
+    phase: str
+    round: int
+    choices: tuple[tuple[int, dict[str, Any]], ...]
+    sound: int
+
+    def text(self, name: str) -> str:
+        """The scenario as an item of a file."""
+        lines = [f"  - name: {json.dumps(name, ensure_ascii=False)}", f"    ruleset: {self.ruleset}"]
+        lines.append(f"    players: {self.players}")
+        if self.overlays:
+            lines.append(f"    with: [{', '.join(self.overlays)}]")
+        if self.settings:
+            lines.append(f"    set: {_flow(dict(self.settings))}")
+        if self.seed:
+            lines.append(f"    seed: {self.seed}")
+        if self.given:
+            lines.extend(["    given: |", *(f"      {line}" for line in joined(self.given))])
+        if self.phase:
+            lines.append(f"    phase: {self.phase}")
+        if self.round > 1:
+            lines.append(f"    round: {self.round}")
+        if self.choices:
+            lines.append("    when:")
+            lines.extend(f"      - {_flow({'by': by, **choice})}" for by, choice in self.choices)
+        lines.append(f"    sound: {self.sound}")
+        return "\n".join(lines) + "\n"
+
+
+def file_of(id: str, scenarios: Sequence[str]) -> str:
+    """A file of scenarios."""
+    return f"language: 1\nscenarios: {id}\nis:\n" + "\n".join(scenarios)
+
+
+def shrink(finding: Finding, seconds: float = SECONDS) -> str | None:
+    """The shortest scenario that was found in so many seconds; nothing where no scenario shows the trouble."""
+    if finding.trouble.kind in LEFT_OUT:
+        return None
+    end = monotonic() + seconds
+    draft = next((draft for draft in _drafts(finding) if _shows(draft, finding)), None)
+    if draft is None:
+        return None
+
+    def still(shorter: _Draft) -> bool:
+        return monotonic() < end and _shows(shorter, finding)
+
+    def without(draft: _Draft, part: str) -> _Draft:
+        def but(items: tuple[Any, ...]) -> _Draft:
+            changes: dict[str, Any] = {part: items}
+            return replace(draft, **changes)
+
+        return but(_fewer(getattr(draft, part), lambda items: still(but(items))))
+
+    if still(shorter := replace(draft, given=(), choices=draft.choices[-1:])):
+        draft = shorter
+    for change in ("round", "seed"):
+        least: dict[str, Any] = {change: int(change == "round")}
+        if still(shorter := replace(draft, **least)):
+            draft = shorter
+    for part in ("choices", "given", "settings"):
+        draft = without(draft, part)
+    return draft.text(finding.trouble.message)
+
+
+def _drafts(finding: Finding) -> Iterator[_Draft]:
+    """From the start of the phase, of those before it, and from the beginning of the game."""
+    course, ruleset = finding.course, finding.ruleset
+    taken = dict(finding.asked.players.overlays).get(course.players)
+    overlays = tuple(d for d in ruleset.overlays if d not in _listed(ruleset) and d != taken)
+    message = finding.trouble.message
+    for_ever = finding.trouble.kind == "endless" and message.endswith("rounds")
+    endless = for_ever or (finding.trouble.kind == "endless" and message.endswith("choices"))
+    on = 2 * len(finding.choices) + 100 if for_ever else PHASE + 100
+    whole = _Draft(
+        ruleset=ruleset.id,
+        overlays=overlays,
+        players=course.players,
+        seed=course.seed,
+        settings=tuple(course.settings.items()),
+        given=(),
+        phase="",
+        round=1,
+        choices=() if endless else finding.choices,
+        sound=on if endless else 0,
+    )
+    set_up = finding.choices[: finding.set_up]
+    first = _after_set_up(whole, set_up, ruleset)
+    for moment in reversed(finding.moments if first is not None and not for_ever else ()):
+        assert first is not None
+        given = _given(first, moment)
+        choices = (*set_up, *(() if endless else finding.choices[moment.made :]))
+        seeds = dict.fromkeys((course.seed, *range(SEEDS))) if not set_up else (course.seed,)
+        for seed in seeds:
+            yield replace(
+                whole, given=given, phase=moment.phase, round=max(1, moment.round), choices=choices, seed=seed
+            )
+    yield whole
+
+
+def _listed(ruleset: Ruleset) -> set[str]:
+    from interpreter.reading.compose import words
+
+    return {scalar.text for scalar in words(ruleset.document.root.get("overlays"))}
+
+
+def _after_set_up(draft: _Draft, choices: Choices, ruleset: Ruleset) -> Game | None:
+    """The game when what is given is done, if the set-up can be done again."""
+    scenario = _read(replace(draft, choices=(), phase="").text("set-up").rpartition("    sound:")[0])
+    checked, _ = check_scenario(scenario, ruleset) if scenario is not None else (None, [])
+    if checked is None:
+        return None
+    try:
+        game = begun(checked, ruleset)
+        for by, choice in choices:
+            game.apply(choice, by)
+    except (IllegalMove, RuleFailure, RulesetError, ValueError):
+        return None
+    return game
+
+
+def _given(first: Game, moment: Moment) -> tuple[str, ...]:
+    """The lines that lead to a moment."""
+    then = first.clone()
+    then.state.cells = moment.state.cells
+    return tuple(lines_to(first, then))
+
+
+def _shows(draft: _Draft, finding: Finding) -> bool:
+    """Return whether the scenario fails by the same trouble."""
+    scenario = _read(draft.text("draft"))
+    checked, _ = check_scenario(scenario, finding.ruleset) if scenario is not None else (None, [])
+    if checked is None:
+        return False
+    trouble = finding.trouble
+    for failure in run_scenario(checked).failures:
+        told = failure.message.partition(": ")[2]
+        if failure.message.startswith("choice "):
+            continue
+        same_place = trouble.span is not None and failure.span == trouble.span
+        if failure.message.startswith(f"{trouble.kind}: ") and (same_place or _alike(told, trouble.message)):
+            return True
+        if failure.message.startswith("it cannot begin") and trouble.message in str(failure):
+            return True
+    return False
+
+
+def _alike(one: str, other: str) -> bool:
+    return re.sub(r"\d+", "#", one) == re.sub(r"\d+", "#", other)
+
+
+def _read(text: str) -> Scenario | None:
+    document, _ = read_document(SourceFile("scenario", file_of("found/trouble", [text])), Path("scenario"))
+    scenarios = read_scenarios(document)[0] if document is not None else []
+    return scenarios[0] if scenarios else None
+
+
+def _fewer(items: tuple[T, ...], passes: Callable[[tuple[T, ...]], bool]) -> tuple[T, ...]:
+    """As few of the items, in their order, as still pass (delta debugging: ever smaller parts are left out)."""
+    size = len(items)
+    while size >= 1 and items:
+        start = 0
+        while start < len(items):
+            left = (*items[:start], *items[start + size :])
+            if passes(left):
+                items = left
+            else:
+                start += size
+        size //= 2
+    return items
+
+
+_PLAIN = re.compile(r"[A-Za-zÀ-ž_][\wÀ-ž /'.-]*(?<! )")
+_NO_TEXTS = {"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
+
+
+def _flow(value: Any) -> str:
+    """A value as YAML on one line."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key}: {_flow(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(_flow, value)) + "]"
+    if isinstance(value, str) and _PLAIN.fullmatch(value) and value.lower() not in _NO_TEXTS:
+        return value
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,169 @@
+"""All scenarios of some files, folders or rulesets, with the rulesets that they speak of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+
+from interpreter.base.diagnostics import Diagnostic, RulesetError, render, unique
+from interpreter.engine.ruleset import Ruleset, find, load
+from interpreter.reading.compose import words
+from interpreter.reading.files import Document, Shelf, names_a_file, shelf_for
+from interpreter.reading.statements import Statement, statements_of
+from interpreter.testing.running import Failure, Outcome, run_scenario
+from interpreter.testing.scenarios import Checked, Scenario, check_scenario, read_scenarios
+
+__all__ = ["Suite", "suite_of"]
+
+_RULESETS = ("ruleset", "holds_for", "fails_for")
+"""The keys of a scenario under which it names rulesets."""
+
+
+@dataclass
+class Suite:
+    """Scenarios with the rulesets that they speak of, each loaded once. ``diagnostics`` grow while they are checked."""
+
+    shelf: Shelf
+    scenarios: list[Scenario]
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    shelves: dict[str, Shelf] = field(default_factory=dict)
+    """By the names of files that lie elsewhere, where the rulesets stand of which they speak."""
+    _rulesets: dict[tuple[str, str, tuple[str, ...]], Ruleset | None] = field(default_factory=dict)
+    _checked: dict[tuple[str, str], Checked | None] = field(default_factory=dict)
+
+    def ruleset(self, id: str, scenario: Scenario) -> Ruleset | None:
+        """A ruleset as a scenario plays it, with overlays, where nothing is wrong with it."""
+        shelf = self.shelves.get(scenario.span.file.name, self.shelf)
+        key = (str(shelf.roots[0]), id, scenario.overlays)
+        try:
+            if key not in self._rulesets:
+                self._rulesets[key] = None
+                self._rulesets[key] = load(id, scenario.overlays, shelf)
+            ruleset = self._rulesets[key]
+            return ruleset.for_players(scenario.players or ruleset.players.usual) if ruleset else None
+        except RulesetError as error:
+            self.diagnostics.extend(_placed_in(scenario, id, error.diagnostics))
+            return None
+
+    @cached_property
+    def statements(self) -> dict[str, Statement]:
+        """Return the statements of the rulebooks by id."""
+        shelves = {str(shelf.roots[0]): shelf for shelf in (*self.shelves.values(), self.shelf)}
+        return {id: said for shelf in shelves.values() for id, said in statements_of(shelf).items()}
+
+    def checked(self, scenario: Scenario, ruleset: str) -> Checked | None:
+        """A scenario bound to a ruleset, where nothing is wrong with either."""
+        key = (scenario.id, ruleset)
+        if key not in self._checked:
+            loaded = self.ruleset(ruleset, scenario)
+            checked, found = check_scenario(scenario, loaded) if loaded else (None, [])
+            self._checked[key] = checked
+            self.diagnostics.extend(found)
+        return self._checked[key]
+
+    def forms(self, ruleset: Ruleset) -> list[Ruleset]:
+        """A ruleset, and as it is with the overlays that its scenarios and numbers of players take in."""
+        forms = {ruleset.overlays: ruleset}
+        for form in (ruleset.for_players(number) for number, _ in ruleset.players.overlays):
+            forms.setdefault(form.overlays, form)
+        for scenario in (s for s in self.scenarios if ruleset.id in (s.ruleset, *s.holds_for)):
+            if (played := self.ruleset(ruleset.id, scenario)) is not None:
+                forms.setdefault(played.overlays, played)
+        return list(forms.values())
+
+    def bound(self, form: Ruleset) -> Iterator[Checked]:
+        """The scenarios that hold for a ruleset and are played with just its overlays, bound to it."""
+        for scenario in self.scenarios:
+            if form.id in (scenario.ruleset, *scenario.holds_for):
+                checked = self.checked(scenario, form.id)
+                if checked is not None and checked.ruleset.overlays == form.overlays:
+                    yield checked
+
+    @cached_property
+    def pairs(self) -> list[tuple[Scenario, str]]:
+        """Every scenario with every ruleset that it speaks of."""
+        return [(scenario, ruleset) for scenario in self.scenarios for ruleset in scenario.rulesets]
+
+    def outcomes(self) -> Iterator[Outcome]:
+        """Runs all scenarios."""
+        for scenario, ruleset in self.pairs:
+            yield self.outcome(scenario, ruleset)
+
+    def outcome(self, scenario: Scenario, ruleset: str) -> Outcome:
+        """Runs one scenario; where it must fail, that it does is what passes."""
+        checked = self.checked(scenario, ruleset)
+        if checked is None:
+            return Outcome(scenario, ruleset, (Failure(f"it does not fit `{ruleset}`", scenario.span),))
+        outcome = run_scenario(checked)
+        if ruleset not in scenario.fails_for:
+            for changed in scenario.fails_with:
+                other = replace(scenario, settings={**scenario.settings, **changed})
+                if run_scenario(replace(checked, scenario=other)).passed:
+                    passes = Failure(f"it holds with {changed} too, with which it is said to fail", scenario.span)
+                    outcome = replace(outcome, failures=(*outcome.failures, passes))
+            return outcome
+        passes = Failure(f"it holds for `{ruleset}` too, for which it is said to fail", scenario.span)
+        return Outcome(scenario, ruleset, (passes,) if outcome.passed else ())
+
+    def told(self) -> list[str]:
+        """Return the diagnostics of files, names and texts, each once."""
+        return [render(diagnostic) for diagnostic in unique(self.diagnostics)]
+
+
+def _placed_in(scenario: Scenario, ruleset: str, found: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
+    """Return the errors of a scenario's ruleset, or that it does not exist."""
+    named = (scalar for key in _RULESETS for scalar in words(scenario.item.get(key)) if scalar.text == ruleset)
+    span = next((scalar.span for scalar in named), scenario.span)
+    return (replace(each, span=span) if each.span is None else each for each in found)
+
+
+def suite_of(named: Iterable[str] = (), shelf: Shelf | None = None) -> Suite:
+    """The scenarios of files, of all files in folders and of rulesets; all that there are, where nothing is named."""
+    names = list(named)
+    places = (path for name in names for path in ([Path(name)] if Path(name).exists() else _elsewhere(name)))
+    shelf = shelf or shelf_for(next(places, None))
+    suite, own = Suite(shelf, []), dict[Path, Shelf]()
+    shipped = _read(suite, [shelf.read("scenarios", id) for id in shelf.ids("scenarios")]) if _wants(names) else []
+    found = [] if names else shipped
+    for name in names:
+        path = Path(name)
+        if path.exists():
+            files = sorted(path.rglob("scenarios/*.yaml")) or sorted(path.glob("*.yaml")) if path.is_dir() else [path]
+            for file in files:
+                where = own.setdefault(file.parent, shelf_for(file)) if file.is_file() else shelf
+                suite.shelves[file.as_posix()] = where
+                found.extend(_read(suite, [where.read_path(file)]))
+        elif "/" in name or names_a_file(name):
+            suite.diagnostics.extend(shelf.read_path(path)[1])
+        else:
+            if shelf.find("ruleset", name) is None:
+                suite.diagnostics.extend(shelf.read("ruleset", name)[1])
+            found.extend(scenario for scenario in shipped if name in scenario.rulesets)
+    suite.scenarios = list({scenario.id: scenario for scenario in found}.values())
+    return suite
+
+
+def _elsewhere(name: str) -> list[Path]:
+    """The file of a ruleset that lies in no folder of rulesets."""
+    shelf, document, _ = find(name)
+    return [document.path] if document is not None and shelf.ahead else []
+
+
+def _wants(names: list[str]) -> bool:
+    return not names or any(not Path(name).exists() for name in names)
+
+
+def _read(suite: Suite, documents: Iterable[tuple[Document | None, list[Diagnostic]]]) -> list[Scenario]:
+    scenarios: list[Scenario] = []
+    for document, found in documents:
+        suite.diagnostics.extend(found)
+        if document is not None and document.kind == "scenarios":
+            read, wrong = read_scenarios(document)
+            scenarios.extend(read)
+            suite.diagnostics.extend(wrong)
+        elif document is not None:
+            message = f"`{document.id}` is no file of scenarios: it holds {document.kind}"
+            suite.diagnostics.append(Diagnostic("E036", message, document.root[document.kind].span))
+    return scenarios

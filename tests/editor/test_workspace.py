@@ -1,0 +1,146 @@
+"""What a desk knows of texts that nobody has looked at before they were changed again."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from interpreter.editor.completion import complete
+from interpreter.editor.navigation import Answers
+from interpreter.editor.rename import rename
+from interpreter.editor.workspace import Desk
+from tests.editor.client import OVERLAY
+
+TOP = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def overlay(tmp_path: Path) -> Path:
+    shutil.copytree(TOP / "rulesets" / "goofspiel", tmp_path / "rulesets" / "goofspiel")
+    path = tmp_path / "rulesets" / "goofspiel" / "overlays" / "handy.yaml"
+    path.parent.mkdir()
+    path.write_text(OVERLAY, encoding="utf-8")
+    return path
+
+
+def proposed(desk: Desk, path: Path, text: str, behind: str) -> set[str]:
+    proposals, _ = complete(desk, path, text.index(behind) + len(behind))
+    return {proposal.text for proposal in proposals}
+
+
+BROKEN = OVERLAY.replace("base(who) + bonus(who)\n", 'base(who) + bonus(who.\n  "')
+
+
+def test_a_text_that_could_never_be_read_is_as_it_is_on_disk(overlay: Path) -> None:
+    desk = Desk()
+    desk.write(overlay, OVERLAY)
+    desk.write(overlay, BROKEN)
+    assert desk.document(overlay) is None
+    assert {"spent", "hand"} <= proposed(desk, overlay, BROKEN, "bonus(who.")
+    found = Answers(desk).definition(overlay, BROKEN.index("bid_of"))
+    assert [place.path.name for place in found] == ["family.yaml"]
+
+
+def test_a_family_that_could_never_be_read_has_its_rulesets(overlay: Path) -> None:
+    family = overlay.parents[1] / "family.yaml"
+    text = family.read_text(encoding="utf-8") + "\nrules: {\n"
+    desk = Desk()
+    desk.write(family, text)
+    assert [home.document.id for home in desk.homes(family)] == ["goofspiel"]
+    hover = Answers(desk).hover(family, text.index("bid_of"))
+    assert hover is not None
+    assert "bid_of(who: seat) -> int" in hover[0]
+
+
+def test_a_text_that_can_be_read_comes_before_what_is_on_disk(overlay: Path) -> None:
+    desk = Desk()
+    desk.write(overlay, OVERLAY.replace("bonus", "extra"))
+    assert desk.document(overlay) is not None
+    text = BROKEN.replace("bonus", "extra")
+    desk.write(overlay, text)
+    assert "extra" in proposed(desk, overlay, text, "base(who) + ")
+    assert "bonus" not in proposed(desk, overlay, text, "base(who) + ")
+
+
+LAYER = """\
+language: 1
+overlay: goofspiel/handy
+over: [goofspiel]
+policies:
+  sensible:
+    bid:
+      prefer:
+        high: play value where value > at_stake() + more
+        rest: base
+  bench:
+    bid: {prefer: any}
+"""
+
+
+def test_a_layer_over_a_policy_is_completed_with_what_lies_below(overlay: Path) -> None:
+    file = overlay.parents[1] / "policies" / "sensible.yaml"
+    start = file.read_text(encoding="utf-8").index("      prefer:")
+    named = "      prefer:\n        high: play value where value > 9\n        rest: any at random\n"
+    file.write_text(file.read_text(encoding="utf-8")[:start] + named, encoding="utf-8")
+    desk = Desk()
+    desk.write(overlay, LAYER)
+    assert {"sensible", "bench"} <= proposed(desk, overlay, LAYER, "policies:\n  ")
+    assert "bid" in proposed(desk, overlay, LAYER, "bench:\n    ")
+    assert {"high", "rest"} <= proposed(desk, overlay, LAYER, "prefer:\n        ")
+    assert {"play", "any", "either", "base", "nothing"} <= proposed(desk, overlay, LAYER, "high: ")
+    assert {"at_stake", "more"} <= proposed(desk, overlay, LAYER, "where value > ")
+    assert {"bench", "sensible"} <= proposed(desk, file, file.read_text(encoding="utf-8"), "is:\n  ")
+    assert {"at_stake", "more"} <= proposed(desk, file, file.read_text(encoding="utf-8"), "where value > ")
+
+
+HELPERS = """\
+language: 1
+scenarios: goofspiel/mine
+rules:
+  first_seat: {is: 0}
+  hand:
+    is: |
+      (who: seat) -> int: count(who.hand)
+is:
+  - name: all have as many cards
+    ruleset: goofspiel
+    then:
+      - hand(seats[first_seat]) == hand(seats[1])
+"""
+
+
+def test_the_rules_of_a_file_of_scenarios_are_found_and_renamed_in_it(overlay: Path) -> None:
+    path = overlay.parents[1] / "scenarios" / "mine.yaml"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(HELPERS, encoding="utf-8")
+    answers = Answers(desk := Desk())
+    for name, uses in (("hand(seats[1])", 3), ("first_seat])", 2)):
+        at = HELPERS.index(name)
+        (place,) = answers.definition(path, at)
+        assert desk.file(path).text[place.span.start : place.span.end] == re.split(r"\W", name)[0]
+        assert place.span.start < HELPERS.index("is:\n  - name")
+        assert len(rename(answers, path, at, "other")) == uses
+
+
+ADDED = """\
+language: 1
+overlay: goofspiel/added
+over: [goofspiel]
+decisions:
+  bid:
+    wraps: |
+      play where value > 1
+"""
+
+
+def test_what_a_decision_gives_is_no_name_of_the_ruleset(overlay: Path) -> None:
+    path = overlay.parents[1] / "overlays" / "added.yaml"
+    path.write_text(ADDED, encoding="utf-8")
+    answers = Answers(Desk())
+    assert answers.mention(path, ADDED.index("value > 1") + 1) is None
+    mention = answers.mention(path, ADDED.index("bid:") + 1)
+    assert mention is not None
+    assert (mention.meaning.section, mention.declares) == ("decisions", True)

@@ -1,0 +1,210 @@
+"""Lint tells what was copied, wherever in a family, and nothing else."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from interpreter.base.diagnostics import Diagnostic, RulesetError
+from interpreter.lint.checks import compositions, lint
+from interpreter.lint.duplicates import SMALLEST
+from interpreter.reading.files import Shelf
+
+POND = Path(__file__).parents[1] / "bad" / "_base"
+RULESET = "language: 1\nruleset: {0}\ntitle: Pond\nfamily: pond\nedition: pond/{0}\nmap: pond/{1}\ndeck: pond/winds\n"
+TAXED = "(who: seat) -> int: 2 * score(who) + who.shells - water"
+HUNGRY = "() -> bool: swamp[gnat] + 1 < buffet[gnat]"
+
+
+def found(root: Path, files: Mapping[str, str] | None = None, **overlays: str) -> list[Diagnostic]:
+    """What lint finds in the pond with more files, whole ones by their path and overlays by their name."""
+    shutil.copytree(POND, root, dirs_exist_ok=True)
+    (root / "pond" / "overlays").mkdir(exist_ok=True)
+    heads = {name: f"language: 1\noverlay: pond/{name}\nover: [pond]\n" for name in overlays}
+    for path, text in {**(files or {}), **{f"overlays/{name}": heads[name] + overlays[name] for name in heads}}.items():
+        (root / "pond" / f"{path}.yaml").write_text(text, encoding="utf-8")
+    return lint(compositions(Shelf([root])))
+
+
+def rule(name: str, text: str, form: str = "is") -> str:
+    return f"rules:\n  {name}:\n    {form}: |\n      {text}\n"
+
+
+def pair(root: Path, first: str, second: str, form: str = "is") -> list[tuple[str, str]]:
+    """What is found where two overlays, which are never loaded together here, have a rule each."""
+    findings = found(root, one=rule("former", first, form), two=rule("latter", second, form))
+    return [(finding.code, finding.message) for finding in findings]
+
+
+SAME = [("L001", "`latter` says the same as `former` of `pond/one`")]
+
+
+def test_equal_rules_are_told_with_both_places(tmp_path: Path) -> None:
+    (finding,) = found(tmp_path, one=rule("former", TAXED), two=rule("latter", TAXED))
+    assert (finding.code, finding.message) == SAME[0]
+    assert str(finding.span) == "pond/overlays/two.yaml:5:3"
+    assert [str(note.span) for note in finding.notes] == ["pond/overlays/one.yaml:5:3"]
+
+
+def test_names_of_locals_and_citations_do_not_matter(tmp_path: Path) -> None:
+    first = """(who: seat):
+        let bound = max(s.shells for s in seats)
+        require who.shells < bound and water > 1    cites P-02"""
+    second = first.replace("who", "frog").replace("bound", "limit").replace("s.shells for s", "x.shells for x")
+    assert pair(tmp_path, first, second.replace("P-02", "P-03"), "permits") == SAME
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "differ"),
+    [
+        (TAXED, TAXED.replace("2 *", "3 *"), "`3` for `2`"),
+        (HUNGRY, HUNGRY.replace("gnat", "midge"), "`midge` for `gnat`"),
+        (
+            "() -> int: 1 + 2 * (3 + 4 * (5 + water))",
+            "() -> int: 2 + 3 * (4 + 5 * (5 + water))",
+            "`2` for `1`, `3` for `2`, `4` for `3`, `5` for `4`",
+        ),
+    ],
+)
+def test_rules_that_differ_in_constants_only(tmp_path: Path, first: str, second: str, differ: str) -> None:
+    message = f"`latter` is `former` of `pond/one`, but for constants: {differ}"
+    assert pair(tmp_path, first, second) == [("L002", message)]
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        TAXED.replace("+", "-"),
+        TAXED.replace("shells", "frogs"),
+        TAXED.replace("2", "water"),
+        TAXED.replace("score(who)", "total(who.belly)"),
+        f"{TAXED} + 1",
+        TAXED.replace("-> int", "-> int?"),
+    ],
+)
+def test_rules_of_another_structure_are_silent(tmp_path: Path, second: str) -> None:
+    assert pair(tmp_path, TAXED, second) == []
+
+
+def test_small_rules_are_silent(tmp_path: Path) -> None:
+    """A sum of ``n`` parameters has ``2 n - 1`` nodes, a minus before it is one more."""
+    assert SMALLEST == 8
+    small = "(a: int) -> int: a + a + a + a"
+    assert pair(tmp_path, small, small) == []
+    assert pair(tmp_path, small.replace("a +", "-a +", 1), small.replace("a +", "-a +", 1)) == SAME
+
+
+def test_kept_blocks_are_looked_into(tmp_path: Path) -> None:
+    text = """(who: seat):
+        move 1 from who.shells to bank
+        at end of phase:
+          if water > 2:
+            move 1 from bank to who.shells"""
+    assert pair(tmp_path, text, text, "does") == SAME
+    (other,) = pair(tmp_path, text, text.replace("> 2", "> 1"), "does")
+    assert other == ("L002", "`latter` is `former` of `pond/one`, but for constants: `1` for `2`")
+    assert pair(tmp_path, text, text.replace("> 2", "< 2"), "does") == []
+
+
+def test_a_layer_that_repeats_what_it_covers(tmp_path: Path) -> None:
+    text = "(who: seat) -> int: count(p in pad where in_play(p) and any(place in p.places where sits(who, place)))"
+    (finding,) = found(tmp_path, one=rule("score", text).replace("    is", "    replaces: pond\n    is"))
+    assert finding.message == "`score` says the same as `score` of `pond`"
+    guarded = rule("score", text).replace("    is", "    replaces: pond\n    when: water > 1\n    is")
+    assert found(tmp_path, one=guarded) == []
+
+
+def test_triggers_and_standing_rules(tmp_path: Path) -> None:
+    """With what they wait for: the same done at another time is another rule."""
+    text = """triggers:
+  {0}:
+    on: blew(card) where card is {1}
+    does: |
+      for each who in seats where who.shells > {2}:
+        move 1 from who.shells to bank
+"""
+    (finding,) = found(tmp_path, one=text.format("former", "storm", 3), two=text.format("latter", "storm", 4))
+    assert finding.message == "`latter` is `former` of `pond/one`, but for constants: `4` for `3`"
+    assert found(tmp_path, one=text.format("former", "storm", 3), two=text.format("latter", "weather", 3)) == []
+    text = """standing:
+  {0}:
+    for: who in seats where who.shells > {1}
+    does: |
+      move 1 from who.shells to bank
+"""
+    (finding,) = found(tmp_path, one=text.format("former", 30), two=text.format("latter", 40))
+    assert finding.message == "`latter` is `former` of `pond/one`, but for constants: `40` for `30`"
+
+
+def test_of_several_twins_the_one_that_is_equal(tmp_path: Path) -> None:
+    other = TAXED.replace("2 *", "3 *")
+    findings = found(tmp_path, one=rule("former", TAXED), two=rule("latter", other), zero=rule("third", other))
+    assert [finding.message for finding in findings] == [
+        "`latter` is `former` of `pond/one`, but for constants: `3` for `2`",
+        "`third` says the same as `latter` of `pond/two`",
+    ]
+
+
+def test_editions_and_maps_of_other_rulesets(tmp_path: Path) -> None:
+    """What is meant counts, not its number: the first node of each map is another one."""
+    lake = (POND / "pond/maps/lake.yaml").read_text(encoding="utf-8")
+    lake += rule("sheltered", '(who: seat) -> bool: any(p in "Reed".places where sits(who, p)) and water > 1')
+    edition = "language: 1\nedition: pond/{}\nextends: pond\nplayers: 2\n" + rule("tax", TAXED)
+    files = {
+        "spring": RULESET.format("spring", "bog"),
+        "editions/classic": edition.format("classic"),
+        "editions/spring": edition.format("spring"),
+        "maps/lake": lake,
+        "maps/bog": lake.replace("pond/lake", "pond/bog").replace("Reed", "Fern"),
+    }
+    findings = found(tmp_path, files)
+    assert [finding.message for finding in findings] == [
+        "`tax` says the same as `tax` of `pond/classic`",
+        "`sheltered` is `sheltered` of `pond/lake`, but for constants: `Fern` for `Reed`",
+    ]
+
+
+def test_errors_are_mended_first(tmp_path: Path) -> None:
+    with pytest.raises(RulesetError, match="E301"):
+        found(tmp_path, one=rule("former", "() -> int: wtaer"))
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            "move 12 from bank to seats[0].shells",
+            ["12 stands in `prepare`: an overlay can change it only"],
+        ),
+        ("if water > 12:\n        water = 9", ["12 stands in `prepare`"]),
+        ("if water == 12:\n        water = 9", []),  # the name of a thing
+    ],
+)
+def test_a_number_in_the_text_of_a_procedure(tmp_path: Path, text: str, told: list[str]) -> None:
+    prepare = f"rules:\n  prepare:\n    wraps: pond\n    does: |\n      base()\n      {text}\n"
+    findings = [finding for finding in found(tmp_path, one=prepare) if finding.code == "L007"]
+    assert [finding.message[: len(start)] for finding, start in zip(findings, told, strict=True)] == told
+
+
+def test_a_copy_that_brings_back_what_another_file_replaced_is_silent(tmp_path: Path) -> None:
+    score = "(who: seat) -> int: count(p in pad where in_play(p) and any(place in p.places where sits(who, place)))"
+    layer = "rules:\n  score:\n    replaces: {}\n    is: |\n      {}\n"
+    edition = "language: 1\nedition: pond/dry\nextends: pond/classic\n" + layer.format("pond", "(who: seat) -> int: 1")
+    files = {"editions/dry": edition, "dry": RULESET.format("dry", "lake")}
+    above = f"overlay: pond/wet\nover: [pond/dry]\n{layer.format('pond/dry', score)}"
+    assert [d.code for d in found(tmp_path, {**files, "overlays/wet": f"language: 1\n{above}"})] == []
+
+
+def test_a_verdict_that_refuses_nothing_is_silent(tmp_path: Path) -> None:
+    """`require yes` alone says so; beside another line it is left over."""
+    plain = """(who: seat, place: place):
+        require yes"""
+    swims = rule("may_leap", plain, "permits")
+    uses = "  hop:\n    wraps: pond\n    when: all(may_leap(seats[0], p) for p in lily.places)\n    does: base()\n"
+    uses = uses.replace("lily", "first(pad)")
+    assert [finding.code for finding in found(tmp_path / "one", one=swims + uses)] == []
+    twice = rule("may_leap", plain + "\n        require who.shells > 1", "permits")
+    assert [finding.code for finding in found(tmp_path / "two", one=twice + uses)] == ["L004"]

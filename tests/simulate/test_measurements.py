@@ -1,0 +1,93 @@
+"""What measures take: at moments and events, as the game stood then, though they are read off its log at the end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from interpreter.bots.registry import bots_of
+from interpreter.engine.decision import Decision, Option
+from interpreter.engine.game import Game
+from interpreter.engine.queries import value_of
+from interpreter.engine.ruleset import Ruleset
+from interpreter.play.match import Match
+from interpreter.simulate.confidence import mean_interval, share_interval, student
+from interpreter.simulate.measurements import Taken, taken
+from interpreter.simulate.simulation import Row, simulate
+from interpreter.simulate.summary import summary
+from interpreter.simulate.totals import by_round, final
+
+
+class Onlooker:
+    """Writes down what measures should take, while the game is played."""
+
+    def __init__(self) -> None:
+        self.heap: list[tuple[int, tuple[Any, ...], int]] = []
+        self.pulled: list[tuple[int, tuple[Any, ...], int]] = []
+
+    def moment(self, game: Game, word: str) -> None:
+        if word in ("start of round", "end of game"):
+            kinds = value_of(game, "[[heap[kind]] for kind in pebble]")[0]
+            self.heap.extend(
+                (value_of(game, "round")[0], (name,), kinds[place][0])
+                for place, name in enumerate(("white", "black"))
+                if kinds[place][0]
+            )
+
+    def chosen(self, game: Game, decision: Decision, option: Option) -> None:
+        """Two decisions later the pebbles may be others; those of the seat that chose change with its choices alone."""
+        if option.do == "pull":
+            had = game.view()["seats"][decision.actor]["taken"]
+            self.pulled.extend((0, (decision.actor, kind), had.get(kind, 0)) for kind in ("white", "black"))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_numbers_are_those_of_their_moments_and_events(pebbles: Ruleset, seed: int) -> None:
+    onlooker = Onlooker()
+    match = Match(pebbles, bots_of("random", pebbles, 3), seed, watchers=[onlooker])
+    match.play()
+    digest = match.game.digest()
+    found = taken(match.game)
+    assert found["on_heap"] == onlooker.heap != []
+    assert [(0, each.of, each.value) for each in found["pulled"]] == onlooker.pulled != []
+    assert len(found["turns"]) == match.decisions
+    assert match.game.digest() == digest
+
+
+def test_a_summary_of_measures(pebbles: Ruleset) -> None:
+    rows = list(simulate(pebbles, bots_of("eager,random", pebbles, 2), 10, seed=5))
+    found = summary(pebbles, ["eager", "random"], rows)
+    white = next(curve for curve in found["curves"]["on_heap"] if curve["of"] == {"kind": "white"})
+    assert white["rounds"][0] == {"round": 1, "games": 10, "mean": 9.0}
+    pulled = {thing["of"]["kind"]: thing for thing in found["tables"]["pulled"]}
+    assert pulled["black"]["times"] == pulled["white"]["times"] == sum(len(r.taken["pulled"]) for r in rows) // 2
+    (turns,) = found["tables"]["turns"]  # one number for each seat of each game: its turns together
+    assert (turns["of"], turns["times"], turns["games"]) == ({}, 20, 10)
+    assert turns["mean"] == sum(row.decisions for row in rows) / 20
+    assert turns["share"] == 0.5
+
+
+@pytest.mark.parametrize("numbers", [(3, 0), (0, 3), (3, None), (None, 3), (1, 0, None, 2)])
+def test_nothing_adds_nothing_to_a_sum(pebbles: Ruleset, numbers: tuple[int | None, ...]) -> None:
+    measure = next(measure for measure in pebbles.model.measures if measure.sums)
+    found = [Taken(1, (0,), number) for number in numbers]
+    assert final(measure, Row(1, 0, 0, 1, 0.0, (), (), {measure.name: found})) == {(0,): 3}
+    assert by_round(measure, found) == {((0,), 1): 3}
+
+
+@pytest.mark.parametrize(
+    ("share", "count", "low", "high"),
+    [(0.5, 100, 0.4038, 0.5962), (0.0, 10, 0.0, 0.2775), (1.0, 10, 0.7225, 1.0)],
+)
+def test_the_interval_is_wilsons(share: float, count: int, low: float, high: float) -> None:
+    """Figures as textbooks have them."""
+    assert share_interval(share, count) == pytest.approx((low, high), abs=2e-3)
+
+
+def test_the_interval_of_a_mean_is_students() -> None:
+    """The quantiles stand in any printed table of the distribution."""
+    printed = {1: 12.706, 2: 4.303, 3: 3.182, 9: 2.262, 10: 2.228, 39: 2.023, 40: 2.021, 120: 1.980, 1000: 1.962}
+    assert {freedom: round(student(freedom), 3) for freedom in printed} == printed
+    assert mean_interval([1, 3]) == pytest.approx((2 - 12.706, 2 + 12.706), abs=1e-3)
+    assert mean_interval([5, 5, 5]) == (5, 5)

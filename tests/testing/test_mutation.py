@@ -1,0 +1,161 @@
+"""What is made wrong on purpose, on a small game: each mutant that must be noticed is, and by no other cause."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from textwrap import indent
+
+import pytest
+
+from interpreter.engine.citations import citations_of
+from interpreter.reading.files import Shelf
+from interpreter.testing.mutation import mutants_of, prove
+from interpreter.testing.running import run_scenario
+from interpreter.testing.suite import Suite, suite_of
+from tests.small import FAMILY, RULESET, write
+
+STATEMENTS = "id,kind,phase,statement\n" + "".join(f"SM-{n},rule,act,Something.\n" for n in range(1, 10))
+ACT = """\
+choose act by seats[0]:
+  pay n in 1 .. 3:
+    amount += n
+"""
+OVERLAY = """\
+language: 1
+overlay: small/more
+over: [small]
+decisions:
+  act:
+    cites: [SM-3]
+    adds: |
+      borrow n in 5 .. 6:
+        amount += n
+    wraps: |
+      pay where n < 3:
+        base()
+        amount += 10
+rules:
+  rate: {wraps: small, when: amount > 5, cites: [SM-4], is: "() -> int: base() + 1"}
+"""
+RULES = """
+late: {cites: [SM-1], does: amount += 20}
+rate: {cites: [SM-2], is: "() -> int: 2"}
+"""
+FAMILY_OF_ACTS = FAMILY.replace("round: [act]", "round: [act, {phase: late, when: amount > 5}]")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    write(tmp_path, ACT, RULES, family=FAMILY_OF_ACTS)
+    for name, text in {
+        "statements/small.csv": STATEMENTS,
+        "overlays/more.yaml": OVERLAY,
+        "more.yaml": RULESET.replace("tiny", "more") + "overlays: [small/more]\n",
+    }.items():
+        path = tmp_path / "small" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def suite(folder: Path, ruleset: str, scenario: str, cites: str) -> Suite:
+    path = folder / "small" / "scenarios" / "tests.yaml"
+    path.parent.mkdir(exist_ok=True)
+    head = f"language: 1\nscenarios: small/tests\nis:\n  - name: it\n    ruleset: {ruleset}\n    cites: [{cites}]\n"
+    path.write_text(head + indent(scenario, "    "), encoding="utf-8")
+    return suite_of(shelf=Shelf([folder]))
+
+
+def noticed(folder: Path, ruleset: str, scenario: str, cites: str) -> list[str]:
+    """The mutants of what cites a statement with which a scenario fails, which passes without them."""
+    found = suite(folder, ruleset, scenario, cites)
+    ((each, id),) = found.pairs
+    checked = found.checked(each, id)
+    assert found.told() == []
+    assert checked is not None
+    assert run_scenario(checked).failures == ()
+    told = []
+    for citation in citations_of(checked.ruleset):
+        if cites in citation.cites:
+            for mutant in mutants_of(checked.ruleset.model, citation):
+                changed = replace(checked.ruleset, model=mutant.of(checked.ruleset.model), _tables={})
+                if not run_scenario(checked, changed).passed:
+                    told.append(mutant.about)
+    is_proved = prove(checked.ruleset, found, {cites}) == {cites}
+    assert is_proved == bool(told)
+    return told
+
+
+def test_the_condition_of_a_phase_is_lifted(folder: Path) -> None:
+    passed_by = "when: [{by: 0, do: pay, n: 2}]\nthen: [amount == 3]\n"
+    assert noticed(folder, "tiny", passed_by, "SM-1") == ["takes place in all cases"]
+
+
+def test_the_condition_of_a_layer_is_lifted(folder: Path) -> None:
+    assert noticed(folder, "more", "then: [rate() == 2]\n", "SM-4") == ["answers in all cases"]
+    above = "given: amount = 6\nthen: [rate() == 3]\n"
+    assert noticed(folder, "more", above, "SM-4") == [
+        "gives a default",
+        "other numbers",
+        "other numbers",
+        "the layer below answers",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("scenario", "about"),
+    [
+        ("when: [{by: 0, do: borrow, n: 6}]\n", ["is not there", "smaller numbers"]),
+        (
+            "when: [{by: 0, do: pay, n: 2}]\nthen: [amount == 33]\n",
+            ["is not there", "larger numbers", "smaller numbers"],
+        ),
+        ("refused: {by: 0, do: pay, n: 3}\n", ["is not there", "larger numbers"]),
+        ("then: [amount == 1]\n", []),
+    ],
+)
+def test_what_is_added_to_a_decision_is_not_there(folder: Path, scenario: str, about: list[str]) -> None:
+    assert noticed(folder, "more", scenario, "SM-3") == about
+
+
+def test_the_cards_of_a_deck_are_other_ones(folder: Path) -> None:
+    family = folder / "small" / "family.yaml"
+    text = family.read_text(encoding="utf-8")
+    family.write_text(text.replace("    key: number\n", "    key: number\n    cites: [SM-5]\n"), encoding="utf-8")
+    assert noticed(folder, "tiny", "then: [count(deck) == 4]\n", "SM-5") == ["one card more"]
+    assert noticed(folder, "tiny", "then: ['count(seats[0].hand) == 0']\n", "SM-5") == []
+
+
+@pytest.mark.parametrize(
+    ("scenario", "about"),
+    [
+        ("given: move top_two() to seats[0].hand\nhides: {1: ['seats[0].hand[0]']}\n", ["seen by everyone"]),
+        ("given: move top_two() to seats[0].hand\nsees: {0: ['seats[0].hand[0]']}\n", []),
+    ],
+)
+def test_who_sees_a_hand_is_another_one(folder: Path, scenario: str, about: list[str]) -> None:
+    family = folder / "small" / "family.yaml"
+    text = family.read_text(encoding="utf-8")
+    text = text.replace("seen: owner}", "seen: owner, cites: [SM-6]}")
+    rule = 'top_two: {is: "() -> list of plan: take(2, deck)"}'
+    family.write_text(text.replace("rules:\n", f"rules:\n  {rule}\n"), encoding="utf-8")
+    assert noticed(folder, "tiny", scenario, "SM-6") == about
+
+
+def test_what_is_none_at_the_start_is_something(folder: Path) -> None:
+    family = folder / "small" / "family.yaml"
+    text = family.read_text(encoding="utf-8")
+    family.write_text(text.replace("state:\n", "state:\n  best: {value: plan?, start: none, cites: [SM-7]}\n"), "utf-8")
+    assert noticed(folder, "tiny", "then: [best == none]\n", "SM-7") == ["starts otherwise"]
+    assert noticed(folder, "tiny", "then: [amount == 1]\n", "SM-7") == []
+
+
+def test_a_line_that_permits_all_permits_nothing(folder: Path) -> None:
+    family = folder / "small" / "family.yaml"
+    text = family.read_text(encoding="utf-8")
+    text = text.replace("pay n in 1 .. 3:", "pay n in 1 .. 3 where may_pay():")
+    text = text.replace("rules:\n", "rules:\n  may_pay: {permits: require yes cites SM-8}\n")
+    family.write_text(text, encoding="utf-8")
+    assert noticed(folder, "tiny", "when: [{by: 0, do: pay, n: 1}]\n", "SM-8") == ["asks otherwise"]
+    assert noticed(folder, "tiny", "then: [amount == 1]\n", "SM-8") == []

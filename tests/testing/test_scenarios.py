@@ -1,0 +1,487 @@
+"""The scenarios of all shipped rulesets, and what scenarios can say: each on a small game of its own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from shutil import copytree
+from textwrap import dedent, indent
+
+import pytest
+
+from interpreter.authoring.validation import validate
+from interpreter.engine.citations import Citation, citations_of
+from interpreter.reading.files import Shelf
+from interpreter.testing.mutation import mutants_of
+from interpreter.testing.running import Outcome, run_scenario
+from interpreter.testing.scenarios import Scenario
+from interpreter.testing.suite import Suite, suite_of
+
+SUITE = suite_of()
+
+
+@pytest.mark.parametrize(("scenario", "ruleset"), [pytest.param(s, r, id=f"{s.id} ({r})") for s, r in SUITE.pairs])
+def test_scenario(scenario: Scenario, ruleset: str) -> None:
+    outcome = SUITE.outcome(scenario, ruleset)
+    assert outcome.passed, "\n".join([*map(str, outcome.failures), *SUITE.told()])
+
+
+def test_the_files_of_scenarios_are_sound() -> None:
+    for scenario, ruleset in SUITE.pairs:
+        SUITE.checked(scenario, ruleset)
+    assert SUITE.pairs
+    assert SUITE.told() == []
+
+
+FAMILY = """\
+language: 1
+family: heap
+tokens: {stone: 7}
+cards: {ticket: {key: number, has: {number: int}}}
+zones:
+  box: {of: card, order: free, start: all}
+  pile: {of: ticket, order: kept}
+pools:
+  heap: {of: stone, start: rest}
+seats:
+  roles: {person: {counts: yes}}
+  has: {taken: {pool: stone}, points: {value: int, start: 0}, dice: {value: list of int, start: "[4, 2]", seen: owner}}
+state:
+  paid: {value: int, start: 0}
+round: [pulling, counting]
+setup: prepare
+result: {rank: [who.points]}
+rules:
+  prepare:
+    does: |
+      move [c in box where c is ticket] to pile
+      shuffle pile as tickets
+  pulling:
+    does: |
+      for each turn who in seats:
+        choose draw by who:
+          pull number in 1 .. 3 where may_pull(number):
+            move number from heap to who.taken
+          rest
+  may_pull:
+    permits: |
+      (number: int):
+        require number <= heap
+        require number <= limit()
+  limit:
+    is: |
+      () -> int: 2
+  best:
+    is: |
+      (who: seat) -> int: max(n for n in who.dice)
+  counting:
+    does: |
+      for each who in seats:
+        who.points = who.taken
+      paid = paid + worth()
+      if heap == 0:
+        end game
+  worth:
+    is: |
+      () -> int: 1
+"""
+DECK = "language: 1\ndeck: heap/tickets\ncards:\n  ticket: |\n    number\n    5\n    6\n    7\n"
+RULESET = "language: 1\nruleset: NAME\ntitle: A\nfamily: heap\nedition: heap/NAME\ndeck: heap/tickets\n"
+SECOND = """\
+language: 1
+edition: heap/second
+extends: heap
+rules:
+  limit:
+    replaces: heap
+    is: |
+      () -> int: 3
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    files = {
+        "family.yaml": FAMILY,
+        "decks/tickets.yaml": DECK,
+        "editions/first.yaml": "language: 1\nedition: heap/first\nextends: heap\nplayers: 2..3\n",
+        "editions/second.yaml": SECOND,
+        "first.yaml": RULESET.replace("NAME", "first"),
+        "second.yaml": RULESET.replace("NAME", "second"),
+    }
+    for name, text in files.items():
+        path = tmp_path / "heap" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def suite(folder: Path, scenario: str) -> Suite:
+    path = folder / "heap" / "scenarios" / "tests.yaml"
+    path.parent.mkdir(exist_ok=True)
+    head = "language: 1\nscenarios: heap/tests\nis:\n  - name: it\n    ruleset: first\n    players: 2\n"
+    path.write_text(head + indent(dedent(scenario), "    "), encoding="utf-8")
+    return suite_of(shelf=Shelf([folder]))
+
+
+def run(folder: Path, scenario: str) -> Outcome:
+    found = suite(folder, scenario)
+    (outcome,) = found.outcomes()
+    assert found.told() == []
+    return outcome
+
+
+def said(folder: Path, scenario: str) -> str:
+    return "\n".join(map(str, run(folder, scenario).failures))
+
+
+def told(folder: Path, scenario: str) -> str:
+    found = suite(folder, scenario)
+    assert not any(outcome.passed for outcome in found.outcomes())
+    return "\n".join(found.told())
+
+
+def test_given_runs_after_the_set_up_and_play_begins_at_the_phase(folder: Path) -> None:
+    scenario = """\
+        chance: {tickets: [[7, 5]]}
+        given: |
+          move 3 from heap to seats[1].taken
+          move first(pile) to box
+        phase: pulling
+        when:
+          - {by: 0, do: pull, number: 1}
+          - {by: 1, do: rest}
+        then:
+          - seats[0].points == 1 and seats[1].points == 3
+          - paid == 1
+          - pile == [5, 6]
+          - round == 2
+        """
+    assert said(folder, scenario) == ""
+
+
+def test_a_phase_may_end_without_a_choice(folder: Path) -> None:
+    assert said(folder, "phase: counting\nthen: [paid == 1]\n") == ""
+
+
+def test_without_phase_and_choices_nothing_is_played(folder: Path) -> None:
+    assert said(folder, "then: [paid == 0, round == 0, count(pile) == 3]\n") == ""
+
+
+def test_what_is_true_then_is_so_before_choices_by_chance(folder: Path) -> None:
+    scenario = (
+        "when: [{by: 0, do: rest}]\nsound: 20\nthen: [paid == 0, round == 1]\nrefused: {by: 1, do: pull, number: 3}\n"
+    )
+    assert said(folder, scenario) == ""
+
+
+def test_what_is_given_may_ask(folder: Path) -> None:
+    assert said(folder, "given: |\n  pulling()\nwhen:\n  - {by: 0, do: rest}\nthen: [paid == 0]\n") == ""
+
+
+def test_a_condition_that_fails_is_told_with_its_values(folder: Path) -> None:
+    text = said(folder, "given: |\n  paid = 4\nthen:\n  - paid + 1 == limit()\n")
+    assert "heap/scenarios/tests.yaml:10:9: `paid + 1 == limit()` does not hold" in text
+    assert "note: `paid + 1` is 5" in text
+    assert "note: `limit()` is 2" in text
+
+
+@pytest.mark.parametrize(
+    ("condition", "note"),
+    [
+        ("paid == 0 and heap == 3", "`heap` is 7"),
+        ("paid == 1 or heap == 3", "`paid` is 0"),
+        ("not paid == 0", "`paid == 0` holds"),
+        ("paid in 1 .. 2", "`1 .. 2` is 1, 2"),
+        ("all(s.taken == s.number for s in seats)", "it fails for player 2"),
+        ("may_pull(9)", "`number <= heap` does not hold: rule `may_pull`"),
+    ],
+)
+def test_the_part_of_a_condition_that_fails_is_shown(folder: Path, condition: str, note: str) -> None:
+    assert note in said(folder, f"then:\n  - {condition}\n")
+
+
+def test_a_condition_that_cannot_be_said_fails(folder: Path) -> None:
+    assert "cannot be said" in said(folder, "given: |\n  move all of pile to box\nthen: [first(pile) == 5]\n")
+
+
+def test_a_choice_of_the_wrong_seat_says_who_decides_what(folder: Path) -> None:
+    text = said(folder, "when:\n  - {by: 0, do: rest}\n  - {by: 0, do: rest}\n")
+    assert "choice 2: seat 1 decides `draw`, not seat 0" in text
+
+
+def test_an_illegal_choice_says_why(folder: Path) -> None:
+    text = said(folder, "when:\n  - {by: 0, do: pull, number: 3}\n")
+    assert "`number <= limit()` does not hold: rule `may_pull`" in text
+
+
+def test_a_choice_after_the_end_fails(folder: Path) -> None:
+    given = "given: |\n  move 7 from heap to seats[0].taken\nphase: counting\nwhen:\n  - {by: 0, do: rest}\n"
+    assert "nobody is asked any more, not seat 0" in said(folder, given)
+
+
+def test_a_refusal_by_the_named_rule_passes(folder: Path) -> None:
+    assert said(folder, "refused: {by: 0, do: pull, number: 3, rule: may_pull}\n") == ""
+
+
+def test_a_refusal_by_another_rule_fails(folder: Path) -> None:
+    assert "it is not `limit` that refuses this" in said(folder, "refused: {by: 0, do: pull, number: 3, rule: limit}\n")
+
+
+def test_what_is_not_refused_fails(folder: Path) -> None:
+    assert "`pull` is not refused" in said(folder, "refused: {by: 0, do: pull, number: 2}\n")
+
+
+def test_a_value_of_another_type_is_refused_by_no_rule(folder: Path) -> None:
+    assert "this is refused by no rule" in said(folder, "refused: {by: 0, do: pull, number: many}\n")
+
+
+def test_a_refusal_cites(folder: Path) -> None:
+    text = said(folder, "refused: {by: 0, do: pull, number: 3, cites: [AB-1]}\n")
+    assert "the refusal does not cite AB-1" in text
+
+
+def test_the_places_at_the_end(folder: Path) -> None:
+    given = "given: |\n  move 7 from heap to seats[1].taken\nphase: counting\n"
+    assert said(folder, given + "places: [2, 1]\n") == ""
+    assert "the places are 2, 1, not 1, 2" in said(folder, given + "places: [1, 2]\n")
+    assert "the game is not over" in said(folder, "phase: pulling\nplaces: [1, 2]\n")
+
+
+def test_what_a_seat_sees(folder: Path) -> None:
+    sees = "sees:\n  0: ['seats[0].dice', 'count(seats[1].dice)', 'seats[1].points']\n  1: ['best(seats[1])']\n"
+    hides = "hides:\n  0: ['seats[1].dice', 'best(seats[1])']\n  1: ['best(seats[0]) + 1']\n"
+    assert said(folder, sees + hides) == ""
+    assert "seat 0 does not see `seats[1].dice`" in said(folder, "sees: {0: ['seats[1].dice']}\n")
+    assert "seat 1 sees `best(seats[1])`: 4" in said(folder, "hides: {1: ['best(seats[1])']}\n")
+    assert "there is no seat 2" in said(folder, "hides: {2: ['best(seats[1])']}\n")
+
+
+def test_who_sees_what_is_mutated(folder: Path) -> None:
+    found = suite(folder, 'hides: {0: ["seats[1].dice"]}\nthen: ["seats[0].points == 0"]\n')
+    ((scenario, id),) = found.pairs
+    checked = found.checked(scenario, id)
+    assert checked is not None
+    ruleset = checked.ruleset
+    citation = Citation("has", "dice", "", scenario.span, ("X-1",))
+    wrong = {
+        each.about: replace(ruleset, model=each.of(ruleset.model), _tables={})
+        for each in mutants_of(ruleset.model, citation)
+    }
+    assert [about for about, each in wrong.items() if not run_scenario(checked, each).passed] == ["seen by everyone"]
+
+
+def test_a_script_of_chance_is_used_up(folder: Path) -> None:
+    assert "not all outcomes of `tickets` are used: 1 are" in said(
+        folder, "chance: {tickets: [[5], [6]]}\nthen: [paid == 0]"
+    )
+
+
+def test_what_cannot_begin_fails(folder: Path) -> None:
+    scenario = "given: |\n  move 9 from heap to seats[0].taken\nthen: [paid == 0]\n"
+    assert "it cannot begin" in said(folder, scenario)
+
+
+@pytest.mark.parametrize(
+    ("scenario", "message"),
+    [
+        ("set: {speed: 3}", "E301 no setting is called `speed`"),
+        ("chance: {ticket: [[5]]}", "E301 no chance is called `ticket`; did you mean `tickets`?"),
+    ],
+)
+def test_settings_and_chances_are_those_of_the_ruleset(folder: Path, scenario: str, message: str) -> None:
+    assert message in told(folder, f"{scenario}\nthen: [paid == 0]\n")
+
+
+def test_too_many_players_are_refused(folder: Path) -> None:
+    suite(folder, "then: [paid == 0]\n")
+    text = (folder / "heap/scenarios/tests.yaml").read_text().replace("players: 2", "players: 4")
+    (folder / "heap/scenarios/tests.yaml").write_text(text)
+    found = suite_of(shelf=Shelf([folder]))
+    assert not any(outcome.passed for outcome in found.outcomes())
+    assert "E510 `first` is for 2 to 3 players, not 4" in "\n".join(found.told())
+
+
+def test_a_scenario_may_hold_for_further_rulesets(folder: Path) -> None:
+    found = suite(folder, "holds_for: [second]\nwhen:\n  - {by: 0, do: pull, number: 2}\n")
+    assert [(o.ruleset, o.passed) for o in found.outcomes()] == [("first", True), ("second", True)]
+
+
+def test_a_scenario_may_show_where_rulesets_differ(folder: Path) -> None:
+    found = suite(folder, "fails_for: [second]\nrefused: {by: 0, do: pull, number: 3}\n")
+    assert [(o.ruleset, o.passed) for o in found.outcomes()] == [("first", True), ("second", True)]
+    found = suite(folder, "fails_for: [second]\nrefused: {by: 0, do: pull, number: 8}\n")
+    assert "it holds for `second` too" in "".join(str(f) for o in found.outcomes() for f in o.failures)
+
+
+def test_a_scenario_may_fail_with_other_settings(folder: Path) -> None:
+    first = folder / "heap" / "editions" / "first.yaml"
+    limit = "\nsettings: {most: {value: int, default: 2}}\nrules: {limit: {replaces: heap, is: '() -> int: most'}}\n"
+    first.write_text(first.read_text() + limit)
+    pulled = "when: [{by: 0, do: pull, number: 2}]\n"
+    assert run(folder, f"fails_with: [{{most: 1}}, {{most: 0}}]\n{pulled}").passed
+    assert "it holds with {'most': 3} too" in said(folder, f"fails_with: [{{most: 1}}, {{most: 3}}]\n{pulled}")
+
+
+@pytest.mark.parametrize(
+    ("scenario", "message"),
+    [
+        ("cites: [AB-9]", "E601 no statement is called `AB-9`"),
+        ("phase: pullin", "E301 `pullin` is no phase; did you mean `pulling`?"),
+        ("when: [{by: 0, do: pul, number: 1}]", "no decision has the alternative `pul`; did you mean `pull`?"),
+        ("when: [{by: 0, do: pull, numbr: 1}]", "`pull` takes no `numbr`; did you mean `number`?"),
+        ("refused: {by: 0, do: pull, number: 3, rule: may_pul}", "unknown rule `may_pul`; did you mean `may_pull`?"),
+        ("then: [paid == heep]", "heap/scenarios/tests.yaml:7:20: E301 unknown name `heep`; did you mean `heap`?"),
+        ("then: [paid]", "E401"),
+        ("sees: {0: [heep]}", "unknown name `heep`; did you mean `heap`?"),
+        ("given: |\n  pay(3)", "E301 unknown rule `pay`"),
+        ("given: |\n  (who: seat):\n    paid = 1", "E310"),
+    ],
+)
+def test_names_are_checked(folder: Path, scenario: str, message: str) -> None:
+    assert message in told(folder, scenario)
+
+
+def test_a_key_that_is_none_is_told(folder: Path) -> None:
+    found = suite(folder, "thn: [paid == 0]\n")
+    assert found.scenarios == []
+    assert "E101 unknown key `thn`; did you mean `then`?" in "\n".join(found.told())
+
+
+def test_scenarios_of_a_path_a_folder_or_a_ruleset(folder: Path) -> None:
+    suite(folder, "then: [paid == 0]\n")
+    shelf = Shelf([folder])
+    path = folder / "heap" / "scenarios" / "tests.yaml"
+    for named in (str(path), str(path.parent), str(folder), "first"):
+        assert [scenario.name for scenario in suite_of([named], shelf).scenarios] == ["it"]
+    assert suite_of(["second"], shelf).scenarios == []
+    assert "E031 no ruleset `third`" in "\n".join(suite_of(["third"], shelf).told())
+    assert "E036" in "\n".join(suite_of([str(folder / "heap" / "family.yaml")], shelf).told())
+
+
+def test_a_set_up_that_asks_is_told_before_anything_is_compared(folder: Path) -> None:
+    path = folder / "heap" / "family.yaml"
+    asks = "setup: prepare\nsettings:\n  luck: {value: int?, about: how lucky all are}\n"
+    text = path.read_text(encoding="utf-8").replace("setup: prepare\n", asks)
+    asked = "      if luck == none:\n        choose luck by first(seats):\n          trust\n"
+    asked += "      shuffle pile as tickets\n"
+    path.write_text(text.replace("      shuffle pile as tickets\n", asked), encoding="utf-8")
+    found = said(folder, "given: |\n  paid = 3\nthen: [paid == 3]\n")
+    assert "nothing is given yet: seat 0 decides `luck`" in found
+    assert "   note: answer it under `when`, or by a setting under `set`: `luck`" in found
+    assert "does not hold" not in found
+    assert "the set-up asks this" in said(folder, "when: [{by: 0, do: rest}]\n")
+    assert run(folder, "given: |\n  paid = 3\nwhen: [{by: 0, do: trust}]\nthen: [paid == 3]\n").passed
+
+
+def test_scenarios_find_the_rulesets_that_they_lie_beside(
+    folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    suite(folder, "then: [paid == 0]\n")
+    above = tmp_path_factory.mktemp("above")
+    copytree(folder / "heap", above / "games" / "heap")
+    assert [outcome.passed for outcome in suite_of([str(above)]).outcomes()] == [True]
+
+
+# --- helpers of a file ------------------------------------------------------------------------------------------------
+
+HELPERS = """\
+  start: {is: 7}
+  owns:
+    is: |
+      (who: seat) -> int: who.taken
+  left_over:
+    is: |
+      () -> int: start - sum(owns(s) for s in seats)
+  may_go_on:
+    permits: |
+      require left_over() > 3
+      require heap > 2
+"""
+
+
+def with_helpers(folder: Path, helpers: str, scenario: str, head: str = "") -> Suite:
+    path = folder / "heap" / "scenarios" / "tests.yaml"
+    path.parent.mkdir(exist_ok=True)
+    head = head or "  - name: it\n    ruleset: first\n    players: 2\n"
+    text = f"language: 1\nscenarios: heap/tests\nrules:\n{helpers}is:\n{head}{indent(dedent(scenario), '    ')}"
+    path.write_text(text, encoding="utf-8")
+    return suite_of(shelf=Shelf([folder]))
+
+
+def test_helpers_are_used_by_what_is_given_chosen_and_looked_at(folder: Path) -> None:
+    scenario = """\
+        given: |
+          move start - 5 from heap to seats[1].taken
+          paid = owns(seats[1])
+        phase: pulling
+        when:
+          - {by: 0, do: pull, number: = left_over() - 4}
+        then:
+          - owns(seats[0]) == 1 and owns(seats[1]) == 2 and paid == 2
+          - may_go_on()
+        refused: {by: 1, do: pull, number: "= start", rule: may_pull}
+        sees: {0: [left_over()]}
+        """
+    (outcome,) = with_helpers(folder, HELPERS, scenario).outcomes()
+    assert outcome.failures == ()
+    scenario = scenario.replace("paid == 2", "paid == 3").replace("- 4}", "- 3}")
+    found = with_helpers(folder, HELPERS, scenario)
+    (outcome,) = found.outcomes()
+    assert found.told() == []
+    failures = "\n".join(map(str, outcome.failures))
+    assert "`owns(seats[0]) == 1 and owns(seats[1]) == 2 and paid == 3` does not hold" in failures
+    assert "note: `owns(seats[0])` is 2" in failures
+    assert "`may_go_on()` does not hold" in failures
+    assert "note: `left_over() > 3` does not hold: rule `may_go_on`" in failures
+
+
+def test_helpers_follow_the_ruleset_that_they_are_asked_in(folder: Path) -> None:
+    helpers = "  most:\n    is: |\n      () -> int: limit()\n"
+    scenario = """\
+        fails_for: [second]
+        phase: pulling
+        when: [{by: 0, do: pull, number: 2}]
+        then: [most() == seats[0].taken]
+        """
+    assert all(outcome.passed for outcome in with_helpers(folder, helpers, scenario).outcomes())
+
+
+def test_a_helper_is_no_rule_of_the_game(folder: Path) -> None:
+    scenario = "then:\n  - owns(seats[0]) == 0 and start == 7\n"
+    found = with_helpers(folder, HELPERS, scenario)
+    (checked,) = [found.checked(each, ruleset) for each, ruleset in found.pairs]
+    assert checked is not None
+    assert sorted(checked.blocks) == ["given", "owns!heap/tests@0", "start!heap/tests@0"]  # those that are called
+    assert "owns" not in checked.ruleset.model.rules
+    assert not any("owns" in citation.name for citation in citations_of(checked.ruleset))
+    path = folder / "heap" / "scenarios" / "tests.yaml"
+    said = [f"{each.code} {each.message}" for each in validate([str(path)]).diagnostics]
+    assert said == [f"W701 no scenario of this file uses `{name}`" for name in ("left_over", "may_go_on")]
+
+
+@pytest.mark.parametrize(
+    ("helpers", "scenario", "message"),
+    [
+        ("limit:\n  is: |\n    () -> int: 2", "", "E501 `limit` has a meaning in `first` already"),
+        ("count:\n  is: |\n    () -> int: 2", "", "E312 `count` has a meaning of its own in the language"),
+        ("paid: {is: 2}", "", "E501 `paid` has a meaning in `first` already"),
+        ("round: {is: 2}", "", "E312 `round` has a meaning of its own in the language"),
+        ("a:\n  is: |\n    () -> int: b()\nb: {is: 2}", "then: [a() == 2]", "E301 unknown rule `b`"),
+        ("a:\n  is: |\n    () -> int: a()", "then: [a() == 2]", "E301 unknown rule `a`"),
+        ("a:\n  is: |\n    (n: int) -> int: n", "then: [a() == 2]", "E404 `a` takes 1 value, got 0"),
+        ("a:\n  is: who.taken", "then: [a() == 2]", "E310 `a` needs a header that says what it gives: `() -> type:`"),
+        ("a:\n  is: |\n    () -> int:\n      paid = 2\n      return 2", "then: [a() == 2]", "E701"),
+        ("a:\n  does: |\n    paid = 2", "given: |\n  a()", "E101 unknown key `does`"),
+        ("a: {is: 2}", "when: [{by: 0, do: pull, number: = b}]", "E301 unknown name `b`"),
+        ("a: {is: yes}", "when: [{by: 0, do: pull, number: = a}]", "E401 got bool, want int"),
+        ("a: {is: 2}", "when: [{by: 0, do: pull, number: = a +}]", "E201"),
+    ],
+)
+def test_helpers_are_checked(folder: Path, helpers: str, scenario: str, message: str) -> None:
+    scenario = f"players: 2\n{scenario}\n"
+    suite = with_helpers(folder, indent(f"{helpers}\n", "  "), scenario, "  - name: it\n    ruleset: first\n")
+    for each, ruleset in suite.pairs:
+        suite.checked(each, ruleset)
+    said = [f"{each.code} {each.message}" for each in suite.diagnostics]
+    assert [each for each in said if each.startswith(message)], said
