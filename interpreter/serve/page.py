@@ -359,15 +359,15 @@ class View:
         for option, number, name in pointing.attributes():
             values = {given[number] for at, given in pointing.codes if at == option}
             picked = self.draft.values.get(number) if option == self.draft.option else None
-            near = [card for card, row in enumerate(cards) if name in row.values and row.values[name] in values]
-            own = [card for card in near if scene.is_own(card)]
-            for card in own or near:
-                row = cards[card]
+            near = [number for number, row in enumerate(cards) if name in row.values and row.values[name] in values]
+            own = [each for each in near if scene.is_own(each)]
+            for near_card in own or near:
+                row = cards[near_card]
                 if name in row.values:
-                    scene.can.add(Thing("card", card))
+                    scene.can.add(Thing("card", near_card))
                 if picked is not None and row.values.get(name) == picked:
-                    scene.picked.add(Thing("card", card))
-        card = None
+                    scene.picked.add(Thing("card", near_card))
+        card: int | None = None
         for slot in pointing.slots():
             form = slot.type.sure.word
             if slot.value is None:

@@ -244,8 +244,8 @@ class Scene:
             "held": [],
             "name": self.spoken.text(card, CardType(kind.name)),
         }
-        if held is not None and held[1].form == "bag" and not isinstance(held[0], Veil):
-            data["held"] = list(self._held(card, held[0], held[1].name))
+        if held is not None and held[1].word == "bag" and not isinstance(held[0], Veil):
+            data["held"] = list(self._held(card, held[0], name_of(held[1])))
             data["stored"] = sum(held[0])
         return {**data, "fill": _fill(data["colours"]), "ink": ink_on(data["colours"][0]), **thing}
 
@@ -267,7 +267,8 @@ class Scene:
         """The face of a card for which none is written: its key, its attributes, the colour of the first kind."""
         row = self.model.cards[card]
         kind = self.model.card_kinds[row.kind]
-        notes, colours = [], []
+        notes: list[tuple[str, str]] = []
+        colours: list[str] = []
         for name, type_ in kind.attributes.items():
             value = row.values.get(name)
             if name == kind.key or value is None:
@@ -361,7 +362,9 @@ class Scene:
             if panel.rows is not None:
                 env[panel.row_local] = item
             rows.append([self.shown(value, env) for _, value in panel.columns])
-            seats.append(self.seat_data(item) if of is not None and of.word == "seat" else None)
+            seats.append(
+                self.seat_data(item) if of is not None and of.word == "seat" and isinstance(item, int) else None
+            )
         return {"columns": heads, "rows": rows, "seats": seats}
 
     def _track(self, panel: Panel) -> Data:
