@@ -81,7 +81,7 @@ def _table(base: str, number: int) -> str:
     form = {"players": str(players), **{f"seat{seat}": "bot" for seat in range(players)}}
     request = urllib.request.Request(f"{base}/new/{ruleset}", urllib.parse.urlencode(form).encode(), {"Origin": base})
     page = urllib.request.urlopen(request, timeout=60).read().decode()
-    return re.findall(r'href="(/seat/[^"]+)"', page)[-1]
+    return str(re.findall(r'href="(/seat/[^"]+)"', page)[-1])
 
 
 async def _listen(port: int, watch: list[str], listeners: int, seconds: float) -> dict[str, float]:
