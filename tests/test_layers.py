@@ -32,6 +32,7 @@ ROOMS = (
     ("lint", "authoring"),
     ("drawing",),
     ("pages", "editor", "protocol", "rl"),
+    ("serve",),
 )
 """Rooms from bottom to top: each may import those before it. Rooms of one line do not know each other."""
 
@@ -60,6 +61,10 @@ THIRD_PARTIES = {
     "gymnasium": ("rl/aec.py", "rl/vector.py"),
     "pyspiel": ("rl/spiel.py",),
     "open_spiel": ("rl/spiel.py",),
+    "starlette": ("serve/web.py",),
+    "jinja2": ("serve/page.py",),
+    "markupsafe": ("serve/page.py",),
+    "uvicorn": ("cli/commands/serve.py",),
 }
 """Where a library may be imported. What is not listed may be imported everywhere, in the function that needs it."""
 

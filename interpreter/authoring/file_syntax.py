@@ -33,6 +33,7 @@ TEXTS: dict[str, dict[str, Parse]] = {
     "triggers": TRIGGERS,
     "standing": STANDING,
     "boards": {"rows": parse.parse_match},
+    "table": {"rows": parse.parse_match},
     "decisions": {"adds": parse.parse_alternatives, "wraps": parse.parse_alternatives},
     "measures": {"value": parse.parse_expression, "on": parse.parse_event_pattern, "for": parse.parse_match},
 }

@@ -113,7 +113,7 @@ class CommandBot:
         if "view" in self._wants:
             params["view"] = game.view(seat)
         if "log" in self._wants:
-            lines = [line for _, line in numbered_lines(game, seat)]
+            lines = [line for _, line in numbered_lines(game.table, game.state, seat)]
             params["log"] = [line.text for line in lines[self._told :] if line.text]
             self._told = len(lines)
         number = self._ask("choose", params).get("option")

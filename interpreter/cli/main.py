@@ -28,6 +28,7 @@ COMMANDS: dict[str, str] = {
     "tune": "Improve the weights of a policy by games.",
     "bench": "Measure the speed of rulesets and compare with a baseline.",
     "play": "Play at the keyboard against bots.",
+    "serve": "Play in the browser, with people and bots.",
     "try": "Evaluate an expression on a new or saved game.",
     "test": "Run scenarios, the tests of rulesets.",
     "verify": "Search for faults by playing, and write failing scenarios.",

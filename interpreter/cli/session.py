@@ -15,7 +15,7 @@ from interpreter.cli.output import board, notice, say, styled
 from interpreter.engine.decision import Decision, Option
 from interpreter.engine.game import Game
 from interpreter.engine.refusal import IllegalMove, legal_choice
-from interpreter.engine.views import Spoken, board_of, is_shown
+from interpreter.engine.views import Spoken, board_of, is_shown, prompt_of
 from interpreter.language.types import SEAT
 from interpreter.play.game_records import keep
 from interpreter.play.keyboard import numbered, understood
@@ -77,7 +77,8 @@ class Person:
         about = f" ({', '.join(around)})" if around else ""
         who = names.text(decision.actor, SEAT)
         what = names.word(f"decision.{decision.name}") or decision.name.replace("_", " ")
-        say(styled(f"{who}: {what}{about}", bold=True))
+        asks = prompt_of(game.table, game.state, decision, self.language, self.seat)
+        say(styled(asks or f"{who}: {what}{about}", bold=True))
         for line in numbered(game, decision, codes, self.language):
             say(line)
 

@@ -41,6 +41,8 @@ def _reached(model: Model, reach: Reach, nodes: list[object]) -> set[str]:
     front.update(model.rules[name].top.id for name in named if name in model.rules)
     front.update(case.procedure for trigger in model.triggers.values() for case in trigger.cases if case.procedure)
     front.update(rule.procedure for rule in model.standing.values())
+    taking = {each.then for panel in model.panels for each in panel.sums}
+    front.update(model.rules[name].top.id for name in taking if name in model.rules)
     found: set[str] = set()
     while front:
         name = front.pop()
@@ -94,11 +96,12 @@ def _nodes(model: Model, policies: Iterable[Policy]) -> Iterator[object]:
         *model.ranking,
         *(guard.value for guard in model.phase_guards if guard is not None),
         *(tree for look in model.picture.values() for tree in look.trees),
+        *(tree for face in model.faces.values() for look in face.values() for tree in look.trees),
         *(law.condition for law in model.laws),
         model.graph and model.graph.measure,
     ]
     trees.extend(trigger.test for trigger in model.triggers.values())
-    for things in (model.groups.values(), model.standing.values(), model.measures, model.boards):
+    for things in (model.groups.values(), model.standing.values(), model.measures, model.boards, model.panels):
         trees.extend(thing.trees for thing in things)
     for board in model.boards:
         trees.extend(_spoken(board.says))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 from math import atan2, cos, hypot, pi, sin, sqrt
+from typing import NamedTuple
 
 from interpreter.drawing.colours import darker, ink_on, lighter
 from interpreter.drawing.font_metrics import FAMILY, width_of
@@ -13,7 +14,7 @@ from interpreter.drawing.picture import Picture, Piece, Slot
 from interpreter.drawing.plan import LINE, NAME, SLOT, TAG, Label, Plan, Way, arranged
 from interpreter.drawing.svg import document, element, path, text
 
-__all__ = ["drawn"]
+__all__ = ["Drawn", "drawn", "drawn_on", "piece_at"]
 
 _MARGIN = 28.0
 _TITLE = 22.0
@@ -37,20 +38,45 @@ _SHAPES = (
 """Outlines of pieces, one for each piece that a family has."""
 
 
+class Drawn(NamedTuple):
+    """A picture as SVG, and where its nodes and places lie in it: for who puts something over it."""
+
+    svg: str
+    plan: Plan
+    width: float
+    height: float
+    shift: Point
+
+
 def drawn(picture: Picture) -> str:
     """The whole picture as SVG."""
-    plan = arranged(picture)
+    return drawn_on(picture, arranged(picture)).svg
+
+
+def piece_at(piece: Piece, at: Point) -> str:
+    """A piece, as pictures show it."""
+    return "".join(_piece(piece, at))
+
+
+def drawn_on(picture: Picture, plan: Plan, *, titled: bool = True) -> Drawn:
+    """The picture as SVG, by a plan that fits it, under its title or without one."""
     area = _area(plan)
     legend = [*_legend_entries(picture)]
     rows = _legend_rows(legend, max(area.right - area.left, 260.0))
     width = max(area.right - area.left, width_of(picture.title, _TITLE), *(row[-1][1] for row in rows), 0.0)
-    top = _MARGIN + _TITLE + 16
+    title = picture.title if titled else ""
+    top = _MARGIN + _TITLE + 16 if titled else _MARGIN
     height = top + area.bottom - area.top + (18 + 24 * len(rows) if rows else 0) + _MARGIN
     aside = (width - (area.right - area.left)) / 2
-    shift = f"translate({_MARGIN + aside - area.left:.2f} {top - area.top:.2f})"
+    moved = _MARGIN + aside - area.left, top - area.top
+    shift = f"translate({moved[0]:.2f} {moved[1]:.2f})"
     inside = [
         element("rect", width="100%", height="100%", fill=_PAPER),
-        _words(picture.title, (_MARGIN, _MARGIN + _TITLE * 0.8), _TITLE, anchor="start", fill=_INK, class_="title"),
+        *(
+            [_words(title, (_MARGIN, _MARGIN + _TITLE * 0.8), _TITLE, anchor="start", fill=_INK, class_="title")]
+            if title
+            else []
+        ),
         '<g transform="' + shift + '">',
         *_land(plan),
         *_links(plan),
@@ -60,7 +86,8 @@ def drawn(picture: Picture) -> str:
         "</g>",
         *_legend(legend, rows, top + area.bottom - area.top + 30),
     ]
-    return document(width + 2 * _MARGIN, height, inside, picture.title)
+    svg = document(width + 2 * _MARGIN, height, inside, picture.title)
+    return Drawn(svg, plan, width + 2 * _MARGIN, height, moved)
 
 
 def _area(plan: Plan) -> Box:

@@ -4,31 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["SEATS", "colours_for", "darker", "ink_on", "lighter"]
+from interpreter.base.colours import NAMED
 
-_NAMED = {
-    "red": "#c8523f",
-    "pink": "#d98aa6",
-    "magenta": "#b0508f",
-    "purple": "#8467a8",
-    "violet": "#8467a8",
-    "indigo": "#5a5ba0",
-    "blue": "#4a7fb5",
-    "turquoise": "#3fa09a",
-    "teal": "#2f827d",
-    "cyan": "#4fa9bf",
-    "green": "#6d9b4a",
-    "lime": "#a3b84a",
-    "yellow": "#e0b83c",
-    "gold": "#d0a23a",
-    "orange": "#dc8a3c",
-    "brown": "#9b6f47",
-    "black": "#4a4a4a",
-    "grey": "#8f9296",
-    "gray": "#8f9296",
-    "white": "#f2efe6",
-}
-"""Words that name a colour, as they look in print."""
+__all__ = ["SEATS", "colours_for", "darker", "ink_on", "lighter"]
 
 _OTHERS = ("#4a7fb5", "#dc8a3c", "#6d9b4a", "#c8523f", "#8467a8", "#9b6f47", "#3fa09a", "#e0b83c", "#d98aa6", "#8f9296")
 
@@ -38,11 +16,11 @@ SEATS = ("#d7263d", "#1b6ca8", "#2e933c", "#f5b700", "#7b2d8b", "#222222", "#f46
 
 def colours_for(words: Sequence[str]) -> dict[str, str]:
     """A colour for each word: its own where it names one, else one that no other word has, as far as they last."""
-    found = {word: _NAMED[word] for word in words if word in _NAMED}
+    found = {word: NAMED[word] for word in words if word in NAMED}
     left = [colour for colour in _OTHERS if colour not in found.values()] or list(_OTHERS)
     for word in words:
         if word not in found:
-            found[word] = left[(len(found) - sum(name in _NAMED for name in found)) % len(left)]
+            found[word] = left[(len(found) - sum(name in NAMED for name in found)) % len(left)]
     return found
 
 

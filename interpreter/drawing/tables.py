@@ -20,9 +20,9 @@ SIZE, LINE, MARGIN, GAP, LETTER = 13.0, 20.0, 16.0, 18.0, 8.0
 def boards_of(game: Game, player: int | None = None) -> list[BoardTable]:
     """The boards that are shown now, as a seat may see them."""
     return [
-        board_of(game, board, "en", player)
+        board_of(game.table, game.state, board, "en", player)
         for board in game.ruleset.model.boards
-        if (board.when == "end of game") == game.is_over and is_shown(game, board, player)
+        if (board.when == "end of game") == game.is_over and is_shown(game.table, game.state, board, player)
     ]
 
 
@@ -37,7 +37,7 @@ def game_drawn(game: Game, player: int | None = None) -> str:
 def _where(game: Game) -> str:
     if game.decision is None:
         return "over"
-    who = Spoken(game, "en").text(game.decision.actor, SEAT)
+    who = Spoken(game.table, game.state, "en").text(game.decision.actor, SEAT)
     return f"{who}: {game.decision.name.replace('_', ' ')}"
 
 

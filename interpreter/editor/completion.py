@@ -30,6 +30,7 @@ from interpreter.language.types import (
     NODE,
     OWNERS,
     SEAT,
+    CardType,
     KindType,
     NeverType,
     NothingType,
@@ -486,6 +487,10 @@ class _Completer:
         path = [step for step in self.where.path if not step.isdigit()]
         if path[-1:] == ["start"] or path[:1] == ["result"] or "picture" in path:
             frame.add("who", SEAT)
+        if path[:1] == ["table"]:
+            frame.add("me", SEAT)
+        if path[:1] == ["faces"] and len(path) > 1 and path[1] in self.model.card_kinds:
+            frame.add(path[1], CardType(path[1]))
         known = (
             {"length": ("from", "to", "link"), "takes": ("node",)}.get(path[-1], ()) if path[:1] == ["graph"] else ()
         )

@@ -102,9 +102,10 @@ def _trees(examined: Examined, model: Model, document: Document) -> Iterator[Any
         yield from ((layer.when, layer.body) for layer in rule.layers)
     yield from (block.body for block in model.blocks.values())
     yield from (trigger.test for trigger in model.triggers.values())
-    for things in (model.standing.values(), model.groups.values(), model.boards, model.measures):
+    for things in (model.standing.values(), model.groups.values(), model.boards, model.measures, model.panels):
         yield from (thing.trees for thing in things)
     yield from (tree for look in model.picture.values() for tree in look.trees)
+    yield from (tree for face in model.faces.values() for look in face.values() for tree in look.trees)
     yield from (law.condition for law in model.laws)
     yield from (model.ranking, model.phase_guards)
     for event in model.events.values():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from interpreter.base.frozen import dataclass
 from interpreter.compiler.constants import Evaluate
@@ -21,6 +21,9 @@ from interpreter.language.model import Board, CheckedRule, GraphDecl, Phrase
 from interpreter.language.types import PLACE, SEAT, BagType, PieceType, PilesType, TokenHolderType, Type, ZoneType
 from interpreter.language.walk import descendants
 
+if TYPE_CHECKING:
+    from interpreter.engine.decision import Decision
+
 __all__ = [
     "BoardTable",
     "Line",
@@ -32,6 +35,7 @@ __all__ = [
     "lines_since",
     "measured",
     "numbered_lines",
+    "prompt_of",
     "rule_at",
     "title_of",
     "view_of",
@@ -101,13 +105,14 @@ def lines_since(
 
 
 def numbered_lines(
-    table: Table, state: State, player: int | None = None, language: str = "en"
+    table: Table, state: State, player: int | None = None, language: str = "en", start: int = 0, choices: int = 0
 ) -> Iterator[tuple[str, Line]]:
-    """The lines of the whole log, each with its number: a choice has the one that it has among all choices, from 1;
-    what follows it has that and its own, as in ``12.3``. What the set-up does follows choice 0."""
-    choices, following = 0, 0
+    """The lines of the log, each with its number: a choice has the one that it has among all choices, from 1;
+    what follows it has that and its own, as in ``12.3``. What the set-up does follows choice 0. They begin with the
+    record ``start``, a choice before which there were so many ``choices``."""
+    following = 0
     numbers: dict[int, str] = {}
-    for record, line in _told(table, state, 0, player, language):
+    for record, line in _told(table, state, start, player, language):
         if id(record) in numbers:  # a sealed choice that is told again
             yield numbers[id(record)], line
         elif record[0] == CHOICE:
@@ -386,6 +391,19 @@ def _context(table: Table, state: State, player: int | None) -> dict[str, Any]:
     names = [name for name, _ in decision.site.context]
     may = [may_see(table.machine.visible_in(state, *each), player) for each in zip(values, types, strict=True)]
     return _public(table, names, values, types, may)
+
+
+def prompt_of(table: Table, state: State, decision: Decision, language: str = "en", player: int | None = None) -> str:
+    """What a decision asks, in the words of the ruleset's `asks`; nothing where it has none. What a player may not
+    know of it is hidden."""
+    phrases = table.rules.model.says.get(f"asks.{decision.name}")
+    if not phrases:
+        return ""
+    env = decision.env
+    values = [value(state, env) for _, value in decision.site.context]
+    types = [value.type for _, value in decision.site.ask.context]
+    may = [may_see(table.machine.visible_in(state, *each), player) for each in zip(values, types, strict=True)]
+    return _say(table, state, phrases, [decision.actor, *values], [SEAT, *types], [True, *may], language)
 
 
 def _procedures(table: Table, state: State, player: int | None) -> list[dict[str, Any]]:

@@ -61,6 +61,8 @@ WORDS = {
     "kinds": "kind",
     "records": "record",
     "boards": "board",
+    "table": "panel of the table",
+    "faces": "face of cards",
     "measures": "measure",
     "lines": "line of the rule",
     "options": "alternative of the rule",
@@ -319,6 +321,8 @@ def _trees(ruleset: Rules) -> Iterator[tuple[str, Any]]:
         yield f"`{group.name}`", group.trees
     for board in model.boards:
         yield f"board `{board.name}`", board.trees
+    for panel in model.panels:
+        yield f"panel `{panel.name}`", panel.trees
     for measure in model.measures:
         yield f"measure `{measure.name}`", measure.trees
     yield "result", model.ranking

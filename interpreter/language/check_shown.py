@@ -1,4 +1,4 @@
-"""Checks of texts and displays: phrases, boards, measures and the picture."""
+"""Checks of texts and displays: phrases, boards, measures, the picture and the table in a browser."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from interpreter.base.suggest import did_you_mean
 from interpreter.language import core as c
 from interpreter.language import nodes as n
 from interpreter.language.check_expressions import Expressions
+from interpreter.language.check_table import Layout
 from interpreter.language.checker import Checker
 from interpreter.language.declared import Declared
 from interpreter.language.model import Board, Event, Look, Measure, MeasureKey, Phrase, Signatures
 from interpreter.language.parse import parse_event_pattern, parse_match
 from interpreter.language.scope import Frame
-from interpreter.language.texts import Report, condition_of, expression_of, parsed, template_parts
+from interpreter.language.texts import Report, condition_of, expression_of, parsed
 from interpreter.language.translations import asked, sayable
 from interpreter.language.types import (
     LINK,
     NODE,
     PLACE,
     SEAT,
-    TEXT,
     BoolType,
     IntType,
     ListType,
@@ -54,7 +54,7 @@ class Shown(Checker):
                 if said is not None and event is not None:
                     event.says.update(self._says(said, list(event.fields.items())))
         self._alternatives()
-        self.sayable = sayable(self.model, self._columns())
+        self.sayable = sayable(self.model, self._columns("boards"), self._columns("table"))
         for name, layers in self.composition.sections.get("says", {}).items():
             own = [layer for layer in layers if layer.kind != "words"][-1:]
             bound = self._bound_by(name, layers[-1], told=not own)
@@ -65,6 +65,7 @@ class Shown(Checker):
             for layer in [*own, *(layer for layer in layers if layer.kind == "words")]:
                 phrases |= self._says(layer.value, bound)
             self.model.says[name] = phrases
+        self._asks()
         for name, layers in self.composition.sections.get("boards", {}).items():
             self._board(name, amended(layers))
         for name, layers in self.composition.sections.get("measures", {}).items():
@@ -72,6 +73,11 @@ class Shown(Checker):
         picture = self.composition.single("picture")
         if picture is not None:
             self._picture(picture)
+        for name, layers in self.composition.sections.get("table", {}).items():
+            said = amended(layers).get("says")
+            if said is not None:
+                self._below(f"table.{name}", self._says(said, []))
+        Layout(self.composition, self.declared, self.signatures, self.report).check()
 
     def _alternatives(self) -> None:
         """Of every decision: what stands around it and what its alternatives bind."""
@@ -84,9 +90,23 @@ class Shown(Checker):
                 if self.model.alternatives[key] != bound:
                     self.error("E511", f"`{key}` has other variables elsewhere", option.span)
 
-    def _columns(self) -> dict[str, list[str]]:
-        """The columns of each board."""
-        boards = {name: amended(layers) for name, layers in self.composition.sections.get("boards", {}).items()}
+    def _asks(self) -> None:
+        """The prompts of decisions."""
+        for name, layers in self.composition.sections.get("asks", {}).items():
+            said, known = f"asks.{name}", {key[5:] for key in self.sayable if key.startswith("asks.")}
+            if said in self.sayable:
+                self._below(said, self._says(layers[-1].value, self.sayable[said]))
+            elif not self.unread:
+                message = f"there is no decision `{name}`{did_you_mean(name, known)}"
+                self.error("E301", message, layers[-1].span)
+
+    def _below(self, name: str, phrases: dict[str, Phrase]) -> None:
+        """Texts of a declaration, over which those of files of words lie."""
+        self.model.says[name] = {**phrases, **self.model.says.get(name, {})}
+
+    def _columns(self, section: str) -> dict[str, list[str]]:
+        """The columns of each board, or of each panel of the table."""
+        boards = {name: amended(layers) for name, layers in self.composition.sections.get(section, {}).items()}
         columns = {name: entry.get("columns") for name, entry in boards.items()}
         return {
             name: [e.key.text for e in each.entries] if isinstance(each, Mapping) else []
@@ -103,23 +123,10 @@ class Shown(Checker):
 
     def _says(self, value: Value, bound: list[tuple[str, Type]]) -> dict[str, Phrase]:
         if isinstance(value, Scalar):
-            return {"en": self._phrase(value, bound)}
+            return {"en": self.phrase(value, bound)}
         if isinstance(value, Mapping):
-            return {e.key.text: self._phrase(e.value, bound) for e in value.entries if isinstance(e.value, Scalar)}
+            return {e.key.text: self.phrase(e.value, bound) for e in value.entries if isinstance(e.value, Scalar)}
         return {}
-
-    def _phrase(self, value: Scalar, bound: list[tuple[str, Type]]) -> Phrase:
-        frame = Frame()
-        for name, type_ in bound:
-            frame.add(name, type_)
-        parts: list[str | c.Expression] = []
-        for part in template_parts(value, self.report):
-            if isinstance(part, str):
-                parts.append(part)
-                continue
-            wanted = TEXT if isinstance(part, n.Conditional) and isinstance(part.then, n.TextLiteral) else None
-            parts.append(self.expressions(frame).value(part, wanted, maybe=True))
-        return Phrase(tuple(parts), frame.size)
 
     def _moment(self, value: Value | None) -> str:
         text = word(value)
@@ -141,7 +148,7 @@ class Shown(Checker):
             for look in looks.entries if isinstance(looks, Mapping) else ():
                 name = f"{word_}.{look.key.text}"
                 if look.key.text == "label" and isinstance(look.value, Scalar) and "{" in look.value.text:  # a template
-                    phrase = self._phrase(look.value, [(word_, type_)])
+                    phrase = self.phrase(look.value, [(word_, type_)])
                     self.model.picture[name] = Look(phrase.parts, phrase.local_count)
                     continue
                 frame = Frame()

@@ -10,11 +10,12 @@ from interpreter.language import core as c
 from interpreter.language import nodes as n
 from interpreter.language.check_expressions import Expressions
 from interpreter.language.declared import Declared
-from interpreter.language.model import Event, Signatures
+from interpreter.language.model import Event, Phrase, Signatures
 from interpreter.language.scope import Frame
-from interpreter.language.texts import Report
-from interpreter.language.types import BOOL
+from interpreter.language.texts import Report, template_parts
+from interpreter.language.types import BOOL, TEXT, Type
 from interpreter.reading.compose import Composition
+from interpreter.reading.yaml import Scalar
 
 __all__ = ["Checker"]
 
@@ -32,6 +33,20 @@ class Checker:
     def expressions(self, frame: Frame | None = None) -> Expressions:
         """Return a checker for the expressions of one text."""
         return Expressions(self.model, self.signatures, frame or Frame(), self.report)
+
+    def phrase(self, value: Scalar, bound: list[tuple[str, Type]]) -> Phrase:
+        """A template whose braces hold expressions over these values."""
+        frame = Frame()
+        for name, type_ in bound:
+            frame.add(name, type_)
+        parts: list[str | c.Expression] = []
+        for part in template_parts(value, self.report):
+            if isinstance(part, str):
+                parts.append(part)
+                continue
+            wanted = TEXT if isinstance(part, n.Conditional) and isinstance(part.then, n.TextLiteral) else None
+            parts.append(self.expressions(frame).value(part, wanted, maybe=True))
+        return Phrase(tuple(parts), frame.size)
 
     def heard(self, pattern: n.EventPattern, frame: Frame) -> Event | None:
         """The event of a pattern, its values given names; nothing where there is none like it."""

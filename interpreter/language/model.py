@@ -29,6 +29,7 @@ __all__ = [
     "Measure",
     "Model",
     "NodeRow",
+    "Panel",
     "Phrase",
     "PlaceRow",
     "Role",
@@ -37,6 +38,7 @@ __all__ = [
     "Signature",
     "Signatures",
     "StandingRule",
+    "Sum",
     "Table",
     "TriggerCase",
     "plural",
@@ -464,6 +466,52 @@ class Look:
 
 
 @dataclass(frozen=True, slots=True)
+class Sum:
+    """What a calculator adds up: things of a type, which ``local`` holds, each with what it would cost and the rule
+    that takes it on a copy of the game."""
+
+    name: str
+    type: Type
+    local: int
+    costs: core.Expression
+    then: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """A part of the table in a browser. It shows one thing: ``form`` says which.
+
+    The seat that looks on is local 0. ``shown`` are the cards, the tokens or the track. ``rows`` are what columns have
+    a row for. ``marks`` give values of keys of the ``printed`` table. ``opens`` are phases and decisions, ``answers``
+    decisions, each with the mark on what is picked. Where it ``leads``, the heads of its rows open that window.
+    """
+
+    name: str
+    form: Literal["graph", "cards", "tokens", "track", "printed", "columns", "sums"]
+    at: Literal["status", "board", "side", "window"]
+    span: Span
+    shown: core.Expression | None = None
+    test: core.Expression | None = None
+    rows: core.Expression | None = None
+    row_local: int = 0
+    columns: tuple[tuple[str, core.Expression], ...] = ()
+    printed: str = ""
+    marks: tuple[tuple[str, core.Expression], ...] = ()
+    sums: tuple[Sum, ...] = ()
+    opens: tuple[str, ...] = ()
+    answers: tuple[tuple[str, str], ...] = ()
+    leads: str = ""
+    cites: tuple[str, ...] = ()
+    local_count: int = 0
+
+    @property
+    def trees(self) -> tuple[core.Expression | None, ...]:
+        """Its texts."""
+        columns = (value for _, value in self.columns)
+        return self.shown, self.test, self.rows, *columns, *(v for _, v in self.marks), *(s.costs for s in self.sums)
+
+
+@dataclass(frozen=True, slots=True)
 class MeasureKey:
     """Key of a measure: a seat, or any other thing."""
 
@@ -541,6 +589,12 @@ class Model:
     boards: list[Board] = field(default_factory=list)
     measures: list[Measure] = field(default_factory=list)
     laws: list[Law] = field(default_factory=list)
+    panels: list[Panel] = field(default_factory=list)
+    """The table in a browser, in the order of its panels; none where nobody wrote one."""
+    faces: dict[str, dict[str, Look]] = field(default_factory=dict)
+    """Of each kind of cards what its face shows, by the name of the part of the face."""
+    colours: dict[str, dict[str, str]] = field(default_factory=dict)
+    """Of kinds the colours of their members, by words that name one."""
     picture: dict[str, Look] = field(default_factory=dict)
     grid: bool = False
     """Whether pictures leave nodes exactly where the map has them, as fields that touch."""

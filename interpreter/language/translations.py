@@ -47,8 +47,10 @@ def asked(model: Model) -> Iterator[c.Ask]:
             yield from (node for node in descendants(layer.body) if isinstance(node, c.Ask))
 
 
-def sayable(model: Model, boards: Mapping[str, Iterable[str]]) -> dict[str, list[tuple[str, Type]]]:
-    """Each name with the values that its braces may hold. ``boards`` are the columns of each board."""
+def sayable(
+    model: Model, boards: Mapping[str, Iterable[str]], panels: Mapping[str, Iterable[str]]
+) -> dict[str, list[tuple[str, Type]]]:
+    """Each name with the values that its braces may hold. ``boards`` and ``panels`` are the columns of each."""
     found = dict(model.alternatives)
     found |= {event.name: list(event.fields.items()) for event in model.events.values()}
     found |= {name: [] for name in (*model.phases, "round", "game")}
@@ -61,16 +63,21 @@ def sayable(model: Model, boards: Mapping[str, Iterable[str]]) -> dict[str, list
     for ask in asked(model):
         found[f"decision.{ask.name}"] = []
         found |= {f"decision.{ask.name}.{name}": [] for name, _ in ask.context}
+        found[f"asks.{ask.name}"] = [("actor", SEAT), *((name, value.type) for name, value in ask.context)]
     for board, columns in boards.items():
         found[f"boards.{board}"] = []
         found |= {f"boards.{board}.{column}": [] for column in columns}
+    for panel, columns in panels.items():
+        found[f"table.{panel}"] = []
+        found |= {f"table.{panel}.{column}": [] for column in columns}
     found |= {f"result.{name}": [] for name in model.key_names if _NAME.fullmatch(name)}
     return found
 
 
 def sayable_in(model: Model) -> dict[str, list[tuple[str, Type]]]:
     """The same of a ruleset that is checked."""
-    return sayable(model, {board.name: [name for name, _ in board.columns] for board in model.boards})
+    boards = {board.name: [name for name, _ in board.columns] for board in model.boards}
+    return sayable(model, boards, {panel.name: [name for name, _ in panel.columns] for panel in model.panels})
 
 
 def unsaid(model: Model, language: str) -> list[str]:
@@ -96,8 +103,14 @@ def _shown(model: Model) -> Iterator[str]:
     for ask in asked(model):
         yield f"decision.{ask.name}"
         yield from (f"decision.{ask.name}.{name}" for name, _ in ask.context)
+        if f"asks.{ask.name}" in model.says:
+            yield f"asks.{ask.name}"
         if ask.sealed:
             yield "chooses"
+    for panel in model.panels:
+        if f"table.{panel.name}" in model.says:
+            yield f"table.{panel.name}"
+        yield from (f"table.{panel.name}.{name}" for name, _ in panel.columns)
     for board in model.boards:
         if any(phrase.parts for phrase in board.says.values()):
             yield f"boards.{board.name}"

@@ -157,7 +157,7 @@ class Engine:
 
     def _status(self, number: int, game: Game, player: int | None = None) -> dict[str, Any]:
         found: dict[str, Any] = {"game": number, "over": game.is_over}
-        told = asked(game, player)
+        told = asked(game.table, game.state, player)
         for name in ("decision", "actor", "actors", "context"):
             found[name] = told[name]
         found["choices"] = len(game.choices)
@@ -248,7 +248,9 @@ class Engine:
         player, since = self._player(game, params), params.number("since", 0)
         language = params.take("language", "a language", str, "en")
         params.finish()
-        lines = [{"number": place, **_said(line)} for place, line in numbered_lines(game, player, language)]
+        lines = [
+            {"number": place, **_said(line)} for place, line in numbered_lines(game.table, game.state, player, language)
+        ]
         return {"lines": lines[since:], "next": len(lines)}
 
     def undo(self, params: _Params) -> dict[str, Any]:

@@ -59,6 +59,9 @@ NAMED_SECTIONS = (
     "says",
     "boards",
     "measures",
+    "asks",
+    "faces",
+    "table",
     "policies",
 )
 """Sections that map names to declarations."""

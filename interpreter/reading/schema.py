@@ -49,6 +49,10 @@ def fitting(known: Fitting) -> Iterator[None]:
         _fitting.reset(token)
 
 
+TEMPLATED = ("label", "title", "left", "right", "note")
+"""Keys of rule text that may be a template."""
+
+
 def misfits(kind: str, document: Mapping, text: str) -> list[Diagnostic]:
     """Everything that the schema does not allow in a file with this text."""
     known = _fitting.get()
@@ -80,7 +84,7 @@ def _meanings(value: Value, key: str, schema: Any) -> Iterator[tuple[str, Scalar
     if "$ref" in schema:
         file, _, path = schema["$ref"].partition("#/$defs/")
         if isinstance(value, Scalar):
-            is_template = path == "rule_text" and key == "label" and "{" in value.text  # words around values
+            is_template = path == "rule_text" and key in TEMPLATED and "{" in value.text  # words around values
             yield key, value, "template" if is_template else path
         yield from _meanings(value, key, _schemas()[file or "common.schema.json"]["$defs"][path])
     for branch in (*schema.get("anyOf", ()), *schema.get("oneOf", ()), *schema.get("allOf", ())):

@@ -26,9 +26,9 @@ from interpreter.compiler.numbering import (
 )
 from interpreter.engine.decision import Code, Decision
 from interpreter.engine.game import Game
+from interpreter.engine.rules import Table
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.engine.sight import may_see, veils
-from interpreter.engine.table import Table
 from interpreter.engine.values import Names
 from interpreter.kernel.state import Value
 from interpreter.language.types import (
@@ -106,7 +106,7 @@ class Space:
 
     def new_game(self, seed: int) -> Game:
         """A game of this table at its first decision."""
-        return Game.begin(self.ruleset, self.players, seed, self.settings, None)
+        return Game.begin(self.table, seed, None)
 
     # --- actions
 
@@ -161,7 +161,7 @@ class Space:
                 found[part.first : part.first + part.width] = (
                     entries_of(self.shapes, value, part.type) if seen else [HIDDEN] * part.width
                 )
-        veiled = veils(game, seat)
+        veiled = veils(game.table, game.state, seat)
         lies = game.machine.constants.seen_by
         for part in self.vector.cells():
             base, at = layout.base[part.of], part.first

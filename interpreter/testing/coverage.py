@@ -142,12 +142,17 @@ def own_rulebooks(shelf: Shelf) -> set[str]:
     return {statement.book for statement in statements_of(Shelf(shelf.roots[: shelf.ahead])).values()}
 
 
-def cover(rulebook: str, rulesets: list[Ruleset], shelf: Shelf, *, mutate: bool = False) -> Coverage:
-    """Compute the coverage of a rulebook. ``mutate``: also what scenarios prove, which takes its time."""
+def cover(
+    rulebook: str, rulesets: list[Ruleset], shelf: Shelf, *, mutate: bool = False, kind: str | None = None
+) -> Coverage:
+    """Compute the coverage of a rulebook. ``mutate``: also what scenarios prove, which takes its time. ``kind``: of the
+    statements of this kind alone, whether they are otherwise counted or not."""
     from interpreter.testing.suite import suite_of
 
     statements = statements_of(shelf)
-    counted = tuple(s for s in statements.values() if s.book == rulebook and is_counted(s))
+    counted = tuple(
+        s for s in statements.values() if s.book == rulebook and (is_counted(s) if kind is None else s.kind == kind)
+    )
     waivers, found = waivers_of(shelf)
     if wrong := [*found, *check_waivers(waivers, statements)]:
         raise RulesetError(wrong)

@@ -46,6 +46,7 @@ SINGULAR = {
     metavar="RULESET",
     help="Report this ruleset only; same as RULESET.  [default: all that follow the rulebook]",
 )
+@click.option("--kind", metavar="KIND", help="Count only statements of this kind, such as rule, table or ui.")
 @click.option("--mutate", is_flag=True, help="Mutation test: break each rule and check that a scenario fails.")
 @click.option(
     "--games",
@@ -59,6 +60,7 @@ def command(
     named: str | None,
     rulebook: str | None,
     ruleset: str | None,
+    kind: str | None,
     mutate: bool,
     games: int | None,
     page: str | None,
@@ -85,6 +87,7 @@ def command(
       regelwerk coverage --rulebook germany-usa-2018 --mutate
       regelwerk coverage --rulebook robots-2011 --games 500
       regelwerk coverage germany-2018 -o json
+      regelwerk coverage --rulebook brettspielwelt --kind ui
       regelwerk coverage mine/my-board.yaml
       regelwerk coverage --mutate --html coverage.html
     """
@@ -97,7 +100,11 @@ def command(
     if not books:
         refused(f"`{ruleset}` follows no rulebook" if ruleset is not None else "no ruleset follows a rulebook")
     shelves = {book: rulesets[0].shelf for book, rulesets in books.items()}
-    found = [cover(book, rulesets, shelves[book], mutate=mutate) for book, rulesets in books.items()]
+    found = [cover(book, rulesets, shelves[book], mutate=mutate, kind=kind) for book, rulesets in books.items()]
+    if kind is not None:
+        found = [coverage for coverage in found if coverage.counted]
+        if not found:
+            refused(f"no rulebook here has a statement of the kind `{kind}`")
     for coverage in found:
         if not coverage.counted:
             refused(_without_statements(coverage.rulebook, shelves[coverage.rulebook]))

@@ -1,0 +1,106 @@
+"""``regelwerk serve``: games in a browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from interpreter.cli.output import notice
+
+__all__ = ["command"]
+
+_HERE = ("127.0.0.1", "localhost", "::1")
+
+
+@click.command("serve")
+@click.argument("rulesets", metavar="[RULESET]...", nargs=-1)
+@click.option("--host", default="127.0.0.1", show_default=True, metavar="ADDRESS", help="The address to listen at.")
+@click.option("--port", default=8765, show_default=True, type=click.IntRange(0, 65535), help="The port to listen at.")
+@click.option(
+    "--name",
+    "names",
+    multiple=True,
+    metavar="HOST",
+    help="A name under which browsers ask for this server, behind a reverse proxy; may be given several times.",
+)
+@click.option("--data", metavar="FILE", help="The file of the tables.  [default: a folder of this user]")
+@click.option(
+    "--pace", default=1.0, show_default=True, type=click.FloatRange(0, 60), help="Seconds before a bot chooses."
+)
+@click.option("--no-browser", is_flag=True, help="Open no browser.")
+@click.option(
+    "--watch", multiple=True, metavar="FILE|RULESET", help="Play open tables on with new rules on each save of a file."
+)
+def command(
+    rulesets: tuple[str, ...],
+    host: str,
+    port: int,
+    names: tuple[str, ...],
+    data: str | None,
+    pace: float,
+    no_browser: bool,
+    watch: tuple[str, ...],
+) -> None:
+    """Games of any ruleset in the browser, with people and bots; the lobby is the first page.
+
+    Tables are kept in a file: every choice stands there before anybody is told of it. RULESET are ids or paths; without
+    one, all that `regelwerk list` knows are offered.
+
+    \b
+    Examples:
+      regelwerk serve
+      regelwerk serve germany-2018 goofspiel --port 9000
+      regelwerk serve mine/my-game.yaml --watch mine/my-game.yaml
+      regelwerk serve --host 0.0.0.0 --name games.example.org --no-browser
+    """
+    try:
+        import uvicorn
+
+        from interpreter.serve.web import application
+    except ImportError as error:
+        message = f"this needs the extra `web`: pip install 'regelwerk[web]' ({error.name} is missing)"
+        raise click.ClickException(message) from None
+    from interpreter.serve.archive import Store, StoreError
+    from interpreter.serve.hall import Hall
+    from interpreter.serve.watching import Watch
+
+    path = Path(data) if data is not None else _own_file()
+    try:
+        hall = Hall(Store(path), pace, [*rulesets, *watch] if rulesets or watch else ())
+    except StoreError as error:
+        raise click.ClickException(f"the tables cannot be kept: {error}") from None
+    watched = Watch(hall, watch).run if watch else None
+    app = application(hall, {*names, *(() if host in _HERE else (host,))}, before=watched)
+    config = uvicorn.Config(
+        app, host, port, log_level="critical", access_log=False, server_header=False, timeout_graceful_shutdown=1
+    )
+    server = uvicorn.Server(config)
+    _run(server, config, host, port, path, browser=not no_browser)
+
+
+def _own_file() -> Path:
+    from platformdirs import user_data_path
+
+    folder = user_data_path("regelwerk", appauthor=False, ensure_exists=True)
+    return folder / "tables.sqlite"
+
+
+def _run(server: object, config: object, host: str, port: int, path: Path, *, browser: bool) -> None:
+    """Serves until Ctrl-C. The address is told when it is known."""
+    import socket
+
+    try:
+        listening = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((host, port))
+    except OSError as error:
+        raise click.ClickException(f"cannot listen at {host}:{port}: {error.strerror}") from None
+    address = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
+    notice(f"{address} (tables in {path}; Ctrl-C ends it)")
+    if browser:
+        import threading
+        import webbrowser
+
+        threading.Timer(0.7, webbrowser.open, [address]).start()
+    server.run(sockets=[listening])  # type: ignore[attr-defined]

@@ -1,0 +1,241 @@
+"""The table in a browser: panels, and the faces of cards.
+
+What comes in are the sections ``table`` and ``faces``; what goes out are the panels and faces of the model. Headings
+and prompts are checked where all texts are (:mod:`interpreter.language.check_shown`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from interpreter.base.colours import NAMED
+from interpreter.base.suggest import did_you_mean
+from interpreter.language import core as c
+from interpreter.language import nodes as n
+from interpreter.language.check_expressions import Expressions
+from interpreter.language.checker import Checker
+from interpreter.language.model import Look, Panel, Sum
+from interpreter.language.parse import parse_match
+from interpreter.language.scope import Frame
+from interpreter.language.texts import condition_of, expression_of, parsed
+from interpreter.language.translations import asked
+from interpreter.language.types import NODE, SEAT, CardType, KindType, Type, item_type
+from interpreter.reading.compose import Entry, amended, word, words
+from interpreter.reading.yaml import Mapping, Scalar, Value
+
+__all__ = ["FACE", "Layout"]
+
+FACE = ("title", "left", "right", "colour", "note", "holds", "room")
+"""The parts of a card's face."""
+TEXTS = ("title", "left", "right", "note")
+"""Those that may be templates."""
+_SHOWN = {
+    "cards": (("list", "set", "pile", "card"), "cards"),
+    "tokens": (("bag", "int"), "tokens: a pool or a bag"),
+    "track": (("bag", "int"), "the name of a track"),
+}
+"""What the forms of panels that show one value take, and how that is called."""
+COLOURS = tuple(NAMED)
+"""The words that name a colour."""
+
+
+class Layout(Checker):
+    """Checks the panels of a table and the faces of its cards."""
+
+    def check(self) -> None:
+        for name, layers in self.composition.sections.get("faces", {}).items():
+            self._face(name, amended(layers))
+        panels = {name: amended(layers) for name, layers in self.composition.sections.get("table", {}).items()}
+        for name, entry in panels.items():
+            self._panel(name, entry)
+            leads = entry.get("leads")
+            if leads is not None and (word(leads) not in panels or word(panels[word(leads)].get("at")) != "window"):
+                near = did_you_mean(word(leads), panels)
+                self.error("E301", f"there is no window `{word(leads)}`{near}", leads.span)
+
+    def _face(self, name: str, entry: Entry) -> None:
+        if name not in self.model.card_kinds and name not in self.model.kinds:
+            near = did_you_mean(name, [*self.model.card_kinds, *self.model.kinds])
+            self.error("E301", f"there are no cards and no kind `{name}`{near}", entry.span)
+            return
+        colours = _entries(entry.get("colours"))
+        if colours:
+            self._colours(name, colours)
+        if name not in self.model.card_kinds:
+            return
+        for part in FACE:
+            frame = Frame()
+            frame.add(name, CardType(name))
+            text, parts = entry.get(part), self.model.faces.setdefault(name, {})
+            if part in TEXTS and isinstance(text, Scalar) and "{" in text.text:
+                phrase = self.phrase(text, [(name, CardType(name))])
+                parts[part] = Look(phrase.parts, phrase.local_count)
+            elif (tree := expression_of(text, self.report)) is not None:
+                value = self.expressions(frame).value(tree, maybe=True)
+                parts[part] = Look((value,), frame.size)
+
+    def _colours(self, name: str, colours: tuple[Any, ...]) -> None:
+        """The colours of a kind's members."""
+        kind = self.model.kinds.get(name)
+        for each in colours:
+            if kind is None or each.key.text not in kind.members:
+                near = did_you_mean(each.key.text, kind.members if kind is not None else ())
+                self.error("E302", f"`{each.key.text}` is no {name}{near}", each.key.span)
+            elif word(each.value) not in COLOURS:
+                near = did_you_mean(word(each.value), COLOURS)
+                self.error("E302", f"`{word(each.value)}` is no colour{near}", each.value.span)
+            else:
+                self.model.colours.setdefault(name, {})[each.key.text] = word(each.value)
+
+    def _panel(self, name: str, entry: Entry) -> None:
+        forms = [form for form in _FORMS if entry.get(form) is not None]
+        if len(forms) != 1:
+            got = " and ".join(f"`{form}`" for form in forms) or "none of them"
+            message = f"a panel shows one of {', '.join(_FORMS)}; got {got}"
+            self.error("E309", message, entry.span, "make a panel of its own for each")
+            return
+        form: Any = forms[0]
+        frame = Frame()
+        frame.add("me", SEAT)
+        expressions = self.expressions(frame)
+        asked_ = condition_of(guard, self.report) if (guard := entry.get("if")) is not None else None
+        rows, row_local = self._rows(entry.get("rows"), expressions)
+        panel = Panel(
+            name,
+            form,
+            word(entry.get("at"), "board" if form == "graph" else "side"),  # type: ignore[arg-type]
+            entry.span,
+            self._shown(form, entry, expressions),
+            expressions.condition(asked_) if asked_ is not None else None,
+            rows,
+            row_local,
+            tuple(self._named(entry.get("columns"), expressions)),
+            word(entry.get("printed")),
+            tuple(self._named(entry.get("marks"), expressions)),
+            tuple(self._sums(entry.get("sums"))),
+            self._moments(entry),
+            tuple((each.key.text, word(each.value)) for each in _entries(entry.get("answers"))),
+            leads=word(entry.get("leads")),
+            cites=tuple(scalar.text for scalar in words(entry.get("cites"))),
+            local_count=frame.size,
+        )
+        self._known(panel, entry)
+        self.model.panels.append(panel)
+
+    def _shown(self, form: str, entry: Entry, expressions: Expressions) -> c.Expression | None:
+        tree = expression_of(entry.get(form), self.report) if form in _SHOWN else None
+        if tree is None:
+            return None
+        value = expressions.value(tree, maybe=True)
+        forms, wanted = _SHOWN[form]
+        type_ = value.type
+        of = item_type(type_)
+        fits = type_.word in forms and (form != "cards" or of is None or of.word in ("card", "pile"))
+        if form == "track":
+            cell = value.cell if isinstance(value, c.Read) else None
+            fits = isinstance(cell, c.Cell) and self.model.groups[cell.group].type.word == "track"
+        if not fits and type_.word != "never":
+            self.error("E401", f"got {type_}, want {wanted}", tree.span)
+        return value
+
+    def _rows(self, text: Value | None, expressions: Expressions) -> tuple[c.Expression | None, int]:
+        match = parsed(text, parse_match, self.report) if text is not None else None
+        if match is None:
+            return None, 0
+        binder, *more = match.binders
+        for other in more:
+            self.error("E202", "the rows of a panel go through one list", other.span)
+        listed = n.ListFilter(binder.name, binder.items, match.test, span=match.span)
+        rows, of = expressions.items(binder.items if match.test is None else listed)
+        return rows, expressions.frame.add(binder.name, of).index
+
+    def _named(self, value: Value | None, expressions: Expressions) -> list[tuple[str, c.Expression]]:
+        trees = [(each.key.text, expression_of(each.value, self.report)) for each in _entries(value)]
+        return [(name, expressions.value(tree, maybe=True)) for name, tree in trees if tree is not None]
+
+    def _sums(self, value: Value | None) -> list[Sum]:
+        found = []
+        for each in _entries(value):
+            name, declared = each.key.text, each.value
+            type_ = self._thing(name)
+            if type_ is None:
+                known = [*self.model.card_kinds, *self.model.kinds, *([self._node] if self._node else ())]
+                message = f"`{name}` is no kind, no kind of cards and no node{did_you_mean(name, known)}"
+                self.error("E301", message, each.key.span)
+                continue
+            if not isinstance(declared, Mapping):
+                continue
+            frame = Frame()
+            frame.add("me", SEAT)
+            local = frame.add(name, type_)
+            tree = expression_of(declared.get("costs"), self.report)
+            then = declared.get("then")
+            if tree is None:
+                continue
+            costs = self.expressions(frame).value(tree, maybe=True)
+            if costs.type.word not in ("int", "never"):
+                self.error("E401", f"got {costs.type}, want a number", tree.span)
+            if then is not None and not self._takes(word(then), type_):
+                message = (
+                    f"`{word(then)}` is no rule with the parameters (seat, {type_}) that changes something at once"
+                )
+                self.error("E404", message, then.span, "write one with `does`, in which nobody is asked")
+                continue
+            found.append(Sum(name, type_, local.index, costs, word(then)))
+        return found
+
+    @property
+    def _node(self) -> str:
+        return self.model.graph.node if self.model.graph is not None else ""
+
+    def _thing(self, name: str) -> Type | None:
+        """The type of what a word of the family means."""
+        if name in self.model.card_kinds:
+            return CardType(name)
+        if name in self.model.kinds:
+            return KindType(name)
+        return NODE if name == self._node else None
+
+    def _takes(self, name: str, type_: Type) -> bool:
+        rule = self.model.rules.get(name)
+        if rule is None or rule.form != "does" or [each for _, each in rule.parameters] != [SEAT, type_]:
+            return False
+        return not any(ask.name for layer in rule.layers for ask in _asks_in(layer.body))
+
+    def _moments(self, entry: Entry) -> tuple[str, ...]:
+        return tuple(scalar.text for scalar in words(entry.get("opens")))
+
+    def _known(self, panel: Panel, entry: Entry) -> None:
+        """Names of a panel mean something: decisions, phases, tables and keys. A panel of the family may speak of what
+        only some of its editions have; what no ruleset has is for `validate` of the family to find."""
+        decisions = {ask.name for ask in asked(self.model)}
+        table = self.model.tables.get(panel.printed)
+        if panel.form == "printed" and table is None:
+            near = did_you_mean(panel.printed, self.model.tables)
+            span = found.span if (found := entry.get("printed")) is not None else entry.span
+            self.error("E301", f"there is no table `{panel.printed}`{near}", span)
+        for key, _ in panel.marks:
+            if table is None or key not in table.keys:
+                near = did_you_mean(key, table.keys if table is not None else ())
+                self.error("E301", f"`{panel.printed}` has no key `{key}`{near}", entry.span)
+        for scalar in words(entry.get("opens")):
+            if scalar.text not in decisions and scalar.text not in self.model.phases:
+                near = did_you_mean(scalar.text, [*self.model.phases, *decisions])
+                self.error("E301", f"`{scalar.text}` is no phase and no decision{near}", scalar.span)
+        for each in _entries(entry.get("answers")):
+            if each.key.text not in decisions:
+                near = did_you_mean(each.key.text, decisions)
+                self.error("E301", f"there is no decision `{each.key.text}`{near}", each.key.span)
+
+
+_FORMS = ("graph", "cards", "tokens", "track", "printed", "columns", "sums")
+
+
+def _asks_in(body: object) -> list[c.Ask]:
+    from interpreter.language.walk import descendants
+
+    return [node for node in descendants(body) if isinstance(node, c.Ask)]
+
+
+def _entries(value: Value | None) -> tuple[Any, ...]:
+    return value.entries if isinstance(value, Mapping) else ()

@@ -1,0 +1,209 @@
+"""Tables on disk: an SQLite file in which every choice stands before it is acknowledged.
+
+A table is a header (what a kept game's first line holds), seats and spectators with their tokens, and numbered choices.
+Writes go through one thread, which commits together all that waits: a commit is on the disk when the write is done.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import queue
+import sqlite3
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+__all__ = ["Kept", "SeatRow", "Store", "StoreError"]
+
+VERSION = 1
+_SCHEMA = """
+create table if not exists about (version integer not null);
+create table if not exists tables (
+    id text primary key, header text not null, title text not null, host text not null unique,
+    watch text not null unique, open integer not null, created real not null, changed real not null
+);
+create table if not exists seats (
+    game text not null references tables (id) on delete cascade, seat integer not null, token text not null unique,
+    kind text not null, bot text not null, name text not null, primary key (game, seat)
+);
+create table if not exists choices (
+    game text not null references tables (id) on delete cascade, number integer not null, line text not null,
+    primary key (game, number)
+) without rowid;
+"""
+Write = Callable[[sqlite3.Connection], object]
+
+
+class StoreError(Exception):
+    """Something could not be written: the disk is full, or the file cannot be used. Says why."""
+
+
+@dataclass
+class SeatRow:
+    """A seat: ``kind`` is ``person``, ``bot`` or ``open``; ``bot`` names the bot that plays it or would."""
+
+    token: str
+    kind: str
+    bot: str = ""
+    name: str = ""
+
+
+@dataclass
+class Kept:
+    """A table as it is kept."""
+
+    id: str
+    header: dict[str, Any]
+    title: str
+    host: str
+    watch: str
+    open: bool
+    seats: list[SeatRow]
+    choices: list[dict[str, Any]] = field(default_factory=list)
+    created: float = 0.0
+
+
+class Store:
+    """The file of all tables. Raises :class:`StoreError` where it cannot be opened."""
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = str(path)
+        self._waiting: queue.SimpleQueue[tuple[Write, Future[None]] | None] = queue.SimpleQueue()
+        try:
+            self._connection = self._open()
+        except sqlite3.Error as error:
+            raise StoreError(f"{self.path}: {error}") from None
+        self._thread = threading.Thread(target=self._work, name="store", daemon=True)
+        self._thread.start()
+
+    def _open(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
+        connection.execute("pragma journal_mode = wal")
+        connection.execute("pragma synchronous = full")
+        connection.execute("pragma foreign_keys = on")
+        connection.executescript(_SCHEMA)
+        found = connection.execute("select version from about").fetchone()
+        if found is None:
+            connection.execute("insert into about values (?)", (VERSION,))
+        elif found[0] != VERSION:
+            raise StoreError(f"{self.path} holds tables of version {found[0]}, want {VERSION}")
+        return connection
+
+    # --- writing
+
+    async def write(self, change: Write) -> None:
+        """Makes a change and waits until it is on the disk. Raises :class:`StoreError`; then nothing has changed."""
+        done: Future[None] = Future()
+        self._waiting.put((change, done))
+        await asyncio.wrap_future(done)
+
+    def _work(self) -> None:
+        while True:
+            first = self._waiting.get()
+            if first is None:
+                return
+            batch = [first]
+            while not self._waiting.empty():
+                more = self._waiting.get()
+                if more is None:
+                    self._commit(batch)
+                    return
+                batch.append(more)
+            self._commit(batch)
+
+    def _commit(self, batch: list[tuple[Write, Future[None]]]) -> None:
+        """All changes of a batch at once; where that fails each alone, so that one that cannot be made holds back no
+        other."""
+        try:
+            self._transaction([change for change, _ in batch])
+        except (sqlite3.Error, StoreError) as error:
+            if len(batch) > 1:
+                for each in batch:
+                    self._commit([each])
+                return
+            batch[0][1].set_exception(StoreError(f"{self.path}: {error}"))
+            return
+        for _, done in batch:
+            done.set_result(None)
+
+    def _transaction(self, changes: list[Write]) -> None:
+        connection = self._connection
+        connection.execute("begin immediate")
+        try:
+            for change in changes:
+                change(connection)
+            connection.execute("commit")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("rollback")
+            raise
+
+    def close(self) -> None:
+        """Writes what waits and closes the file."""
+        self._waiting.put(None)
+        self._thread.join()
+        self._connection.close()
+
+    async def add(self, table: Kept) -> None:
+        """A new table with its seats and choices."""
+
+        def change(connection: sqlite3.Connection) -> None:
+            now = time.time()
+            connection.execute(
+                "insert into tables values (?, ?, ?, ?, ?, ?, ?, ?)",
+                (table.id, json.dumps(table.header), table.title, table.host, table.watch, table.open, now, now),
+            )
+            connection.executemany(
+                "insert into seats values (?, ?, ?, ?, ?, ?)",
+                [(table.id, n, seat.token, seat.kind, seat.bot, seat.name) for n, seat in enumerate(table.seats)],
+            )
+            connection.executemany(
+                "insert into choices values (?, ?, ?)",
+                [(table.id, number, _line(line)) for number, line in enumerate(table.choices)],
+            )
+
+        await self.write(change)
+
+    async def append(self, id: str, number: int, line: dict[str, Any]) -> None:
+        """The choice with this number, from 0."""
+        await self.write(lambda c: c.execute("insert into choices values (?, ?, ?)", (id, number, _line(line))))
+
+    async def cut(self, id: str, number: int) -> None:
+        """Only so many choices stay."""
+        await self.write(lambda c: c.execute("delete from choices where game = ? and number >= ?", (id, number)))
+
+    async def seat(self, id: str, number: int, seat: SeatRow) -> None:
+        """Who has a seat now."""
+        values = (seat.token, seat.kind, seat.bot, seat.name, id, number)
+        await self.write(
+            lambda c: c.execute(
+                "update seats set token = ?, kind = ?, bot = ?, name = ? where game = ? and seat = ?", values
+            )
+        )
+
+    async def remove(self, id: str) -> None:
+        await self.write(lambda c: c.execute("delete from tables where id = ?", (id,)))
+
+    # --- reading, when the server begins
+
+    def tables(self) -> list[Kept]:
+        """All tables, the oldest first."""
+        connection = self._connection
+        found = {
+            row[0]: Kept(row[0], json.loads(row[1]), row[2], row[3], row[4], bool(row[5]), [], [], row[6])
+            for row in connection.execute("select * from tables order by created")
+        }
+        for game, _, *seat in connection.execute("select * from seats order by game, seat"):
+            found[game].seats.append(SeatRow(*seat))
+        for game, _, line in connection.execute("select * from choices order by game, number"):
+            found[game].choices.append(json.loads(line))
+        return list(found.values())
+
+
+def _line(line: dict[str, Any]) -> str:
+    return json.dumps(line, ensure_ascii=False)

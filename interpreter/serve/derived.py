@@ -1,0 +1,128 @@
+"""A table for a family that says nothing of one: its graph, its seats, its boards, and what lies between the seats.
+
+What is worked out here is a list of panels as a family would write them, checked like these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from interpreter.base.diagnostics import Diagnostic
+from interpreter.base.source import SourceFile, Span
+from interpreter.language.check_expressions import Expressions
+from interpreter.language.core import Expression
+from interpreter.language.model import Group, Model, Panel
+from interpreter.language.parse import parse_expression
+from interpreter.language.scope import Frame
+from interpreter.language.texts import Typed
+from interpreter.language.types import SEAT
+
+__all__ = ["panels_of"]
+
+
+def panels_of(model: Model) -> list[Panel]:
+    """The panels of a ruleset's table: those that the family wrote, or derived ones."""
+    return model.panels or list(_derived(model))
+
+
+def _derived(model: Model) -> Iterator[Panel]:
+    if model.graph is not None and model.graph.nodes:
+        yield Panel("map", "graph", "board", _nowhere("map"), local_count=1)
+    yield from _own(model)
+    yield from _common(model)
+    yield _seats(model)
+    values = [group for group in _groups(model, "") if group.type.word not in _HOLDERS or _is_closed(group)]
+    columns = tuple((group.name, node) for group in values if (node := _read(model, group.name)) is not None)
+    if columns:
+        yield Panel("state", "columns", "side", _nowhere("state"), columns=columns, local_count=1)
+    yield from (
+        Panel(
+            f"board_{board.name}",
+            "columns",
+            "window",
+            board.span,
+            test=board.test,
+            rows=board.rows,
+            row_local=board.row_local,
+            columns=board.columns,
+            local_count=board.local_count,
+        )
+        for board in model.boards
+        if board.columns and board.when != "end of game"
+    )
+
+
+_HOLDERS = ("zone", "piles", "pool", "track")
+
+
+def _is_closed(group: Group) -> bool:
+    """Whether nobody sees more of it than how much there is."""
+    return group.seen == "no one" and group.starts not in ("all", "rest") and group.type.word in ("zone", "piles")
+
+
+def _own(model: Model) -> Iterator[Panel]:
+    """The cards that a seat holds in its hand."""
+    for group in _groups(model, "seat"):
+        if group.type.word in ("zone", "piles") and group.seen == "owner":
+            frame = Frame()
+            frame.add("me", SEAT)
+            node, size = _checked(model, f"me.{group.name}", frame)
+            if node is not None:
+                name = f"own_{group.name}"
+                yield Panel(name, "cards", "board", _nowhere(name), shown=node, local_count=size)
+
+
+def _common(model: Model) -> Iterator[Panel]:
+    """What lies between the seats. Of what everything begins in, as a box, nothing is told."""
+    for group in _groups(model, ""):
+        form = group.type.word
+        node = _read(model, group.name)
+        dealt = model.graph is not None and model.graph.dealt == group.name  # lies on the links of the picture
+        if node is None or group.starts == "all" or group.unlimited or _is_closed(group) or dealt:
+            continue
+        if form in ("zone", "piles"):
+            yield Panel(group.name, "cards", "board", _nowhere(group.name), shown=node, local_count=1)
+        elif form == "track" and group.spaces:
+            yield Panel(group.name, "track", "board", _nowhere(group.name), shown=node, local_count=1)
+        elif form in ("pool", "track"):
+            yield Panel(group.name, "tokens", "side", _nowhere(group.name), shown=node, local_count=1)
+
+
+def _seats(model: Model) -> Panel:
+    """A row for each seat, with what it has."""
+    rows, _ = _checked(model, "seats", Frame())
+    frame = Frame()
+    frame.add("me", SEAT)
+    who = frame.add("who", SEAT).index
+    columns = []
+    for name in ("who", *(f"who.{group.name}" for group in _groups(model, "seat"))):
+        node, _ = _checked(model, name, frame)
+        if node is not None:
+            columns.append((name.removeprefix("who."), node))
+    return Panel(
+        "seats", "columns", "side", _nowhere("seats"), rows=rows, row_local=who, columns=tuple(columns),
+        local_count=frame.size,
+    )  # fmt: skip
+
+
+def _groups(model: Model, owner: str) -> list[Group]:
+    return [group for name, group in model.groups.items() if group.owner == owner and name != "round" and group.file]
+
+
+def _read(model: Model, name: str) -> Expression | None:
+    frame = Frame()
+    frame.add("me", SEAT)
+    return _checked(model, name, frame)[0]
+
+
+def _checked(model: Model, text: str, frame: Frame) -> tuple[Expression | None, int]:
+    tree, wrong = parse_expression(Typed(SourceFile("expression", text)))
+    found: list[Diagnostic] = list(wrong)
+    if tree is None:
+        return None, frame.size
+    node = Expressions(model, model.signatures, frame, found.append).value(tree, maybe=True)
+    return (None if found else node), frame.size
+
+
+def _nowhere(name: str) -> Span:
+    return Span(SourceFile(name, name), 0, 0)

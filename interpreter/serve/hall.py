@@ -1,0 +1,336 @@
+"""All tables of a server: those in play, those in the archive, and the rulesets that can be played.
+
+Whoever serves pages asks here for a table by a token; nothing here knows of HTTP.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from interpreter.base.diagnostics import RulesetError
+from interpreter.bots.registry import bots_of, default_bots, policies_for
+from interpreter.engine.ruleset import Ruleset, load
+from interpreter.engine.views import title_of
+from interpreter.explain.cross_reference import Quote
+from interpreter.explain.provenance import account_of
+from interpreter.play.game_records import Difference, play_again, read_kept, ruleset_of
+from interpreter.play.game_records import Kept as Log
+from interpreter.serve.archive import Kept, SeatRow, Store, StoreError
+from interpreter.serve.live import PUBLIC, Live, Refused, apart, begun, new_token, resumed
+from interpreter.serve.page import View
+from interpreter.serve.scene import Maps
+
+__all__ = ["Hall", "Offer", "Wish"]
+
+MOST_TABLES = 1_000
+MOST_VIEWS = 24
+"""So many pages may be open with one link; of more the one that was asked for longest ago is forgotten."""
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A ruleset that can be played: as the lobby lists it."""
+
+    id: str
+    title: str
+    family: str
+    low: int
+    high: int
+    source: str | None = None
+
+
+@dataclass
+class Wish:
+    """A table that somebody wants: seats are (`person`, `bot` or `open`, name or bot)."""
+
+    ruleset: str
+    players: int
+    seats: Sequence[tuple[str, str]]
+    overlays: Sequence[str] = ()
+    settings: Mapping[str, str] = field(default_factory=dict)
+    title: str = ""
+    listed: bool = False
+
+
+class Hall:
+    """The tables of a server."""
+
+    def __init__(self, store: Store, pace: float = 1.0, sources: Iterable[str] = ()) -> None:
+        self.store, self.pace, self.maps = store, pace, Maps()
+        self.lives: dict[str, Live] = {}
+        self.kept: dict[str, Kept] = {}
+        self.broken: dict[str, str] = {}
+        self.views: dict[tuple[str, str], View] = {}
+        self._seats: dict[str, tuple[str, int]] = {}
+        self._hosts: dict[str, str] = {}
+        self.loading = asyncio.Lock()
+        self.offers: dict[str, Offer] = {offer.id: offer for offer in _offers(list(sources))}
+        self._pieces: dict[tuple[str, str], tuple[int, dict[str, str]]] = {}
+        for kept in store.tables():
+            self._known(kept)
+
+    def _known(self, kept: Kept) -> None:
+        self.kept[kept.id] = kept
+        self._hosts[kept.host] = kept.id
+        self._seats[kept.watch] = kept.id, PUBLIC
+        for number, seat in enumerate(kept.seats):
+            self._seats[seat.token] = kept.id, number
+
+    # --- rulesets
+
+    async def ruleset(self, id: str, overlays: Sequence[str] = ()) -> Ruleset:
+        """Raises :class:`RulesetError`, or :class:`Refused` for what is not offered."""
+        offer = self.offers.get(id)
+        if offer is None:
+            raise Refused(f"There is no ruleset `{id}` here.")
+        for overlay in overlays:
+            if "/" in overlay.strip("-") or "\\" in overlay or overlay.endswith(".yaml"):
+                raise Refused(f"There is no overlay `{overlay}`.")
+        async with self.loading:
+            return await asyncio.to_thread(load, offer.source or offer.id, tuple(overlays))
+
+    # --- tables
+
+    async def begin(self, wish: Wish) -> Kept:
+        """A new table. Raises :class:`Refused` with the reason why it cannot be."""
+        if len(self.kept) >= MOST_TABLES:
+            raise Refused(f"There are {MOST_TABLES} tables, and no room for more.")
+        try:
+            ruleset = await self.ruleset(wish.ruleset, wish.overlays)
+            given = {name: value for name, value in wish.settings.items() if value.strip()}
+            game, header = begun(ruleset, wish.players, secrets.randbits(60), given)
+            played = ruleset.for_players(wish.players)
+            for number, (kind, what) in enumerate(wish.seats):
+                if kind == "bot":
+                    bots_of(what or default_bots(played), played, wish.players)[number]
+        except RulesetError as error:
+            raise Refused("; ".join(each.message for each in error.diagnostics if each.severity == "error")) from None
+        except ValueError as error:
+            raise Refused(str(error)) from None
+        default = default_bots(played)
+        seats = [
+            SeatRow(
+                new_token(), kind, (what or default) if kind == "bot" else default, what if kind == "person" else ""
+            )
+            for kind, what in wish.seats
+        ]
+        kept = self._made(header, seats, wish.title, wish.listed)
+        await self._open(kept, Live(kept, played, game, self.store, self.pace, self._source(header)))
+        return kept
+
+    def _made(self, header: dict[str, Any], seats: list[SeatRow], title: str, listed: bool) -> Kept:
+        return Kept(secrets.token_hex(8), header, title[:80], new_token(), new_token(), listed, seats)
+
+    def _source(self, header: Mapping[str, Any]) -> str | None:
+        offer = self.offers.get(header["ruleset"])
+        return offer.source if offer is not None else None
+
+    async def _open(self, kept: Kept, live: Live) -> None:
+        await self.store.add(kept)
+        self._known(kept)
+        self._live(live)
+
+    async def from_log(self, text: str, until: int | None = None, title: str = "") -> Kept:
+        """A table that goes on with a kept game: a log or a save. Raises :class:`Refused`."""
+        try:
+            log = read_kept(text)
+        except ValueError as error:
+            raise Refused(f"This cannot be opened: {error}.") from None
+        if log.header["ruleset"] not in self.offers:
+            raise Refused(f"There is no ruleset `{log.header['ruleset']}` here.")
+        return await self.go_on(log, until, title)
+
+    async def go_on(self, log: Log, until: int | None = None, title: str = "") -> Kept:
+        """A new table from a moment of a game."""
+        if len(self.kept) >= MOST_TABLES:
+            raise Refused(f"There are {MOST_TABLES} tables, and no room for more.")
+        source = self._source(log.header)
+        try:
+            async with self.loading:
+                ruleset = await asyncio.to_thread(ruleset_of, log, source)
+            ruleset = ruleset.for_players(log.header["players"])
+            game = play_again(ruleset, log, until)
+        except (RulesetError, Difference, ValueError) as error:
+            raise Refused(f"This game cannot be gone on with: {error}") from None
+        header = {key: value for key, value in log.header.items() if key != "bots"}
+        bot = default_bots(ruleset)
+        seats = [SeatRow(new_token(), "open" if number else "person", bot) for number in range(log.header["players"])]
+        kept = self._made(header, seats, title, False)
+        kept.choices = [
+            {name: value for name, value in line.items() if name != "digest"} for line in log.choices[:until]
+        ]
+        await self._open(kept, Live(kept, ruleset, game, self.store, self.pace, source))
+        return kept
+
+    def _live(self, live: Live) -> None:
+        self.lives[live.kept.id] = live
+        live.changed = lambda: self._told(live)
+        live.play_on()
+
+    def _told(self, live: Live) -> None:
+        for view in self.views.values():
+            if view.live is live:
+                view.dirty.set()
+
+    async def live(self, id: str) -> Live:
+        """A table, taken up where it was. Raises :class:`Refused` where its ruleset cannot play it."""
+        found = self.lives.get(id)
+        if found is not None:
+            return found
+        async with self.loading:
+            if id in self.lives:
+                return self.lives[id]
+            kept = self.kept[id]
+            try:
+                live = await asyncio.to_thread(resumed, kept, self.store, self.pace, self._source(kept.header))
+            except (RulesetError, Difference) as error:
+                self.broken[id] = str(error)
+                raise Refused(f"The rules of this table cannot play it any more: {error}") from None
+            self._live(live)
+            return live
+
+    async def take_up(self) -> None:
+        """Takes up all tables at which bots may be to choose."""
+        for kept in list(self.kept.values()):
+            if any(seat.kind == "bot" for seat in kept.seats):
+                try:
+                    await self.live(kept.id)
+                except Refused:
+                    continue
+
+    def table_of(self, token: str) -> tuple[str, int] | None:
+        """The table and seat of a token."""
+        return self._seats.get(token)
+
+    def hosted(self, token: str) -> str | None:
+        """The table of whoever set it up."""
+        return self._hosts.get(token)
+
+    async def sit(self, id: str, seat: int, name: str) -> str:
+        """Takes an open seat; gives its token."""
+        live = await self.live(id)
+        if not 0 <= seat < len(live.kept.seats) or live.kept.seats[seat].kind != "open":
+            raise Refused("This seat is taken.")
+        row = await live.take(seat, "person", name=name[:40])
+        return row.token
+
+    # --- pages
+
+    def view(self, token: str, id: str, live: Live, seat: int) -> View:
+        """The page with this id, or a new one."""
+        key = token, id
+        if key not in self.views:
+            own = [each for each in self.views if each[0] == token]
+            if seat != PUBLIC and len(own) >= MOST_VIEWS:
+                oldest = min(own, key=lambda each: self.views[each].last)
+                self.views.pop(oldest).dirty.set()
+            self.views[key] = View(live, seat, self.maps)
+        return self.views[key]
+
+    def pieces(self, view: View) -> dict[str, str]:
+        """The pieces of a page; those who only look on share them."""
+        if not view.is_plain:
+            return view.pieces()
+        key, live = (view.live.kept.id, view.language), view.live
+        known = self._pieces.get(key)
+        mark = hash((live.version, view.mistakes))
+        if known is None or known[0] != mark:
+            known = self._pieces[key] = mark, view.pieces()
+        return known[1]
+
+    # --- explanations
+
+    async def explain(self, view: View, number: str) -> dict[str, Any]:
+        """Why a line is in the log that the seat may read: no more is told of what happened than its own line says."""
+        live = view.live
+        line = next((each for own, each in live.log(view.seat, view.language) if own == number), None)
+        if line is None:
+            raise Refused("There is no such line.")
+        try:
+            moment, chain, cites = await apart(
+                _accounted, live.as_log, live.source, number, view.language, live.kept.header["players"]
+            )
+        except (LookupError, Difference, RulesetError) as error:
+            raise Refused(f"This line cannot be explained: {error}") from None
+        values = [(name.replace("_", " "), str(value)) for name, value in line.values.items() if value is not None]
+        return {"text": line.text, "moment": moment, "chain": chain, "cites": cites, "values": values}
+
+    async def rules(self, live: Live) -> str:
+        """The printed rules of a table, as a page."""
+        header = live.kept.header
+        log = Log(header, (), None)
+        return await apart(_printed, log, live.source)
+
+    def close(self) -> None:
+        for live in self.lives.values():
+            live.stop()
+        self.store.close()
+
+
+def _accounted(
+    log: Log, source: str | None, number: str, language: str, players: int
+) -> tuple[str, list[tuple[str, str, str]], tuple[Quote, ...]]:
+    ruleset = ruleset_of(log, source).for_players(players)
+    account = account_of(ruleset, log, number, language)
+    found = []
+    for use in account.chain:
+        words = use.what.split("`")
+        rule = words[1] if len(words) > 1 else ""
+        found.append((use.what, use.place, f"rules-{rule}" if rule in ruleset.model.rules else ""))
+    return account.moment, found, account.cites
+
+
+def _printed(log: Log, source: str | None) -> str:
+    from interpreter.pages.html import html_of
+    from interpreter.pages.rulebook import rulebook_of
+
+    ruleset = ruleset_of(log, source)
+    players = log.header["players"]
+    played = ruleset.for_players(players)
+    return html_of(rulebook_of(played, players, played.settings(log.header.get("settings", {}))))
+
+
+def _offers(named: list[str]) -> Iterable[Offer]:
+    """The rulesets that are named, by ids or paths, or all that there are."""
+    from interpreter.engine.ruleset import find
+    from interpreter.reading.compose import word
+    from interpreter.reading.files import nearby_ids, shelf_for
+    from interpreter.reading.ruleset_files import files_of, players_of
+
+    ids = named or [
+        *(shelf := shelf_for()).ids("ruleset"),
+        *(id for id in nearby_ids() if id not in shelf.ids("ruleset")),
+    ]
+    for name in ids:
+        shelf, document, diagnostics = find(name)
+        if document is None:
+            if named:
+                raise RulesetError(diagnostics)
+            continue
+        players = players_of(files_of(shelf, document))
+        title = word(document.root.get("title"), document.id)
+        source = str(document.path.resolve()) if shelf.ahead or name != document.id else None
+        yield Offer(document.id, title, word(document.root.get("family")), players.low, players.high, source)
+
+
+def bots_for(ruleset: Ruleset) -> list[str]:
+    """The names of the bots of a ruleset."""
+    return [*policies_for(ruleset), "random", "search:1s"]
+
+
+def languages_of(ruleset: Ruleset) -> list[str]:
+    """The languages in which a ruleset is told."""
+    model = ruleset.model
+    phrases = [*model.says.values(), *(event.says for event in model.events.values())]
+    return sorted({"en", *(name for phrase in phrases for name in phrase)})
+
+
+def title_for(live: Live, language: str) -> str:
+    return live.kept.title or title_of(live.ruleset, language)
+
+
+__all__ += ["StoreError", "bots_for", "languages_of", "title_for"]

@@ -1,0 +1,488 @@
+"""One browser at a table: what it has opened, picked and asked for, and the pieces of its page.
+
+A :class:`View` is the state of one page. Its pieces are worked out anew after each change; the browser is sent those
+that are not what it has.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from interpreter.bots.player import Code
+from interpreter.compiler.constants import RuleFailure
+from interpreter.engine.decision import Decision
+from interpreter.engine.game import Game
+from interpreter.engine.refusal import IllegalMove, Reason
+from interpreter.engine.views import Spoken
+from interpreter.explain.cross_reference import quote
+from interpreter.language.model import Panel
+from interpreter.language.types import KindType, name_of
+from interpreter.play.narration import words_of
+from interpreter.play.option_preview import Foresight
+from interpreter.serve.archive import StoreError
+from interpreter.serve.derived import panels_of
+from interpreter.serve.live import PUBLIC, Live, Refused
+from interpreter.serve.pointing import Draft, Pointing, Slot, Thing
+from interpreter.serve.scene import Maps, Scene
+
+__all__ = ["ENVIRONMENT", "View"]
+
+MOST_PICKS = 40
+MOST_LISTED = 400
+MOST_VALUES = 120
+LINES = 80
+"""So many lines of the log are on the page at first."""
+
+ENVIRONMENT = Environment(
+    loader=PackageLoader("interpreter.serve"),
+    autoescape=True,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    undefined=StrictUndefined,
+)
+
+
+@dataclass
+class View:
+    """A page. ``seat`` is :data:`PUBLIC` for spectators, ``sent`` what the browser has of each piece."""
+
+    live: Live
+    seat: int
+    maps: Maps
+    language: str = "en"
+    draft: Draft = field(default_factory=Draft)
+    drafted_at: tuple[int, str] = (-1, "")
+    open: dict[str, bool] = field(default_factory=dict)
+    by_itself: dict[str, bool] = field(default_factory=dict)
+    moment: int | None = None
+    picks: list[Thing] = field(default_factory=list)
+    listing: bool = False
+    all_lines: bool = False
+    explained: Mapping[str, Any] | None = None
+    refused: list[dict[str, Any]] = field(default_factory=list)
+    said: str = ""
+    beeps: int = 0
+    mistakes: tuple[str, ...] = ()
+    sent: dict[str, str] = field(default_factory=dict)
+    dirty: asyncio.Event = field(default_factory=asyncio.Event)
+    last: float = 0.0
+
+    @property
+    def game(self) -> Game:
+        return self.live.game if self.moment is None else self.live.at(self.moment)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the page shows nothing of its own, so that it is that of all who look on like this."""
+        return self.seat == PUBLIC and not (
+            self.open or self.picks or self.listing or self.all_lines or self.explained or self.said or self.refused
+        ) and self.moment is None  # fmt: skip
+
+    # --- pointing
+
+    def decision(self) -> Decision | None:
+        """What the seat is asked now; nothing where it looks back."""
+        if self.moment is not None or self.seat == PUBLIC or self.live.kept.seats[self.seat].kind != "person":
+            return None
+        return self.live.game.decision_of(self.seat)
+
+    def pointing(self) -> Pointing | None:
+        decision = self.decision()
+        if decision is None:
+            self.draft.clear()
+            return None
+        at = len(self.live.kept.choices), decision.name
+        if self.drafted_at != at:
+            self.drafted_at = at
+            self.draft.clear()
+        pointing = Pointing(self.live.game, decision, decision.codes, self.draft)
+        if self.draft.option is None and len(pointing.offered()) == 1:
+            pointing.pick_option(pointing.offered()[0])
+        return pointing
+
+    def sums(self) -> Panel | None:
+        """The calculator, where it is open."""
+        for panel in panels_of(self.live.game.ruleset.model):
+            if panel.form == "sums" and self.is_open(panel):
+                return panel
+        return None
+
+    # --- windows
+
+    def needed(self, panel: Panel) -> bool:
+        """Whether a window cannot be closed: its decision is asked."""
+        decision = self.decision()
+        return decision is not None and decision.name in dict(panel.answers)
+
+    def is_open(self, panel: Panel) -> bool:
+        if panel.at != "window":
+            return True
+        game = self.game
+        model, base = game.ruleset.model, game.machine.constants.layout.base
+        number = game.state.cells[base["phase"]]
+        now = {decision.name for decision in game.decisions}
+        if 0 <= number < len(model.phases) and game.decisions:
+            now.add(model.phases[number])
+        itself = not now.isdisjoint(panel.opens)
+        if self.by_itself.get(panel.name) != itself:
+            self.by_itself[panel.name] = itself
+            self.open.pop(panel.name, None)
+        return self.needed(panel) or self.open.get(panel.name, itself)
+
+    # --- what the browser asks for
+
+    async def act(self, what: str, data: Mapping[str, Any]) -> None:
+        """Does what somebody has clicked. Mistakes become words on the page."""
+        if what not in ("sound", "language"):
+            self.refused, self.said = [], ""
+        try:
+            await self._act(what, data)
+        except (Refused, StoreError) as error:
+            self._refuse(str(error))
+        except IllegalMove as error:
+            self.refused = [self._reason(reason) for reason in error.reasons] or [{"text": str(error), "cites": []}]
+            self.beeps += 1
+        except (RuleFailure, KeyError, ValueError, TypeError, IndexError) as error:
+            self._refuse(f"That cannot be done: {error}")
+        self.dirty.set()
+
+    def _refuse(self, text: str) -> None:
+        self.said = text
+        self.beeps += 1
+
+    def _reason(self, reason: Reason) -> dict[str, Any]:
+        quotes = [quote(self.live.ruleset, cite) for cite in reason.cites]
+        return {"text": reason.message, "rule": reason.rule, "cites": quotes}
+
+    async def _act(self, what: str, data: Mapping[str, Any]) -> None:
+        live = self.live
+        match what:
+            case "point":
+                self._point(Thing.read(str(data["thing"])))
+            case "option":
+                await self._option(int(data["n"]))
+            case "slot":
+                self._slot(int(data["n"]), int(data["value"]))
+            case "number":
+                self._number(int(data["n"]), int(data["value"]))
+            case "more":
+                pointing = self.pointing()
+                if pointing is not None:
+                    pointing.more(int(data["n"]), int(data["value"]))
+            case "confirm":
+                pointing = self.pointing()
+                code = pointing.ready() if pointing is not None else None
+                if code is None:
+                    raise Refused("There is still something to pick.")
+                await self._choose(code)
+            case "take":
+                decision = self.decision()
+                if decision is not None:
+                    await self._choose(decision.codes[int(data["n"])])
+            case "cancel":
+                self.draft.clear()
+                self.listing, self.explained = False, None
+            case "undo":
+                self._own_seat()
+                self.said = await live.undo(self.seat)
+                self.draft.clear()
+            case "agree":
+                self._own_seat()
+                await live.agree(self.seat, yes=bool(data["yes"]))
+            case "hint":
+                await self._hint()
+            case "open" | "close":
+                self.open[str(data["panel"])[:80]] = what == "open"
+            case "toggle":
+                panel = next(p for p in panels_of(live.ruleset.model) if p.name == data["panel"])
+                self.open[panel.name] = not self.is_open(panel)
+            case "list":
+                self.listing = not self.listing
+            case "lines":
+                self.all_lines = not self.all_lines
+            case "moment":
+                number = int(data["value"])
+                self.moment = None if number >= len(live.kept.choices) else max(0, number)
+            case "reset":
+                self.picks.clear()
+            case "unpick":
+                del self.picks[int(data["n"])]
+            case "bot":
+                self._own_seat()
+                await live.take(self.seat, "bot", live.kept.seats[self.seat].bot or str(data.get("bot", "")))
+            case "sit":
+                self._own_seat()
+                await live.take(self.seat, "person", name=str(data.get("name", ""))[:40])
+            case "language":
+                self.language = str(data["value"])[:5]
+            case _:
+                raise Refused("That is not understood.")
+
+    def _own_seat(self) -> None:
+        if self.seat == PUBLIC:
+            raise Refused("Spectators look on.")
+
+    def _point(self, thing: Thing) -> None:
+        panel = self.sums()
+        kinds = (
+            {(each.type.word, name_of(each.type) if each.type.word == "kind" else "") for each in panel.sums}
+            if panel
+            else ()
+        )
+        if (thing.form, thing.name) in kinds:
+            if len(self.picks) < MOST_PICKS:
+                self.picks.append(thing)
+            return
+        pointing = self.pointing()
+        if pointing is None:
+            raise Refused("It is not your turn." if self.moment is None else "You look back: go to now to choose.")
+        if not pointing.point(thing):
+            reasons = pointing.refusal(thing)
+            if not reasons:
+                raise Refused("That cannot be picked now.")
+            self.refused = [self._reason(reason) for reason in reasons]
+            self.beeps += 1
+
+    async def _option(self, option: int) -> None:
+        pointing = self.pointing()
+        if pointing is None:
+            return
+        pointing.pick_option(option)
+        if not pointing.sites[option].core.choices and (code := pointing.ready()) is not None:
+            await self._choose(code)
+
+    def _slot(self, number: int, place: int) -> None:
+        pointing = self.pointing()
+        if pointing is None:
+            return
+        slot = next(each for each in pointing.slots() if each.number == number)
+        pointing.pick(number, slot.domain[place])
+
+    def _number(self, number: int, value: int) -> None:
+        pointing = self.pointing()
+        if pointing is None:
+            return
+        slot = next(each for each in pointing.slots() if each.number == number)
+        if not pointing.pick(number, value) and slot.domain:
+            low, high = min(slot.domain), max(slot.domain)
+            raise Refused(f"{slot.name.replace('_', ' ')}: got {value}, want {low} to {high}.")
+
+    async def _choose(self, code: Code) -> None:
+        decision = self.decision()
+        assert decision is not None
+        if self.sums() is not None:
+            raise Refused("The calculator is open, and nothing is chosen while it is. Close it first.")
+        option = decision.option(code)
+        self.draft.clear()
+        self.listing = False
+        await self.live.choose(self.seat, option.as_dict())
+
+    async def _hint(self) -> None:
+        decision = self.decision()
+        if decision is None:
+            raise Refused("It is not your turn.")
+        choice = await self.live.hint(self.seat)
+        decision, pointing = self.decision(), self.pointing()
+        if choice is None or decision is None or pointing is None:
+            return
+        for code in pointing.codes:
+            if decision.option(code).as_dict() == choice:
+                self.draft.option, self.draft.values = code[0], dict(enumerate(code[1]))
+                self.draft.set_ = list(self.draft.values)
+                self.said = f"Hint: {self._words(decision, code)}"
+                return
+
+    # --- the pieces of the page
+
+    def pieces(self) -> dict[str, str]:
+        """The page by its pieces, as HTML."""
+        game = self.game
+        pointing = self.pointing()
+        scene = Scene(self.live, game, self.seat, self.language, self.maps)
+        if pointing is not None:
+            self._mark(scene, pointing)
+        panels = [(panel, data) for panel, data in scene.panels() if panel.form != "sums"]
+        windows = [panel for panel in panels_of(game.ruleset.model) if panel.at == "window"]
+        shown = {panel.name: data for panel, data in panels}
+        opened = [panel for panel in windows if self.is_open(panel) and (panel.form == "sums" or panel.name in shown)]
+        board = scene.board()
+        prompt = self._prompt(pointing) if pointing is not None else None
+        marks = dict(mark for panel, _ in panels for mark in panel.answers)
+        decision = self.decision()
+        mark = marks.get(decision.name, "ring") if decision is not None else "ring"
+        common = {"view": self, "live": self.live, "public": self.seat == PUBLIC, "mark": mark}
+        adding = self.sums() is not None
+        return {
+            "status": _render(
+                "status",
+                status=scene.status(),
+                panels=[each for each in panels if each[0].at == "status" and each[0].form == "columns"],
+                **common,
+            ),
+            "notice": _render("notice", undo=self._wish(), **common),
+            "prompt": _render("prompt", prompt=prompt, adding=adding, can_undo=self._can_undo(), **common),
+            "bar": _render(
+                "bar", buttons=[(p, scene.heading(p.name), self.is_open(p), self.needed(p)) for p in windows], **common
+            ),
+            "base": Markup('<div id="base" aria-hidden="true">{}</div>').format(Markup(board["base"])) if board else "",
+            "over": _render("over", board=board, adding=adding, **common) if board else "",
+            "common": _render("panels", panels=[each for each in panels if each[0].at == "board"], **common),
+            "side": _render("panels", panels=[each for each in panels if each[0].at == "side"], **common),
+            "windows": _render(
+                "windows",
+                windows=[
+                    (
+                        panel,
+                        scene.sums(panel, self.picks) if panel.form == "sums" else shown[panel.name],
+                        scene.heading(panel.name),
+                        self.needed(panel),
+                    )
+                    for panel in opened
+                ],
+                **common,
+            ),
+            "log": _render("log", lines=self._lines(game), **common),
+            "back": _render("back", last=len(self.live.kept.choices), **common),
+            "list": _render("list", options=self._listed(pointing), **common),
+            "why": _render("why", why=self.explained, **common),
+        }
+
+    def _mark(self, scene: Scene, pointing: Pointing) -> None:
+        scene.can = pointing.can()
+        cards = scene.game.ruleset.model.cards
+        for option, number, name in pointing.attributes():
+            values = {given[number] for at, given in pointing.codes if at == option}
+            picked = self.draft.values.get(number) if option == self.draft.option else None
+            near = [number for number, row in enumerate(cards) if name in row.values and row.values[name] in values]
+            own = [each for each in near if scene.is_own(each)]
+            for near_card in own or near:
+                row = cards[near_card]
+                if name in row.values:
+                    scene.can.add(Thing("card", near_card))
+                if picked is not None and row.values.get(name) == picked:
+                    scene.picked.add(Thing("card", near_card))
+        card: int | None = None
+        for slot in pointing.slots():
+            form = slot.type.sure.word
+            if slot.value is None:
+                continue
+            if form in ("card", "node", "seat", "kind"):
+                scene.picked.add(Thing(form, slot.value, name_of(slot.type.sure) if form == "kind" else ""))
+            card = slot.value if form == "card" else card
+            if form == "bag" and card is not None:
+                scene.burning = card, name_of(slot.type), slot.value
+
+    def _words(self, decision: Decision, code: Code) -> str:
+        """An option in the words of the log, or by its name and values."""
+        said = words_of(self.live.game.table, decision, code, self.language)
+        if said:
+            return said
+        spoken, site = Spoken(self.live.game.table, self.live.game.state, self.language), decision.site.options[code[0]]
+        pairs = zip(site.core.choices, code[1], strict=True)
+        values = [f"{each.name.replace('_', ' ')} {spoken.text(value, each.type)}" for each, value in pairs]
+        return f"{site.name.replace('_', ' ')} {', '.join(values)}".strip()
+
+    def _prompt(self, pointing: Pointing) -> dict[str, Any]:
+        """What is asked: the alternatives, the slots of the one that is picked, and what it would do."""
+        decision = pointing.decision
+        spoken = Spoken(self.live.game.table, self.live.game.state, self.language)
+        code = pointing.ready()
+        then = ""
+        if code is not None:
+            then = Foresight(self.live.game, decision, self.language).first(code) if not decision.is_turned else ""
+        return {
+            "name": decision.name,
+            "options": [
+                (number, pointing.sites[number].name.replace("_", " "), bool(pointing.sites[number].core.choices))
+                for number in pointing.offered()
+            ],
+            "option": pointing.draft.option,
+            "slots": [self._slot_data(spoken, slot) for slot in pointing.slots()],
+            "ready": code is not None,
+            "words": self._words(decision, code) if code is not None else "",
+            "then": then,
+            "many": len(pointing.codes),
+        }
+
+    def _slot_data(self, spoken: Spoken, slot: Slot) -> dict[str, Any]:
+        form = slot.type.sure.word
+        domain = list(slot.domain)
+        data: dict[str, Any] = {"number": slot.number, "name": slot.name.replace("_", " "), "filled": slot.filled}
+        if form == "int" and domain and None not in domain:
+            now = slot.value if slot.filled else min(domain)
+            below, above = [each for each in domain if each < now], [each for each in domain if each > now]
+            return {
+                **data,
+                "form": "number",
+                "value": now,
+                "low": min(domain),
+                "high": max(domain),
+                "less": max(below, default=None),
+                "more": min(above, default=None),
+            }
+        if form == "bag" and domain and len(domain) > 1:
+            kinds = [
+                {
+                    "value": member,
+                    "text": spoken.text(member, KindType(name_of(slot.type))),
+                    "n": slot.value[member] if slot.filled else 0,
+                }
+                for member in range(len(domain[0]))
+                if any(bag[member] for bag in domain)
+            ]
+            return {**data, "form": "bag", "kinds": kinds}
+        values = [
+            (place, spoken.text(value, slot.type), slot.filled and value == slot.value)
+            for place, value in enumerate(domain)
+        ]
+        return {**data, "form": "values", "values": values[:MOST_VALUES], "few": len(values) <= 10}
+
+    def _listed(self, pointing: Pointing | None) -> list[tuple[int, str]] | None:
+        if not self.listing or pointing is None:
+            return None
+        return [
+            (number, self._words(pointing.decision, code)) for number, code in enumerate(pointing.codes[:MOST_LISTED])
+        ]
+
+    def _can_undo(self) -> bool:
+        return self.seat != PUBLIC and any(line["by"] == self.seat for line in self.live.kept.choices)
+
+    def _wish(self) -> dict[str, Any] | None:
+        """Somebody's wish to take back, and whether this seat is to say something to it."""
+        asking = self.live.asking
+        if asking is None:
+            return None
+        who, _, agreed = asking
+        found = self.live.undo_of(who)
+        asked = found is not None and self.seat in found[1] and self.seat not in agreed
+        return {"who": self.live.seat_name(who, self.language), "asked": asked, "mine": who == self.seat}
+
+    def _lines(self, game: Game) -> dict[str, Any]:
+        # nobody sees more of the log than a seat may while the game goes on
+        player: Any = None if self.live.game.is_over and self.moment is None else self.seat
+        lines = [each for each in self.live.log(player, self.language, game) if each[1].text]
+        skipped = 0 if self.all_lines else max(0, len(lines) - LINES)
+        return {"skipped": skipped, "lines": lines[skipped:]}
+
+
+def _render(name: str, **values: Any) -> str:
+    macro: Callable[..., Markup] = getattr(_module(), name)
+    return str(macro(values))
+
+
+def _module() -> Any:
+    template = ENVIRONMENT.get_template("pieces.html")
+    found = _MODULES.get(id(template))
+    if found is None:
+        _MODULES.clear()
+        found = _MODULES[id(template)] = template.module
+    return found
+
+
+_MODULES: dict[int, Any] = {}

@@ -1,0 +1,289 @@
+"""A choice that is made by pointing: things fill the slots of alternatives, one after another.
+
+In go a decision, its options and a :class:`Draft`, which is what has been picked so far; out come the slots with what
+each can still be, and at last the one option that is meant. Nothing here knows how things are shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from interpreter.bots.player import Code
+from interpreter.engine.decision import Decision
+from interpreter.engine.game import Game
+from interpreter.engine.refusal import IllegalMove, Reason
+from interpreter.kernel.state import Value
+from interpreter.language.types import Type, name_of
+
+__all__ = ["Draft", "Pointing", "Slot", "Thing"]
+
+
+@dataclass(frozen=True, slots=True)
+class Thing:
+    """Something that can be pointed at: a card, node, seat, or member of the kind ``name``, by its number."""
+
+    form: str
+    value: int
+    name: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.form}:{self.name}:{self.value}"
+
+    @classmethod
+    def read(cls, text: str) -> Thing:
+        """``ValueError`` where a text names none."""
+        form, name, value = text.split(":")
+        return cls(form, int(value), name)
+
+
+@dataclass
+class Draft:
+    """What has been picked of a choice: an alternative's number and values by the numbers of its slots. ``set_`` are
+    the slots that somebody picked, in order; the others followed from them."""
+
+    option: int | None = None
+    values: dict[int, Value] = field(default_factory=dict)
+    set_: list[int] = field(default_factory=list)
+
+    def clear(self) -> None:
+        self.option, self.values, self.set_ = None, {}, []
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A slot of the alternative that is being picked: what it holds, and what it can hold beside the others."""
+
+    number: int
+    name: str
+    type: Type
+    value: Value
+    filled: bool
+    domain: tuple[Value, ...]
+
+
+class Pointing:
+    """One decision of a game as somebody points at it."""
+
+    def __init__(self, game: Game, decision: Decision, codes: Sequence[Code], draft: Draft) -> None:
+        self.game, self.decision, self.codes, self.draft = game, decision, codes, draft
+        self.sites = decision.site.options
+
+    # --- what can be picked
+
+    def offered(self) -> list[int]:
+        """The alternatives that have an option."""
+        return sorted({number for number, _ in self.codes})
+
+    def _fitting(self, option: int, values: dict[int, Value]) -> list[tuple[Value, ...]]:
+        pairs = list(values.items())
+        return [
+            given for number, given in self.codes if number == option and all(given[at] == value for at, value in pairs)
+        ]
+
+    def slots(self) -> list[Slot]:
+        """The slots of the alternative that is being picked."""
+        option = self.draft.option
+        if option is None:
+            return []
+        found = []
+        for number, choice in enumerate(self.sites[option].core.choices):
+            before = {at: self.draft.values[at] for at in self._before(number)}
+            domain = dict.fromkeys(given[number] for given in self._fitting(option, before))
+            filled = number in self.draft.values
+            value = self.draft.values.get(number)
+            found.append(Slot(number, choice.name, choice.type, value, filled, tuple(domain)))
+        return found
+
+    def _before(self, number: int) -> Iterable[int]:
+        """The slots that were picked before one, which stay when it is picked anew."""
+        order = self.draft.set_
+        if number in order:
+            return order[: order.index(number)]
+        return order
+
+    def ready(self) -> Code | None:
+        """The option that is meant, where it is only one."""
+        option = self.draft.option
+        if option is None or len(self.draft.values) < len(self.sites[option].core.choices):
+            return None
+        code = option, tuple(self.draft.values[at] for at in range(len(self.draft.values)))
+        return code if code in set(self.codes) else None
+
+    def can(self) -> set[Thing]:
+        """The things that fill a slot now: of the alternative that is being picked, or of any where none is."""
+        options = [self.draft.option] if self.draft.option is not None else self.offered()
+        found: set[Thing] = set()
+        for option in [*options, *(each for each in self.offered() if each not in options)]:
+            chosen = self.draft.values if option == self.draft.option else {}
+            for number, choice in enumerate(self.sites[option].core.choices):
+                if choice.type.sure.word not in ("card", "node", "seat", "kind"):
+                    continue
+                kept = {at: chosen[at] for at in self._before(number) if at in chosen and at != number}
+                values = {given[number] for given in self._fitting(option, kept)}
+                found.update(_thing(choice.type, value) for value in values if value is not None)
+        return found
+
+    def attributes(self) -> list[tuple[int, int, str]]:
+        """Slots that take what stands on a card, by the name of an attribute: alternative, slot, name."""
+        return [
+            (option, number, choice.name)
+            for option in self.offered()
+            for number, choice in enumerate(self.sites[option].core.choices)
+            if choice.type.sure.word in ("int", "kind", "text")
+            and any(choice.name in kind.attributes for kind in self.game.ruleset.model.card_kinds.values())
+        ]
+
+    # --- picking
+
+    def pick_option(self, option: int) -> None:
+        """Another alternative."""
+        if option in self.offered():
+            self.draft.clear()
+            self.draft.option = option
+            self._follow()
+
+    def pick(self, number: int, value: Value) -> bool:
+        """A value for a slot; false where it cannot have it. What was picked after it and no longer fits goes."""
+        option = self.draft.option
+        if option is None:
+            return False
+        kept = [at for at in self._before(number) if at in self.draft.values]
+        values = {at: self.draft.values[at] for at in kept}
+        if not self._fitting(option, {**values, number: value}):
+            return False
+        later = [at for at in self.draft.set_ if at not in kept and at != number]
+        values[number] = value
+        order = [*kept, number]
+        for at in later:
+            if self._fitting(option, {**values, at: self.draft.values[at]}):
+                values[at] = self.draft.values[at]
+                order.append(at)
+        self.draft.values, self.draft.set_ = values, order
+        self._follow()
+        return True
+
+    def _follow(self) -> None:
+        """Fills what can be only one thing, then numbers and tokens that somebody may still change."""
+        option = self.draft.option
+        if option is None:
+            return
+        choices = self.sites[option].core.choices
+        values = {at: self.draft.values[at] for at in self.draft.set_}
+        fitting = self._fitting(option, values)
+        open_ = [number for number in range(len(choices)) if number not in values]
+        for number in open_:
+            found = {given[number] for given in fitting}
+            if len(found) == 1:
+                values[number] = next(iter(found))
+        for number in open_:
+            rest = [at for at in open_ if at not in values]
+            if number in values or any(choices[at].type.word not in ("int", "bag") for at in rest):
+                continue
+            left = [given[number] for given in self._fitting(option, values)]
+            if left:
+                values[number] = min(left) if choices[number].type.word == "int" else left[0]
+        self.draft.values = values
+
+    def point(self, thing: Thing, prefer: str = "") -> bool:
+        """Points at a thing: it fills the slot that takes it. A thing that is pointed at again raises the number
+        beside it. False where no slot takes it."""
+        options = self.offered()
+        order = [each for each in (self.draft.option,) if each in options]
+        order += [each for each in options if each not in order]
+        if thing.form == "kind" and self._again(thing):
+            return True
+        for option in order:
+            for number, choice in enumerate(self.sites[option].core.choices):
+                for value in self._meant(thing, choice.type, choice.name):
+                    before = self.draft.option, dict(self.draft.values), list(self.draft.set_)
+                    if option != self.draft.option:
+                        self.draft.clear()
+                        self.draft.option = option
+                    if self.pick(number, value):
+                        return True
+                    self.draft.option, self.draft.values, self.draft.set_ = before
+        return False
+
+    def _again(self, thing: Thing) -> bool:
+        """The number or the tokens beside a kind that is picked already: one more of it."""
+        for slot in self.slots():
+            if slot.type.word == "bag" and name_of(slot.type) == thing.name and slot.filled:
+                return self.more(slot.number, thing.value)
+        slots = self.slots()
+        if not any(
+            s.type.sure.word == "kind" and s.value == thing.value and name_of(s.type) == thing.name for s in slots
+        ):
+            return False
+        for slot in slots:
+            if slot.type.word == "int" and slot.filled and slot.value is not None:
+                more = [value for value in slot.domain if value > slot.value]
+                return bool(more) and self.pick(slot.number, min(more))
+        return False
+
+    def more(self, number: int, member: int) -> bool:
+        """Of the tokens in a slot one more of a kind, in place of others where need be; after the most, the fewest."""
+        slot = next((each for each in self.slots() if each.number == number), None)
+        if slot is None or slot.type.word != "bag" or not slot.domain:
+            return False
+        now = slot.value or tuple(0 for _ in slot.domain[0])
+        counts = sorted({bag[member] for bag in slot.domain})
+        wanted = next((count for count in counts if count > now[member]), counts[0])
+        near = min(
+            (bag for bag in slot.domain if bag[member] == wanted),
+            key=lambda bag: sum(abs(a - b) for a, b in zip(bag, now, strict=True)),
+        )
+        return self.pick(number, near)
+
+    def _meant(self, thing: Thing, type_: Type, name: str) -> list[Value]:
+        """The values that a thing can be in a slot: itself, a card like it, or an attribute of a card."""
+        sure, model = type_.sure, self.game.ruleset.model
+        if thing.form == sure.word == "kind":
+            return [thing.value] if thing.name == name_of(sure) else []
+        if thing.form == sure.word == "card":
+            return [thing.value, *(each for each in self.game.ruleset.names.alike(thing.value) if each != thing.value)]
+        if thing.form == sure.word:
+            return [thing.value]
+        if thing.form == "card" and name in (values := model.cards[thing.value].values):
+            return [values[name]]
+        return []
+
+    def refusal(self, thing: Thing) -> list[Reason]:
+        """Why no slot takes a thing: what the rules say to it, in place of what is offered."""
+        found: list[Reason] = []
+        for option, site in enumerate(self.sites):
+            for number, choice in enumerate(site.core.choices):
+                for value in self._meant(thing, choice.type, choice.name)[:1]:
+                    given = self._nearest(option, number, value)
+                    if given is not None:
+                        found += self._refused(option, given)
+        return found
+
+    def _nearest(self, option: int, number: int, value: Value) -> dict[int, Value] | None:
+        """The values of an offered option with one of them changed; other slots as they are picked."""
+        fitting = [given for at, given in self.codes if at == option]
+        choices = self.sites[option].core.choices
+        if not fitting and len(choices) > 1:
+            return None
+        values = dict(enumerate(fitting[0])) if fitting else {}
+        if option == self.draft.option:
+            values |= self.draft.values
+        return {**values, number: value}
+
+    def _refused(self, option: int, values: dict[int, Value]) -> list[Reason]:
+        names, site = self.game.ruleset.names, self.sites[option]
+        choice: dict[str, Any] = {"do": site.name}
+        for number, each in enumerate(site.core.choices):
+            choice[each.name] = names.public(values[number], each.type)
+        try:
+            with self.game._turned_to(self.decision.actor):
+                self.game.offered(choice)
+        except IllegalMove as error:
+            return error.reasons
+        return []
+
+
+def _thing(type_: Type, value: Value) -> Thing:
+    sure = type_.sure
+    return Thing(sure.word, value, name_of(sure) if sure.word == "kind" else "")

@@ -1,0 +1,162 @@
+// The page of a table: what is clicked goes to the server, and pieces that have changed come back and are morphed in.
+"use strict";
+(() => {
+  const main = document.getElementById("table");
+  const { here, view } = main.dataset;
+  const gone = document.getElementById("gone");
+  let beeps = 0;
+  let sound = false;
+  try { sound = localStorage.getItem("sound") === "on"; } catch { /* no storage: silence */ }
+
+  // --- from the server
+
+  let failures = 0;
+  function listen() {
+    const source = new EventSource(`${here}/events?view=${view}`);
+    source.addEventListener("pieces", (event) => {
+      failures = 0;
+      gone.hidden = true;
+      const { pieces, beeps: now } = JSON.parse(event.data);
+      for (const [name, html] of Object.entries(pieces)) put(name, html);
+      if (now > beeps && sound) beep();
+      beeps = now;
+    });
+    source.addEventListener("reload", () => location.reload());
+    source.addEventListener("error", () => {
+      gone.hidden = false;
+      if (source.readyState === EventSource.CLOSED) {
+        failures += 1;
+        setTimeout(listen, Math.min(8000, 500 * failures));
+      }
+    });
+  }
+
+  function put(name, html) {
+    const place = document.getElementById(`f-${name}`);
+    if (!place) return;
+    const log = name === "log";
+    const atEnd = place.scrollHeight - place.scrollTop - place.clientHeight < 40;
+    Idiomorph.morph(place, html, { morphStyle: "innerHTML", ignoreActiveValue: false });
+    if (name === "base") place.parentElement.classList.toggle("none", !html);
+    if (log && atEnd) place.scrollTop = place.scrollHeight;
+  }
+
+  // --- to the server
+
+  let last = Promise.resolve();
+  function act(what, data) {
+    last = last.then(() => send(what, data)).catch(() => { gone.hidden = false; });
+  }
+  async function send(what, data) {
+    const answer = await fetch(`${here}/act`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify({ view, do: what, ...data }),
+    });
+    if (answer.status === 404) location.reload();
+    const said = answer.ok ? await answer.json() : {};
+    if (said.go) location.assign(said.go);
+  }
+
+  const own = new Set(["do", "change"]);
+  function given(element) {
+    return Object.fromEntries(Object.entries(element.dataset).filter(([name]) => !own.has(name)));
+  }
+
+  document.addEventListener("click", (event) => {
+    const shown = event.target.closest("[data-show],[data-rules]");
+    if (shown) return showRules(shown.dataset.rules, shown.dataset.show);
+    if (event.target.closest("[data-sound]")) return setSound(!sound);
+    const element = event.target.closest("[data-do]");
+    if (!element || element.disabled || element.getAttribute("aria-disabled") === "true") return;
+    act(element.dataset.do, given(element));
+  });
+
+  document.addEventListener("change", (event) => {
+    const element = event.target.closest("[data-change]");
+    if (element && element.value !== "") act(element.dataset.change, { ...given(element), value: element.value });
+  });
+
+  // --- keys
+
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const field = event.target.matches("input, select, textarea");
+    const node = event.target.closest("g[data-do]");
+    if (node && (event.key === "Enter" || event.key === " ")) {
+      event.preventDefault();
+      act(node.dataset.do, given(node));
+    } else if (node && event.key.startsWith("Arrow")) {
+      event.preventDefault();
+      step(node, event.key);
+    } else if (event.key === "Escape") {
+      act("cancel", {});
+    } else if (field && event.key === "Enter" && event.target.type === "number") {
+      event.target.dispatchEvent(new Event("change", { bubbles: true }));
+      act("confirm", {});
+    } else if (!field && event.key === "l") {
+      act("list", {});
+    } else if (!field && event.key === "u") {
+      act("undo", {});
+    } else if (!field && event.key === "o") {
+      act("confirm", {});
+    }
+  });
+
+  // From a node of the board to the nearest one in the direction of an arrow.
+  function step(node, key) {
+    const middle = (each) => {
+      const box = each.querySelector(".hit").getBoundingClientRect();
+      return [box.x + box.width / 2, box.y + box.height / 2];
+    };
+    const [x, y] = middle(node);
+    const sideways = key === "ArrowLeft" || key === "ArrowRight";
+    const sign = key === "ArrowLeft" || key === "ArrowUp" ? -1 : 1;
+    let best = null;
+    let least = Infinity;
+    for (const other of document.querySelectorAll('g.node[tabindex="0"]')) {
+      if (other === node) continue;
+      const [ox, oy] = middle(other);
+      const ahead = sign * (sideways ? ox - x : oy - y);
+      const aside = Math.abs(sideways ? oy - y : ox - x);
+      if (ahead > 0 && ahead + 2 * aside < least) {
+        least = ahead + 2 * aside;
+        best = other;
+      }
+    }
+    if (best) best.focus();
+  }
+
+  // --- sound and rules
+
+  function setSound(on) {
+    sound = on;
+    try { localStorage.setItem("sound", on ? "on" : "off"); } catch { /* it lasts as long as the page */ }
+    document.querySelector("[data-sound]").setAttribute("aria-pressed", String(on));
+    if (on) beep();
+  }
+  function beep() {
+    const context = new AudioContext();
+    const tone = context.createOscillator();
+    const volume = context.createGain();
+    tone.frequency.value = 330;
+    volume.gain.setValueAtTime(0.12, context.currentTime);
+    volume.gain.exponentialRampToValueAtTime(0.001, context.currentTime + 0.25);
+    tone.connect(volume).connect(context.destination);
+    tone.start();
+    tone.stop(context.currentTime + 0.26);
+    tone.onended = () => context.close();
+  }
+  function showRules(anchor, toggle) {
+    const rules = document.getElementById("rules");
+    const frame = rules.querySelector("iframe");
+    if (toggle && !rules.hidden) { rules.hidden = true; return; }
+    rules.hidden = false;
+    frame.src = frame.dataset.src + (anchor ? `#${anchor}` : "");
+  }
+
+  document.querySelector("[data-sound]").setAttribute("aria-pressed", String(sound));
+  const log = document.getElementById("f-log");
+  log.scrollTop = log.scrollHeight;
+  listen();
+})();

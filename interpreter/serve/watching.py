@@ -1,0 +1,125 @@
+"""Live editing: when a file of a watched ruleset is saved, its tables go on with the new rules.
+
+What is watched is what loading looked at. Mistakes are put on the pages of the tables; the rules stay as they were
+until there are none.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from interpreter.base.diagnostics import RulesetError, render
+from interpreter.engine.ruleset import Ruleset, load
+from interpreter.reading.dependencies import noted
+from interpreter.serve.hall import Hall
+from interpreter.serve.live import Live
+
+__all__ = ["Watch"]
+
+PAUSE = 0.1
+"""Seconds between two looks at the files."""
+SETTLED = 0.03
+"""Seconds in which nothing more changes when a file has been written."""
+Marks = dict[str, tuple[int, int] | None]
+
+
+class Watch:
+    """Watches the rulesets of a hall, and tells their tables and pages."""
+
+    def __init__(self, hall: Hall, targets: Iterable[str]) -> None:
+        self.hall, self.targets = hall, [Path(each) for each in targets]
+        self._paths: dict[tuple[str, tuple[str, ...]], frozenset[str]] = {}
+
+    async def run(self) -> None:
+        """Looks at the files until it is cancelled."""
+        await self._look_at_all()
+        marks = self._marks()
+        while True:
+            await asyncio.sleep(PAUSE)
+            now = await asyncio.to_thread(self._marks)
+            if now == marks:
+                continue
+            while True:  # whoever writes a file may not be done with it
+                await asyncio.sleep(SETTLED)
+                later = await asyncio.to_thread(self._marks)
+                if later == now:
+                    break
+                now = later
+            changed = {path for path in now.keys() | marks.keys() if now.get(path) != marks.get(path)}
+            await self._changed(changed)
+            marks = self._marks()
+
+    def _wanted(self) -> dict[tuple[str, tuple[str, ...]], list[Live]]:
+        """The rulesets with their overlays that are played here, each with its tables."""
+        found: dict[tuple[str, tuple[str, ...]], list[Live]] = {}
+        for id in self.hall.offers:
+            found[id, ()] = []
+        for live in self.hall.lives.values():
+            found.setdefault((live.kept.header["ruleset"], _overlays(live)), []).append(live)
+        return found
+
+    async def _look_at_all(self) -> None:
+        for key in self._wanted():
+            await self._load(key)
+
+    async def _load(self, key: tuple[str, tuple[str, ...]]) -> Ruleset | list[str]:
+        """The ruleset, or its mistakes in words."""
+        id, overlays = key
+        offer = self.hall.offers.get(id)
+        if offer is None:
+            return [f"there is no ruleset `{id}`"]
+
+        def read() -> Ruleset | list[str]:
+            looked_at = set(self._paths.get(key, ()))
+            with noted() as evidence:
+                try:
+                    ruleset = load(offer.source or id, overlays)
+                    # what comes from the cache was looked at when it went there
+                    looked_at = {os.path.abspath(document.path) for document in ruleset.composition.documents}
+                    looked_at.add(os.path.abspath(ruleset.document.path))
+                    return ruleset
+                except RulesetError as error:
+                    return [render(each) for each in error.diagnostics if each.severity == "error"]
+                finally:
+                    self._paths[key] = frozenset(looked_at | set(evidence.paths))
+
+        async with self.hall.loading:  # of what is looked at, one load at a time takes notes
+            return await asyncio.to_thread(read)
+
+    async def _changed(self, paths: set[str]) -> None:
+        for key, lives in self._wanted().items():
+            if key in self._paths and self._paths[key].isdisjoint(paths):
+                continue
+            found = await self._load(key)
+            mistakes = tuple(found) if isinstance(found, list) else ()
+            for view in list(self.hall.views.values()):
+                if view.live in lives or key[0] == view.live.kept.header["ruleset"]:
+                    view.mistakes = mistakes
+                    view.dirty.set()
+            if isinstance(found, Ruleset):
+                for live in lives:
+                    await live.go_on_with(found)
+
+    def _marks(self) -> Marks:
+        paths = frozenset().union(*self._paths.values()) if self._paths else frozenset[str]()
+        return {path: _mark(path) for path in paths}
+
+
+def _overlays(live: Live) -> tuple[str, ...]:
+    """The overlays of a table beside those that its ruleset lists itself."""
+    from interpreter.reading.compose import words
+
+    own = [scalar.text for scalar in words(live.ruleset.document.root.get("overlays"))]
+    taken = live.kept.header.get("overlays", own)
+    return (*(each for each in taken if each not in own), *(f"-{each}" for each in own if each not in taken))
+
+
+def _mark(path: str) -> tuple[int, int] | None:
+    try:
+        about = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return about.st_mtime_ns, about.st_size

@@ -1,0 +1,527 @@
+"""The server's routes: the lobby, the page of a table, what it sends and what it hears.
+
+Every answer has headers that keep scripts, frames and referrers of others out; every request is held against the names
+under which the server is asked for, and every change against where it comes from.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import time
+from base64 import b64encode
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
+from hashlib import sha256
+from importlib.resources import files
+from typing import Any
+from urllib.parse import urlsplit
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import (
+    HTMLResponse,
+    JSONResponse,
+    PlainTextResponse,
+    RedirectResponse,
+    Response,
+    StreamingResponse,
+)
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from interpreter.base.diagnostics import RulesetError
+from interpreter.serve.archive import StoreError
+from interpreter.serve.hall import Hall, Wish, bots_for, languages_of, title_for
+from interpreter.serve.live import PUBLIC, Live, Refused, close_apart
+from interpreter.serve.page import ENVIRONMENT, View
+
+__all__ = ["application"]
+
+MOST_BYTES = 64 * 1024
+MOST_LOG_BYTES = 4 * 1024 * 1024
+BEAT = 20.0
+"""Seconds after which a listener is sent a sign of life."""
+REST = 0.03
+"""Seconds between two pieces of news for one listener: what happens in between comes together."""
+ACTS, A_SECOND = 40.0, 12.0
+"""So many actions a page may have at once, and so many more with each second."""
+_CSP = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'self'"
+)
+HEADERS = {
+    "content-security-policy": _CSP,
+    "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "SAMEORIGIN",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), microphone=(), geolocation=()",
+}
+_ID = re.compile(r"[A-Za-z0-9_-]{16,64}")
+
+
+class Guard:
+    """Holds requests against what the server allows: names, where they come from, how long they are."""
+
+    def __init__(self, app: ASGIApp, names: Iterable[str]) -> None:
+        self.app, self.names = app, frozenset(names)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        headers = {key.decode("latin-1"): value.decode("latin-1") for key, value in scope["headers"]}
+        wrong = self._wrong(scope["method"], headers, scope["path"])
+
+        async def guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                known = {key for key, _ in message["headers"]}
+                added = [(k.encode(), v.encode()) for k, v in HEADERS.items() if k.encode() not in known]
+                if b"cache-control" not in known:
+                    added.append((b"cache-control", b"no-store"))
+                message["headers"] = [*message["headers"], *added]
+            await send(message)
+
+        if wrong is not None:
+            await PlainTextResponse(wrong[1], wrong[0])(scope, receive, guarded)
+            return
+        most = MOST_LOG_BYTES if scope["path"] == "/load" else MOST_BYTES
+        read = 0
+
+        async def limited() -> Message:
+            nonlocal read
+            message = await receive()
+            read += len(message.get("body", b""))
+            if read > most:
+                raise HTTPException(413, "That is too long.")
+            return message
+
+        await self.app(scope, limited, guarded)
+
+    def _wrong(self, method: str, headers: Mapping[str, str], path: str) -> tuple[int, str] | None:
+        if _name(headers.get("host", "")) not in self.names:
+            return 421, "This server is not asked for under that name."
+        if method in ("GET", "HEAD"):
+            return None
+        if method != "POST":
+            return 405, "Only GET and POST are understood."
+        origin, site = headers.get("origin"), headers.get("sec-fetch-site")
+        if origin is not None and urlsplit(origin).netloc != headers.get("host", ""):
+            return 403, "This comes from another site."
+        if origin is None and site not in (None, "same-origin", "none"):
+            return 403, "This comes from another site."
+        length = headers.get("content-length", "0")
+        most = MOST_LOG_BYTES if path == "/load" else MOST_BYTES
+        if not length.isdigit() or int(length) > most:
+            return 413, "That is too long."
+        return None
+
+
+def _name(host: str) -> str:
+    """A host without its port."""
+    return host.rpartition(":")[0] if re.search(r":\d+$", host) else host
+
+
+def application(
+    hall: Hall, names: Iterable[str] = (), *, before: Callable[[], Awaitable[None]] | None = None
+) -> ASGIApp:
+    """The server for a hall; ``names`` are those under which it may be asked for, beside those of this machine.
+    ``before`` runs beside it as long as it serves."""
+    site = _Site(hall)
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        tasks = [asyncio.create_task(hall.take_up())]
+        if before is not None:
+            tasks.append(asyncio.create_task(_watched(before)))
+        yield
+        for task in tasks:
+            task.cancel()
+        close_apart()
+        hall.close()
+
+    static = files("interpreter.serve").joinpath("static")
+    app = Starlette(
+        routes=[
+            Route("/", site.lobby),
+            Route("/new/{ruleset}", site.form),
+            Route("/new/{ruleset}", site.begin, methods=["POST"]),
+            Route("/load", site.load, methods=["POST"]),
+            Route("/join/{id}", site.join),
+            Route("/join/{id}/{seat:int}", site.sit, methods=["POST"]),
+            Route("/host/{token}", site.host),
+            Route("/host/{token}/{seat:int}", site.give, methods=["POST"]),
+            Route("/host/{token}/log", site.host_log),
+            Route("/seat/{token}", site.table),
+            Route("/seat/{token}/events", site.events),
+            Route("/seat/{token}/act", site.act, methods=["POST"]),
+            Route("/seat/{token}/log", site.log),
+            Route("/seat/{token}/rules", site.rules),
+            Mount("/static", StaticFiles(directory=str(static))),
+        ],
+        exception_handlers={HTTPException: _told, Exception: _failed},  # type: ignore[dict-item]
+        lifespan=lifespan,
+    )
+    return Guard(app, {"localhost", "127.0.0.1", "[::1]", *names})
+
+
+async def _watched(before: Callable[[], Awaitable[None]]) -> None:
+    await before()
+
+
+async def _told(request: Request, error: HTTPException) -> Response:
+    return _page("message.html", error.status_code, title="Regelwerk", text=error.detail)
+
+
+async def _failed(request: Request, error: Exception) -> Response:
+    # neither the address, which has a token in it, nor what failed goes anywhere
+    return PlainTextResponse("Something went wrong on this server.", 500)
+
+
+def _page(name: str, status: int = 200, **values: Any) -> HTMLResponse:
+    return HTMLResponse(ENVIRONMENT.get_template(name).render(**values), status)
+
+
+class _Site:
+    """The routes."""
+
+    def __init__(self, hall: Hall) -> None:
+        self.hall = hall
+        self._left: dict[tuple[str, str], tuple[float, float]] = {}
+
+    # --- the lobby
+
+    async def lobby(self, request: Request) -> Response:
+        hall = self.hall
+        open_ = []
+        for kept in hall.kept.values():
+            free = sum(seat.kind == "open" for seat in kept.seats)
+            if kept.open and free:
+                offer = hall.offers.get(kept.header["ruleset"])
+                open_.append((kept.id, kept.title or (offer.title if offer else kept.header["ruleset"]), free))
+        families: dict[str, list[Any]] = {}
+        for offer in hall.offers.values():
+            families.setdefault(offer.family, []).append(offer)
+        return _page("lobby.html", families=families, open=open_[-50:])
+
+    async def form(self, request: Request) -> Response:
+        return await self._form(request.path_params["ruleset"], {}, "")
+
+    async def _form(self, id: str, given: Mapping[str, Any], error: str, status: int = 200) -> Response:
+        hall = self.hall
+        if id not in hall.offers:
+            raise HTTPException(404, "There is no such ruleset.")
+        try:
+            ruleset = await hall.ruleset(id)
+        except RulesetError as wrong:
+            text = "; ".join(each.message for each in wrong.diagnostics)
+            raise HTTPException(409, f"This ruleset has mistakes: {text}") from None
+        players = ruleset.players
+        number = int(given.get("players") or players.usual)
+        model = ruleset.model
+        defaults = {name: setting.default for name, setting in model.settings.items()}
+        return _page(
+            "new.html",
+            status,
+            offer=hall.offers[id],
+            error=error,
+            given=given,
+            number=number,
+            numbers=range(players.low, players.high + 1),
+            overlays=_overlays(ruleset),
+            own=[*ruleset.overlays],
+            settings=[(s.name, s.about, s.range, defaults[s.name]) for s in model.settings.values()],
+            doubts=list(model.interpretations.values()),
+            bots=bots_for(ruleset),
+        )
+
+    async def begin(self, request: Request) -> Response:
+        id = request.path_params["ruleset"]
+        form = await request.form()
+        given = {key: str(value) for key, value in form.items() if isinstance(value, str)}
+        try:
+            players = int(given.get("players", "2"))
+        except ValueError:
+            return await self._form(id, {}, "The number of players is no number.", 400)
+        if not 1 <= players <= 12:
+            return await self._form(id, {}, "That many cannot play.", 400)
+        overlays = [str(value)[:80] for value in form.getlist("overlay")]
+        out = [f"-{value}" for value in form.getlist("without")]
+        seats = [
+            (kind, (given.get(f"bot{n}", "") if kind == "bot" else given.get(f"name{n}", ""))[:40])
+            for n in range(players)
+            if (kind := given.get(f"seat{n}", "bot")) in ("person", "bot", "open")
+        ]
+        settings = {key[4:]: value[:400] for key, value in given.items() if key.startswith("set_")}
+        wish = Wish(id, players, seats, [*overlays, *out], settings, given.get("title", ""), "listed" in given)
+        try:
+            if len(seats) != players:
+                raise Refused("Each seat is for a person, a bot, or open.")
+            kept = await self.hall.begin(wish)
+        except (Refused, StoreError) as error:
+            return await self._form(id, {**given, "overlays": overlays}, str(error), 409)
+        return RedirectResponse(f"/host/{kept.host}", 303)
+
+    async def load(self, request: Request) -> Response:
+        form = await request.form(max_part_size=MOST_LOG_BYTES)
+        upload = form.get("file")
+        data = b"" if upload is None or isinstance(upload, str) else await upload.read()
+        try:
+            kept = await self.hall.from_log(data.decode("utf-8", errors="replace"))
+        except (Refused, StoreError) as error:
+            raise HTTPException(409, str(error)) from None
+        return RedirectResponse(f"/host/{kept.host}", 303)
+
+    async def join(self, request: Request) -> Response:
+        kept = self.hall.kept.get(request.path_params["id"])
+        if kept is None:
+            raise HTTPException(404, "There is no such table.")
+        live = await self._live(kept.id)
+        seats = [(n, live.seat_name(n)) for n, seat in enumerate(kept.seats) if seat.kind == "open"]
+        return _page("join.html", title=title_for(live, "en"), id=kept.id, seats=seats)
+
+    async def sit(self, request: Request) -> Response:
+        form = await request.form()
+        if request.path_params["id"] not in self.hall.kept:
+            raise HTTPException(404, "There is no such table.")
+        try:
+            token = await self.hall.sit(
+                request.path_params["id"], request.path_params["seat"], str(form.get("name", ""))
+            )
+        except (Refused, StoreError) as error:
+            raise HTTPException(409, str(error)) from None
+        return RedirectResponse(f"/seat/{token}", 303)
+
+    # --- whoever set a table up
+
+    async def _hosted(self, request: Request) -> Live:
+        id = self.hall.hosted(request.path_params["token"])
+        if id is None:
+            raise HTTPException(404, "There is no such table.")
+        return await self._live(id)
+
+    async def host(self, request: Request) -> Response:
+        live = await self._hosted(request)
+        base = f"{request.url.scheme}://{request.headers['host']}"
+        seats = [(n, live.seat_name(n), seat) for n, seat in enumerate(live.kept.seats)]
+        return _page(
+            "host.html",
+            title=title_for(live, "en"),
+            base=base,
+            here=f"/host/{live.kept.host}",
+            seats=seats,
+            watch=live.kept.watch,
+            join=f"/join/{live.kept.id}",
+            open_book=live.is_open_book,
+            bots=bots_for(live.ruleset),
+        )
+
+    async def give(self, request: Request) -> Response:
+        live = await self._hosted(request)
+        form = await request.form()
+        seat, kind = request.path_params["seat"], str(form.get("kind"))
+        if seat >= len(live.kept.seats) or kind not in ("person", "bot", "open"):
+            raise HTTPException(400, "There is no such seat.")
+        try:
+            await live.take(seat, kind, str(form.get("bot", ""))[:80], live.kept.seats[seat].name)
+        except (Refused, StoreError) as error:
+            raise HTTPException(409, str(error)) from None
+        return RedirectResponse(f"/host/{live.kept.host}", 303)
+
+    async def host_log(self, request: Request) -> Response:
+        return self._log(await self._hosted(request))
+
+    def _log(self, live: Live) -> Response:
+        if not live.is_open_book:
+            raise HTTPException(403, "The log has all that is hidden in it: it can be had when the game is over.")
+        name = f"{live.ruleset.id}-{live.kept.id}.jsonl"
+        headers = {"content-disposition": f'attachment; filename="{name}"'}
+        return Response(live.text(), media_type="application/jsonl", headers=headers)
+
+    # --- the table
+
+    async def _live(self, id: str) -> Live:
+        try:
+            return await self.hall.live(id)
+        except Refused as error:
+            raise HTTPException(409, str(error)) from None
+
+    async def _seated(self, request: Request) -> tuple[Live, int, str]:
+        token = request.path_params["token"]
+        found = self.hall.table_of(token)
+        if found is None:
+            raise HTTPException(404, "There is no table behind this link.")
+        return await self._live(found[0]), found[1], token
+
+    def _view(self, token: str, id: str, live: Live, seat: int) -> View:
+        if not _ID.fullmatch(id):
+            raise HTTPException(400, "This page has no id.")
+        view = self.hall.view(token, id, live, seat)
+        view.last = time.monotonic()
+        return view
+
+    async def table(self, request: Request) -> Response:
+        import secrets
+
+        live, seat, token = await self._seated(request)
+        id = secrets.token_urlsafe(18)
+        view = self._view(token, id, live, seat)
+        known = languages_of(live.ruleset)
+        wanted = request.query_params.get("language") or _preferred(request, known)
+        view.language = wanted if wanted in known else "en"
+        pieces = self.hall.pieces(view)
+        name = live.seat_name(seat, view.language) if seat != PUBLIC else ""
+        return _page(
+            "table.html",
+            title=title_for(live, view.language),
+            seat_name=name,
+            pieces=pieces,
+            here=f"/seat/{token}",
+            view=id,
+            public=seat == PUBLIC,
+            download=live.is_open_book,
+            language=view.language,
+            languages=known,
+        )
+
+    async def events(self, request: Request) -> Response:
+        live, seat, token = await self._seated(request)
+        view = self._view(token, request.query_params.get("view", ""), live, seat)
+        view.sent = {}
+        view.dirty.set()
+        headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
+        return StreamingResponse(self._stream(view, token), media_type="text/event-stream", headers=headers)
+
+    async def _stream(self, view: View, token: str) -> AsyncIterator[bytes]:
+        hall = self.hall
+        key = next((key for key, each in hall.views.items() if each is view), None)
+        first = True
+        try:
+            while key in hall.views and hall.views[key] is view:
+                try:
+                    await asyncio.wait_for(view.dirty.wait(), BEAT)
+                except TimeoutError:
+                    yield b": still here\n\n"
+                    continue
+                view.dirty.clear()
+                pieces = hall.pieces(view)
+                changed = {name: html for name, html in pieces.items() if view.sent.get(name) is not html
+                           and view.sent.get(name) != html}  # fmt: skip
+                view.sent = dict(pieces)
+                if changed or first:
+                    first = False
+                    news = {"changed": view.live.changed_at, "beeps": view.beeps, "pieces": changed}
+                    text = json.dumps(news, ensure_ascii=False)
+                    yield f"event: pieces\ndata: {text}\n\n".encode()
+                await asyncio.sleep(REST)
+        finally:
+            if key is not None and view.seat == PUBLIC and hall.views.get(key) is view:
+                hall.views.pop(key)
+
+    async def act(self, request: Request) -> Response:
+        live, seat, token = await self._seated(request)
+        try:
+            data = await request.json()
+        except ValueError:
+            raise HTTPException(400, "That is no JSON.") from None
+        if not isinstance(data, dict) or not isinstance(data.get("view"), str) or not isinstance(data.get("do"), str):
+            raise HTTPException(400, "That does not say what to do.")
+        view = self._view(token, data["view"], live, seat)
+        if not self._may_act(token, data["view"]):
+            raise HTTPException(429, "That was too fast.")
+        go = ""
+        if data["do"] == "explain":
+            await self._explain(view, str(data.get("line", ""))[:20])
+        elif data["do"] == "fork":
+            go = await self._fork(view)
+        else:
+            await view.act(data["do"], data)
+        return JSONResponse({"go": go} if go else {})
+
+    def _may_act(self, token: str, id: str) -> bool:
+        """Whether a page has not asked for more than people do."""
+        now = time.monotonic()
+        left, then = self._left.get((token, id), (ACTS, now))
+        left = min(ACTS, left + (now - then) * A_SECOND)
+        if len(self._left) > 5_000:
+            self._left.clear()
+        self._left[token, id] = max(0.0, left - 1), now
+        return left >= 1
+
+    async def _explain(self, view: View, number: str) -> None:
+        try:
+            view.explained = await self.hall.explain(view, number)
+        except Refused as error:
+            view.said = str(error)
+        view.dirty.set()
+
+    async def _fork(self, view: View) -> str:
+        live = view.live
+        try:
+            if view.seat == PUBLIC or not live.is_open_book:
+                raise Refused("Others play here, and hidden things would be known: this is for when the game is over.")
+            until = view.moment if view.moment is not None else len(live.kept.choices)
+            kept = await self.hall.go_on(live.as_log, until, live.kept.title)
+        except (Refused, StoreError) as error:
+            view.said = str(error)
+            view.dirty.set()
+            return ""
+        return f"/host/{kept.host}"
+
+    async def log(self, request: Request) -> Response:
+        live, seat, _ = await self._seated(request)
+        if seat == PUBLIC and not live.game.is_over:
+            raise HTTPException(403, "Spectators can have the log when the game is over.")
+        return self._log(live)
+
+    async def rules(self, request: Request) -> Response:
+        live, _, _ = await self._seated(request)
+        try:
+            text = await self.hall.rules(live)
+        except RulesetError as error:
+            raise HTTPException(409, str(error)) from None
+        return HTMLResponse(text, headers={"content-security-policy": _csp_of(text)})
+
+
+def _csp_of(text: str) -> str:
+    """A policy that allows the style and script of a page of its own, by their digests, and nothing else."""
+
+    def digests(tag: str) -> str:
+        found = re.findall(rf"<{tag}>(.*?)</{tag}>", text, re.DOTALL)
+        return " ".join(f"'sha256-{b64encode(sha256(each.encode()).digest()).decode()}'" for each in found) or "'none'"
+
+    return (
+        f"default-src 'none'; style-src {digests('style')}; script-src {digests('script')}; img-src data:; "
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+    )
+
+
+def _preferred(request: Request, known: list[str]) -> str:
+    """The first language of the browser that the ruleset has."""
+    asked = request.headers.get("accept-language", "")
+    for part in asked.split(",")[:10]:
+        name = part.split(";")[0].strip().split("-")[0]
+        if name in known:
+            return name
+    return "en"
+
+
+def _overlays(ruleset: Any) -> list[tuple[str, str, bool]]:
+    """The overlays that a ruleset can have: id, title, whether it has it."""
+    from interpreter.reading.compose import word
+    from interpreter.reading.ruleset_files import can_have
+
+    here = [document.id for document in ruleset.composition.documents]
+    found = []
+    for id in ruleset.shelf.ids("overlay"):
+        document, _ = ruleset.shelf.read("overlay", id)
+        if document is None:
+            continue
+        if id in here or can_have(here, document):
+            found.append((id, word(document.root.get("title"), id), id in here))
+    return found

@@ -1,0 +1,205 @@
+"""Load and faults: how many tables a server holds, and what is left of play when it is killed.
+
+``python -m tests.load`` plays 200 tables of bots with 500 listeners for a minute; ``--kills 200`` kills a server so
+often while it plays. A choice is on a listener's screen when its event has arrived. A tenth never reads.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import random
+import re
+import resource
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.parse
+import urllib.request
+from collections.abc import Sequence
+from pathlib import Path
+
+RULESETS = (("bsw-germany", 3), ("goofspiel", 3), ("outpost", 4), ("germany-2018", 4))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--tables", type=int, default=200)
+    parser.add_argument("--listeners", type=int, default=500)
+    parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--pace", type=float, default=2.0)
+    parser.add_argument("--kills", type=int, default=0)
+    given = parser.parse_args(arguments)
+    if given.kills:
+        return killed(given.kills)
+    with tempfile.TemporaryDirectory() as folder:
+        data, port = Path(folder) / "tables.sqlite", _free_port()
+        server = _serving(data, port, given.pace)
+        try:
+            base = f"http://127.0.0.1:{port}"
+            _until_answers(base)
+            watch = [_table(base, number) for number in range(given.tables)]
+            figures = asyncio.run(_listen(port, watch, given.listeners, given.seconds))
+            figures["ram_mb"] = round(_memory(server.pid))
+            figures["tables"] = given.tables
+        finally:
+            server.kill()
+            server.wait()
+    print(json.dumps(figures))
+    return 0 if figures["p95_ms"] <= 150 and figures["ram_mb"] <= 500 else 1
+
+
+def _serving(data: Path, port: int, pace: float) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "interpreter", "serve", "--no-browser", "--data", str(data), "--port", str(port)]
+    return subprocess.Popen([*command, "--pace", str(pace)], stderr=subprocess.DEVNULL)
+
+
+def _free_port() -> int:
+    import socket
+
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+def _until_answers(base: str) -> None:
+    for _ in range(600):
+        try:
+            urllib.request.urlopen(base, timeout=5).read()
+            return
+        except OSError:
+            time.sleep(0.05)
+    raise AssertionError("the server does not answer")
+
+
+def _table(base: str, number: int) -> str:
+    """A new table of bots; the path of its spectators."""
+    ruleset, players = RULESETS[number % len(RULESETS)]
+    form = {"players": str(players), **{f"seat{seat}": "bot" for seat in range(players)}}
+    request = urllib.request.Request(f"{base}/new/{ruleset}", urllib.parse.urlencode(form).encode(), {"Origin": base})
+    page = urllib.request.urlopen(request, timeout=60).read().decode()
+    return str(re.findall(r'href="(/seat/[^"]+)"', page)[-1])
+
+
+async def _listen(port: int, watch: list[str], listeners: int, seconds: float) -> dict[str, float]:
+    """Listeners read the events of their tables; each event says when the choice behind it was made."""
+    late: list[float] = []
+    deaf = listeners // 10
+    tasks = [
+        asyncio.create_task(_listener(port, watch[number % len(watch)], late, reads=number >= deaf))
+        for number in range(listeners)
+    ]
+    await asyncio.sleep(5)
+    late.clear()
+    await asyncio.sleep(seconds)
+    for task in tasks:
+        task.cancel()
+    late.sort()
+    if not late:
+        raise AssertionError("nothing was heard")
+    return {
+        "listeners": listeners,
+        "deaf": deaf,
+        "events": len(late),
+        "events_a_second": round(len(late) / seconds),
+        "median_ms": round(1000 * late[len(late) // 2], 1),
+        "p95_ms": round(1000 * late[int(0.95 * len(late))], 1),
+        "worst_ms": round(1000 * late[-1], 1),
+    }
+
+
+async def _listener(port: int, path: str, late: list[float], *, reads: bool) -> None:
+    view = f"load{random.getrandbits(80):020x}"
+    reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=2**23)
+    writer.write(f"GET {path}/events?view={view} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
+    await writer.drain()
+    try:
+        if not reads:
+            await asyncio.sleep(3600)
+        while True:
+            line = await reader.readline()
+            if not line:
+                return
+            if line.startswith(b"data:") and (found := re.search(rb'"changed": ([0-9.]+)', line)):
+                late.append(time.time() - float(found[1]))
+    finally:
+        writer.close()
+
+
+def _memory(pid: int) -> float:
+    """Resident memory of a process in MB."""
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1]) / 1024
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+
+
+def killed(times: int) -> int:
+    """Kills a server at random moments of play; each time all that it had acknowledged must still be there."""
+    dice, lost, acknowledged = random.Random(11), 0, 0
+    with tempfile.TemporaryDirectory() as folder:
+        data, port = Path(folder) / "tables.sqlite", _free_port()
+        base = f"http://127.0.0.1:{port}"
+        server = _serving(data, port, 0.002)
+        _until_answers(base)
+        for number in range(4):
+            _table(base, number)
+        for number in range(times):
+            time.sleep(dice.uniform(0.02, 0.6))
+            acknowledged = _count(data)
+            server.kill()
+            server.wait()
+            lost += _count(data) < acknowledged
+            if number % 10 == 9 and _are_over(data):
+                data.unlink()
+                for extra in data.parent.glob("tables.sqlite-*"):
+                    extra.unlink()
+            server = _serving(data, port, 0.002)
+            _until_answers(base)
+            if not _count_tables(data):
+                for more in range(4):
+                    _table(base, more)
+        server.kill()
+        server.wait()
+        broken = _broken(data)
+    print(json.dumps({"kills": times, "lost": lost, "broken": broken}))
+    return 1 if lost or broken else 0
+
+
+def _rows(data: Path, query: str) -> list[tuple[object, ...]]:
+    with sqlite3.connect(data) as connection:
+        return connection.execute(query).fetchall()
+
+
+def _count(data: Path) -> int:
+    return int(str(_rows(data, "select count(*) from choices")[0][0]))
+
+
+def _count_tables(data: Path) -> int:
+    return int(str(_rows(data, "select count(*) from tables")[0][0]))
+
+
+def _are_over(data: Path) -> bool:
+    return _count(data) > 1_200
+
+
+def _broken(data: Path) -> int:
+    """Tables whose choices cannot be made again."""
+    from interpreter.play.game_records import Difference, play_again, read_kept, ruleset_of
+
+    found = 0
+    for id, header in _rows(data, "select id, header from tables"):
+        lines = [str(line) for (line,) in _rows(data, f"select line from choices where game = '{id}' order by number")]
+        log = read_kept("\n".join([str(header), *lines]))
+        try:
+            play_again(ruleset_of(log), log)
+        except Difference:
+            found += 1
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,221 @@
+"""A server in a thread of the tests, and a browser that plays at it by pointing."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import shutil
+import socket
+import threading
+import time
+import urllib.parse
+import urllib.request
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+
+from interpreter.bots.registry import bots_of, default_bots
+from interpreter.engine.game import Game
+from interpreter.engine.ruleset import load
+from interpreter.kernel.state import Value
+from interpreter.language.types import Type, name_of
+from interpreter.play.game_records import keep, play_again
+from interpreter.play.match import Match
+from interpreter.serve.archive import Store
+from interpreter.serve.hall import Hall
+from interpreter.serve.live import Live
+
+T = TypeVar("T")
+WAIT = 15.0
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+class Served:
+    """A running server. ``hall`` may be looked at while nothing happens."""
+
+    def __init__(self, data: Path, pace: float = 0.0, rulesets: Sequence[str] = (), watch: Sequence[str] = ()) -> None:
+        import uvicorn
+
+        from interpreter.serve.watching import Watch
+        from interpreter.serve.web import application
+
+        self.hall = Hall(Store(data), pace, [*rulesets, *watch])
+        listening = socket.socket()
+        listening.bind(("127.0.0.1", 0))
+        self.base = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        app = application(self.hall, before=Watch(self.hall, watch).run if watch else None)
+        config = uvicorn.Config(app, log_level="critical", access_log=False, timeout_graceful_shutdown=1)
+        self.server = uvicorn.Server(config)
+        self.loop: asyncio.AbstractEventLoop | None = None
+
+        async def serve() -> None:
+            self.loop = asyncio.get_running_loop()
+            await self.server.serve(sockets=[listening])
+
+        self.thread = threading.Thread(target=lambda: asyncio.run(serve()), daemon=True)
+        self.thread.start()
+        until(lambda: self.server.started)
+
+    def done(self, work: Coroutine[Any, Any, T]) -> T:
+        """What a coroutine of the server gives."""
+        assert self.loop is not None
+        return asyncio.run_coroutine_threadsafe(work, self.loop).result(WAIT)
+
+    def moment(
+        self, ruleset: str, players: int, holds: Callable[[Game], bool], **settings: str
+    ) -> tuple[Live, list[str]]:
+        """A table at the first moment of a game of bots at which something holds, all seats taken by people: the table
+        and a link for each seat."""
+        found = load(ruleset)
+        bots = bots_of(default_bots(found), found, players)
+        match = Match(found, bots, 3, settings)
+        while not holds(match.game) and match.step():
+            pass
+        assert not match.game.is_over
+        lines: list[str] = []
+        keep(match.game, lines.append)
+        kept = self.done(self.hall.from_log("".join(lines)))
+        live = self.hall.lives[kept.id]
+        for seat in range(players):
+            self.done(live.take(seat, "person"))
+        return live, [f"{self.base}/seat/{seat.token}" for seat in kept.seats]
+
+    def close(self) -> None:
+        self.server.should_exit = True
+        self.thread.join(10)
+
+    def post(self, path: str, data: Sequence[tuple[str, str]]) -> str:
+        body = urllib.parse.urlencode(data).encode()
+        request = urllib.request.Request(f"{self.base}{path}", body, {"Origin": self.base})
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return str(answer.read().decode())
+
+    def table(self, ruleset: str, seats: Sequence[str], **more: str) -> tuple[Live, list[str], str]:
+        """A new table with `person`, `open` or `bot:NAME` on each seat: the table, the links of persons, and that of
+        spectators."""
+        data = [("players", str(len(seats)))]
+        for number, seat in enumerate(seats):
+            kind, _, bot = seat.partition(":")
+            data += [(f"seat{number}", kind), (f"bot{number}", bot)]
+        known = set(self.hall.kept)
+        page = self.post(f"/new/{ruleset}", [*data, *more.items()])
+        links = [f"{self.base}{link}" for link in re.findall(r'href="(/seat/[^"]+)"', page)]
+        (id,) = set(self.hall.kept) - known
+        until(lambda: id in self.hall.lives)
+        return self.hall.lives[id], links[:-1], links[-1]
+
+
+def until(holds: Callable[[], object], seconds: float = WAIT, why: str = "") -> None:
+    """Waits until something holds."""
+    end = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > end:
+            raise AssertionError(f"this did not happen within {seconds:g} s {why}")
+        time.sleep(0.004)
+
+
+def browser_path() -> str:
+    """The browser of these tests; without one they are skipped, unless one is named."""
+    named = os.environ.get("REGELWERK_BROWSER")
+    if named is not None:
+        assert Path(named).exists(), f"REGELWERK_BROWSER names {named}, which is not there"
+        return named
+    found = shutil.which("chromium")
+    if found is None:
+        pytest.skip("no browser: install chromium, or name one in REGELWERK_BROWSER")
+    return found
+
+
+@contextmanager
+def browser() -> Iterator[Any]:
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    path = browser_path()
+    with playwright.sync_playwright() as running:
+        found = running.chromium.launch(executable_path=path, args=FLAGS)
+        try:
+            yield found
+        finally:
+            found.close()
+
+
+class Player:
+    """Somebody at a page, who points. ``page`` is the page of Playwright."""
+
+    def __init__(self, live: Live, page: Any, seat: int) -> None:
+        self.live, self.page, self.seat = live, page, seat
+        self.wrong: list[str] = []
+        page.on("pageerror", lambda error: self.wrong.append(str(error)))
+        page.on("console", lambda said: self.wrong.append(said.text) if said.type == "error" else None)
+
+    def choose(self, game: Game, choice: Mapping[str, Any]) -> None:
+        """Makes a choice by pointing: an alternative where there is no thing for it, things, numbers, OK."""
+        decision = game.decision_of(self.seat)
+        assert decision is not None
+        number = next(n for n, site in enumerate(decision.site.options) if site.name == choice["do"])
+        slots = decision.site.options[number].core.choices
+        before = len(self.live.kept.choices)
+        self.page.locator(f'#f-prompt [data-at="{before}"] [data-do="list"]').wait_for(state="attached")
+        option = self.page.locator(f'[data-do="option"][data-n="{number}"]')
+        if not slots:
+            option.click()
+        else:
+            things = [slot for slot in slots if slot.type.sure.word in ("card", "node")]
+            if not things and option.count() and option.get_attribute("aria-pressed") != "true":
+                option.click()
+                self.page.locator(f'[data-do="option"][data-n="{number}"][aria-pressed="true"]').wait_for()
+            order = sorted(range(len(slots)), key=lambda at: slots[at].type.word in ("int", "bag"))
+            for at in order:
+                value = game.ruleset.names.value(choice[slots[at].name], slots[at].type)
+                self._fill(at, slots[at].type, value)
+            self.page.locator('[data-do="confirm"]').click()
+        until(lambda: len(self.live.kept.choices) != before, why=f"after {dict(choice)} of seat {self.seat}")
+
+    def _fill(self, number: int, type_: Type, value: Value) -> None:
+        page, form = self.page, type_.sure.word
+        if form in ("card", "node", "kind", "seat"):
+            kind = name_of(type_) if form == "kind" else ""
+            thing = f"{form}:{kind}:{value}"
+            if page.locator(f'[data-thing="{thing}"].picked, .picked > [data-thing="{thing}"]').count():
+                return
+            page.locator(
+                f'button[data-thing="{thing}"], g[data-thing="{thing}"], .lane[data-thing="{thing}"]'
+            ).first.click()
+            page.locator(f'[data-thing="{thing}"][aria-pressed="true"]').first.wait_for(state="attached")
+        elif form == "int":
+            field = page.locator(f"#slot-{number}")
+            if field.count() and field.input_value() != str(value):
+                field.fill(str(value))
+                field.blur()
+                page.locator(f'#slot-{number}[value="{value}"]').wait_for(state="attached")
+        elif form == "bag":
+            for member, count in enumerate(value):
+                button = page.locator(f'[data-do="more"][data-n="{number}"][data-value="{member}"]')
+                for _ in range(10):
+                    if not button.count() or button.locator("b").inner_text() == str(count):
+                        break
+                    said = button.locator("b").inner_text()
+                    button.click()
+                    page.wait_for_function(
+                        "([b, said]) => b.isConnected && b.textContent !== said",
+                        arg=[button.locator("b").element_handle(), said],
+                    )
+        else:
+            raise AssertionError(f"nobody can point at a {type_}")
+
+
+def now(live: Live) -> Game:
+    """A game of the test's own, as it stands at the table."""
+    return play_again(live.ruleset, live.as_log)

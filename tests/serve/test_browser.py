@@ -1,0 +1,346 @@
+"""Tables in a real browser: whole games by pointing, the panels of the online game, keyboard, accessibility."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from interpreter.bots.registry import bots_of
+from interpreter.play.match import streams_for
+from interpreter.serve.live import Live
+from tests.serve.served import Player, Served, browser, now, until
+
+pytestmark = pytest.mark.slow
+AXE = Path(__file__).parent / "vendor" / "axe-4.14.1.min.js"
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    with browser() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    running = Served(tmp_path_factory.mktemp("serve") / "tables.sqlite")
+    yield running
+    running.close()
+
+
+def seated(chromium: Any, live: Live, links: list[str], **more: Any) -> list[Player]:
+    """A context of its own for each link: nobody shares anything."""
+    players = []
+    for number, link in enumerate(links):
+        page = chromium.new_context(viewport={"width": 1440, "height": 1500}, locale="en-GB", **more).new_page()
+        page.set_default_timeout(10_000)
+        player = Player(live, page, number)
+        page.goto(link)
+        players.append(player)
+    return players
+
+
+def play(live: Live, players: list[Player], bots: str, most: int = 5_000) -> None:
+    """To the end of the game, by pointing; what is chosen is what a bot would."""
+    table = bots_of(bots, live.ruleset, len(live.kept.seats))
+    streams = streams_for(5, len(live.kept.seats))
+    game, done = now(live), 0
+    while not game.is_over and done < most:
+        decision = game.decision
+        assert decision is not None
+        choice = table[decision.actor].choose(game, decision, streams[decision.actor]).as_dict()
+        players[decision.actor].choose(game, choice)
+        game.apply(choice)
+        done += 1
+        if done % 50 == 0:
+            assert game.digest() == live.game.digest()
+    if most == 5_000:
+        until(lambda: live.game.is_over)
+    for player in players:
+        assert player.wrong == []
+
+
+def test_three_people_play_germany_to_its_end_by_pointing(chromium: Any, served: Served) -> None:
+    live, links, _ = served.table("bsw-germany", ["person"] * 3)
+    players = seated(chromium, live, links)
+    play(live, players, "greedy")
+    for player in players:
+        player.page.get_by_text("The game is over").wait_for()
+        assert player.page.locator(".result li").count() == 3
+    for player in players:
+        player.page.context.close()
+
+
+@pytest.mark.parametrize(("ruleset", "bots", "most"), [("goofspiel", "random", 5_000), ("outpost", "greedy", 60)])
+def test_other_families_are_played_by_a_derived_table(
+    chromium: Any, served: Served, ruleset: str, bots: str, most: int
+) -> None:
+    live, links, _ = served.table(ruleset, ["person"] * 3)
+    players = seated(chromium, live, links)
+    play(live, players, bots, most)
+    for player in players:
+        player.page.context.close()
+
+
+# --- the table of the online game, statement by statement
+
+
+def at(chromium: Any, served: Served, decision: str, more: int = 0, options: int = 1) -> tuple[Live, Player]:
+    """A table of three at the first such decision with so many options after so many choices, and the page of whoever
+    is asked."""
+
+    def holds(game: Any) -> bool:
+        asked = game.decision
+        return (
+            asked is not None and asked.name == decision and len(game.choices) >= more and len(asked.options) >= options
+        )
+
+    live, links = served.moment("bsw-germany", 3, holds)
+    asked = live.game.decision
+    assert asked is not None
+    (player,) = seated(chromium, live, [links[asked.actor]])
+    player.seat = asked.actor
+    return live, player
+
+
+def test_players_and_the_phase_display(chromium: Any, served: Served) -> None:
+    """BW-006 to BW-015, BW-019, BW-024, BW-028: the list of players at the right, in order, own money only."""
+    live, player = at(chromium, served, "buy", 60)
+    page, game = player.page, live.game
+    rows = page.locator("#panel-players .row")
+    order = [page_row.locator("header bdi").inner_text() for page_row in rows.all()]
+    assert order == [f"player {seat + 1}" for seat in game.value("turn_order")]
+    assert rows.first.bounding_box()["x"] > page.locator(".map").bounding_box()["x"] + 300
+    for row, seat in zip(rows.all(), game.value("turn_order"), strict=True):
+        text = row.inner_text()
+        assert f"capacity {game.value(f'capacity(seats[{seat}])')}" in text
+        assert f"cities {game.value(f'count(network(seats[{seat}]))')}" in text
+        money = game.value(f"seats[{seat}].money") if seat == player.seat else "…"
+        assert f"money {money}" in text
+        plants = [card.get_attribute("title") for card in row.locator(".card").all()]
+        assert [int(str(title).split(":")[0]) for title in plants] == game.value(f"seats[{seat}].plants")
+        for title, plant in zip(plants, game.value(f"seats[{seat}].plants"), strict=True):
+            burns = game.value(f"first(p in plant where p.number == {plant}).burns")
+            assert all(kind in str(title) for kind in burns)
+    status = page.locator("#f-status").inner_text()
+    assert "Stage 1" in status
+    assert page.locator(".phase.now").inner_text() == "Resources"
+    assert f"player {player.seat + 1}: buy tokens, or stop" in status
+    page.locator("#panel-players .row header button").first.click()
+    page.locator("#window-plant_manager").wait_for()
+    assert page.locator("#window-plant_manager .row").count() == 3
+    page.context.close()
+
+
+def test_the_plant_market_opens_in_the_auction_and_windows_close(chromium: Any, served: Served) -> None:
+    """BW-016 to BW-018, BW-023, BW-050: the bar, the market that opens by itself, the bid that is raised with `+`."""
+    live, player = at(chromium, served, "nominate")
+    page = player.page
+    page.locator("#window-plant_market").wait_for()
+    assert page.locator("#window-plant_market .close").count() == 0  # it is needed
+    assert [each.inner_text() for each in page.locator("#f-bar button").all()] == [
+        "Plant market", "Plant manager", "Calculator", "Payout table", "Supply table",
+    ]  # fmt: skip
+    card = page.locator("#window-plant_market button.thing.can").first
+    number = card.locator("strong").inner_text()
+    card.click()
+    page.locator('[aria-label="+ bid more"]').click()
+    page.locator(f'input[value="{int(number) + 1}"]').wait_for(state="attached")
+    assert f"offers plant {number} for {int(number) + 1}" in page.locator(".confirm").inner_text()
+    page.get_by_role("button", name="OK").click()
+    until(lambda: live.kept.choices)
+    page.get_by_role("button", name="Payout table").click()
+    page.locator("#window-payout_table .here").first.wait_for()
+    page.locator("#window-payout_table .close").click()
+    page.locator("#window-payout_table").wait_for(state="detached")
+    page.context.close()
+
+
+def test_the_calculator_adds_up_in_order_and_nothing_is_built_meanwhile(chromium: Any, served: Served) -> None:
+    """BW-020, BW-104, BW-106 to BW-111, and clouds (BW-088)."""
+    live, player = at(chromium, served, "build", 60)
+    page, game, me = player.page, live.game, player.seat
+    open_ = [node for node in game.value("area") if not game.value(f'any(p in "{node}".places where p.piece != none)')]
+    first, second = open_[:2]
+    assert page.locator(".cloud").count() == 42 - len(game.value("area"))
+    page.get_by_role("button", name="Calculator").click()
+    page.locator("#window-calculator").wait_for()
+    for number, city in enumerate((first, second), 1):
+        page.locator(f'g[aria-label="{city}"]').click()
+        page.locator(f"#window-calculator li:nth-child({number})").wait_for()
+    page.locator("#panel-market td[data-thing]").first.click()
+    page.locator("#window-calculator li:nth-child(3)").wait_for()
+    alone = game.value(f'connection_cost(seats[{me}], "{first}")')
+    after = now(live)
+    after.state.cells[after.machine.constants.layout.base["money"] + me] += 500
+    after.state.forget()
+    after.apply({"do": "connect", "city": first})
+    then = after.value(f'connection_cost(seats[{me}], "{second}")')
+    token = game.value(f"price_for(seats[{me}], coal, 1)")
+    costs = [int(each.inner_text()) for each in page.locator("#window-calculator li b").all()]
+    assert costs == [alone, then, token]
+    assert page.locator("#window-calculator .total strong").inner_text() == str(sum(costs))
+    before = len(live.kept.choices)
+    page.keyboard.press("o")
+    page.get_by_role("button", name="Reset").click()
+    page.locator("#window-calculator li").first.wait_for(state="detached")
+    assert len(live.kept.choices) == before
+    page.locator("#window-calculator .close").click()
+    page.locator("#window-calculator").wait_for(state="detached")
+    page.context.close()
+
+
+def test_plants_run_in_the_plant_manager_with_flames(chromium: Any, served: Served) -> None:
+    """BW-113 to BW-117: it opens by itself, plants are clicked, what burns has a flame, OK confirms."""
+    live, player = at(chromium, served, "run", 40)
+    page = player.page
+    manager = page.locator("#window-plant_manager")
+    manager.wait_for()
+    assert manager.locator(".close").count() == 0
+    thing = manager.locator("button.thing.can").first
+    thing.click()
+    manager.locator(".card.mark-flame, .token.burns").first.wait_for()
+    before = len(live.kept.choices)
+    page.get_by_role("button", name="OK").click()
+    until(lambda: len(live.kept.choices) > before)
+    page.context.close()
+
+
+def test_tables_with_the_cells_in_force(chromium: Any, served: Served) -> None:
+    """BW-021, BW-022, BW-119, BW-121."""
+    live, player = at(chromium, served, "buy", 60)
+    page, game, me = player.page, live.game, player.seat
+    cities = game.value(f"count(network(seats[{me}]))")
+    page.get_by_role("button", name="Payout table").click()
+    row = page.locator("#window-payout_table tr.here")
+    row.wait_for()
+    assert row.inner_text().split() == [str(cities), str(game.value(f"payout[{cities}]"))]
+    page.get_by_role("button", name="Supply table").click()
+    page.locator("#window-supply_table").wait_for()
+    marked = [each.inner_text() for each in page.locator("#window-supply_table td.here").all()]
+    stage = game.value("stage")
+    assert marked == [
+        str(game.value(f"resupply[3, {kind}, {stage}]")) for kind in ("coal", "oil", "garbage", "uranium")
+    ]
+    page.context.close()
+
+
+def test_what_is_refused_says_why_with_the_rule_and_its_sentences(chromium: Any, served: Served) -> None:
+    """BW-080: more than there is room for is refused, with a beep where sound is on."""
+    live, player = at(chromium, served, "build", 60)
+    page, game, me = player.page, live.game, player.seat
+    mine = game.value(f"network(seats[{me}])")[0]
+    view = next(view for (token, _), view in served.hall.views.items() if view.live is live)
+    before = view.beeps
+    page.locator(f'g[aria-label^="{mine}"]').click()
+    page.locator(".refused").first.wait_for()
+    text = page.locator(".refused").first.inner_text()
+    assert "may_connect" in text
+    assert "BW-095" in text
+    assert view.beeps == before + 1
+    page.context.close()
+
+
+# --- looking back, why, keyboard, screen readers, names that attack
+
+
+def test_looking_back_and_asking_why(chromium: Any, served: Served) -> None:
+    _, player = at(chromium, served, "build", 60)
+    page = player.page
+    page.locator("#f-log .event .line").last.click()
+    page.locator("#f-why .chain").wait_for(timeout=30_000)
+    assert page.locator("#f-why .cite").count() > 0
+    page.locator("#moment").evaluate("(e) => { e.value = 3; e.dispatchEvent(new Event('change', {bubbles: true})); }")
+    page.get_by_text("You look back at choice 3").wait_for()
+    assert page.locator("#panel-players .card").count() <= 3
+    page.get_by_role("button", name="Back to now").click()
+    page.get_by_text("You look back at choice 3").wait_for(state="detached")
+    page.context.close()
+
+
+def test_keyboard_alone_is_enough(chromium: Any, served: Served) -> None:
+    live, player = at(chromium, served, "build", 60, 5)
+    page = player.page
+    page.locator("g.node[tabindex='0']").first.focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.locator("g.node.picked").wait_for()
+    before = len(live.kept.choices)
+    page.keyboard.press("o")
+    until(lambda: len(live.kept.choices) == before + 1)
+    page.locator(f'[data-at="{before + 1}"]').wait_for(state="attached")
+    page.keyboard.press("u")
+    until(lambda: len(live.kept.choices) == before)
+    page.keyboard.press("l")
+    page.locator(".listing li").first.wait_for()
+    page.locator(".listing li button").first.focus()
+    page.keyboard.press("Enter")
+    until(lambda: len(live.kept.choices) == before + 1)
+    page.context.close()
+
+
+def serious(page: Any) -> list[str]:
+    page.add_script_tag(path=str(AXE))
+    found = page.evaluate("axe.run({runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa']})")
+    return [
+        f"{each['id']}: {node['html'][:120]}"
+        for each in found["violations"]
+        if each["impact"] in ("serious", "critical")
+        for node in each["nodes"][:3]
+    ]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1440])
+def test_no_serious_findings_of_axe(chromium: Any, served: Served, scheme: str, width: int) -> None:
+    live, links = served.moment("bsw-germany", 3, lambda game: len(game.choices) >= 80)
+    page = chromium.new_context(
+        viewport={"width": width, "height": 900}, color_scheme=scheme, bypass_csp=True, reduced_motion="reduce"
+    ).new_page()
+    asked = live.game.decision
+    assert asked is not None
+    page.goto(links[asked.actor])
+    for name in ("Calculator", "Payout table", "Supply table"):
+        page.get_by_role("button", name=name).click()
+    page.locator("#window-supply_table").wait_for()
+    assert serious(page) == []
+    wide = page.evaluate("document.documentElement.scrollWidth")
+    assert wide <= width
+    page.goto(f"{served.base}/")
+    assert serious(page) == []
+    page.goto(f"{served.base}/new/bsw-germany")
+    assert serious(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.context.close()
+
+
+def test_names_that_attack_are_words(chromium: Any, served: Served) -> None:
+    names = ["<script>document.title='x'</script>", '"><img src=x onerror=alert(1)>', "‮abc‭", "n" * 10_000]
+    for name in names:
+        live, links, _ = served.table("goofspiel", ["person", "bot"], name0=name, title=name)
+        (player,) = seated(chromium, live, [links[0]])
+        player.page.locator("#panel-seats").wait_for()
+        assert player.page.locator("img, script:not([src])").count() == 0
+        assert player.page.evaluate("document.title") != "x"
+        assert player.page.evaluate("document.documentElement.scrollWidth") <= 1440
+        assert player.wrong == []
+        player.page.context.close()
+
+
+def test_a_game_of_a_minute_ago_is_playable(chromium: Any, tmp_path: Path) -> None:
+    from click.testing import CliRunner
+
+    from interpreter.cli.main import cli
+
+    result = CliRunner().invoke(cli, ["new", "game", "pebbles", "--in", str(tmp_path / "rulesets")])
+    assert result.exit_code == 0, result.output
+    ruleset = next(path for path in (tmp_path / "rulesets").rglob("*.yaml") if path.stem == "pebbles")
+    running = Served(tmp_path / "tables.sqlite", rulesets=[str(ruleset)])
+    try:
+        live, links, _ = running.table("pebbles", ["person", "person"])
+        players = seated(chromium, live, links)
+        play(live, players, "random")
+    finally:
+        running.close()

@@ -1,0 +1,332 @@
+"""The server without a browser: what a seat is told, taking back, security, faults, live editing."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from interpreter.engine.determinization import otherwise
+from interpreter.play.game_records import play_again, read_kept, ruleset_of
+from interpreter.serve import web
+from interpreter.serve.live import PUBLIC, Live
+from interpreter.serve.page import View
+from tests.serve.served import Served, now, until
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    running = Served(tmp_path_factory.mktemp("serve") / "tables.sqlite")
+    yield running
+    running.close()
+
+
+def choose(served: Served, live: Live, seat: int, number: int = 0) -> None:
+    decision = now(live).decision_of(seat)
+    assert decision is not None
+    served.done(live.choose(seat, decision.options[number].as_dict()))
+
+
+# --- only your own
+
+
+def everything(served: Served, live: Live, seat: int) -> str:
+    """All that the page of a seat is sent of how things stand, with every window and the list open."""
+    view = View(live, seat, served.hall.maps)
+    view.listing = view.all_lines = True
+    for panel in live.ruleset.model.panels:
+        view.open[panel.name] = True
+    pieces = view.pieces()
+    del pieces["log"]  # of what has happened already; that no line tells of hidden things is what `verify` looks at
+    return json.dumps(pieces, sort_keys=True)
+
+
+@pytest.mark.parametrize(("ruleset", "players"), [("goofspiel", 3), ("bsw-germany", 3), ("outpost", 4)])
+@pytest.mark.parametrize("choices", [0, 7, 20])
+def test_what_is_hidden_changes_no_byte_of_what_a_seat_is_sent(
+    served: Served, ruleset: str, players: int, choices: int
+) -> None:
+    """The hidden things of the game lie otherwise; what each seat and the spectators get is the same, byte by byte."""
+    live, _ = served.moment(ruleset, players, lambda game: len(game.choices) >= choices)
+    for seat in (*range(players), PUBLIC):
+        before = everything(served, live, seat)
+        game = live.game
+        live.game = otherwise(game, seat, random.Random(4).randrange)
+        try:
+            after = everything(served, live, seat)
+        finally:
+            live.game = game
+        assert before == after
+
+
+def test_a_sealed_choice_is_told_to_nobody_else(served: Served) -> None:
+    live, links, watch = served.table("goofspiel", ["person"] * 3)
+    choose(served, live, 0, 8)
+    for link in (links[1], watch):
+        page = httpx.get(link).text
+        assert "bids 9" not in page
+        assert "player 1 has chosen" in page or "player 1 chooses" in page or "player 1: chooses" in page
+    assert "player 1 bids 9" in httpx.get(links[0]).text
+
+
+# --- taking back
+
+
+def test_a_choice_is_taken_back_at_once_while_nothing_has_followed(served: Served) -> None:
+    live, _, _ = served.table("bsw-germany", ["person", "person"])
+    first = now(live).decision
+    assert first is not None
+    choose(served, live, first.actor)
+    assert len(live.kept.choices) == 1
+    assert served.done(live.undo(first.actor)) == ""
+    assert live.kept.choices == []
+    assert now(live).digest() == live.game.digest()
+
+
+def test_a_choice_after_which_somebody_has_chosen_needs_consent(served: Served) -> None:
+    live, _, _ = served.table("bsw-germany", ["person", "person"])
+    first = now(live).decision
+    assert first is not None
+    choose(served, live, first.actor)
+    other = now(live).decision
+    assert other is not None
+    assert other.actor != first.actor
+    choose(served, live, other.actor)
+    served.done(live.undo(first.actor))
+    assert len(live.kept.choices) == 2
+    served.done(live.agree(other.actor, yes=False))
+    assert len(live.kept.choices) == 2
+    served.done(live.undo(first.actor))
+    served.done(live.agree(other.actor, yes=True))
+    assert live.kept.choices == []
+    assert now(live).digest() == live.game.digest()
+
+
+def test_the_last_bid_that_turns_up_the_next_prize_needs_consent(served: Served) -> None:
+    live, _, _ = served.table("goofspiel", ["person", "person"])
+    choose(served, live, 0)
+    choose(served, live, 1)
+    served.done(live.undo(1))
+    assert len(live.kept.choices) == 2
+    assert live.asking is not None
+
+
+# --- security
+
+
+def test_other_names_and_other_sites_are_refused(served: Served) -> None:
+    assert httpx.get(served.base, headers={"Host": "evil.example"}).status_code == 421
+    for headers in ({"Origin": "https://evil.example"}, {"Sec-Fetch-Site": "cross-site"}, {"Origin": "null"}):
+        answer = httpx.post(f"{served.base}/new/goofspiel", data={"players": "2"}, headers=headers)
+        assert answer.status_code == 403
+    assert httpx.put(served.base).status_code == 405
+    assert httpx.post(f"{served.base}/new/goofspiel", content=b"x" * 70_000).status_code == 413
+
+
+def test_pages_let_no_script_of_others_in_and_no_token_out(served: Served) -> None:
+    _, links, _ = served.table("goofspiel", ["person", "bot"])
+    answer = httpx.get(links[0])
+    policy = answer.headers["content-security-policy"]
+    assert "unsafe" not in policy
+    assert "default-src 'none'" in policy
+    assert answer.headers["referrer-policy"] == "no-referrer"
+    assert answer.headers["cache-control"] == "no-store"
+    assert not re.search(r"<script(?![^>]*src=)|\son\w+=|\sstyle=", answer.text)
+    token = links[0].rsplit("/", 1)[1]
+    assert len(token) >= 32
+    assert httpx.get(links[0][:-1] + ("A" if links[0][-1] != "A" else "B")).status_code == 404
+    rules = httpx.get(f"{links[0]}/rules", timeout=30)
+    assert rules.status_code == 200
+    assert "'unsafe-inline'" not in rules.headers["content-security-policy"]
+
+
+def test_a_seat_acts_for_itself_alone_and_nothing_broken_breaks_the_page(served: Served) -> None:
+    live, links, watch = served.table("bsw-germany", ["person", "person"])
+    asked = now(live).decision
+    assert asked is not None
+    other = links[1 - asked.actor]
+    for link in (other, watch):
+        for do in ("take", "confirm", "option", "undo", "bot", "point", "hint", "slot", "more", "agree", "nothing"):
+            answer = httpx.post(
+                f"{link}/act", json={"view": "v" * 20, "do": do, "n": 0, "thing": "card::0", "value": 0, "yes": True}
+            )
+            assert answer.status_code == 200
+    assert live.kept.choices == []
+    assert live.kept.seats[1 - asked.actor].kind == "bot"  # it asked for a bot itself; nobody else did
+    assert live.kept.seats[asked.actor].kind == "person"
+    for body in (b"", b"[]", b'{"view": 3}', b"\xff", b'{"view": "short", "do": "list"}'):
+        assert httpx.post(f"{links[0]}/act", content=body).status_code == 400
+
+
+def test_a_page_that_asks_too_fast_is_told_so(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(web, "A_SECOND", 0.0)
+    _, links, _ = served.table("goofspiel", ["person", "bot"])
+    with httpx.Client() as client:
+        codes = [client.post(f"{links[0]}/act", json={"view": "f" * 20, "do": "list"}).status_code for _ in range(45)]
+    assert codes[0] == 200
+    assert 429 in codes
+
+
+def test_a_running_game_with_others_gives_no_log(served: Served) -> None:
+    _, links, watch = served.table("goofspiel", ["person", "person"])
+    assert httpx.get(f"{links[0]}/log").status_code == 403
+    assert httpx.get(f"{watch}/log").status_code == 403
+
+
+# --- kept games
+
+
+def test_a_game_is_a_log_and_a_log_is_a_table(served: Served) -> None:
+    live, links, _ = served.table("goofspiel", ["person", "bot:random"])
+    choose(served, live, 0)
+    until(lambda: len(live.kept.choices) >= 2)
+    text = httpx.get(f"{links[0]}/log").text
+    log = read_kept(text)
+    assert play_again(ruleset_of(log), log).digest() == live.game.digest()
+    answer = httpx.post(f"{served.base}/load", files={"file": ("game.jsonl", text)}, follow_redirects=True)
+    assert answer.status_code == 200
+    assert "Spectators" in answer.text
+    wrong = httpx.post(f"{served.base}/load", files={"file": ("game.jsonl", "nonsense")})
+    assert wrong.status_code == 409
+
+
+def test_what_cannot_be_set_up_is_told_with_its_reason(served: Served) -> None:
+    with pytest.raises(Exception, match="409"):
+        served.post("/new/bsw-germany", [("players", "3"), ("seat0", "bot"), ("seat1", "bot"), ("seat2", "bot"),
+                                         ("set_setmap", "111")])  # fmt: skip
+
+
+# --- faults
+
+
+def serving(data: Path, port: int, *more: str) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "interpreter", "serve", "--no-browser", "--data", str(data), "--port", str(port)]
+    return subprocess.Popen([*command, "--pace", "0.001", *more], stderr=subprocess.PIPE)
+
+
+def free_port() -> int:
+    import socket
+
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+def answers(base: str) -> bool:
+    try:
+        return httpx.get(base, timeout=2).status_code == 200
+    except httpx.HTTPError:
+        return False
+
+
+@pytest.mark.slow
+def test_no_acknowledged_choice_is_lost_by_kill(tmp_path: Path) -> None:
+    """The server is killed in the middle of play, again and again; whoever had an answer finds the choice again."""
+    data, port, dice = tmp_path / "tables.sqlite", free_port(), random.Random(7)
+    base = f"http://127.0.0.1:{port}"
+    process = serving(data, port)
+    until(lambda: answers(base), 30)
+    form = {"players": "2", "seat0": "person", "seat1": "bot", "bot1": "random"}
+    page = httpx.post(f"{base}/new/goofspiel", data=form, follow_redirects=True).text
+    seat = re.findall(r'href="(/seat/[^"]+)"', page)[0]
+    acknowledged = 0
+    for _ in range(3):
+        end = time.monotonic() + dice.uniform(0.05, 0.5)
+        while time.monotonic() < end:
+            answer = httpx.post(f"{base}{seat}/act", json={"view": "k" * 20, "do": "take", "n": 0})
+            if answer.status_code == 429:
+                time.sleep(0.1)
+            acknowledged = max(acknowledged, _count(data))
+        process.kill()
+        process.wait()
+        assert _count(data) >= acknowledged
+        process = serving(data, port)
+        until(lambda: answers(base), 30)
+        assert httpx.get(f"{base}{seat}").status_code == 200
+    process.kill()
+    process.wait()
+    with sqlite3.connect(data) as connection:
+        header = connection.execute("select header from tables").fetchone()[0]
+        lines = [line for (line,) in connection.execute("select line from choices order by number")]
+    log = read_kept("\n".join([header, *lines]))
+    assert len(play_again(ruleset_of(log), log).choices) == len(lines) >= acknowledged > 0
+
+
+def _count(data: Path) -> int:
+    with sqlite3.connect(data) as connection:
+        return int(connection.execute("select count(*) from choices").fetchone()[0])
+
+
+def test_a_full_disk_is_told_and_the_table_waits(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    live, links, _ = served.table("goofspiel", ["person", "person"])
+    before = live.game.digest()
+
+    def full(self: object, changes: object) -> None:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(type(live.store), "_transaction", full)
+        httpx.post(f"{links[0]}/act", json={"view": "d" * 20, "do": "take", "n": 0})
+        view = next(view for (_, id), view in served.hall.views.items() if id == "d" * 20)
+        assert "disk is full" in view.said
+        assert live.game.digest() == before
+    httpx.post(f"{links[0]}/act", json={"view": "d" * 20, "do": "take", "n": 0})
+    assert len(live.kept.choices) == 1
+
+
+# --- live editing
+
+
+def test_a_saved_map_is_on_open_tables_in_time(tmp_path: Path) -> None:
+    """From saving the file to the new board in the page's pieces: 1.5 s; a mistake is shown with its place, and the
+    game goes back to the first choice that is no longer possible."""
+    shutil.copytree(Path("rulesets"), tmp_path / "rulesets")
+    ruleset = tmp_path / "rulesets" / "power-grid" / "germany-2018.yaml"
+    board = tmp_path / "rulesets" / "power-grid" / "maps" / "germany-2018.yaml"
+    running = Served(tmp_path / "tables.sqlite", rulesets=[str(ruleset)], watch=[str(ruleset)])
+    try:
+        live, links, _ = running.table("germany-2018", ["person", "person", "person"])
+        first = now(live).decision
+        assert first is not None
+        choose(running, live, first.actor, -1)
+        time.sleep(1.0)  # the watch has looked at its files
+        text = board.read_text()
+        id = "w" * 20
+        httpx.get(links[0])
+        httpx.post(f"{links[0]}/act", json={"view": id, "do": "list"})
+        view = next(each for (_, known), each in running.hall.views.items() if known == id)
+        board.write_text(text.replace("Flensburg", "Nordstadt"))
+        begun = time.process_time()
+
+        def is_new() -> bool:
+            graph = live.ruleset.model.graph
+            return graph is not None and any(node.name == "Nordstadt" for node in graph.nodes)
+
+        until(is_new, 20)
+        assert "Nordstadt" in view.pieces()["base"]
+        assert time.process_time() - begun < 1.5
+        assert len(live.kept.choices) == 1
+        board.write_text(text.replace("nodes:", "nodess:"))
+        until(lambda: view.mistakes, 10)
+        assert "nodess" in view.pieces()["notice"]
+        assert "germany-2018.yaml:" in view.mistakes[0]
+        board.write_text(text)
+        until(lambda: not view.mistakes, 10)
+        rules = tmp_path / "rulesets" / "power-grid" / "family.yaml"
+        # a market with a single plant in its row: the largest of four is not for sale any more
+        rules.write_text(rules.read_text().replace("    is: 4\n", "    is: 1\n", 1))
+        until(lambda: live.note, 10)
+        assert "choice 1 is no longer possible" in live.note
+        assert live.kept.choices == []
+    finally:
+        running.close()
