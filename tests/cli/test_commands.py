@@ -241,7 +241,9 @@ def pond(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_lint_tells_what_it_finds(run: Run, pond: Path) -> None:
     result = run("lint", "pond")
     assert result.exit_code == 1
-    assert result.stdout.startswith("pond/overlays/bad.yaml:9:7: L002 `storm_comes` equals `storm_comes` of `pond` except")
+    assert result.stdout.startswith(
+        "pond/overlays/bad.yaml:9:7: L002 `storm_comes` equals `storm_comes` of `pond` except"
+    )
     assert "   note: `storm_comes` stands here (pond/family.yaml:159:7)\n" in result.stdout
     assert result.stdout.endswith("\n1 found\n")
     assert "# L002: rules that differ only in constants\n" in run("help", "L002").stdout
