@@ -10,11 +10,14 @@ import numpy as np
 from interpreter.rl import make
 
 
-def main(ruleset: str = "germany-2018", players: str = "4", games: str = "256", decisions: int = 1_000_000) -> None:
+DECISIONS = 1_000_000
+
+
+def main(ruleset: str = "germany-2018", players: str = "4", games: str = "256") -> None:
     """Prints decisions a second of the processor, with random actions."""
     batch = make(ruleset, int(players), int(games))
     random = np.random.default_rng(0)
-    steps = max(1, decisions // batch.n)
+    steps = max(1, DECISIONS // batch.n)
     for _ in range(steps // 10):
         batch.step(batch.sample(random))
     began = process_time()
