@@ -9,7 +9,6 @@ import numpy as np
 
 from interpreter.rl import make
 
-
 DECISIONS = 1_000_000
 
 
