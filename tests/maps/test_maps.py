@@ -50,7 +50,7 @@ def ways_of(name: str) -> nx.DiGraph[str]:
     found.add_nodes_from(node.name for node in graph.nodes)
     for link in graph.links:
         for a, b in ((link.a, link.b), (link.b, link.a)):
-            cost = link.values.get("cost", 0) + (graph.nodes[b].values[toll] if toll else 0)
+            cost = link.values.get("cost", FIGURES[name].get("each", 0)) + (graph.nodes[b].values[toll] if toll else 0)
             found.add_edge(graph.nodes[a].name, graph.nodes[b].name, weight=cost)
     return found
 
@@ -79,7 +79,7 @@ class TestMap:
         assert len(links) == FIGURES[name]["links"]
         assert len({frozenset((link.a, link.b)) for link in links}) == len(links)
         assert all(link.a != link.b for link in links)
-        costs = [node.values[toll] for node in graph.nodes] if toll else [link.values["cost"] for link in links]
+        costs = [node.values[toll] for node in graph.nodes] if toll else [link.values.get("cost", FIGURES[name].get("each")) for link in links]
         assert sum(costs) == FIGURES[name]["costs"]
 
     def test_links_that_cost_nothing(self, name: str) -> None:
