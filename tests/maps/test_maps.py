@@ -79,7 +79,11 @@ class TestMap:
         assert len(links) == FIGURES[name]["links"]
         assert len({frozenset((link.a, link.b)) for link in links}) == len(links)
         assert all(link.a != link.b for link in links)
-        costs = [node.values[toll] for node in graph.nodes] if toll else [link.values.get("cost", FIGURES[name].get("each")) for link in links]
+        costs = (
+            [node.values[toll] for node in graph.nodes]
+            if toll
+            else [link.values.get("cost", FIGURES[name].get("each")) for link in links]
+        )
         assert sum(costs) == FIGURES[name]["costs"]
 
     def test_links_that_cost_nothing(self, name: str) -> None:
