@@ -50,7 +50,9 @@ class Watch:
                 now = later
             changed = {path for path in now.keys() | marks.keys() if now.get(path) != marks.get(path)}
             await self._changed(changed)
-            marks = self._marks()
+            # a file that was saved in the meantime has another mark than when it was read
+            marks = {**self._marks(), **now}
+            marks = {path: mark for path, mark in marks.items() if path in self._watched()}
 
     def _wanted(self) -> dict[tuple[str, tuple[str, ...]], list[Live]]:
         """The rulesets with their overlays that are played here, each with its tables."""
@@ -104,8 +106,10 @@ class Watch:
                     await live.go_on_with(found)
 
     def _marks(self) -> Marks:
-        paths = frozenset().union(*self._paths.values()) if self._paths else frozenset[str]()
-        return {path: _mark(path) for path in paths}
+        return {path: _mark(path) for path in self._watched()}
+
+    def _watched(self) -> frozenset[str]:
+        return frozenset[str]().union(*self._paths.values())
 
 
 def _overlays(live: Live) -> tuple[str, ...]:

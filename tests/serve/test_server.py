@@ -317,15 +317,15 @@ def test_a_saved_map_is_on_open_tables_in_time(tmp_path: Path) -> None:
         assert time.process_time() - begun < 1.5
         assert len(live.kept.choices) == 1
         board.write_text(text.replace("nodes:", "nodess:"))
-        until(lambda: view.mistakes, 10)
+        until(lambda: view.mistakes, 40)
         assert "nodess" in view.pieces()["notice"]
         assert "germany-2018.yaml:" in view.mistakes[0]
         board.write_text(text)
-        until(lambda: not view.mistakes, 10)
+        until(lambda: not view.mistakes, 40)
         rules = tmp_path / "rulesets" / "power-grid" / "family.yaml"
         # a market with a single plant in its row: the largest of four is not for sale any more
         rules.write_text(rules.read_text().replace("    is: 4\n", "    is: 1\n", 1))
-        until(lambda: live.note, 10)
+        until(lambda: live.note, 40)
         assert "choice 1 is no longer possible" in live.note
         assert live.kept.choices == []
     finally:
