@@ -553,7 +553,8 @@ class _Own:
         own = f"{name} of {entry.file}"
         self.known.setdefault(name, []).append(own)
         for other in self.stack.values():
-            if other.id == entry.file or (_knows(other, entry.file) and not _knows(other, first.id)):
+            knows_below = other.id == first.id or _knows(other, first.id)
+            if other.id == entry.file or (_knows(other, entry.file) and not knows_below):
                 self.names.setdefault(other.file.name, {})[name] = own
         return own
 

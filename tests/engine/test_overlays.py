@@ -217,6 +217,16 @@ def test_a_map_lies_over_an_overlay_that_it_speaks_of(tmp_path: Path) -> None:
     assert value(after(laid(tmp_path, TOLL.format(2, "over"), lake=lake)), "over_toll()") == 32
 
 
+def test_a_map_keeps_its_own_rule_though_it_speaks_of_an_overlay_that_has_one_too(tmp_path: Path) -> None:
+    paired = "with:\n  pond/over0:\n    rules:\n      high_toll: {replaces: pond/over0, is: '() -> int: toll() + 30'}\n"
+    lake = (POND / "pond/maps/lake.yaml").read_text(encoding="utf-8") + TOLL.format(1, "lake") + paired
+    over = TOLL.format(2, "over") + "  high_toll: {is: '() -> int: 0'}\n"
+    game = after(laid(tmp_path, over, lake=lake))
+    assert value(game, "lake_toll()") == 1
+    assert value(game, "over_toll()") == 2
+    assert value(game, "high_toll()") == 31
+
+
 def test_an_edition_leaves_out_what_the_one_below_takes_in(tmp_path: Path) -> None:
     classic = "language: 1\nedition: pond/classic\nextends: pond/old\nplayers: {range: 2..3, with: {2: nothing}}\n"
     old = (
