@@ -81,6 +81,8 @@ class _Asker:
         if lines is not None:
             yield from lines
             return
+        if isinstance(node, c.Const) and node.value:
+            return  # `require yes` asks nothing
         value = self._value(node, env)
         holds = None if value is _UNKNOWN else bool(value)
         yield Asked(text_of(node), holds, tuple(self._sides(node, env)), rule, str(node.span), self._quotes(cites))

@@ -206,7 +206,7 @@ def tmp_texts(changes: dict[str, list[dict[str, Any]]]) -> tuple[list[str], list
     [
         ("bid_of", 0, "points", "`points` is a name already"),
         ("bid_of", 0, "Bid", "is no name"),
-        ("bid_of", 0, "count", "has a meaning of its own"),
+        ("bid_of", 0, "count", "is a reserved name"),
         ("GO-1", 0, "x", "the id of a sentence"),
         ("title", 0, "x", "no name of a rule"),
     ],

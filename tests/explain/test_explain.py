@@ -32,7 +32,8 @@ def test_a_rule_is_told_with_its_uppermost_layer_first() -> None:
     assert bottom.text == "(plant: plant) -> int: plant.number"
     assert {quote.id: quote.text for quote in top.cites}["GU-117"].startswith("The plant under the discount marker")
     assert dict(found.facts) == {"form": "is", "takes": "plant: plant", "gives": "int"}
-    assert {use.what for use in found.uses} == {"rule `may_offer` (power-grid)", "rule `opening_bids` (power-grid)"}
+    rules = {"rule `may_offer` (power-grid)", "rule `opening_bids` (power-grid)"}
+    assert {use.what for use in found.uses} == {*rules, "panel `calculator`"}
 
 
 def test_the_lines_of_a_verdict_cite_too() -> None:

@@ -193,7 +193,8 @@ class Expressions:
         kept = group.type if group is not None else type_
         if self.shapes.is_scalar(kept):
             kept = type_ if self.shapes.rep(type_) == self.shapes.rep(kept) else kept
-        return self.b.load(address, offset, kept, group.name if group is not None else self.groups_of(cell.type))
+        value = self.b.load(address, offset, kept, group.name if group is not None else self.groups_of(cell.type))
+        return o.ToIndex(value) if (value.rep, self.shapes.rep(type_)) == ("i64", "i32") else value  # as the phase
 
     def groups_of(self, holder: Type) -> str:
         """The groups that a holder can be in of which no more is known than its type, with ``|`` between them."""
