@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["drop_shared", "rule_text", "shared"]
 
 MOST_MEMORY = 400
+_most: float = MOST_MEMORY
 """Megabytes that a process of the tests may take; beyond, it drops what its tests share."""
 
 Made = TypeVar("Made")
@@ -36,11 +37,14 @@ def shared(make: Callable[..., Made]) -> _lru_cache_wrapper[Made]:
 
 
 def drop_shared() -> None:
-    """Drop all shared rulesets and tables if the process takes more than :data:`MOST_MEMORY`."""
-    if _memory() > MOST_MEMORY:
+    """Drop all shared rulesets and tables if the process takes more than :data:`MOST_MEMORY`, and again each time
+    that it has grown by half of that: what stays cannot be dropped."""
+    global _most
+    if _memory() > _most:
         for kept in _SHARED:
             kept.cache_clear()
         gc.collect()
+        _most = max(MOST_MEMORY, _memory() + MOST_MEMORY / 2)
 
 
 def _memory() -> float:
