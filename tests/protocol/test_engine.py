@@ -110,7 +110,7 @@ def test_errors_are_values(engine: Engine) -> None:
         ("apply", {}, "`game` is missing"),
         ("view", {"game": game, "player": 7}, "player: got 7, want 0 to 1"),
         ("load", {"save": "no"}, ""),
-        ("hint", {"game": game, "bot": "nobody"}, "no bot is called `nobody`"),
+        ("hint", {"game": game, "bot": "nobody"}, "unknown bot `nobody`"),
         ("hint", {"game": game, "bot": "cmd:rm -rf x"}, "can be named on the command line alone"),
         ("nothing", {}, "no method is called `nothing`"),
     ]

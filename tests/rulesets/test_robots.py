@@ -13,10 +13,20 @@ from interpreter.bots.registry import bots_of
 from interpreter.cli.main import cli
 from interpreter.play.match import Match
 from interpreter.reading.files import shelf_for
+from interpreter.reading.ruleset_files import can_have, ids_of, rulesets_of
 from interpreter.simulate.throughput import Subject
 from interpreter.testing.suite import suite_of
 
-SECOND = [id for id in shelf_for(None).ids("ruleset") if id.endswith("-2004") or id.startswith("bsw-")]
+SHELF = shelf_for(None)
+ROBOTS = SHELF.read("overlay", "power-grid/robots")[0]
+assert ROBOTS is not None
+SECOND = [
+    ruleset.id
+    for ruleset in rulesets_of(SHELF)
+    if ruleset.id.endswith("-2004") or ruleset.id.startswith("bsw-")
+    if can_have({id for _, id in ids_of(SHELF, ruleset)}, ROBOTS)
+]
+"""What the overlay goes with: on other boards it is refused with the reason."""
 GROUPS = ("FC", "P2", "P3", "P4", "SA")
 
 

@@ -86,7 +86,7 @@ def test_what_does_not_go_together_is_refused() -> None:
     for arguments, message in [
         (["--round-robin", "random"], "want two bots or more"),
         (["--round-robin", "random,random"], "each once"),
-        (["--round-robin", "random,nobody"], "no bot is called `nobody`"),
+        (["--round-robin", "random,nobody"], "unknown bot `nobody`"),
         (["--round-robin", "random,bench", "--bots", "random"], "goes without --bots"),
     ]:
         result = CliRunner().invoke(cli, ["simulate", "goofspiel", *arguments])

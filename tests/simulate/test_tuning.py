@@ -102,7 +102,7 @@ def test_what_cannot_be_tuned_is_refused() -> None:
         (["nobody", "--for", "goofspiel"], 2, "no policy is called `nobody`"),
         (["bench", "--for", "goofspiel"], 1, "`bench` has no weights"),
         (["sensible", "--for", "goofspiel", "--only", "mor"], 2, "has no weight `mor`; did you mean `more`?"),
-        (["sensible", "--for", "goofspiel", "--against", "nobody"], 2, "no bot is called `nobody`"),
+        (["sensible", "--for", "goofspiel", "--against", "nobody"], 2, "unknown bot `nobody`"),
     ]:
         result = CliRunner().invoke(cli, ["tune", *arguments])
         assert result.exit_code == code
