@@ -75,7 +75,7 @@ def test_the_page_on_learning_does_what_it_shows(tmp_path: Path, monkeypatch: py
 
 
 def test_the_messages_of_the_line_protocol_are_those_of_the_engine() -> None:
-    from interpreter.protocol.server import METHODS, Engine
+    from interpreter.protocol.engine_server import METHODS, Engine
 
     text = (DOCS / "engine.md").read_text(encoding="utf-8")
     shown = {sample.kind: sample.text.splitlines() for sample in samples(text)}

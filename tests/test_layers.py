@@ -62,8 +62,8 @@ THIRD_PARTIES = {
     "pyspiel": ("rl/spiel.py",),
     "open_spiel": ("rl/spiel.py",),
     "starlette": ("serve/web.py",),
-    "jinja2": ("serve/page.py",),
-    "markupsafe": ("serve/page.py",),
+    "jinja2": ("serve/table_page.py",),
+    "markupsafe": ("serve/table_page.py",),
     "uvicorn": ("cli/commands/serve.py",),
 }
 """Where a library may be imported. What is not listed may be imported everywhere, in the function that needs it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from interpreter.base.colours import NAMED
+from interpreter.base.colour_values import NAMED
 
 __all__ = ["SEATS", "colours_for", "darker", "ink_on", "lighter"]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from interpreter.base.colours import NAMED
+from interpreter.base.colour_values import NAMED
 from interpreter.base.suggest import did_you_mean
 from interpreter.language import core as c
 from interpreter.language import nodes as n

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from interpreter.compiler.numbering import Limits
     from interpreter.rl.aec import GameEnv
-    from interpreter.rl.batch import Games, make
+    from interpreter.rl.game_batch import Games, make
     from interpreter.rl.space import Space, space_of
     from interpreter.rl.spiel import register
     from interpreter.rl.vector import SeatEnv
@@ -20,11 +20,11 @@ __all__ = ["GameEnv", "Games", "Limits", "SeatEnv", "Space", "make", "register",
 
 _HOMES = {
     "GameEnv": "interpreter.rl.aec",
-    "Games": "interpreter.rl.batch",
+    "Games": "interpreter.rl.game_batch",
     "Limits": "interpreter.compiler.numbering",
     "SeatEnv": "interpreter.rl.vector",
     "Space": "interpreter.rl.space",
-    "make": "interpreter.rl.batch",
+    "make": "interpreter.rl.game_batch",
     "register": "interpreter.rl.spiel",
     "space_of": "interpreter.rl.space",
 }

@@ -13,7 +13,7 @@ from pettingzoo import AECEnv
 from interpreter.compiler.numbering import Limits
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset
-from interpreter.rl.batch import rewards_of
+from interpreter.rl.game_batch import rewards_of
 from interpreter.rl.space import space_of
 
 __all__ = ["GameEnv"]
@@ -26,7 +26,7 @@ class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo may not be installed 
     """One game. An observation has two parts: ``observation``, the vector of :class:`interpreter.rl.Space`, and
     ``action_mask``, which has 1 for each legal action where the agent is to choose, else 0.
 
-    An agent's reward is 0 until the game is over, and then what :func:`interpreter.rl.batch.rewards_of` says.
+    An agent's reward is 0 until the game is over, and then what :func:`interpreter.rl.game_batch.rewards_of` says.
     ``RulesetError`` and ``ValueError`` as for :func:`interpreter.load` and ``new_game``.
     """
 
@@ -122,8 +122,8 @@ class GameEnv(AECEnv):  # type: ignore[misc]  # PettingZoo may not be installed 
     def render(self) -> str | np.ndarray[Any, Any] | None:
         """The game as it stands, without what only some may see: as text, or as an image of the board
         (height × width × 3), which needs ``regelwerk[png]``."""
+        from interpreter.drawing.board_tables import boards_of, game_drawn
         from interpreter.drawing.png import png_of
-        from interpreter.drawing.tables import boards_of, game_drawn
         from interpreter.rl.image import pixels_of
 
         if self.game is None or self.render_mode is None:

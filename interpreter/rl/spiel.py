@@ -17,7 +17,7 @@ from interpreter.compiler.numbering import Limits
 from interpreter.engine.determinization import Worlds
 from interpreter.engine.game import Game
 from interpreter.play.match import MAXIMUM_DECISIONS
-from interpreter.rl.batch import rewards_of
+from interpreter.rl.game_batch import rewards_of
 from interpreter.rl.space import Space, space_of
 
 __all__ = ["NAME", "SpielGame", "SpielState", "register"]

@@ -13,7 +13,7 @@ from gymnasium.vector.utils import batch_space
 
 from interpreter.compiler.numbering import Limits
 from interpreter.engine.ruleset import Ruleset
-from interpreter.rl.batch import Games, make
+from interpreter.rl.game_batch import Games, make
 from interpreter.rl.space import loaded
 
 __all__ = ["SeatEnv"]

@@ -21,8 +21,8 @@ from interpreter.play.game_records import Difference, play_again, read_kept, rul
 from interpreter.play.game_records import Kept as Log
 from interpreter.serve.archive import Kept, SeatRow, Store, StoreError
 from interpreter.serve.live import PUBLIC, Live, Refused, apart, begun, new_token, resumed
-from interpreter.serve.page import View
 from interpreter.serve.scene import Maps
+from interpreter.serve.table_page import View
 
 __all__ = ["Hall", "Offer", "Wish"]
 

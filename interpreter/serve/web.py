@@ -37,7 +37,7 @@ from interpreter.base.diagnostics import RulesetError
 from interpreter.serve.archive import StoreError
 from interpreter.serve.hall import Hall, Wish, bots_for, languages_of, title_for
 from interpreter.serve.live import PUBLIC, Live, Refused, close_apart
-from interpreter.serve.page import ENVIRONMENT, View
+from interpreter.serve.table_page import ENVIRONMENT, View
 
 __all__ = ["application"]
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from interpreter.engine.ruleset import load
-from interpreter.protocol.server import METHODS, Engine, serve
+from interpreter.protocol.engine_server import METHODS, Engine, serve
 
 SCHEMA = json.loads(
     (Path(__file__).parents[2] / "schemas" / "protocol" / "engine.schema.json").read_text(encoding="utf-8")

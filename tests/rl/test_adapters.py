@@ -137,8 +137,8 @@ def test_an_image_is_read_as_it_was_written() -> None:
     pytest.importorskip("resvg_py", reason="needs resvg: pip install 'regelwerk[png]'")
     from io import BytesIO
 
+    from interpreter.drawing.board_tables import tables_drawn
     from interpreter.drawing.png import png_of
-    from interpreter.drawing.tables import tables_drawn
     from interpreter.rl.image import pixels_of
 
     png = png_of(tables_drawn("Each <row> & all", []), zoom=1.0)

@@ -20,7 +20,7 @@ from interpreter.engine.determinization import otherwise
 from interpreter.play.game_records import play_again, read_kept, ruleset_of
 from interpreter.serve import web
 from interpreter.serve.live import PUBLIC, Live
-from interpreter.serve.page import View
+from interpreter.serve.table_page import View
 from tests.serve.served import Served, now, until
 
 

@@ -25,7 +25,7 @@ def command(ruleset: str, overlays: tuple[str, ...]) -> None:
       regelwerk engine goofspiel
       echo '{"id": 1, "method": "version"}' | regelwerk engine goofspiel
     """
-    from interpreter.protocol.server import serve
+    from interpreter.protocol.engine_server import serve
 
     found = loaded(ruleset, overlays)
     # streams of its own: what anything else prints goes to stderr
