@@ -8,7 +8,6 @@ import gc
 import os
 import shutil
 import signal
-import sys
 import tempfile
 from collections.abc import Iterator
 
@@ -18,7 +17,7 @@ from hypothesis import settings
 from interpreter.compiler.wasm import compiled_machine as machine
 from interpreter.engine.ruleset import Ruleset, load
 from tests.play.toy import ROOT
-from tests.support import drop_shared
+from tests.support import drop_if_grown, drop_shared
 
 pytest.register_assert_rewrite("tests.small", "tests.compiler.pair")  # they compare, and should say what differs
 
@@ -46,15 +45,11 @@ def pebbles() -> Ruleset:
 
 def pytest_runtest_logfinish() -> None:
     """After each test: rulesets and tables that tests share go where they take too much memory."""
-    drop_shared()
+    drop_if_grown()
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _drop_what_tests_keep(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Rulesets, tables and modules that the tests of one file share go when they are done: workers stay small."""
+def _drop_what_tests_share() -> Iterator[None]:
+    """What the tests of one file share goes when they are done: workers stay small."""
     yield
-    for module in {request.module, *(sys.modules[name] for name in ("tests.compiler.pair",) if name in sys.modules)}:
-        for kept in vars(module).values():
-            if hasattr(kept, "cache_clear"):
-                kept.cache_clear()
-    gc.collect()
+    drop_shared()

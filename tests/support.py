@@ -14,7 +14,7 @@ from interpreter.language.texts import Typed
 if TYPE_CHECKING:
     from functools import _lru_cache_wrapper
 
-__all__ = ["drop_shared", "rule_text", "shared"]
+__all__ = ["drop_if_grown", "drop_shared", "rule_text", "shared"]
 
 MOST_MEMORY = 400
 _most: float = MOST_MEMORY
@@ -30,21 +30,26 @@ def rule_text(text: str) -> Typed:
 
 
 def shared(make: Callable[..., Made]) -> _lru_cache_wrapper[Made]:
-    """Cache what a function makes, rulesets and tables mostly, until the process takes too much memory."""
+    """Cache what a function makes, rulesets and tables mostly, for the tests of one file."""
     kept = cache(make)
     _SHARED.append(kept)
     return kept
 
 
 def drop_shared() -> None:
-    """Drop all shared rulesets and tables if the process takes more than :data:`MOST_MEMORY`, and again each time
-    that it has grown by half of that: what stays cannot be dropped."""
+    """Drop all shared rulesets, tables and modules."""
     global _most
+    for kept in _SHARED:
+        kept.cache_clear()
+    gc.collect()
+    _most = max(MOST_MEMORY, _memory() + MOST_MEMORY / 2)
+
+
+def drop_if_grown() -> None:
+    """Drop what is shared if the process takes more than :data:`MOST_MEMORY`, and again each time that it has grown by
+    half of that: what stays then cannot be dropped."""
     if _memory() > _most:
-        for kept in _SHARED:
-            kept.cache_clear()
-        gc.collect()
-        _most = max(MOST_MEMORY, _memory() + MOST_MEMORY / 2)
+        drop_shared()
 
 
 def _memory() -> float:

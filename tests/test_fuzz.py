@@ -10,7 +10,6 @@ import random
 import re
 import tempfile
 from collections.abc import Callable
-from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -37,6 +36,7 @@ from interpreter.reading.files import KINDS, Shelf, read_document
 from interpreter.reading.yaml import decode
 from tests.language import test_format as trees
 from tests.small import FAMILY, MAP, RULESET, outcome, played, write
+from tests.support import shared
 
 TIMES = int(os.environ.get("REGELWERK_FUZZ", "1"))
 
@@ -213,7 +213,7 @@ SPARE = [
 ]
 
 
-@cache
+@shared
 def stacks() -> list[tuple[str, dict[str, str]]]:
     """Each small ruleset with the texts of its files, and the large one."""
     found = []

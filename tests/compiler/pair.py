@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 
 from interpreter.base.diagnostics import RulesetError
@@ -44,7 +43,7 @@ def ruleset(name: str) -> Ruleset:
     return load(path, [overlay] if overlay else [])
 
 
-@cache
+@shared
 def named() -> list[str]:
     """Every ruleset, the small ones also with each overlay that fits."""
     found = list(SHIPPED)
@@ -69,7 +68,7 @@ def fits(name: str) -> bool:
     return True
 
 
-@cache
+@shared
 def tables() -> list[tuple[str, int]]:
     return [
         (name, players)

@@ -10,34 +10,18 @@ from interpreter.bots.registry import policies_for
 from interpreter.compiler.build.module_builder import ModuleBuilder
 from interpreter.compiler.wasm.assemble import build
 from interpreter.engine.ruleset import load
-from interpreter.reading.files import Document, shelf_for
-from interpreter.reading.ruleset_files import can_have, files_of, ids_of, rulesets_of
-from interpreter.reading.yaml import Mapping
-
-
-def brings_seats(overlay: Document) -> bool:
-    seats = overlay.root.get("seats")
-    return isinstance(seats, Mapping) and seats.get("roles") is not None
+from interpreter.reading.files import shelf_for
+from interpreter.reading.ruleset_files import can_have, ids_of, rulesets_of
 
 
 def named() -> list[tuple[str, str]]:
-    """Every ruleset, and each with every overlay that fits it.
-
-    Of boards with a rulebook of their own only with overlays that bring seats: their rules do not meet the others.
-    """
+    """Every ruleset, and each with every overlay that fits it."""
     shelf = shelf_for()
     read = [shelf.read("overlay", id)[0] for id in shelf.ids("overlay")]
     found = []
     for ruleset in rulesets_of(shelf):
         files = {id for _, id in ids_of(shelf, ruleset)}
-        of_board = any(
-            each.kind == "map" and each.root.get("rulebook") is not None for each in files_of(shelf, ruleset)
-        )
-        fitting = [
-            overlay.id
-            for overlay in read
-            if overlay is not None and can_have(files, overlay) and (brings_seats(overlay) or not of_board)
-        ]
+        fitting = [overlay.id for overlay in read if overlay is not None and can_have(files, overlay)]
         found += [(ruleset.id, overlay) for overlay in ("", *fitting)]
     return found
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Iterable, Sequence
-from functools import cache
 from itertools import accumulate
 from random import Random
 from typing import Any
@@ -24,6 +23,7 @@ from interpreter.kernel.tracks import Track
 from tests.kernel.test_bags import BAGS, ROOMS, WIDTH
 from tests.kernel.test_chance import ANY_SEED, MIXED
 from tests.kernel.test_graphs import Case, cases
+from tests.support import shared
 
 NONE = -(2**31)
 LARGEST = 2**31 - 1
@@ -163,7 +163,7 @@ class Runtime:
         return self.give([*offsets, *(word for entries in links for entry in entries for word in entry)])
 
 
-@cache
+@shared
 def _runtime() -> Runtime:
     return Runtime()
 

@@ -11,7 +11,6 @@ import re
 import shutil
 import subprocess
 import sys
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +52,7 @@ def bots(name: str) -> str:
     return "greedy" if name == "germany-2018" else "random"
 
 
-@cache
+@shared
 def saves(name: str, players: int) -> tuple[str, ...]:
     """A game saved at its first decision, at some of the others, and when it is over."""
     match = Match(ruleset(name), bots_of(bots(name), ruleset(name), players), 7)

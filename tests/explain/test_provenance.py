@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -18,11 +17,12 @@ from interpreter.explain.legality import Asked, conditions_of
 from interpreter.explain.provenance import Account, account_of
 from interpreter.play.game_records import Kept, Recorder, play_again, read_kept
 from interpreter.play.match import Match
+from tests.support import shared
 
 RULESET = "germany-2018"
 
 
-@cache
+@shared
 def text(id: str = RULESET, players: int = 4) -> str:
     ruleset = load(id)
     lines: list[str] = []

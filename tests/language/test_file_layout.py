@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import re
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -22,6 +21,7 @@ from interpreter.language.rule_layout import space_out
 from interpreter.reading.files import Shelf, read_document
 from interpreter.reading.yaml import decode
 from interpreter.reading.yaml_layout import WIDTH, lay_out_table
+from tests.support import shared
 from tests.test_fuzz import mutated
 
 ROOT = Path(__file__).parents[2]
@@ -220,7 +220,7 @@ def spoilt(text: str, chance: random.Random) -> str:
     return "\n".join(lines)
 
 
-@cache
+@shared
 def meaning(root: Path, name: str) -> object:
     """The checked model of a ruleset, and what is said about it without its places; laws are of equal tables then."""
     shelf, document, _ = find(root / name, Shelf([root, *ruleset_roots()], ahead=1))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-from functools import cache
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from jsonschema import Draft202012Validator
 
 from interpreter.engine.ruleset import load
 from interpreter.protocol.engine_server import METHODS, Engine, serve
+from tests.support import shared
 
 SCHEMA = json.loads(
     (Path(__file__).parents[2] / "schemas" / "protocol" / "engine.schema.json").read_text(encoding="utf-8")
@@ -139,7 +139,7 @@ def test_it_ends_with_quit_and_with_its_input() -> None:
         assert len(answers.getvalue().splitlines()) == count
 
 
-@cache
+@shared
 def _ruleset() -> Any:
     return load("goofspiel")
 

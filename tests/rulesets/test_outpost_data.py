@@ -7,7 +7,6 @@ and writes them into `decks/` and `maps/` must find all of this true. Nothing he
 from __future__ import annotations
 
 from collections import Counter
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,17 +16,18 @@ from click.testing import CliRunner
 
 import interpreter
 from interpreter.cli.main import cli
+from tests.support import shared
 
 FOLDER = Path(__file__).parents[2] / "rulesets" / "outpost"
 NUMBERS = range(2, 7)
 
 
-@cache
+@shared
 def model() -> Any:
     return interpreter.load("outpost").model
 
 
-@cache
+@shared
 def cards() -> list[dict[str, Any]]:
     """The cards of the market, with the names of kinds."""
     kinds = {word: model().kinds[word].members for word in ("type", "back", "tech")}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
 
 import pytest
 
@@ -39,7 +38,7 @@ def germany() -> Ruleset:
     return load("germany-2018")
 
 
-@cache
+@shared
 def proved(book: str) -> Coverage:
     return cover(book, books()[book], SHELF, mutate=True)
 
