@@ -119,10 +119,6 @@ class Live:
 
     # --- what is told
 
-    @property
-    def title(self) -> str:
-        return self.kept.title or title_of(self.ruleset, "en")
-
     def title_in(self, language: str) -> str:
         return self.kept.title or title_of(self.ruleset, language)
 
@@ -334,14 +330,9 @@ class Live:
         return self._choice_of(bot, seat)
 
     def _choice_of(self, bot: Bot, seat: int) -> dict[str, Any] | None:
-        decision = self.game.decision_of(seat)
+        game, decision = _asking(self.game, seat)
         if decision is None:
             return None
-        game = self.game
-        if decision is not game.decision:  # several seats choose at once
-            game = game.stood_at(decision.frame)
-            decision = game.decision
-            assert decision is not None
         try:
             return bot.choose(game, decision, self._streams[seat]).as_dict()
         except RuleFailure:
@@ -463,17 +454,22 @@ def close_apart() -> None:
         _apart = None
 
 
+def _asking(game: Game, seat: int) -> tuple[Game, Decision | None]:
+    """The game where a seat is asked, and the decision: where several choose at once, it stands at that seat's."""
+    decision = game.decision_of(seat)
+    if decision is None or decision is game.decision:
+        return game, decision
+    game = game.stood_at(decision.frame)
+    return game, game.decision
+
+
 def _chosen(log: Log, source: str | None, spec: str, seat: int) -> dict[str, Any] | None:
     """What a bot chooses in a kept game."""
     header = log.header
     ruleset = ruleset_of(log, source)
     game = play_again(ruleset, log)
-    decision: Decision | None = game.decision_of(seat)
+    game, decision = _asking(game, seat)
     if decision is None:
         return None
-    if decision is not game.decision:
-        game = game.stood_at(decision.frame)
-        decision = game.decision
-        assert decision is not None
     bot = bots_of(spec, ruleset, header["players"])[seat]
     return bot.choose(game, decision, streams_for(secrets.randbits(60), header["players"])[seat]).as_dict()

@@ -323,8 +323,10 @@ def test_a_saved_map_is_on_open_tables_in_time(tmp_path: Path) -> None:
         board.write_text(text)
         until(lambda: not view.mistakes, 40)
         rules = tmp_path / "rulesets" / "power-grid" / "family.yaml"
-        # a market with a single plant in its row: the largest of four is not for sale any more
-        rules.write_text(rules.read_text().replace("    is: 4\n", "    is: 1\n", 1))
+        # nobody can pay for a plant any more, but for the one under the discount marker
+        bid = "(plant: plant) -> int: plant.number\n"
+        assert bid in rules.read_text()
+        rules.write_text(rules.read_text().replace(bid, bid.replace("number", "number + 1000"), 1))
         until(lambda: live.note, 40)
         assert "choice 1 is no longer possible" in live.note
         assert live.kept.choices == []
