@@ -21,12 +21,13 @@ from interpreter.bots.player import Bot
 from interpreter.bots.registry import adviser, bots_of
 from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.decision import Decision
+from interpreter.engine.determinization import Undealt, Worlds
 from interpreter.engine.game import Game
-from interpreter.engine.observation import hidden_from
+from interpreter.engine.observation import shown_apart
 from interpreter.engine.refusal import IllegalMove
 from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.views import Line, Spoken, numbered_lines, title_of
-from interpreter.kernel.effects import CHOICE, MARK, changes
+from interpreter.kernel.effects import CHOICE, MARK
 from interpreter.language.types import SEAT
 from interpreter.play.game_records import Difference, keep, play_again, ruleset_of
 from interpreter.play.game_records import Kept as Log
@@ -37,6 +38,8 @@ __all__ = ["PUBLIC", "Live", "Refused", "apart", "begun", "close_apart", "new_to
 
 PUBLIC = -1
 """The eyes of who has no seat: what everybody may see."""
+WORLDS = 8
+"""In so many worlds that look alike to a seat its choice is tried, to know whether it told something new."""
 _SLOW = "search"
 _OWN = ("by", "decision", "digest")
 
@@ -216,15 +219,24 @@ class Live:
         return last, sorted(persons if self._news(seat, len(choices) - last) else after)
 
     def _news(self, seat: int, number: int = 1) -> bool:
-        """Whether chance, or something that the seat may not see, has told anything since the last so many choices."""
-        log = self.game.state.log
-        places = [at for at, record in enumerate(log) if record[0] == CHOICE][-number:]
-        if len(places) < number:
+        """Whether chance, or something that the seat may not see, has told anything with the last so many choices: what
+        the seat sees now would be different, had other things been hidden from it before."""
+        before, constants = self.at(len(self.kept.choices) - number), self.game.machine.constants
+        first = constants.layout.base["chance"]
+        chance = slice(first, first + len(constants.chance_names))
+        if self.game.state.cells[chance] != before.state.cells[chance]:
             return True
-        layout, constants = self.game.machine.constants.layout, self.game.machine.constants
-        first = layout.base["chance"]
-        unsure = {*hidden_from(self.game, seat), *range(first, first + len(constants.chance_names))}
-        return any(cell in unsure for record in log[places[0] + 1 :] for cell, _ in changes(record))
+        try:
+            worlds = Worlds(before, seat)
+            return any(self._told_apart(worlds.deal(0, self._streams[seat].below), seat, number) for _ in range(WORLDS))
+        except (Undealt, IllegalMove, RuleFailure):
+            return True
+
+    def _told_apart(self, world: Game, seat: int, number: int) -> bool:
+        """Whether a world shows the seat something else, once the last so many choices are made in it."""
+        for line in self.kept.choices[-number:]:
+            world.apply({name: value for name, value in line.items() if name not in _OWN}, line["by"])
+        return shown_apart(world, self.game, seat) is not None
 
     async def undo(self, seat: int) -> str:
         """Takes back a seat's last choice, or asks those who must agree; says what was done."""

@@ -138,11 +138,19 @@ class Pointing:
     # --- picking
 
     def pick_option(self, option: int) -> None:
-        """Another alternative."""
-        if option in self.offered():
-            self.draft.clear()
-            self.draft.option = option
-            self._follow()
+        """Another alternative. What was picked stays where the alternative has such a slot that can hold it."""
+        if option not in self.offered():
+            return
+        kept = {}
+        if self.draft.option is not None:
+            before = self.sites[self.draft.option].core.choices
+            kept = {(before[at].name, before[at].type): self.draft.values[at] for at in self.draft.set_}
+        self.draft.clear()
+        self.draft.option = option
+        self._follow()
+        for number, choice in enumerate(self.sites[option].core.choices):
+            if (choice.name, choice.type) in kept:
+                self.pick(number, kept[choice.name, choice.type])
 
     def pick(self, number: int, value: Value) -> bool:
         """A value for a slot; false where it cannot have it. What was picked after it and no longer fits goes."""

@@ -168,20 +168,30 @@ class Player:
         slots = decision.site.options[number].core.choices
         before = len(self.live.kept.choices)
         self.page.locator(f'#f-prompt [data-at="{before}"] [data-do="list"]').wait_for(state="attached")
-        option = self.page.locator(f'[data-do="option"][data-n="{number}"]')
         if not slots:
-            option.click()
+            self._option(number).click()
         else:
-            things = [slot for slot in slots if slot.type.sure.word in ("card", "node")]
-            if not things and option.count() and option.get_attribute("aria-pressed") != "true":
-                option.click()
-                self.page.locator(f'[data-do="option"][data-n="{number}"][aria-pressed="true"]').wait_for()
+            if not any(slot.type.sure.word in ("card", "node") for slot in slots):
+                self._press(number)
+            values = [game.ruleset.names.value(choice[slot.name], slot.type) for slot in slots]
             order = sorted(range(len(slots)), key=lambda at: slots[at].type.word in ("int", "bag"))
             for at in order:
-                value = game.ruleset.names.value(choice[slots[at].name], slots[at].type)
-                self._fill(at, slots[at].type, value)
+                self._fill(at, slots[at].type, values[at])
+                self._press(number)  # the thing may have been taken for another alternative
             self.page.locator('[data-do="confirm"]').click()
         until(lambda: len(self.live.kept.choices) != before, why=f"after {dict(choice)} of seat {self.seat}")
+        made = self.live.kept.choices[before]
+        assert {name: made.get(name) for name in choice} == dict(choice)
+
+    def _option(self, number: int) -> Any:
+        return self.page.locator(f'[data-do="option"][data-n="{number}"]')
+
+    def _press(self, number: int) -> None:
+        """Another alternative, where it is not the one that is being picked."""
+        option = self._option(number)
+        if option.count() and option.get_attribute("aria-pressed") != "true":
+            option.click()
+            self.page.locator(f'[data-do="option"][data-n="{number}"][aria-pressed="true"]').wait_for()
 
     def _fill(self, number: int, type_: Type, value: Value) -> None:
         page, form = self.page, type_.sure.word

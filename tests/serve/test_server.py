@@ -17,6 +17,7 @@ import httpx
 import pytest
 
 from interpreter.engine.determinization import otherwise
+from interpreter.engine.game import Game
 from interpreter.play.game_records import play_again, read_kept, ruleset_of
 from interpreter.serve import web
 from interpreter.serve.live import PUBLIC, Live
@@ -91,6 +92,20 @@ def test_a_choice_is_taken_back_at_once_while_nothing_has_followed(served: Serve
     assert served.done(live.undo(first.actor)) == ""
     assert live.kept.choices == []
     assert now(live).digest() == live.game.digest()
+
+
+def test_paying_from_hidden_money_tells_nothing_new(served: Served) -> None:
+    def holds(game: Game) -> bool:
+        asked = game.decision
+        return asked is not None and asked.name == "build" and len(asked.options) > 4
+
+    live, _ = served.moment("bsw-germany", 3, holds)
+    asked = now(live).decision
+    assert asked is not None
+    before = len(live.kept.choices)
+    choose(served, live, asked.actor)
+    assert served.done(live.undo(asked.actor)) == ""
+    assert len(live.kept.choices) == before
 
 
 def test_a_choice_after_which_somebody_has_chosen_needs_consent(served: Served) -> None:
