@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from interpreter.base.frozen import dataclass
 from interpreter.drawing.colours import SEATS, colours_for
 from interpreter.kernel.state import Value
 from interpreter.language.directed_links import Way, ways_of
-from interpreter.language.model import Look
+from interpreter.language.model import GraphDecl, Look, Model
 from interpreter.language.types import SEAT, Type
+from interpreter.language.walk import is_printed
 
 if TYPE_CHECKING:
     from interpreter.engine.game import Game
@@ -117,9 +119,7 @@ def picture_of(game: Game) -> Picture:
         )
         for node in nodes
     )
-    ways: list[list[Way]] = [[] for _ in links]
-    for way in ways_of(graph):
-        ways[way.link].append(way)
+    ways = _ways(graph)
     lengths = graph.length is not None or graph.measure is not None
     ties = tuple(
         Tie(
@@ -143,12 +143,28 @@ def _lengths(ways: list[Way]) -> str:
     return "/".join(dict.fromkeys(str(way.length) for way in ways))
 
 
+@lru_cache(maxsize=64)
+def _printed(model: Model) -> dict[str, dict[int, str | None]]:
+    """For looks that no game changes, the texts as far as they are known."""
+    return {name: {} for name, look in model.picture.items() if all(map(is_printed, look.trees))}
+
+
+@lru_cache(maxsize=64)
+def _ways(graph: GraphDecl) -> list[list[Way]]:
+    """For each link, the ways over it."""
+    ways: list[list[Way]] = [[] for _ in graph.links]
+    for way in ways_of(graph):
+        ways[way.link].append(way)
+    return ways
+
+
 class _Looks:
     """The expressions of a ruleset's `picture`, worked out on a game."""
 
     def __init__(self, game: Game) -> None:
         self._game = game
         self._looks = game.ruleset.model.picture
+        self._printed = _printed(game.ruleset.model)
         compiled = game.machine.expressions.compile
         self._ready = {name: [compiled(tree) for tree in look.trees] for name, look in self._looks.items()}
         self._owners: dict[int, tuple[Piece, str]] = {}
@@ -167,6 +183,14 @@ class _Looks:
         """Return the text of a look; nothing if it has none."""
         if name not in self._looks:
             return None
+        known = self._printed.get(name)
+        if known is None:
+            return self._text(name, of)
+        if of not in known:
+            known[of] = self._text(name, of)
+        return known[of]
+
+    def _text(self, name: str, of: int) -> str | None:
         names, look = self._game.ruleset.names, self._looks[name]
         values = self._values(name, of)
         if look.value is not None and values[0] is None:

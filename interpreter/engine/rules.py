@@ -116,6 +116,11 @@ class Rules:
         )
         return blake2b(repr(what).encode(), digest_size=16).hexdigest()
 
+    @property
+    def source_digest(self) -> tuple[str, bytes] | None:
+        """Rulesets with the same one were read from the same text; nothing where the cache did not read it."""
+        return (self.digest, self._looked_at) if self._looked_at is not None else None
+
     def own_cites(self, cites: tuple[str, ...]) -> tuple[str, ...]:
         """Of the statements that a rule cites, those of this ruleset's books, and the fills and gaps."""
         books = self.composition.rulebooks

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, NamedTuple, NoReturn
 
 from interpreter.compiler.constants import Evaluate
@@ -202,9 +203,16 @@ def compiled(table: Table, state: State, tree: c.Expression, player: int | None)
     return expressions.compile(rewritten(tree, opened))
 
 
+@lru_cache(maxsize=64)
+def _backs(model: Model) -> frozenset[str]:
+    """The rules of open backs."""
+    found = (group.top_shows for group in model.groups.values())
+    return frozenset(shows.rule for shows in found if isinstance(shows, c.CallRule))
+
+
 def _asks_for_backs(model: Model, tree: c.Expression) -> bool:
     """Return whether the rule of an open back is asked about a card."""
-    backs = {group.top_shows.rule for group in model.groups.values() if isinstance(group.top_shows, c.CallRule)}
+    backs = _backs(model)
     return bool(backs) and any(isinstance(node, c.CallRule) and node.rule in backs for node in descendants(tree))
 
 

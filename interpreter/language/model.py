@@ -118,7 +118,7 @@ class PlaceRow:
     values: dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class GraphDecl:
     """The graph that a family declares, and the nodes and links that a map gives.
 
@@ -555,7 +555,7 @@ class Measure:
         return any(not moment.endswith(" of game") for moment in self.when)
 
 
-@dataclass
+@dataclass(eq=False)
 class Model:
     """A composed and checked ruleset."""
 

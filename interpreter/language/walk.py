@@ -7,10 +7,11 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar
 
 from interpreter.base.frozen import values_of
+from interpreter.language import core as c
 from interpreter.language.core import Core
 from interpreter.language.nodes import Node
 
-__all__ = ["descendants", "rewritten", "size"]
+__all__ = ["descendants", "is_printed", "rewritten", "size"]
 
 T = TypeVar("T")
 
@@ -28,6 +29,17 @@ def descendants(tree: Any) -> Iterator[Any]:
         if children is not None:
             yield node
             waiting.extend(children(node))
+
+
+_PRINTED = (
+    c.Const, c.Local, c.Static, c.FieldOf, c.Arithmetic, c.Comparison, c.Logic, c.Negation, c.Negate, c.Condition,
+    c.Default, c.MemberOf, c.KindTest,
+)  # fmt: skip
+
+
+def is_printed(tree: Core) -> bool:
+    """Whether the value of an expression depends on its locals and on what is printed alone, and not on a game."""
+    return all(isinstance(node, _PRINTED) for node in descendants(tree) if isinstance(node, c.Typed))
 
 
 def size(tree: Any) -> int:

@@ -6,6 +6,7 @@ What is worked out here is a list of panels as a family would write them, checke
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from interpreter.base.diagnostics import Diagnostic
 from interpreter.base.source import SourceFile, Span
@@ -20,9 +21,10 @@ from interpreter.language.types import SEAT
 __all__ = ["panels_of"]
 
 
-def panels_of(model: Model) -> list[Panel]:
+@lru_cache(maxsize=64)
+def panels_of(model: Model) -> tuple[Panel, ...]:
     """The panels of a ruleset's table: those that the family wrote, or derived ones."""
-    return model.panels or list(_derived(model))
+    return tuple(model.panels or _derived(model))
 
 
 def _derived(model: Model) -> Iterator[Panel]:

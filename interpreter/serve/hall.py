@@ -20,7 +20,7 @@ from interpreter.explain.provenance import account_of
 from interpreter.play.game_records import Difference, play_again, read_kept, ruleset_of
 from interpreter.play.game_records import Kept as Log
 from interpreter.serve.archive import Kept, SeatRow, Store, StoreError
-from interpreter.serve.live import PUBLIC, Live, Refused, apart, begun, new_token, resumed
+from interpreter.serve.live import PUBLIC, Live, Refused, apart, begun, new_token, resumed, shared
 from interpreter.serve.scene import Maps
 from interpreter.serve.table_page import View
 
@@ -91,7 +91,7 @@ class Hall:
             if "/" in overlay.strip("-") or "\\" in overlay or overlay.endswith(".yaml"):
                 raise Refused(f"There is no overlay `{overlay}`.")
         async with self.loading:
-            return await asyncio.to_thread(load, offer.source or offer.id, tuple(overlays))
+            return shared(await asyncio.to_thread(load, offer.source or offer.id, tuple(overlays)))
 
     # --- tables
 
@@ -151,7 +151,7 @@ class Hall:
         source = self._source(log.header)
         try:
             async with self.loading:
-                ruleset = await asyncio.to_thread(ruleset_of, log, source)
+                ruleset = shared(await asyncio.to_thread(ruleset_of, log, source))
             ruleset = ruleset.for_players(log.header["players"])
             game = play_again(ruleset, log, until)
         except (RulesetError, Difference, ValueError) as error:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
+from weakref import WeakValueDictionary
 
 from interpreter.base.diagnostics import RulesetError
 from interpreter.bots.player import Bot
@@ -34,7 +35,7 @@ from interpreter.play.game_records import Kept as Log
 from interpreter.play.match import streams_for
 from interpreter.serve.archive import Kept, SeatRow, Store, StoreError
 
-__all__ = ["PUBLIC", "Live", "Refused", "apart", "begun", "close_apart", "new_token", "resumed"]
+__all__ = ["PUBLIC", "Live", "Refused", "apart", "begun", "close_apart", "new_token", "resumed", "shared"]
 
 PUBLIC = -1
 """The eyes of who has no seat: what everybody may see."""
@@ -397,6 +398,16 @@ class Live:
         return PUBLIC if hmac.compare_digest(self.kept.watch, token) else None
 
 
+_rules: WeakValueDictionary[tuple[str, bytes], Ruleset] = WeakValueDictionary()
+
+
+def shared(ruleset: Ruleset) -> Ruleset:
+    """The object that other tables have for the same text. It keeps machines and first states: they are large, and one
+    serves all."""
+    key = ruleset.source_digest
+    return ruleset if key is None else _rules.setdefault(key, ruleset)
+
+
 def _bare(line: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in line.items() if name != "digest"}
 
@@ -426,7 +437,7 @@ def resumed(kept: Kept, store: Store, pace: float, source: str | None = None) ->
     """A kept table at the choice where it was. Raises :class:`RulesetError` and :class:`Difference` where its ruleset
     cannot play it any more."""
     log = Log(kept.header, tuple(_bare(line) for line in kept.choices), None)
-    ruleset = ruleset_of(log, source).for_players(kept.header["players"])
+    ruleset = shared(ruleset_of(log, source)).for_players(kept.header["players"])
     game, stay, why = _as_far(ruleset, log)
     if game is None:
         raise Difference(0, why)

@@ -6,8 +6,8 @@ seat may not see: every value is worked out over the state as :mod:`interpreter.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property, lru_cache
 from typing import Any
 
 from interpreter.compiler.constants import RuleFailure
@@ -20,8 +20,9 @@ from interpreter.engine.sight import Unseen, Veil, compiled, may_see, seen_by
 from interpreter.engine.views import Spoken, prompt_of
 from interpreter.kernel.state import State, Value
 from interpreter.language import core as c
-from interpreter.language.model import Panel
+from interpreter.language.model import Model, Panel
 from interpreter.language.types import CardType, KindType, Type, has_cards, item_type, name_of
+from interpreter.language.walk import is_printed
 from interpreter.serve.derived import panels_of
 from interpreter.serve.live import PUBLIC, Live
 from interpreter.serve.pointing import Thing
@@ -222,14 +223,20 @@ class Scene:
             look = face.get(name)
             if look is None:
                 return ""
+            known = _printed(self.model, self.language).get((row.kind, name))
+            if known is not None and card in known:
+                return known[card]
             env: list[Value] = [card, *[None] * (look.local_count + 8)]
             try:
-                return "".join(
+                text = "".join(
                     each if isinstance(each, str) else self._said(self.value(each, env), each.type)
                     for each in look.parts
                 )
             except (Unseen, RuleFailure):
                 return "…"
+            if known is not None:
+                known[card] = text
+            return text
 
         texts = {name: words(name) for name in ("title", "left", "right", "note")}
         coloured = part("colour")
@@ -308,10 +315,12 @@ class Scene:
         words = name.removeprefix("board_").removeprefix("own_").replace("_", " ")
         return words[:1].upper() + words[1:]
 
-    def panels(self) -> list[tuple[Panel, Data]]:
-        """All panels that are shown now, in their order."""
+    def panels(self, is_open: Callable[[Panel], bool]) -> list[tuple[Panel, Data]]:
+        """The open panels that are shown now, in their order."""
         found = []
         for panel in panels_of(self.model):
+            if not is_open(panel):
+                continue
             if panel.test is not None and not self._holds(panel):
                 continue
             data = self.panel(panel)
@@ -545,6 +554,17 @@ class Scene:
             }
             for place, seat in ranked
         ]
+
+
+@lru_cache(maxsize=64)
+def _printed(model: Model, language: str) -> dict[tuple[str, str], dict[int, str]]:
+    """For the parts of faces that no game changes, the texts as far as they are known, by cards."""
+    return {
+        (kind, name): {}
+        for kind, face in model.faces.items()
+        for name, look in face.items()
+        if all(map(is_printed, look.trees))
+    }
 
 
 def _is_empty(value: Data | None) -> bool:

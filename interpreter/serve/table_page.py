@@ -70,6 +70,8 @@ class View:
     beeps: int = 0
     mistakes: tuple[str, ...] = ()
     sent: dict[str, str] = field(default_factory=dict)
+    rendered: dict[str, tuple[dict[str, Any], str]] = field(default_factory=dict)
+    """Pieces as they were rendered last, with the data that they show."""
     dirty: asyncio.Event = field(default_factory=asyncio.Event)
     last: float = 0.0
 
@@ -307,34 +309,31 @@ class View:
         scene = Scene(self.live, game, self.seat, self.language, self.maps)
         if pointing is not None:
             self._mark(scene, pointing)
-        panels = [(panel, data) for panel, data in scene.panels() if panel.form != "sums"]
         windows = [panel for panel in panels_of(game.ruleset.model) if panel.at == "window"]
+        panels = [(panel, data) for panel, data in scene.panels(self.is_open) if panel.form != "sums"]
         shown = {panel.name: data for panel, data in panels}
         opened = [panel for panel in windows if self.is_open(panel) and (panel.form == "sums" or panel.name in shown)]
         board = scene.board()
         prompt = self._prompt(pointing) if pointing is not None else None
-        marks = dict(mark for panel, _ in panels for mark in panel.answers)
+        marks = dict(mark for panel in panels_of(game.ruleset.model) for mark in panel.answers)
         decision = self.decision()
         mark = marks.get(decision.name, "ring") if decision is not None else "ring"
-        common = {"view": self, "live": self.live, "public": self.seat == PUBLIC, "mark": mark}
+        common = {"view": self, "live": self.live, "public": self.seat == PUBLIC}
         adding = self.sums() is not None
+        status = [each for each in panels if each[0].at == "status" and each[0].form == "columns"]
         return {
-            "status": _render(
-                "status",
-                status=scene.status(),
-                panels=[each for each in panels if each[0].at == "status" and each[0].form == "columns"],
-                **common,
-            ),
+            "status": _render("status", status=scene.status(), panels=status, mark=mark),
             "notice": _render("notice", undo=self._wish(), **common),
             "prompt": _render("prompt", prompt=prompt, adding=adding, can_undo=self._can_undo(), **common),
-            "bar": _render(
-                "bar", buttons=[(p, scene.heading(p.name), self.is_open(p), self.needed(p)) for p in windows], **common
+            "bar": self._piece(
+                "bar", "bar", buttons=[(p, scene.heading(p.name), self.is_open(p), self.needed(p)) for p in windows]
             ),
             "base": Markup('<div id="base" aria-hidden="true">{}</div>').format(Markup(board["base"])) if board else "",
-            "over": _render("over", board=board, adding=adding, **common) if board else "",
-            "common": _render("panels", panels=[each for each in panels if each[0].at == "board"], **common),
-            "side": _render("panels", panels=[each for each in panels if each[0].at == "side"], **common),
-            "windows": _render(
+            "over": self._piece("over", "over", board=board, adding=adding) if board else "",
+            "common": self._piece("common", "panels", panels=[p for p in panels if p[0].at == "board"], mark=mark),
+            "side": self._piece("side", "panels", panels=[p for p in panels if p[0].at == "side"], mark=mark),
+            "windows": self._piece(
+                "windows",
                 "windows",
                 windows=[
                     (
@@ -345,13 +344,20 @@ class View:
                     )
                     for panel in opened
                 ],
-                **common,
+                mark=mark,
             ),
-            "log": _render("log", lines=self._lines(game), **common),
+            "log": self._piece("log", "log", lines=self._lines(game)),
             "back": _render("back", last=len(self.live.kept.choices), **common),
-            "list": _render("list", options=self._listed(pointing), **common),
-            "why": _render("why", why=self.explained, **common),
+            "list": self._piece("list", "list", options=self._listed(pointing)),
+            "why": self._piece("why", "why", why=self.explained),
         }
+
+    def _piece(self, name: str, macro: str, **data: Any) -> str:
+        """A piece that shows nothing but these data: what was rendered before, where they are the same."""
+        known = self.rendered.get(name)
+        if known is None or known[0] != data:
+            known = self.rendered[name] = data, _render(macro, **data)
+        return known[1]
 
     def _mark(self, scene: Scene, pointing: Pointing) -> None:
         scene.can = pointing.can()
