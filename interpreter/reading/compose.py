@@ -388,10 +388,11 @@ class _Collector:
         return chain
 
 
-def undefined_with(overlay: Document) -> frozenset[str]:
-    """The files with which no rulebook says what holds."""
+def undefined_with(overlay: Document) -> dict[str, str]:
+    """The files with which no rulebook says what holds, each with the reason."""
     undefined = overlay.root.get("undefined")
-    return frozenset(entry.key.text for entry in undefined.entries) if isinstance(undefined, Mapping) else frozenset()
+    entries = undefined.entries if isinstance(undefined, Mapping) else ()
+    return {entry.key.text: word(entry.value) for entry in entries}
 
 
 def _undefined(overlay: Document, ids: Iterable[str]) -> Iterator[tuple[Scalar, str]]:

@@ -38,7 +38,7 @@ def overlays_for(shelf: Shelf, ruleset: Document, part: Document) -> list[str] |
         return []
     over = [scalar.text for scalar in words(part.root.get("over"))] if part.kind == "overlay" else []
     found = {id for _, id in ids}
-    return [part.id] if found & set(over) and not found & undefined_with(part) else None
+    return [part.id] if found & set(over) and found.isdisjoint(undefined_with(part)) else None
 
 
 def ids_of(shelf: Shelf, ruleset: Document, *wanted: str) -> set[tuple[str, str]]:
@@ -59,7 +59,7 @@ def ids_of(shelf: Shelf, ruleset: Document, *wanted: str) -> set[tuple[str, str]
 def can_have(here: Collection[str], overlay: Document) -> bool:
     """Return whether what is made of the files with these ids, and lacks the overlay, can have it."""
     over, not_with = ({scalar.text for scalar in words(overlay.root.get(key))} for key in ("over", "not_with"))
-    apart = not_with | undefined_with(overlay)
+    apart = not_with | undefined_with(overlay).keys()
     return overlay.id not in here and not over.isdisjoint(here) and apart.isdisjoint(here)
 
 

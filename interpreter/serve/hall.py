@@ -318,8 +318,9 @@ def _offers(named: list[str]) -> Iterable[Offer]:
 
 
 def bots_for(ruleset: Ruleset) -> list[str]:
-    """The names of the bots of a ruleset."""
-    return [*policies_for(ruleset), "random", "search:1s"]
+    """The names of the bots of a ruleset, first the one that is taken where none is named."""
+    usual = default_bots(ruleset)
+    return [usual, *(bot for bot in (*policies_for(ruleset), "random", "search:1s") if bot != usual)]
 
 
 def languages_of(ruleset: Ruleset) -> list[str]:

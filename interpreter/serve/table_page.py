@@ -7,7 +7,7 @@ that are not what it has.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,7 +21,8 @@ from interpreter.engine.game import Game
 from interpreter.engine.refusal import IllegalMove, Reason
 from interpreter.engine.views import Spoken
 from interpreter.explain.cross_reference import quote
-from interpreter.language.model import Panel
+from interpreter.kernel.state import Value
+from interpreter.language.model import CardRow, Panel
 from interpreter.language.types import KindType, name_of
 from interpreter.play.narration import words_of
 from interpreter.play.option_preview import Foresight
@@ -366,7 +367,7 @@ class View:
             values = {given[number] for at, given in pointing.codes if at == option}
             picked = self.draft.values.get(number) if option == self.draft.option else None
             near = [number for number, row in enumerate(cards) if name in row.values and row.values[name] in values]
-            own = [each for each in near if scene.is_own(each)]
+            own = _of_one_kind(cards, [each for each in near if scene.is_own(each)], name, values)
             for near_card in own or near:
                 row = cards[near_card]
                 if name in row.values:
@@ -475,6 +476,14 @@ class View:
         lines = [each for each in self.live.log(player, self.language, game) if each[1].text]
         skipped = 0 if self.all_lines else max(0, len(lines) - LINES)
         return {"skipped": skipped, "lines": lines[skipped:]}
+
+
+def _of_one_kind(cards: Sequence[CardRow], near: list[int], name: str, values: set[Value]) -> list[int]:
+    """Of some cards those whose kind has a card for each of the values: others have such a value by accident."""
+    held: dict[str, set[Value]] = {}
+    for each in near:
+        held.setdefault(cards[each].kind, set()).add(cards[each].values[name])
+    return [each for each in near if values <= held[cards[each].kind]] or near
 
 
 def _render(name: str, **values: Any) -> str:

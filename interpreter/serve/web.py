@@ -13,6 +13,7 @@ import time
 from base64 import b64encode
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from hashlib import sha256
 from importlib.resources import files
 from typing import Any
@@ -34,6 +35,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from interpreter.base.diagnostics import RulesetError
+from interpreter.engine.ruleset import Ruleset
 from interpreter.serve.archive import StoreError
 from interpreter.serve.hall import Hall, Wish, bots_for, languages_of, title_for
 from interpreter.serve.live import PUBLIC, Live, Refused, close_apart
@@ -234,7 +236,6 @@ class _Site:
             number=number,
             numbers=range(players.low, players.high + 1),
             overlays=_overlays(ruleset),
-            own=[*ruleset.overlays],
             settings=[(s.name, s.about, s.range, defaults[s.name]) for s in model.settings.values()],
             doubts=list(model.interpretations.values()),
             bots=bots_for(ruleset),
@@ -511,17 +512,41 @@ def _preferred(request: Request, known: list[str]) -> str:
     return "en"
 
 
-def _overlays(ruleset: Any) -> list[tuple[str, str, bool]]:
-    """The overlays that a ruleset can have: id, title, whether it has it."""
-    from interpreter.reading.compose import word
+@dataclass(frozen=True)
+class _Overlay:
+    """An overlay as the form of a new table lists it. ``reason`` says why the ruleset cannot have it, ``limits`` which
+    other choices it rules out."""
+
+    id: str
+    title: str
+    taken: bool
+    reason: str
+    limits: str
+
+
+def _overlays(ruleset: Ruleset) -> list[_Overlay]:
+    """The overlays of a ruleset's family: those that it can have, and those that it cannot, with the reasons."""
+    from interpreter.reading.compose import player_range, undefined_with, word, words
     from interpreter.reading.ruleset_files import can_have
 
     here = [document.id for document in ruleset.composition.documents]
+    read = (ruleset.shelf.read("overlay", id)[0] for id in ruleset.shelf.ids("overlay"))
+    overlays = {document.id: document for document in read if document is not None}
+    titles = {id: word(document.root.get("title"), id) for id, document in overlays.items()}
+    apart = {id: {s.text for s in words(document.root.get("not_with"))} | undefined_with(document).keys()
+             for id, document in overlays.items()}  # fmt: skip
     found = []
-    for id in ruleset.shelf.ids("overlay"):
-        document, _ = ruleset.shelf.read("overlay", id)
-        if document is None:
+    for id, document in overlays.items():
+        taken = id in here
+        reason = "; ".join(why for file, why in undefined_with(document).items() if file in here)
+        if not taken and not can_have(here, document) and not reason:
             continue
-        if id in here or can_have(here, document):
-            found.append((id, word(document.root.get("title"), id), id in here))
+        limits = []
+        if (players := player_range(document.root.get("players"))) is not None:
+            limits.append(f"for {players} players")
+        possible = (other for other in overlays if other in here or can_have(here, overlays[other]))
+        others = [titles[other] for other in possible if other in apart[id] or id in apart[other]]
+        if others:
+            limits.append(f"not with {', '.join(others)}")
+        found.append(_Overlay(id, titles[id], taken, "" if taken else reason, "; ".join(limits)))
     return found
