@@ -314,11 +314,14 @@ class Live:
         )
 
     async def _play(self) -> None:
+        clock = asyncio.get_running_loop().time
         while (seat := self._bot_to_play()) is not None:
-            await asyncio.sleep(self.pace)
-            if seat != self._bot_to_play():
-                continue
+            # the pause holds what the bot takes to think, which may depend on what others must not see
+            began, version = clock(), self.version
             choice = await self._bots_choice(seat)
+            await asyncio.sleep(max(0.0, began + self.pace - clock()))
+            if seat != self._bot_to_play() or version != self.version:
+                continue
             async with self.lock:
                 if choice is None or self.game.decision_of(seat) is None:
                     continue
