@@ -266,7 +266,8 @@ class Scene:
         for number, count in enumerate(bag):
             for place in range(count):
                 burns = bool(marked) and place < marked[number]
-                yield {"burns": burns, "on": card, **self.member(kind, number)}
+                # a kind that is picked is marked once, where the tokens of a seat are counted
+                yield {**self.member(kind, number), "burns": burns, "on": card, "picked": False}
             for _ in range(max(0, (marked[number] if marked else 0) - count)):
                 yield {"burns": True, "on": card, "lent": True, **self.member(kind, number)}
 

@@ -401,7 +401,7 @@ class _Site:
     async def _stream(self, view: View, token: str) -> AsyncIterator[bytes]:
         hall = self.hall
         key = next((key for key, each in hall.views.items() if each is view), None)
-        first = True
+        beeps = -1  # of what this listener has been told
         try:
             while key in hall.views and hall.views[key] is view:
                 try:
@@ -414,8 +414,8 @@ class _Site:
                 changed = {name: html for name, html in pieces.items() if view.sent.get(name) is not html
                            and view.sent.get(name) != html}  # fmt: skip
                 view.sent = dict(pieces)
-                if changed or first:
-                    first = False
+                if changed or beeps != view.beeps:
+                    beeps = view.beeps
                     news = {"changed": view.live.changed_at, "beeps": view.beeps, "pieces": changed}
                     text = json.dumps(news, ensure_ascii=False)
                     yield f"event: pieces\ndata: {text}\n\n".encode()

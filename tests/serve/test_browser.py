@@ -242,6 +242,96 @@ def test_what_is_refused_says_why_with_the_rule_and_its_sentences(chromium: Any,
     page.context.close()
 
 
+def test_tokens_that_no_plant_takes_are_crossed_out(chromium: Any, served: Served) -> None:
+    """BW-066, BW-068: the plant manager opens with a choice of tokens, and what is to go has a yellow-red cross."""
+    live, links = served.moment(
+        "bsw-germany", 3, lambda game: game.decision.name == "scrap" and len(game.choices) > 125
+    )
+    asked = live.game.decision
+    assert asked is not None
+    me = asked.actor
+    assert live.game.value(f"seats[{me}].plants") == [3, 5, 10, 25]  # oil, both, coal, coal
+    live.game.state.cells[live.game.machine.constants.layout.base["store"] + me] = (10, 5, 0, 0)
+    live.game.state.forget()
+    (player,) = seated(chromium, live, [links[me]])
+    page = player.page
+    manager = page.locator("#window-plant_manager")
+    manager.locator(".card.can button.thing").first.click()
+    manager.locator(".card.mark-cross").wait_for()
+    page.get_by_role("button", name="OK").click()
+    until(lambda: live.game.decision is not None and live.game.decision.name == "discard")
+    tokens = manager.locator(".row.mine .tokens button.bare")
+    tokens.nth(1).wait_for()
+    assert tokens.count() == 2  # of both kinds that a hybrid plant takes
+    tokens.nth(1).click()
+    crossed = manager.locator(".row.mine .token.picked")
+    crossed.wait_for()
+    style = "e => [getComputedStyle(e, '::after').content, getComputedStyle(e, '::after').color]"
+    assert crossed.evaluate(style) == ['"✕" / ""', "rgb(255, 210, 31)"]
+    before = len(live.kept.choices)
+    page.get_by_role("button", name="OK").click()
+    until(lambda: len(live.kept.choices) > before)
+    assert live.kept.choices[before]["kind"] == "oil"
+    page.context.close()
+
+
+def test_flames_move_on_a_hybrid_plant(chromium: Any, served: Served) -> None:
+    """BW-116: which of the stored tokens a hybrid plant burns is chosen by clicking them."""
+
+    def mixes(game: Any) -> dict[Any, int]:
+        """The plants that can run, with the number of mixes that each can burn."""
+        if game.decision is None or game.decision.name != "run":
+            return {}
+        fires = [option.values[0] for option in game.decision.options if option.do == "fire"]
+        return {plant: fires.count(plant) for plant in fires}
+
+    live, links = served.moment("bsw-germany", 3, lambda game: max(mixes(game).values(), default=0) > 1)
+    asked = live.game.decision
+    assert asked is not None
+    (_, number) = max(mixes(live.game), key=lambda plant: mixes(live.game)[plant])
+    (player,) = seated(chromium, live, [links[asked.actor]])
+    page = player.page
+    card = page.locator("#window-plant_manager .card", has=page.get_by_text(str(number), exact=True)).first
+    card.locator("button.thing").click()
+    burning = page.locator("#window-plant_manager .token.burns")
+    burning.first.wait_for()
+    before = burning.all_inner_texts()
+    page.locator("#window-plant_manager .card.mark-flame .held button").first.click()
+    page.wait_for_function(
+        "before => [...document.querySelectorAll('#window-plant_manager .token.burns')].map(e => e.textContent.trim())"
+        ".join() !== before",
+        arg=",".join(text.strip() for text in before),
+    )
+    assert len(burning.all_inner_texts()) == len(before)
+    page.context.close()
+
+
+def test_a_refusal_is_heard_where_sound_is_on(chromium: Any, served: Served) -> None:
+    """BW-080: a beep; silence until somebody asks for sound."""
+    live, player = at(chromium, served, "build", 60)
+    page, me = player.page, player.seat
+    mine = live.game.value(f"network(seats[{me}])")[0]
+    page.add_init_script(
+        "window.heard = 0; const Quiet = AudioContext;"
+        "window.AudioContext = class extends Quiet { constructor() { super(); window.heard += 1; } };"
+    )
+    page.reload()
+    sound = page.locator("[data-sound]")
+    assert sound.get_attribute("aria-pressed") == "false"
+
+    def refused() -> None:
+        page.locator(f'g[aria-label^="{mine}"]').click()
+        page.locator(".refused").first.wait_for()
+
+    refused()
+    assert page.evaluate("window.heard") == 0
+    sound.click()
+    heard = page.evaluate("window.heard")
+    refused()
+    page.wait_for_function("heard => window.heard > heard", arg=heard)
+    page.context.close()
+
+
 # --- looking back, why, keyboard, screen readers, names that attack
 
 
