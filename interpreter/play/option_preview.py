@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from interpreter.bots.player import Code
+from functools import cached_property
+
+from interpreter.bots.player import Code, Stream
 from interpreter.compiler.constants import RuleFailure
-from interpreter.engine.decision import Decision
+from interpreter.engine.decision import Decision, Option
+from interpreter.engine.determinization import Undealt, Worlds
 from interpreter.engine.game import Game
 from interpreter.engine.observation import hidden_from
+from interpreter.engine.refusal import IllegalMove
 from interpreter.engine.views import Spoken, lines_since
 from interpreter.kernel.effects import CHOICE, MARK, NOTE, changes
 from interpreter.play.narration import without_actor
@@ -14,37 +18,62 @@ from interpreter.play.narration import without_actor
 __all__ = ["Foresight"]
 
 
+WORLDS = 3
+"""In so many worlds that look alike to the player, a payment from or to hidden money must be told in the same words."""
+
+
 class Foresight:
     """The eyes of the player who decides, at one decision. ``language`` is that of the log."""
 
     def __init__(self, game: Game, decision: Decision, language: str = "en") -> None:
         self.game, self.decision, self.language = game, decision, language
-        base = game.machine.constants.layout.base["chance"]
-        chance = range(base, base + len(game.machine.constants.chance_names))
-        self._unsure = {*hidden_from(game, decision.actor), *chance}
+        constants = game.machine.constants
+        base = constants.layout.base["chance"]
+        hidden = set(hidden_from(game, decision.actor))
+        self._cards = {*hidden & constants.effects.zones.keys(), *range(base, base + len(constants.chance_names))}
+        """What turns up from here, nobody knows."""
+        self._amounts = hidden - self._cards
 
     def first(self, code: Code) -> str:
         """Return the line of the first event after a choice, without the actor. Nothing where chance, cards that the
-        player may not see, or the end of a turn come before it, or where it cannot be told."""
-        tried = self.game.clone()
-        try:
-            tried.apply(self.decision.option(code))
-        except RuleFailure:
+        player may not see, or the end of a turn come before it, where it depends on hidden amounts, or where it cannot
+        be told."""
+        choice = self.decision.option(code)
+        line, touched = self._tried(self.game, choice)
+        if line is None:
             return ""
-        at = self._event(tried)
-        if at is None:
+        if touched and not self._worlds:
             return ""
-        actor = self.decision.actor
-        line = next(lines_since(tried.table, tried.state, at, actor, self.language))
-        return without_actor(Spoken(self.game.table, self.game.state, self.language), actor, line.text)
+        if touched and any(self._tried(world, choice)[0] != line for world in self._worlds):
+            return ""
+        return without_actor(Spoken(self.game.table, self.game.state, self.language), self.decision.actor, line)
 
-    def _event(self, tried: Game) -> int | None:
-        """Return the index of the first event in the log, if the player knows everything before it."""
+    @cached_property
+    def _worlds(self) -> list[Game]:
+        """Games with other hidden amounts; none where they cannot be dealt."""
+        stream = Stream(0, "foresight")
+        try:
+            worlds = Worlds(self.game, self.decision.actor, replay=False)
+            return [worlds.deal(0, stream.below) for _ in range(WORLDS)]
+        except Undealt:
+            return []
+
+    def _tried(self, game: Game, choice: Option) -> tuple[str | None, bool]:
+        """The line of the first event, if the player knows all before it, and whether hidden amounts change before."""
+        tried = game.clone()
+        try:
+            tried.apply(choice.as_dict())
+        except (IllegalMove, RuleFailure):
+            return None, False
+        touched = False
         for at, record in enumerate(tried.state.log):
             if record[0] == NOTE:
-                return at
+                line = next(lines_since(tried.table, tried.state, at, self.decision.actor, self.language))
+                return line.text, touched
             if record[0] == MARK or (record[0] == CHOICE and at):
-                return None
-            if any(cell in self._unsure for cell, _ in changes(record)):
-                return None
-        return None
+                break
+            cells = {cell for cell, _ in changes(record)}
+            if not cells.isdisjoint(self._cards):
+                break
+            touched |= not cells.isdisjoint(self._amounts)
+        return None, False

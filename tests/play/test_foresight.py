@@ -87,3 +87,14 @@ def test_prices_stand_beside_what_is_typed() -> None:
     ]
     assert last.split() == [str(len(shown["build"])), "stop"]
     assert shown["buy"][1].split(maxsplit=1) == ["2", "take kind=coal number=2  buys 2 coal for 6"]
+
+
+def test_a_price_is_told_where_the_money_of_others_is_hidden() -> None:
+    ruleset = load("bsw-germany")
+    match = Match(ruleset, bots_of("greedy", ruleset, 3), 3)
+    while asked(match.game).name != "build":
+        match.step()
+    decision = asked(match.game)
+    option = decision.options[0]
+    told = Foresight(match.game, decision).first(option.code)
+    assert told.startswith(f"connects {option.as_dict()['city']} for 1")

@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from matplotlib import image
 
 from interpreter.bots.registry import bots_of
 from interpreter.play.match import streams_for
 from interpreter.serve.live import Live
+from tests.serve.screenshot import PLACE, screenshot
 from tests.serve.served import Player, Served, browser, now, until
 
 pytestmark = pytest.mark.slow
@@ -244,9 +246,11 @@ def test_what_is_refused_says_why_with_the_rule_and_its_sentences(chromium: Any,
 
 def test_tokens_that_no_plant_takes_are_crossed_out(chromium: Any, served: Served) -> None:
     """BW-066, BW-068: the plant manager opens with a choice of tokens, and what is to go has a yellow-red cross."""
-    live, links = served.moment(
-        "bsw-germany", 3, lambda game: game.decision.name == "scrap" and len(game.choices) > 125
-    )
+
+    def holds(game: Any) -> bool:
+        return game.decision is not None and game.decision.name == "scrap" and len(game.choices) > 125
+
+    live, links = served.moment("bsw-germany", 3, holds)
     asked = live.game.decision
     assert asked is not None
     me = asked.actor
@@ -330,6 +334,14 @@ def test_a_refusal_is_heard_where_sound_is_on(chromium: Any, served: Served) -> 
     refused()
     page.wait_for_function("heard => window.heard > heard", arg=heard)
     page.context.close()
+
+
+def test_the_picture_in_the_readme_is_what_a_table_looks_like(chromium: Any, served: Served, tmp_path: Path) -> None:
+    """Letters of other machines differ a little, and so may the picture."""
+    (tmp_path / "now.png").write_bytes(screenshot(chromium, served))
+    now, kept = (image.imread(path)[..., :3] for path in (tmp_path / "now.png", PLACE))
+    assert now.shape == kept.shape
+    assert abs(now - kept).mean() < 0.04, "draw it anew with `python -m tests.serve.screenshot`"
 
 
 # --- looking back, why, keyboard, screen readers, names that attack

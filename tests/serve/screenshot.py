@@ -1,0 +1,52 @@
+"""The picture of a table in the README: ``python -m tests.serve.screenshot`` draws it anew."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from interpreter.engine.game import Game
+from tests.serve.served import Served, browser
+
+PLACE = Path(__file__).parents[2] / "docs" / "images" / "table.png"
+
+
+def screenshot(chromium: Any, served: Served) -> bytes:
+    """A table at which somebody builds, with a city picked: a PNG of 1280 by 1000."""
+
+    def holds(game: Game) -> bool:
+        asked = game.decision
+        return asked is not None and asked.name == "build" and len(game.choices) > 60 and len(asked.options) > 2
+
+    live, links = served.moment("bsw-germany", 3, holds)
+    asked = live.game.decision
+    assert asked is not None
+    city = next(option.as_dict()["city"] for option in asked.options if option.values)
+    page = chromium.new_context(
+        viewport={"width": 1280, "height": 1000}, color_scheme="light", reduced_motion="reduce", locale="en-GB"
+    ).new_page()
+    page.goto(links[asked.actor])
+    page.locator(f'g[aria-label="{city}"]').click()
+    page.locator("g.node.picked").wait_for()
+    page.get_by_role("button", name="Supply table").click()
+    page.locator("#window-supply_table").wait_for()
+    page.mouse.move(0, 0)
+    taken = page.screenshot()
+    page.context.close()
+    return bytes(taken)
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        served = Served(Path(folder) / "tables.sqlite")
+        try:
+            with browser() as chromium:
+                PLACE.write_bytes(screenshot(chromium, served))
+        finally:
+            served.close()
+    print(PLACE)
+
+
+if __name__ == "__main__":
+    main()
