@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,8 +19,9 @@ from interpreter.explain.cross_reference import Quote
 from interpreter.explain.provenance import account_of
 from interpreter.play.game_records import Difference, play_again, read_kept, ruleset_of
 from interpreter.play.game_records import Kept as Log
+from interpreter.serve.apart import apart
 from interpreter.serve.archive import Kept, SeatRow, Store, StoreError
-from interpreter.serve.live import PUBLIC, Live, Refused, apart, begun, new_token, resumed, shared
+from interpreter.serve.live import PUBLIC, Live, Refused, begun, new_token, resumed, shared
 from interpreter.serve.scene import Maps
 from interpreter.serve.table_page import View
 
@@ -59,8 +60,12 @@ class Wish:
 class Hall:
     """The tables of a server."""
 
-    def __init__(self, store: Store, pace: float = 1.0, sources: Iterable[str] = ()) -> None:
+    def __init__(
+        self, store: Store, pace: float = 1.0, sources: Iterable[str] = (), programs: Collection[str] = ()
+    ) -> None:
         self.store, self.pace, self.maps = store, pace, Maps()
+        self.programs = programs
+        """The programs that may be bots here, as whoever started the server named them."""
         self.lives: dict[str, Live] = {}
         self.kept: dict[str, Kept] = {}
         self.broken: dict[str, str] = {}
@@ -106,7 +111,8 @@ class Hall:
             played = ruleset.for_players(wish.players)
             for number, (kind, what) in enumerate(wish.seats):
                 if kind == "bot":
-                    bots_of(what or default_bots(played), played, wish.players)[number]
+                    bot = what or default_bots(played)
+                    bots_of(bot, played, wish.players, commands=bot in self.programs)[number]
         except RulesetError as error:
             raise Refused("; ".join(each.message for each in error.diagnostics if each.severity == "error")) from None
         except ValueError as error:
@@ -168,6 +174,7 @@ class Hall:
 
     def _live(self, live: Live) -> None:
         self.lives[live.kept.id] = live
+        live.programs = self.programs
         live.changed = lambda: self._told(live)
         live.play_on()
 
@@ -217,6 +224,12 @@ class Hall:
             raise Refused("This seat is taken.")
         row = await live.take(seat, "person", name=name[:40])
         return row.token
+
+    def bots_for(self, ruleset: Ruleset) -> list[str]:
+        """The names of the bots that can play, first the one that is taken where none is named."""
+        usual = default_bots(ruleset)
+        others = (*policies_for(ruleset), "random", "search:1s", *self.programs)
+        return [usual, *(bot for bot in others if bot != usual)]
 
     # --- pages
 
@@ -317,12 +330,6 @@ def _offers(named: list[str]) -> Iterable[Offer]:
         yield Offer(document.id, title, word(document.root.get("family")), players.low, players.high, source)
 
 
-def bots_for(ruleset: Ruleset) -> list[str]:
-    """The names of the bots of a ruleset, first the one that is taken where none is named."""
-    usual = default_bots(ruleset)
-    return [usual, *(bot for bot in (*policies_for(ruleset), "random", "search:1s") if bot != usual)]
-
-
 def languages_of(ruleset: Ruleset) -> list[str]:
     """The languages in which a ruleset is told."""
     model = ruleset.model
@@ -334,4 +341,4 @@ def title_for(live: Live, language: str) -> str:
     return live.kept.title or title_of(live.ruleset, language)
 
 
-__all__ += ["StoreError", "bots_for", "languages_of", "title_for"]
+__all__ += ["StoreError", "languages_of", "title_for"]

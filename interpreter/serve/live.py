@@ -11,17 +11,16 @@ import hmac
 import json
 import secrets
 import time
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent.futures import BrokenExecutor
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 from weakref import WeakValueDictionary
 
 from interpreter.base.diagnostics import RulesetError
-from interpreter.bots.player import Bot
+from interpreter.bots.player import Bot, BotFailed
 from interpreter.bots.registry import adviser, bots_of
 from interpreter.compiler.constants import RuleFailure
-from interpreter.engine.decision import Decision
 from interpreter.engine.determinization import Undealt, Worlds
 from interpreter.engine.game import Game
 from interpreter.engine.observation import shown_apart
@@ -33,9 +32,10 @@ from interpreter.language.types import SEAT
 from interpreter.play.game_records import Difference, keep, play_again, ruleset_of
 from interpreter.play.game_records import Kept as Log
 from interpreter.play.match import streams_for
+from interpreter.serve.apart import apart, asking, bare, chosen, program_chosen
 from interpreter.serve.archive import Kept, SeatRow, Store, StoreError
 
-__all__ = ["PUBLIC", "Live", "Refused", "apart", "begun", "close_apart", "new_token", "resumed", "shared"]
+__all__ = ["PUBLIC", "Live", "Refused", "begun", "new_token", "resumed", "shared"]
 
 PUBLIC = -1
 """The eyes of who has no seat: what everybody may see."""
@@ -117,6 +117,8 @@ class Live:
         self.changed: Callable[[], None] = lambda: None
         self.past: dict[int, Game] = {}
         self._chronicles: dict[tuple[int, str], Chronicle] = {}
+        self.programs: Collection[str] = ()
+        """The programs that may be bots here."""
         self._bots: dict[int, Bot] = {}
         self._playing: asyncio.Task[None] | None = None
         self._streams = streams_for(secrets.randbits(60), len(kept.seats))
@@ -155,7 +157,7 @@ class Live:
 
     def _log(self, number: int | None = None) -> Log:
         choices = self.kept.choices if number is None else self.kept.choices[:number]
-        return Log(self.kept.header, tuple(_bare(line) for line in choices), None)
+        return Log(self.kept.header, tuple(bare(line) for line in choices), None)
 
     @property
     def as_log(self) -> Log:
@@ -296,7 +298,7 @@ class Live:
         return row
 
     def _made(self, seat: int, spec: str) -> Bot:
-        return bots_of(spec, self.ruleset, len(self.kept.seats))[seat]
+        return bots_of(spec, self.ruleset, len(self.kept.seats), commands=spec in self.programs)[seat]
 
     def play_on(self) -> None:
         """Lets bots play as long as one of them is to choose."""
@@ -318,7 +320,11 @@ class Live:
         while (seat := self._bot_to_play()) is not None:
             # the pause holds what the bot takes to think, which may depend on what others must not see
             began, version = clock(), self.version
-            choice = await self._bots_choice(seat)
+            try:
+                choice = await self._bots_choice(seat)
+            except (BotFailed, BrokenExecutor) as error:
+                self._waits(str(error) or "what thinks for the bots has ended")
+                return
             await asyncio.sleep(max(0.0, began + self.pace - clock()))
             if seat != self._bot_to_play() or version != self.version:
                 continue
@@ -330,23 +336,28 @@ class Live:
                 except IllegalMove:
                     continue  # the game has gone on in the meantime
                 except (StoreError, Refused) as error:
-                    self.note = f"The table waits: {error}"
-                    self.version += 1
-                    self.changed()
+                    self._waits(str(error))
                     return
             self._told()
+
+    def _waits(self, why: str) -> None:
+        self.note = f"The table waits: {why}"
+        self.version += 1
+        self.changed()
 
     async def _bots_choice(self, seat: int) -> dict[str, Any] | None:
         spec = self.kept.seats[seat].bot or "random"
         if spec.startswith(_SLOW):
-            return await apart(_chosen, self.as_log, self.source, spec, seat)
+            return await apart(chosen, self.as_log, self.source, spec, seat)
+        if spec in self.programs:
+            return await apart(program_chosen, self.kept.id, self.as_log, self.source, spec, seat, pool="programs")
         bot = self._bots.get(seat)
         if bot is None or bot.name.partition(":")[0] != spec.partition(":")[0]:
             bot = self._bots[seat] = self._made(seat, spec)
         return self._choice_of(bot, seat)
 
     def _choice_of(self, bot: Bot, seat: int) -> dict[str, Any] | None:
-        game, decision = _asking(self.game, seat)
+        game, decision = asking(self.game, seat)
         if decision is None:
             return None
         try:
@@ -358,7 +369,7 @@ class Live:
         """What the best bot would choose; it sees no more than the seat."""
         spec = adviser(self.ruleset)
         if spec.startswith(_SLOW):
-            return await apart(_chosen, self.as_log, self.source, f"{_SLOW}:1s", seat)
+            return await apart(chosen, self.as_log, self.source, f"{_SLOW}:1s", seat)
         return self._choice_of(self._made(seat, spec), seat)
 
     def _told(self) -> None:
@@ -411,10 +422,6 @@ def shared(ruleset: Ruleset) -> Ruleset:
     return ruleset if key is None else _rules.setdefault(key, ruleset)
 
 
-def _bare(line: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in line.items() if name != "digest"}
-
-
 def _as_far(ruleset: Ruleset, log: Log) -> tuple[Game | None, int, str]:
     """A game as far as its choices are possible: the game, how many were, and why no more."""
     try:
@@ -439,7 +446,7 @@ def begun(ruleset: Ruleset, players: int, seed: int, settings: Mapping[str, Any]
 def resumed(kept: Kept, store: Store, pace: float, source: str | None = None) -> Live:
     """A kept table at the choice where it was. Raises :class:`RulesetError` and :class:`Difference` where its ruleset
     cannot play it any more."""
-    log = Log(kept.header, tuple(_bare(line) for line in kept.choices), None)
+    log = Log(kept.header, tuple(bare(line) for line in kept.choices), None)
     ruleset = shared(ruleset_of(log, source)).for_players(kept.header["players"])
     game, stay, why = _as_far(ruleset, log)
     if game is None:
@@ -450,52 +457,3 @@ def resumed(kept: Kept, store: Store, pace: float, source: str | None = None) ->
         del kept.choices[stay:]
         live.cut_due = True
     return live
-
-
-# --- bots that think long
-
-_apart: ProcessPoolExecutor | None = None
-
-
-T = TypeVar("T")
-
-
-async def apart(function: Callable[..., T], *values: Any) -> T:
-    """What takes its time, in a process of its own, so that no table waits. Values and result are pickled."""
-    global _apart
-    if _apart is None:
-        from multiprocessing import get_context
-
-        _apart = ProcessPoolExecutor(1, mp_context=get_context("spawn"))
-    return await asyncio.get_running_loop().run_in_executor(_apart, function, *values)
-
-
-def close_apart() -> None:
-    """Ends that process."""
-    global _apart
-    if _apart is not None:
-        _apart.shutdown(wait=False, cancel_futures=True)
-        for process in list((getattr(_apart, "_processes", None) or {}).values()):
-            process.terminate()
-        _apart = None
-
-
-def _asking(game: Game, seat: int) -> tuple[Game, Decision | None]:
-    """The game where a seat is asked, and the decision: where several choose at once, it stands at that seat's."""
-    decision = game.decision_of(seat)
-    if decision is None or decision is game.decision:
-        return game, decision
-    game = game.stood_at(decision.frame)
-    return game, game.decision
-
-
-def _chosen(log: Log, source: str | None, spec: str, seat: int) -> dict[str, Any] | None:
-    """What a bot chooses in a kept game."""
-    header = log.header
-    ruleset = ruleset_of(log, source)
-    game = play_again(ruleset, log)
-    game, decision = _asking(game, seat)
-    if decision is None:
-        return None
-    bot = bots_of(spec, ruleset, header["players"])[seat]
-    return bot.choose(game, decision, streams_for(secrets.randbits(60), header["players"])[seat]).as_dict()

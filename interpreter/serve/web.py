@@ -36,9 +36,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from interpreter.base.diagnostics import RulesetError
 from interpreter.engine.ruleset import Ruleset
+from interpreter.serve.apart import close_apart
 from interpreter.serve.archive import StoreError
-from interpreter.serve.hall import Hall, Wish, bots_for, languages_of, title_for
-from interpreter.serve.live import PUBLIC, Live, Refused, close_apart
+from interpreter.serve.hall import Hall, Wish, languages_of, title_for
+from interpreter.serve.live import PUBLIC, Live, Refused
 from interpreter.serve.table_page import ENVIRONMENT, View
 
 __all__ = ["application"]
@@ -238,7 +239,7 @@ class _Site:
             overlays=_overlays(ruleset),
             settings=[(s.name, s.about, s.range, defaults[s.name]) for s in model.settings.values()],
             doubts=list(model.interpretations.values()),
-            bots=bots_for(ruleset),
+            bots=hall.bots_for(ruleset),
         )
 
     async def begin(self, request: Request) -> Response:
@@ -254,7 +255,7 @@ class _Site:
         overlays = [str(value)[:80] for value in form.getlist("overlay")]
         out = [f"-{value}" for value in form.getlist("without")]
         seats = [
-            (kind, (given.get(f"bot{n}", "") if kind == "bot" else given.get(f"name{n}", ""))[:40])
+            (kind, given.get(f"bot{n}", "")[:400] if kind == "bot" else given.get(f"name{n}", "")[:40])
             for n in range(players)
             if (kind := given.get(f"seat{n}", "bot")) in ("person", "bot", "open")
         ]
@@ -319,7 +320,7 @@ class _Site:
             watch=live.kept.watch,
             join=f"/join/{live.kept.id}",
             open_book=live.is_open_book,
-            bots=bots_for(live.ruleset),
+            bots=self.hall.bots_for(live.ruleset),
         )
 
     async def give(self, request: Request) -> Response:
@@ -329,7 +330,7 @@ class _Site:
         if seat >= len(live.kept.seats) or kind not in ("person", "bot", "open"):
             raise HTTPException(400, "There is no such seat.")
         try:
-            await live.take(seat, kind, str(form.get("bot", ""))[:80], live.kept.seats[seat].name)
+            await live.take(seat, kind, str(form.get("bot", ""))[:400], live.kept.seats[seat].name)
         except (Refused, StoreError) as error:
             raise HTTPException(409, str(error)) from None
         return RedirectResponse(f"/host/{live.kept.host}", 303)

@@ -46,13 +46,20 @@ FLAGS = [
 class Served:
     """A running server. ``hall`` may be looked at while nothing happens."""
 
-    def __init__(self, data: Path, pace: float = 0.0, rulesets: Sequence[str] = (), watch: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        data: Path,
+        pace: float = 0.0,
+        rulesets: Sequence[str] = (),
+        watch: Sequence[str] = (),
+        programs: Sequence[str] = (),
+    ) -> None:
         import uvicorn
 
         from interpreter.serve.watching import Watch
         from interpreter.serve.web import application
 
-        self.hall = Hall(Store(data), pace, [*rulesets, *watch])
+        self.hall = Hall(Store(data), pace, [*rulesets, *watch], programs)
         listening = socket.socket()
         listening.bind(("127.0.0.1", 0))
         self.base = f"http://127.0.0.1:{listening.getsockname()[1]}"

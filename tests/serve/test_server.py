@@ -27,6 +27,7 @@ from interpreter.play.match import Match
 from interpreter.serve import web
 from interpreter.serve.live import PUBLIC, Live
 from interpreter.serve.table_page import View
+from tests.bots.test_command import PROGRAM
 from tests.serve.served import Served, now, until
 
 
@@ -119,6 +120,42 @@ def test_a_sealed_choice_is_told_to_nobody_else(served: Served) -> None:
         assert "bids 9" not in page
         assert "player 1 has chosen" in page or "player 1 chooses" in page or "player 1: chooses" in page
     assert "player 1 bids 9" in httpx.get(links[0]).text
+
+
+# --- programs at the table
+
+
+def test_a_program_plays_at_a_table_and_runs_on_between_its_choices(tmp_path: Path) -> None:
+    (tmp_path / "bot.py").write_text(PROGRAM, encoding="utf-8")
+    program = f"cmd:{sys.executable} {tmp_path / 'bot.py'} {tmp_path / 'said'}"
+    running = Served(tmp_path / "tables.sqlite", programs=[program])
+    try:
+        live, _, _ = running.table("goofspiel", [f"bot:{program}", "bot:random"])
+        until(lambda: live.game.is_over, 60)
+    finally:
+        running.close()
+    said = [json.loads(line) for line in (tmp_path / "said").read_text(encoding="utf-8").splitlines()]
+    methods = [each["method"] for each in said]
+    assert (methods.count("hello"), methods.count("begin"), methods.count("choose")) == (1, 1, 13)
+    assert all(each["params"]["log"] for each in said if each["method"] == "choose")
+
+
+def test_a_program_that_fails_holds_its_table_until_somebody_else_sits_down(tmp_path: Path) -> None:
+    running = Served(tmp_path / "tables.sqlite", programs=["cmd:true"])
+    try:
+        live, _, _ = running.table("goofspiel", ["bot:cmd:true", "bot:random"])
+        until(lambda: "ended before it answered" in live.note, 60)
+        running.done(live.take(0, "bot", "random"))
+        until(lambda: live.game.is_over)
+    finally:
+        running.close()
+
+
+def test_nobody_at_a_browser_can_name_a_program(served: Served) -> None:
+    body = {"players": "2", "seat0": "bot", "bot0": "cmd:true", "seat1": "bot", "bot1": "random"}
+    answer = httpx.post(f"{served.base}/new/goofspiel", data=body, headers={"Origin": served.base})
+    assert answer.status_code == 409
+    assert "on the command line alone" in answer.text
 
 
 # --- taking back

@@ -28,6 +28,12 @@ _HERE = ("127.0.0.1", "localhost", "::1")
 @click.option(
     "--pace", default=1.0, show_default=True, type=click.FloatRange(0, 60), help="Seconds before a bot chooses."
 )
+@click.option(
+    "--bots",
+    multiple=True,
+    metavar="cmd:COMMAND",
+    help="Let a program be a bot at the tables; may be given several times.",
+)
 @click.option("--no-browser", is_flag=True, help="Open no browser.")
 @click.option(
     "--watch", multiple=True, metavar="FILE|RULESET", help="Play open tables on with new rules on each save of a file."
@@ -39,6 +45,7 @@ def command(
     names: tuple[str, ...],
     data: str | None,
     pace: float,
+    bots: tuple[str, ...],
     no_browser: bool,
     watch: tuple[str, ...],
 ) -> None:
@@ -52,6 +59,7 @@ def command(
       regelwerk serve
       regelwerk serve germany-2018 goofspiel --port 9000
       regelwerk serve mine/my-game.yaml --watch mine/my-game.yaml
+      regelwerk serve goofspiel --bots "cmd:node bot.mjs"
       regelwerk serve --host 0.0.0.0 --name games.example.org --no-browser
     """
     try:
@@ -61,13 +69,21 @@ def command(
     except ImportError as error:
         message = f"this needs the extra `web`: pip install 'regelwerk[web]' ({error.name} is missing)"
         raise click.ClickException(message) from None
+    from interpreter.bots.command import CommandBot
     from interpreter.serve.archive import Store, StoreError
     from interpreter.serve.hall import Hall
     from interpreter.serve.watching import Watch
 
+    for bot in bots:
+        try:
+            if not bot.startswith("cmd:"):
+                raise ValueError(f"got `{bot}`, want a program: `cmd:./mybot`; bots of the rulesets are offered anyway")
+            CommandBot(bot)
+        except ValueError as error:
+            raise click.BadParameter(str(error), param_hint="--bots") from None
     path = Path(data) if data is not None else _own_file()
     try:
-        hall = Hall(Store(path), pace, [*rulesets, *watch] if rulesets or watch else ())
+        hall = Hall(Store(path), pace, [*rulesets, *watch] if rulesets or watch else (), bots)
     except StoreError as error:
         raise click.ClickException(f"the tables cannot be kept: {error}") from None
     watched = Watch(hall, watch).run if watch else None

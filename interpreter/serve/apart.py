@@ -1,0 +1,90 @@
+"""What takes its time, in processes of their own, so that no table waits: bots that search, bots that are programs, and
+accounts of lines.
+
+Values and results are pickled. Programs have a process of their own, which keeps each program and its game from choice
+to choice: one that is late holds up other programs alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Callable, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from typing import Any, TypeVar
+
+from interpreter.bots.player import Bot
+from interpreter.bots.registry import bots_of
+from interpreter.engine.decision import Decision
+from interpreter.engine.game import Game
+from interpreter.play.game_records import Kept as Log
+from interpreter.play.game_records import play_again, ruleset_of
+from interpreter.play.match import streams_for
+
+__all__ = ["apart", "asking", "bare", "chosen", "close_apart", "program_chosen"]
+
+T = TypeVar("T")
+_pools: dict[str, ProcessPoolExecutor] = {}
+
+
+async def apart(function: Callable[..., T], *values: Any, pool: str = "thinking") -> T:
+    """What a function gives for these values, worked out in the process of a pool."""
+    if pool not in _pools:
+        from multiprocessing import get_context
+
+        _pools[pool] = ProcessPoolExecutor(1, mp_context=get_context("spawn"))
+    return await asyncio.get_running_loop().run_in_executor(_pools[pool], function, *values)
+
+
+def close_apart() -> None:
+    """Ends these processes."""
+    while _pools:
+        _, pool = _pools.popitem()
+        pool.shutdown(wait=False, cancel_futures=True)
+        for process in list((getattr(pool, "_processes", None) or {}).values()):
+            process.terminate()
+
+
+def bare(line: Mapping[str, Any]) -> dict[str, Any]:
+    """A choice as it is kept, without the digest of what it led to."""
+    return {name: value for name, value in line.items() if name != "digest"}
+
+
+def asking(game: Game, seat: int) -> tuple[Game, Decision | None]:
+    """The game where a seat is asked, and the decision: where several choose at once, it stands at that seat's."""
+    decision = game.decision_of(seat)
+    if decision is None or decision is game.decision:
+        return game, decision
+    game = game.stood_at(decision.frame)
+    return game, game.decision
+
+
+def chosen(log: Log, source: str | None, spec: str, seat: int) -> dict[str, Any] | None:
+    """What a bot chooses in a kept game."""
+    players = log.header["players"]
+    ruleset = ruleset_of(log, source)
+    game, decision = asking(play_again(ruleset, log), seat)
+    if decision is None:
+        return None
+    bot = bots_of(spec, ruleset, players)[seat]
+    return bot.choose(game, decision, streams_for(secrets.randbits(60), players)[seat]).as_dict()
+
+
+_programs: dict[tuple[str, int, str], tuple[Bot, Game, tuple[Mapping[str, Any], ...]]] = {}
+
+
+def program_chosen(table: str, log: Log, source: str | None, spec: str, seat: int) -> dict[str, Any] | None:
+    """What a program chooses at a table. It runs on between its choices, and is told what has happened since."""
+    players = log.header["players"]
+    bot, game, made = _programs.get((table, seat, spec), (None, None, ()))
+    if bot is None:
+        bot = bots_of(spec, ruleset_of(log, source), players, commands=True)[seat]
+    if game is None or log.choices[: len(made)] != made:
+        game, made = play_again(ruleset_of(log, source), log), log.choices
+    for line in log.choices[len(made) :]:
+        game.apply({name: value for name, value in line.items() if name not in ("by", "decision")}, line["by"])
+    _programs[table, seat, spec] = bot, game, log.choices
+    turned, decision = asking(game, seat)
+    if decision is None:
+        return None
+    return bot.choose(turned, decision, streams_for(0, players)[seat]).as_dict()
