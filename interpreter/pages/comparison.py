@@ -241,9 +241,9 @@ class _Book:
         ranked = causes(found)
         same = sum(not each.path for each in found)
         text = (
-            f"{len(found):,} games are played in both at once, with the same random outcomes and the same choices, until "
-            "the next decision differs. The table names the first difference that came into play since the decision "
-            "before."
+            f"{len(found):,} games are played in both at once, with the same random outcomes and the same choices, "
+            "until the next decision differs. The table names the first difference that came into play since the "
+            "decision before."
         )
         blocks: list[Block] = [Paragraph((text,))]
         if same:
@@ -275,8 +275,8 @@ class _Book:
             return
         singly = self.played.singly
         text = (
-            f"Each difference is applied to {self.titles[0]} alone, which is then played in lock step with the unchanged "
-            f"{self.titles[0]}. A difference that needs another one may have no effect here."
+            f"Each difference is applied to {self.titles[0]} alone, which is then played in lock step with the "
+            f"unchanged {self.titles[0]}. A difference that needs another one may have no effect here."
         )
         blocks: list[Block] = [Paragraph((text,))]
         rows = tuple(
