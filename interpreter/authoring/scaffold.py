@@ -53,9 +53,9 @@ def new_game(name: str, title: str, root: Path) -> list[NewFile]:
     parts = {"family": name, "edition": f"{name}/first"}
     known = {"name": name, "key": _quoted(name), "title": title, "quoted": _quoted(title)}
     return [
-        _file(root, "family", name, "game/family.yaml", "the game: what there is, and its rules", known),
-        _file(root, "edition", f"{name}/first", "game/edition.yaml", "for how many it is", known),
-        _ruleset(root, name, name, title, parts, "what is run: the family in this edition"),
+        _file(root, "family", name, "game/family.yaml", "the game: declarations and rules", known),
+        _file(root, "edition", f"{name}/first", "game/edition.yaml", "the number of players", known),
+        _ruleset(root, name, name, title, parts, "the ruleset: the family in this edition"),
         _file(root, "policies", f"{name}/greedy", "game/policies.yaml", "a bot", known),
         _file(root, "scenarios", f"{name}/taking", "game/scenarios.yaml", "tests of its rules", known),
     ]
@@ -71,8 +71,8 @@ def new_edition(name: str, title: str, root: Path, base: Ruleset) -> list[NewFil
     family = base.composition.family
     parts = {**_parts(base), "edition": f"{family}/{name}"}
     return [
-        _over(root, "edition", name, title, base, "what differs"),
-        _ruleset(root, family, name, title, parts, f"what is run: `{base.id}` in this edition"),
+        _over(root, "edition", name, title, base, "the differences"),
+        _ruleset(root, family, name, title, parts, f"the ruleset: `{base.id}` in this edition"),
     ]
 
 
@@ -99,8 +99,8 @@ def new_map(name: str, title: str, root: Path, base: Ruleset) -> list[NewFile]:
     known |= {"nodes": _rows(_nodes(nodes, names, columns)), "links": _rows(_links(links, names))}
     known |= {"tables": "".join(_tables(base, document, members))}
     return [
-        _file(root, "map", f"{family}/{name}", "map.yaml", "made-up nodes and links: put yours in their place", known),
-        _ruleset(root, family, name, title, parts, f"what is run: `{base.id}` on this map"),
+        _file(root, "map", f"{family}/{name}", "map.yaml", "placeholder nodes and links: replace them", known),
+        _ruleset(root, family, name, title, parts, f"the ruleset: `{base.id}` on this map"),
     ]
 
 

@@ -20,6 +20,7 @@ from interpreter.engine.decision import Decision, Option
 from interpreter.engine.game import Game
 from interpreter.engine.refusal import IllegalMove
 from interpreter.engine.ruleset import Ruleset
+from interpreter.engine.views import prompt_of
 from interpreter.play.match import Match
 from interpreter.play.narration import words_of
 from interpreter.testing.instrumentation import key_of, watched
@@ -218,9 +219,9 @@ def _apart(one: Game, other: Game) -> tuple[str, str] | None:
     """Describe the decisions of both sides if they differ."""
     a, b = one.decision, other.decision
     if a is None or b is None:
-        return None if a is b else (_asked(a), _asked(b))
+        return None if a is b else (_asked(one), _asked(other))
     if (a.name, a.actor) != (b.name, b.actor):
-        return _asked(a), _asked(b)
+        return _asked(one), _asked(other)
     mine, its = _options(a), _options(b)
     if mine.keys() != its.keys():
         return _only(one, a, mine, its), _only(other, b, its, mine)
@@ -229,8 +230,13 @@ def _apart(one: Game, other: Game) -> tuple[str, str] | None:
     return None
 
 
-def _asked(decision: Decision | None) -> str:
-    return "the game is over" if decision is None else f"player {decision.actor + 1}: {decision.name.replace('_', ' ')}"
+def _asked(game: Game) -> str:
+    """The prompt of the pending decision; its name where the ruleset has no prompt for it."""
+    decision = game.decision
+    if decision is None:
+        return "the game is over"
+    prompt = prompt_of(game.table, game.state, decision)
+    return prompt or f"player {decision.actor + 1}: {decision.name.replace('_', ' ')}"
 
 
 def _only(game: Game, decision: Decision, own: dict[str, Option], others: dict[str, Option]) -> str:

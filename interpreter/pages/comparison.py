@@ -212,9 +212,9 @@ class _Book:
         count = len(found[0].values[0])
         text = (
             f"{counted(count, 'pair')} of games: {self.played.how}. The two games of a pair have the same seed. "
-            "Of what each player has, the mean of the players is taken. The true change lies in the interval with 95 % "
-            "confidence; marked lines are those in which it is surely not nothing. The effect size is the change "
-            "in units of its own spread: 0.2 is small, 0.5 is seen by who plays often, 0.8 is large."
+            "Values of each player are averaged over the players. The true change lies in the interval with 95 % "
+            "confidence; marked lines are significant. The effect size is the change "
+            "in standard deviations: 0.2 is small, 0.5 is medium, 0.8 is large."
         )
         columns = ("measure", *self.titles, "change", "effect size")
         yield Section(
@@ -232,7 +232,7 @@ class _Book:
         largest = sorted((each for each in found if each.is_sure), key=lambda each: -abs(each.size))
         for each in largest[:3]:
             svg = two_histograms(histogram(each), self.titles)
-            yield Drawing(svg, f"{titled(each.name)}: in how many games it is so much")
+            yield Drawing(svg, f"{titled(each.name)}: number of games with each value")
 
     def _partings(self) -> Iterator[Section]:
         if self.played is None or not self.played.partings:
@@ -241,9 +241,9 @@ class _Book:
         ranked = causes(found)
         same = sum(not each.path for each in found)
         text = (
-            f"{len(found):,} games are played in both at once, with the same chance and the same choices, until one "
-            "asks what the other does not. Of what differs, the first that came into play since the decision before "
-            "is named."
+            f"{len(found):,} games are played in both at once, with the same random outcomes and the same choices, "
+            "until the next decision differs. The table names the first difference that came into play since the "
+            "decision before."
         )
         blocks: list[Block] = [Paragraph((text,))]
         if same:
@@ -275,8 +275,8 @@ class _Book:
             return
         singly = self.played.singly
         text = (
-            f"Each thing that differs is put into {self.titles[0]} alone, which is then played in lock step with "
-            f"{self.titles[0]} as it is. What needs another difference beside it may do nothing here."
+            f"Each difference is applied to {self.titles[0]} alone, which is then played in lock step with the "
+            f"unchanged {self.titles[0]}. A difference that needs another one may have no effect here."
         )
         blocks: list[Block] = [Paragraph((text,))]
         rows = tuple(
@@ -290,7 +290,7 @@ class _Book:
             if not each.why
         )
         if rows:
-            blocks.append(Grid(("difference", "games that part", "after choices", "in round"), rows))
+            blocks.append(Grid(("difference", "games that diverge", "after choices", "in round"), rows))
         for each in singly:
             if each.why:
                 blocks.append(Paragraph((self._cause(each.path), f" cannot be played by itself: {each.why}."), "note"))

@@ -19,6 +19,7 @@ from interpreter.explain.cross_reference import Quote
 from interpreter.explain.provenance import account_of
 from interpreter.play.game_records import Difference, play_again, read_kept, ruleset_of
 from interpreter.play.game_records import Kept as Log
+from interpreter.reading.files import place_of
 from interpreter.serve.apart import apart
 from interpreter.serve.archive import Kept, SeatRow, Store, StoreError
 from interpreter.serve.live import PUBLIC, Live, Refused, begun, new_token, resumed, shared
@@ -93,7 +94,8 @@ class Hall:
         if offer is None:
             raise Refused(f"There is no ruleset `{id}` here.")
         for overlay in overlays:
-            if "/" in overlay.strip("-") or "\\" in overlay or overlay.endswith(".yaml"):
+            name = overlay.removeprefix("-").partition(":")[0]
+            if "\\" in name or name.endswith(".yaml") or ("/" in name and place_of("overlay", name) is None):
                 raise Refused(f"There is no overlay `{overlay}`.")
         async with self.loading:
             return shared(await asyncio.to_thread(load, offer.source or offer.id, tuple(overlays)))

@@ -330,7 +330,7 @@ def test_a_game_of_two_takes_in_what_the_edition_names(run: Run, tmp_path: Path)
     log = tmp_path / "game.jsonl"
     lines = run("run", "usa-2018", "--players", "2", "--seed", "3", "--log", str(log)).stdout.splitlines()
     assert lines[0].startswith("USA (2018 edition) (usa-2018): 2 players, seed 3")
-    assert lines[2].split(": ")[1].split(", ")[1] == "konzern"
+    assert lines[2].split(": ")[1].split(", ")[1] == "Konzern"
     assert sum(line.startswith("The Konzern begins in ") for line in lines) == 6
     assert json.loads(log.read_text(encoding="utf-8").splitlines()[0])["overlays"] == ["power-grid/konzern"]
     assert run("replay", str(log)).stderr == ""

@@ -59,6 +59,12 @@ def test_the_first_decision_that_differs_and_what_made_it(tmp_path: Path) -> Non
     assert "pulls 4 white" in found[0].b
 
 
+def test_decisions_that_differ_are_told_by_their_prompts() -> None:
+    a, b = load("germany-2004"), load("bsw-germany")
+    found = LockStep(differences(Compared(a), Compared(b), players=3), [RandomBot()] * 3).play(1)
+    assert re.fullmatch(r"player \d: bid more than \d+ for plant \d+, or pass", found.a), found
+
+
 def test_a_rule_that_matters_late_is_found_late(tmp_path: Path) -> None:
     """The rule is asked all the time; games part when it first says something else."""
     late = "() -> int: most otherwise (3 if count(heap) > 9 else 2)"

@@ -299,6 +299,23 @@ def test_what_cannot_be_set_up_is_told_with_its_reason(served: Served) -> None:
                                          ("set_setmap", "111")])  # fmt: skip
 
 
+def test_an_overlay_of_the_form_can_be_had(served: Served) -> None:
+    offered = re.findall(r'name="overlay" value="([^"]+)"', httpx.get(f"{served.base}/new/germany-2018").text)
+    assert "power-grid/hidden-money" in offered
+    live, *_ = served.table("germany-2018", ["bot", "bot", "open"], overlay="power-grid/hidden-money")
+    assert live.game.ruleset.overlays == ("power-grid/hidden-money",)
+
+
+@pytest.mark.parametrize(
+    "overlay", ["/etc/passwd", "../power-grid/konzern", "power-grid/overlays/konzern.yaml", "a\\b"]
+)
+def test_an_overlay_by_its_path_is_refused(served: Served, overlay: str) -> None:
+    data = {"players": "3", "seat0": "bot", "seat1": "bot", "seat2": "bot", "overlay": overlay}
+    answer = httpx.post(f"{served.base}/new/germany-2018", data=data, headers={"Origin": served.base})
+    assert answer.status_code == 409
+    assert "There is no overlay" in answer.text
+
+
 # --- faults
 
 

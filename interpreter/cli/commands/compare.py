@@ -398,7 +398,7 @@ def _text_of(played: Played, names: Sequence[str]) -> None:
     say()
     say(styled("How much it matters", bold=True))
     pairs = f"{counted(len(played.partings), 'pair')} of games"
-    say(f"  {pairs}: {played.how}; intervals of 95 %, * where it is surely not nothing")
+    say(f"  {pairs}: {played.how}; 95 % intervals, * significant")
     rows = [
         (
             each.name.replace("_", " "),
@@ -438,7 +438,7 @@ def _singly(singly: Sequence[Alone], names: Sequence[str]) -> None:
     """Measure the effect of each difference by itself."""
     say()
     say(styled("Each by itself", bold=True))
-    say(f"  {names[0]} with one thing of {names[1]}, beside {names[0]} as it is: games that part")
+    say(f"  {names[0]} with a single difference of {names[1]}, against {names[0]} unchanged: games that diverge")
     rows = [
         (each.path, f"{each.share:.0%}", *((f"{each.choices:.0f}", f"{each.round:.1f}") if each.partings else ("", "")))
         for each in singly
