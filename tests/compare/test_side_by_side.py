@@ -63,9 +63,8 @@ def test_the_command_writes_a_page(tmp_path: Path) -> None:
 
 
 def test_a_number_of_players_that_a_ruleset_refuses_is_told(tmp_path: Path) -> None:
-    result = CliRunner().invoke(
-        cli, ["compare", "--all", "goofspiel", "japan-2004", *"-n 2 -p 6 --jobs 1 -o html".split()]
-    )
+    command = "compare --all goofspiel japan-2004 -n 2 -p 6 --jobs 1 -o html"
+    result = CliRunner().invoke(cli, command.split())
     assert result.exit_code == 0, result.output
     assert "goofspiel is not played: " in result.stdout
 
