@@ -16,7 +16,7 @@ from interpreter.compare.graph_figures import GraphFigures, distances_of, figure
 from interpreter.engine.ruleset import Ruleset
 from interpreter.reading.compose import word
 
-__all__ = ["SIZES", "Board", "boards_of", "family_title", "means_of"]
+__all__ = ["SIZES", "Board", "Means", "boards_of", "family_title", "means_of"]
 
 SIZES = 5, 10, 15
 """Networks of so many nodes are measured."""
@@ -30,6 +30,14 @@ class Board:
     rulesets: tuple[str, ...]
     figures: GraphFigures
     networks: tuple[int | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """Games of one ruleset as numbers by name: as they end, and over all rounds."""
+
+    end: Mapping[str, float]
+    rounds: Mapping[str, float]
 
 
 def boards_of(rulesets: Sequence[Ruleset]) -> list[Board]:
@@ -61,20 +69,26 @@ def _measured(rulesets: Sequence[Ruleset]) -> Board:
     return Board(map_title(rulesets[0]), tuple(each.id for each in rulesets), figures_of(graph, distances), networks)
 
 
-def means_of(summary: Mapping[str, Any]) -> dict[str, float]:
+def means_of(summary: Mapping[str, Any]) -> Means:
     """Return a number for each thing that games were measured by: means of games, players and rounds; of what a seat
     meets once in a game, the share of the win of those who met it, in percent."""
-    found = {"rounds": summary["rounds"]["mean"]}
+    end = {"rounds": summary["rounds"]["mean"]}
     for name, ends in summary["measures"].items():
-        found[name] = _mean([each["mean"] for each in (ends if isinstance(ends, list) else [ends])])
-    for name, things in summary["curves"].items():
-        if name not in summary["measures"]:
-            for thing in things:
-                found[_named(name, thing["name"])] = _weighted(thing["rounds"])
+        end[name] = _mean([each["mean"] for each in (ends if isinstance(ends, list) else [ends])])
     for name, things in summary["tables"].items():
         if len(things) == 1 and not things[0]["of"] and things[0]["share"] is not None:
-            found[f"{name} wins, %"] = 100 * things[0]["share"]
-    return {name: number for name, number in found.items() if number is not None}
+            end[f"{name} wins, %"] = 100 * things[0]["share"]
+    rounds = {
+        _named(name, thing["name"]): _weighted(thing["rounds"])
+        for name, things in summary["curves"].items()
+        for thing in things
+        if name not in summary["measures"]
+    }
+    return Means(_known(end), _known(rounds))
+
+
+def _known(numbers: Mapping[str, float | None]) -> dict[str, float]:
+    return {name: number for name, number in numbers.items() if number is not None}
 
 
 def _named(measure: str, thing: str) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from interpreter.base.plurals import counted
-from interpreter.compare.side_by_side import SIZES, Board
+from interpreter.compare.side_by_side import SIZES, Board, Means
 from interpreter.pages.page import Block, Grid, Page, Paragraph, Section, Words, titled
 
 __all__ = ["FamilyGames", "Matrix", "family_page"]
@@ -20,7 +20,7 @@ class FamilyGames:
     """Games of each ruleset: how they were played, what they come to, and which rulesets refuse so many players."""
 
     how: str
-    means: Mapping[str, Mapping[str, float]]
+    means: Mapping[str, Means]
     refused: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -35,7 +35,7 @@ class Matrix:
 def family_page(title: str, boards: Sequence[Board], games: FamilyGames | None, matrix: Matrix) -> Page:
     """The page."""
     sections = (*_boards(boards), *(_games(games) if games is not None else ()), _matrix(matrix))
-    what = f"{counted(len(matrix.ids), 'ruleset')} on {counted(len(boards), 'board')}, side by side."
+    what = f"{counted(len(matrix.ids), 'ruleset')} on {counted(len(boards), 'board')}."
     return Page(title, (Paragraph((what,), "lead"),), sections, wide=True)
 
 
@@ -62,15 +62,23 @@ def _boards(boards: Sequence[Board]) -> Iterator[Section]:
 
 
 def _games(games: FamilyGames) -> Iterator[Section]:
-    names = _common(games.means)
-    rows = [
-        _cells(id, *(_number(found.get(name)) for name in names)) for id, found in sorted(games.means.items())
-    ]  # fmt: skip
-    text = f"{games.how}. Means of games, players and rounds; what most rulesets do not measure is left out."
-    table = Grid(("ruleset", *(titled(name) for name in names)), tuple(rows))
-    blocks: list[Block] = [Paragraph((text,)), table]
+    text = f"{games.how}. Means of games and players; what most rulesets do not measure is left out."
+    blocks: list[Block | Section] = [Paragraph((text,))]
     blocks += [Paragraph((f"{id} is not played: {why}.",), "aside") for id, why in sorted(games.refused.items())]
+    parts = {
+        "As games end": {id: each.end for id, each in games.means.items()},
+        "Over all rounds": {id: each.rounds for id, each in games.means.items()},
+    }
+    for title, found in parts.items():
+        if _common(found):
+            blocks.append(Section(title.lower().replace(" ", "-"), title, (_means(found),)))
     yield Section("games", "Games", tuple(blocks))
+
+
+def _means(found: Mapping[str, Mapping[str, float]]) -> Grid:
+    names = _common(found)
+    rows = tuple(_cells(id, *(_number(means.get(name)) for name in names)) for id, means in sorted(found.items()))
+    return Grid(("ruleset", *(titled(name) for name in names)), rows)
 
 
 def _common(means: Mapping[str, Mapping[str, float]]) -> list[str]:

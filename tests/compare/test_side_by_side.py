@@ -45,7 +45,9 @@ def test_means_are_taken_over_players_and_rounds() -> None:
             "by_plant": [{"of": {"plant": 3}, "share": 0.5}, {"of": {"plant": 4}, "share": 0.5}],
         },
     }
-    assert means_of(summary) == {"rounds": 7.5, "money": 20.0, "price, coal": 12.0, "first wins, %": 25.0}
+    found = means_of(summary)
+    assert found.end == {"rounds": 7.5, "money": 20.0, "first wins, %": 25.0}
+    assert found.rounds == {"price, coal": 12.0}
 
 
 def test_the_command_writes_a_page(tmp_path: Path) -> None:
@@ -56,7 +58,7 @@ def test_the_command_writes_a_page(tmp_path: Path) -> None:
     result = CliRunner().invoke(cli, ["compare", "--all", *names, *options, "--report", str(report)])
     assert result.exit_code == 0, result.output
     read = Read(report.read_text(encoding="utf-8"))
-    assert {"games", "differences"} <= set(read.ids)
+    assert {"games", "as-games-end", "differences"} <= set(read.ids)
     assert "4 games of each, 2 players by the bot random, seeds 1 to 4" in report.read_text(encoding="utf-8")
     again = CliRunner().invoke(cli, ["compare", "--all", *names, *options, "-o", "html"])
     assert again.stdout == report.read_text(encoding="utf-8")
