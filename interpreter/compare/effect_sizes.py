@@ -21,7 +21,7 @@ from interpreter.simulate.confidence import NORMAL_95, mean_interval
 from interpreter.simulate.simulation import Row
 from interpreter.simulate.totals import final
 
-__all__ = ["Effect", "bots_for_both", "effects", "histogram"]
+__all__ = ["Effect", "bots_for_all", "effects", "histogram"]
 
 _PREFERRED = "sensible"
 
@@ -48,11 +48,11 @@ class Effect:
         return not self.low <= 0 <= self.high
 
 
-def bots_for_both(a: Ruleset, b: Ruleset) -> str:
-    """The bot that both are played with where nothing is said."""
-    if all(_PREFERRED in policies_for(each) for each in (a, b)):
+def bots_for_all(*rulesets: Ruleset) -> str:
+    """The bot that all of these are played with where nothing is said."""
+    if all(_PREFERRED in policies_for(each) for each in rulesets):
         return _PREFERRED
-    names = {default_bots(a), default_bots(b)}
+    names = {default_bots(each) for each in rulesets}
     return names.pop() if len(names) == 1 else "random"
 
 

@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from interpreter.base.frozen import dataclass
-from interpreter.engine.lengths import walkable
+from interpreter.compare.graph_figures import distances_of, figures_of
 from interpreter.engine.ruleset import Ruleset
 from interpreter.language.directed_links import ways_of
 from interpreter.language.model import GraphDecl
 from interpreter.reading.compose import word
 
-__all__ = ["DistanceChange", "GraphChanges", "GraphRow", "graph_changes"]
+__all__ = ["DistanceChange", "GraphChanges", "GraphRow", "graph_changes", "map_title"]
 
 _MOST_TOLD = 8
 """So many of the distances that change most are told."""
@@ -63,26 +63,26 @@ def graph_changes(a: Ruleset, b: Ruleset) -> GraphChanges | None:
     if one is None or other is None:
         if one is other:
             return None
-        row = GraphRow("map", "map", _title(a) if one else None, _title(b) if other else None)
+        row = GraphRow("map", "map", map_title(a) if one else None, map_title(b) if other else None)
         return GraphChanges((row,), (), True)
     left, right = _Board(a, one), _Board(b, other)
     called = _called(left, right)
     figures = tuple((name, x, y) for (name, x), (_, y) in zip(left.figures(), right.figures(), strict=True))
     if 2 * len(called) < max(len(left.names), len(right.names)):
         rows = [GraphRow(f"map.{name.replace(' ', '_')}", name, x, y) for name, x, y in figures if x != y]
-        return GraphChanges((GraphRow("map", "map", _title(a), _title(b)), *rows), figures, True)
+        return GraphChanges((GraphRow("map", "map", map_title(a), map_title(b)), *rows), figures, True)
     rows = [*_nodes(left, right, called), *_links(left, right, called)]
     if not rows:
         return None
     changes = sorted(_distances(left, right, called), key=lambda each: (-abs(each.b - each.a), each.nodes))
-    pairs = len(called) * (len(called) - 1) // (1 if left.one_way or right.one_way else 2)
+    pairs = len(called) * (len(called) - 1) // (1 if left.distances.one_way or right.distances.one_way else 2)
     nearer = sum(each.b < each.a for each in changes)
     names = tuple((old, new) for old, new in called.items() if old != new)
     most = tuple(changes[:_MOST_TOLD])
     return GraphChanges(tuple(rows), figures, False, pairs, nearer, len(changes) - nearer, most, names)
 
 
-def _title(ruleset: Ruleset) -> str:
+def map_title(ruleset: Ruleset) -> str:
     """Return the title of the map if it is a file of its own."""
     maps = [document for document in ruleset.composition.documents if document.kind == "map"]
     return word(maps[-1].root.get("title"), maps[-1].id) if maps else ruleset.title
@@ -106,10 +106,7 @@ class _Board:
         for x, y in self.links:
             self.near[x].add(y)
             self.near[y].add(x)
-        # What is dealt has no length before the game: each link counts 1.
-        walked, self.lengths = walkable(graph)
-        self.one_way = walked.one_way
-        self.distances = [walked.distances((node,), None, self.lengths) for node in range(len(self.names))]
+        self.distances = distances_of(graph)
 
     def _between(self, a: int, b: int) -> tuple[str, str]:
         return _sorted(self.names[a], self.names[b])
@@ -124,12 +121,12 @@ class _Board:
 
     def figures(self) -> Iterator[tuple[str, str]]:
         """Facts of the whole graph."""
-        ways = [way for node, row in enumerate(self.distances) for way in row[node + 1 :] if way is not None]
-        yield "nodes", str(len(self.names))
-        yield "links", str(len(self.graph.links))
-        yield "length of all links", str(sum(self.lengths))
-        yield "mean way", f"{sum(ways) / len(ways):.1f}" if ways else "-"
-        yield "longest way", str(max(ways, default=0))
+        found = figures_of(self.graph, self.distances)
+        yield "nodes", str(found.nodes)
+        yield "links", str(found.links)
+        yield "length of all links", str(found.length)
+        yield "mean way", f"{found.mean_way:.1f}" if found.mean_way is not None else "-"
+        yield "longest way", str(found.longest_way)
 
 
 def _called(a: _Board, b: _Board) -> dict[str, str]:
@@ -201,8 +198,8 @@ def _text(facts: dict[str, str]) -> str:
 def _distances(a: _Board, b: _Board, called: dict[str, str]) -> Iterator[DistanceChange]:
     names = list(called)
     for place, x in enumerate(names):
-        for y in names if a.one_way or b.one_way else names[place + 1 :]:
-            one = a.distances[a.number[x]][a.number[y]]
-            two = b.distances[b.number[called[x]]][b.number[called[y]]]
+        for y in names if a.distances.one_way or b.distances.one_way else names[place + 1 :]:
+            one = a.distances.rows[a.number[x]][a.number[y]]
+            two = b.distances.rows[b.number[called[x]]][b.number[called[y]]]
             if one is not None and two is not None and one != two:
                 yield DistanceChange((x, y), one, two)

@@ -15,7 +15,7 @@ from interpreter.engine.ruleset import Ruleset, find, load, load_document
 from interpreter.reading.compose import word
 from interpreter.reading.files import Document, Shelf, shelf_for
 
-__all__ = ["family_of", "sides_of"]
+__all__ = ["Member", "family_of", "sides_of"]
 
 _PARTS = ("edition", "map", "deck")
 
@@ -28,6 +28,15 @@ class _Named:
     document: Document
     shelf: Shelf
     overlays: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One of several rulesets: what it is loaded by, and with which overlays."""
+
+    name: str
+    overlays: tuple[str, ...]
+    ruleset: Ruleset
 
 
 def sides_of(a: str, b: str, overlays: Sequence[str] = ()) -> tuple[Ruleset, Ruleset]:
@@ -50,16 +59,18 @@ def sides_of(a: str, b: str, overlays: Sequence[str] = ()) -> tuple[Ruleset, Rul
     raise failure
 
 
-def family_of(names: Sequence[str]) -> list[Ruleset]:
+def family_of(names: Sequence[str]) -> list[Member]:
     """The rulesets of these names; of a family's name all that it has."""
     shelf = shelf_for(None)
-    found: list[Ruleset] = []
+    found: list[Member] = []
     for name in names:
         ids = shelf.ids("ruleset")
         if name not in ids and name in shelf.ids("family"):
-            found.extend(each for each in map(load, ids) if each.composition.family == name)
+            members = (Member(id, (), load(id)) for id in ids)
+            found.extend(each for each in members if each.ruleset.composition.family == name)
         else:
-            found.append(_ruleset(_named(name), ()))
+            named = _named(name)
+            found.append(Member(_loadable(named), named.overlays, _ruleset(named, ())))
     return found
 
 
@@ -87,9 +98,14 @@ def _no(document: Document, why: str) -> RulesetError:
 
 
 def _ruleset(named: _Named, overlays: Sequence[str]) -> Ruleset:
+    return load(_loadable(named), (*overlays, *named.overlays))
+
+
+def _loadable(named: _Named) -> str:
+    """The path or the id of a ruleset."""
     document = named.document
     is_path = document.path.exists() and named.text.split("+")[0].endswith((".yaml", ".yml"))
-    return load(document.path if is_path else document.id, (*overlays, *named.overlays))
+    return str(document.path.resolve()) if is_path else document.id
 
 
 def _with(base: _Named, part: _Named, overlays: Sequence[str]) -> Ruleset:

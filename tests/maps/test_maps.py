@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import networkx as nx
@@ -19,6 +20,25 @@ from interpreter.language.model import GraphDecl
 FAMILY = Path(__file__).parents[2] / "rulesets" / "power-grid"
 FIGURES: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("figures.yaml").read_text(encoding="utf-8"))
 MAPS = {path.stem: path for path in sorted((FAMILY / "maps").glob("*.yaml"))}
+
+
+EXPANSIONS = [
+    "australia",
+    "benelux",
+    "bremen",
+    "central-europe",
+    "china",
+    "india",
+    "japan",
+    "korea",
+    "manhattan",
+    "middle-east",
+    "quebec",
+    "russia",
+    "uk-ireland",
+]
+RULES = {"state", "seats", "rules", "parts", "decisions", "triggers", "standing", "with"}
+"""The sections of a map that hold what is to be done, without graph, tables, words and bots."""
 
 
 def rulesets_with(name: str) -> list[str]:
@@ -221,3 +241,18 @@ def test_a_board_in_pieces_is_refused_until_it_says_which_regions_lie_together(t
     assert (refused.help or "").endswith(f"`{LIFTED}`")
     for way_out in (LIFTED, COVERED):
         assert small_map(tmp_path / way_out[:5], sizes, broken_after=23, own=way_out) == []
+
+
+def own_rules(path: Path) -> int:
+    """The lines of a map's own rules, without comments, citations and explanations."""
+    section, count = "", 0
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if line[:1].isalpha():
+            section = line.partition(":")[0]
+        elif section in RULES and line.strip() and not line.strip().startswith(("#", "cites:", "about:")):
+            count += 1
+    return count
+
+
+def test_an_expansion_board_needs_few_rules_of_its_own() -> None:
+    assert median(own_rules(MAPS[name]) for name in EXPANSIONS) <= 40

@@ -98,7 +98,8 @@ def command(
 
     A and B are rulesets, with or without overlays (`NAME+OVERLAY`), or files. For an overlay, edition, map or deck, the
     report shows how it changes the other ruleset. Rules that can never apply under the settings are ignored, and so are
-    texts that moved to another file unchanged. With --all, every ruleset of a family is compared with every other.
+    texts that moved to another file unchanged. With --all, every ruleset of a family is compared with every other; with
+    --report, a page also sets their boards and games side by side.
 
     With --games, bots also play both: in lock step until the games diverge, to find the cause, and in pairs with the
     same seed, to compare the measures. With --each, every difference is applied to A by itself and played. --report
@@ -110,18 +111,17 @@ def command(
       regelwerk compare germany-2004 germany-2018 --players 3 -o json
       regelwerk compare germany-2018 power-grid/start-cities
       regelwerk compare --all power-grid
+      regelwerk compare --all power-grid --players 4 --games 100 --report boards.html
       regelwerk compare germany-2004 germany-2018 --games 200 --seed 1
       regelwerk compare germany-2004 germany-2018 --games 20 --each
       regelwerk compare germany-2004 germany-2018 --report report.html
     """
-    from interpreter.compare.comparable import Compared
-
     if matrix:
-        from interpreter.compare.operands import family_of
+        from interpreter.cli.family_matrix import FamilyPlan, compare_all
 
-        if overlays or settings or players or games or each or report is not None or output == "html":
-            raise click.UsageError("--all compares rulesets as they are, as text or JSON, and plays no games")
-        _matrix([Compared(each) for each in family_of(names)], names, output)
+        if overlays or settings or each:
+            raise click.UsageError("--all compares rulesets as they are, without --with, --without, --set and --each")
+        compare_all(names, FamilyPlan(games, players, bots, seed, jobs), report, output)
         return
     if len(names) != 2:
         raise click.UsageError(f"got {counted(len(names), 'name')}, want two, or --all")
@@ -202,13 +202,13 @@ def _played(comparison: Comparison, sides: _Sides, games: _Games) -> Played:
     from interpreter.compare.comparable import Compared
     from interpreter.compare.differences import differences
     from interpreter.compare.divergence import own_settings
-    from interpreter.compare.effect_sizes import bots_for_both, effects
+    from interpreter.compare.effect_sizes import bots_for_all, effects
     from interpreter.compare.paired_games import PairPlan, pairs
     from interpreter.pages.comparison import Played
 
     number = sides.players or max(comparison.a.players.usual, comparison.b.players.usual)
     (a, _), (b, _) = players_for(comparison.a, number), players_for(comparison.b, number)
-    start, name = seed_for(games.seed), games.bots or bots_for_both(a, b)
+    start, name = seed_for(games.seed), games.bots or bots_for_all(a, b)
     given = settings_given(a, sides.settings)
     for side in (a, b):
         bots_for(side, number, name)
@@ -465,43 +465,4 @@ def _distances(comparison: Comparison) -> None:
     say(f"  of {graph.pairs:,} ways between two nodes {changed:,} changed: {how}; the most")
     rows = [(" – ".join(each.nodes), str(each.a), "→", str(each.b)) for each in graph.most]
     for line in aligned(("", "", "", ""), rows, "    ")[1:]:
-        say(line)
-
-
-# --- each with each
-
-
-def _matrix(family: list[Any], names: Sequence[str], output: str) -> None:
-    from interpreter.compare.differences import differences
-
-    if len(family) < 2:
-        raise click.UsageError(f"got {counted(len(family), 'ruleset')} for {', '.join(names)}, want two or more")
-    pairs = {
-        (x, y): differences(a, b) for x, a in enumerate(family) for y, b in enumerate(family) if x < y
-    }  # fmt: skip
-    ids = [each.ruleset.id for each in family]
-    if output == "json":
-        as_json(
-            [
-                {
-                    "a": ids[x],
-                    "b": ids[y],
-                    "differences": len(found.differences),
-                    "in_play": len(found.in_play),
-                    "rows": [{"chapter": each.chapter, "kind": each.kind, **each.row} for each in found.differences],
-                }
-                for (x, y), found in pairs.items()
-            ]
-        )
-        return
-    say("rules and tables that differ in play / all that differs")
-    say()
-    rows = []
-    for y, id in enumerate(ids):
-        cells = []
-        for x in range(len(ids) - 1):
-            found = pairs.get((x, y))
-            cells.append(f"{len(found.in_play)}/{len(found.differences)}" if found else "·" if x == y else "")
-        rows.append((str(y + 1), id, *cells))
-    for line in aligned(("", "", *map(str, range(1, len(ids)))), rows):
         say(line)

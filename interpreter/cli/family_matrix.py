@@ -1,0 +1,161 @@
+"""``regelwerk compare --all``: each ruleset with each other, and all of them side by side on a page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from interpreter.base.plurals import counted
+from interpreter.cli.options import alone_for, bots_for, can_be_written, crew_for, seed_for
+from interpreter.cli.output import aligned, as_json, notice, say
+from interpreter.cli.progress import STOPPED, counting, interruptible
+
+if TYPE_CHECKING:
+    from interpreter.compare.differences import Comparison
+    from interpreter.compare.operands import Member
+    from interpreter.engine.ruleset import Ruleset
+    from interpreter.pages.family_comparison import FamilyGames
+
+__all__ = ["FamilyPlan", "compare_all"]
+
+_Pairs = dict[tuple[int, int], "Comparison"]
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyPlan:
+    """Games to play of each ruleset, and how; none without a ``count``."""
+
+    count: int | None
+    players: int | None
+    bots: str | None
+    seed: int | None
+    jobs: int | None
+
+
+def compare_all(names: Sequence[str], plan: FamilyPlan, report: Path | None, output: str) -> None:
+    """Compare each of these rulesets, or of a whole family, with each other."""
+    from interpreter.compare.comparable import Compared
+    from interpreter.compare.differences import differences
+    from interpreter.compare.operands import family_of
+
+    is_page = report is not None or output == "html"
+    if not is_page and (plan.count or plan.players):
+        raise click.UsageError("--all plays games for a page alone: say --report FILE or -o html")
+    if report is not None:
+        can_be_written(report)
+    members = family_of(names)
+    if len(members) < 2:
+        raise click.UsageError(f"got {counted(len(members), 'ruleset')} for {', '.join(names)}, want two or more")
+    games = _games(members, plan) if plan.count else None
+    rulesets = [each.ruleset for each in members]
+    family = [Compared(each) for each in rulesets]
+    pairs = {(x, y): differences(a, b) for x, a in enumerate(family) for y, b in enumerate(family) if x < y}
+    if is_page:
+        text = _page(rulesets, games, pairs)
+        if output == "html":
+            click.echo(text, nl=False)
+        if report is not None:
+            report.write_text(text, encoding="utf-8")
+            notice(f"{report}: {counted(len(rulesets), 'ruleset')}, {counted(len(pairs), 'pair')}")
+    if output == "json":
+        as_json(_data(rulesets, pairs))
+    elif output == "text" and report is None:
+        _text(rulesets, pairs)
+
+
+def _page(rulesets: Sequence[Ruleset], games: FamilyGames | None, pairs: _Pairs) -> str:
+    from interpreter.compare.side_by_side import boards_of, family_title
+    from interpreter.pages.family_comparison import Matrix, family_page
+    from interpreter.pages.html import html_of
+
+    told = {pair: (len(found.in_play), len(found.differences)) for pair, found in pairs.items()}
+    matrix = Matrix([each.id for each in rulesets], told)
+    families = dict.fromkeys(map(family_title, rulesets))
+    return html_of(family_page(f"{' and '.join(families)}, side by side", boards_of(rulesets), games, matrix))
+
+
+# --- games
+
+
+def _games(members: Sequence[Member], plan: FamilyPlan) -> FamilyGames:
+    """Games of each ruleset, with the same seeds and bots."""
+    from interpreter.compare.effect_sizes import bots_for_all
+    from interpreter.compare.side_by_side import means_of
+    from interpreter.pages.family_comparison import FamilyGames
+
+    assert plan.count is not None
+    rulesets = [each.ruleset for each in members]
+    players = plan.players or max(each.players.usual for each in rulesets)
+    start, bots = seed_for(plan.seed), plan.bots or bots_for_all(*rulesets)
+    seeds = range(start, start + plan.count)
+    means, refused = {}, {}
+    with interruptible() as stopped, counting("games", plan.count * len(members)) as tell:
+        for each in members:
+            try:
+                each.ruleset.check_players(players)
+            except ValueError as error:
+                refused[each.ruleset.id] = str(error)
+            else:
+                means[each.ruleset.id] = means_of(_summary(each, players, bots, seeds, plan.jobs, stopped))
+            tell(plan.count)
+    who = f"{counted(players, 'player')} by the bot {bots}"
+    how = f"{counted(plan.count, 'game')} of each, {who}, seeds {start} to {start + plan.count - 1}"
+    return FamilyGames(how, means, refused)
+
+
+def _summary(
+    member: Member, players: int, bots: str, seeds: Sequence[int], jobs: int | None, stopped: Callable[[], bool]
+) -> dict[str, Any]:
+    from interpreter.cli.failures import refused
+    from interpreter.simulate.summary import summed_up
+    from interpreter.simulate.totals import Totals
+    from interpreter.simulate.workers import Plan, WorkersLost, summed
+
+    ruleset = member.ruleset.for_players(players)
+    table = bots_for(ruleset, players, bots)
+    plan = Plan(member.name, member.overlays, ruleset.digest, players, bots)
+    totals = Totals()
+    try:
+        for parts in summed(plan, ruleset, seeds, crew_for(jobs, len(seeds)), alone_for(jobs), stopped):
+            for part in parts:
+                totals += part
+    except WorkersLost as error:
+        refused(str(error))
+    if totals.games < len(seeds):
+        notice(f"stopped: {totals.games} of {len(seeds)} games of {ruleset.id} are done")
+        raise click.exceptions.Exit(STOPPED)
+    return summed_up(ruleset, [bot.name for bot in table], totals)
+
+
+# --- text and data
+
+
+def _data(rulesets: Sequence[Ruleset], pairs: _Pairs) -> list[dict[str, Any]]:
+    return [
+        {
+            "a": rulesets[x].id,
+            "b": rulesets[y].id,
+            "differences": len(found.differences),
+            "in_play": len(found.in_play),
+            "rows": [{"chapter": each.chapter, "kind": each.kind, **each.row} for each in found.differences],
+        }
+        for (x, y), found in pairs.items()
+    ]
+
+
+def _text(rulesets: Sequence[Ruleset], pairs: _Pairs) -> None:
+    say("rules and tables that differ in play / all that differs")
+    say()
+    rows = []
+    for y, ruleset in enumerate(rulesets):
+        cells = []
+        for x in range(len(rulesets)):
+            found = pairs.get((x, y))
+            cells.append(f"{len(found.in_play)}/{len(found.differences)}" if found else "·" if x == y else "")
+        rows.append((str(y + 1), ruleset.id, *cells[: len(rulesets) - 1]))
+    for line in aligned(("", "", *map(str, range(1, len(rulesets)))), rows):
+        say(line)

@@ -1,0 +1,70 @@
+"""Figures of one graph: its size, its distances, and what the shortest networks on it take."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from interpreter.base.frozen import dataclass
+from interpreter.engine.lengths import walkable
+from interpreter.language.model import GraphDecl
+
+__all__ = ["Distances", "GraphFigures", "distances_of", "figures_of", "network_of"]
+
+Row = Sequence[int | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Distances:
+    """Shortest distances between all nodes. What is dealt has no length before the game: each link counts 1."""
+
+    rows: tuple[Row, ...]
+    lengths: tuple[int, ...]
+    one_way: bool
+
+
+@dataclass(frozen=True, slots=True)
+class GraphFigures:
+    """Size of a graph, and its ways from node to node as far as there are any."""
+
+    nodes: int
+    links: int
+    length: int
+    mean_way: float | None
+    longest_way: int
+
+
+def distances_of(graph: GraphDecl) -> Distances:
+    """Return the distances between all nodes of a graph."""
+    walked, lengths = walkable(graph)
+    rows = tuple(walked.distances((node,), None, lengths) for node in range(len(graph.nodes)))
+    return Distances(rows, lengths, walked.one_way)
+
+
+def figures_of(graph: GraphDecl, distances: Distances) -> GraphFigures:
+    """Return the figures of a whole graph."""
+    ways = [way for node, row in enumerate(distances.rows) for way in row[node + 1 :] if way is not None]
+    mean = sum(ways) / len(ways) if ways else None
+    return GraphFigures(len(graph.nodes), len(graph.links), sum(distances.lengths), mean, max(ways, default=0))
+
+
+def network_of(distances: Distances, size: int) -> int | None:
+    """Return the length of a network of so many nodes that always grows to the nearest node, from the best beginning.
+    None where no beginning leads to so many."""
+    grown = (_grown(distances.rows, start, size) for start in range(len(distances.rows)))
+    return min((length for length in grown if length is not None), default=None)
+
+
+def _grown(rows: Sequence[Row], start: int, size: int) -> int | None:
+    own = {start}
+    nearest = {node: way for node, way in enumerate(rows[start]) if way is not None and node != start}
+    length = 0
+    while len(own) < size:
+        if not nearest:
+            return None
+        node = min(nearest, key=lambda each: (nearest[each], each))
+        length += nearest.pop(node)
+        own.add(node)
+        for other, way in enumerate(rows[node]):
+            if way is not None and other not in own:
+                nearest[other] = min(nearest.get(other, way), way)
+    return length

@@ -1,0 +1,110 @@
+"""All rulesets of a family on one page: their boards, what games of each come to, and how many rules differ.
+
+In go what was measured (:mod:`interpreter.compare.side_by_side`); out comes a :class:`Page`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from interpreter.base.plurals import counted
+from interpreter.compare.side_by_side import SIZES, Board, Means
+from interpreter.pages.page import Block, Grid, Page, Paragraph, Section, Words, titled
+
+__all__ = ["FamilyGames", "Matrix", "family_page"]
+
+
+@dataclass(frozen=True)
+class FamilyGames:
+    """Games of each ruleset: how they were played, what they come to, and which rulesets refuse so many players."""
+
+    how: str
+    means: Mapping[str, Means]
+    refused: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """The rulesets, and of each pair of their numbers the differences in play and all differences."""
+
+    ids: Sequence[str]
+    pairs: Mapping[tuple[int, int], tuple[int, int]]
+
+
+def family_page(title: str, boards: Sequence[Board], games: FamilyGames | None, matrix: Matrix) -> Page:
+    """The page."""
+    sections = (*_boards(boards), *(_games(games) if games is not None else ()), _matrix(matrix))
+    what = f"{counted(len(matrix.ids), 'ruleset')} on {counted(len(boards), 'board')}."
+    return Page(title, (Paragraph((what,), "lead"),), sections, wide=True)
+
+
+def _boards(boards: Sequence[Board]) -> Iterator[Section]:
+    if not boards:
+        return
+    columns = ("board", "nodes", "links", "mean way", "longest way", *(f"network of {size}" for size in SIZES))
+    rows = [
+        _cells(
+            each.title,
+            str(each.figures.nodes),
+            str(each.figures.links),
+            _number(each.figures.mean_way),
+            str(each.figures.longest_way),
+            *("–" if length is None else str(length) for length in each.networks),
+        )
+        for each in sorted(boards, key=lambda each: each.title)
+    ]
+    text = (
+        "Ways are the shortest ones between two nodes, over the whole board. A network begins where it is cheapest and "
+        "always grows to the nearest node; its length is that of its ways, without what a place costs."
+    )
+    yield Section("boards", "Size and distances", (Paragraph((text,)), Grid(columns, tuple(rows))))
+
+
+def _games(games: FamilyGames) -> Iterator[Section]:
+    text = f"{games.how}. Means of games and players; what most rulesets do not measure is left out."
+    blocks: list[Block | Section] = [Paragraph((text,))]
+    blocks += [Paragraph((f"{id} is not played: {why}.",), "aside") for id, why in sorted(games.refused.items())]
+    parts = {
+        "As games end": {id: each.end for id, each in games.means.items()},
+        "Over all rounds": {id: each.rounds for id, each in games.means.items()},
+    }
+    for title, found in parts.items():
+        if _common(found):
+            blocks.append(Section(title.lower().replace(" ", "-"), title, (_means(found),)))
+    yield Section("games", "Games", tuple(blocks))
+
+
+def _means(found: Mapping[str, Mapping[str, float]]) -> Grid:
+    names = _common(found)
+    rows = tuple(_cells(id, *(_number(means.get(name)) for name in names)) for id, means in sorted(found.items()))
+    return Grid(("ruleset", *(titled(name) for name in names)), rows)
+
+
+def _common(means: Mapping[str, Mapping[str, float]]) -> list[str]:
+    """The measures that at least half of the rulesets have."""
+    known = dict.fromkeys(name for found in means.values() for name in found)
+    return [name for name in known if 2 * sum(name in found for found in means.values()) >= len(means)]
+
+
+def _matrix(matrix: Matrix) -> Section:
+    rows = [
+        _cells(f"{y + 1}", id, *(_pair(matrix, x, y) for x in range(len(matrix.ids) - 1)))
+        for y, id in enumerate(matrix.ids)
+    ]  # fmt: skip
+    columns = ("", "ruleset", *(str(number) for number in range(1, len(matrix.ids))))
+    text = "Rules and tables that differ in play / all that differs, for each pair."
+    return Section("differences", "Differences", (Paragraph((text,)), Grid(columns, tuple(rows), heads=2)))
+
+
+def _pair(matrix: Matrix, x: int, y: int) -> str:
+    found = matrix.pairs.get((x, y))
+    return "/".join(map(str, found)) if found else "·" if x == y else ""
+
+
+def _cells(*texts: str) -> tuple[Words, ...]:
+    return tuple((text,) for text in texts)
+
+
+def _number(number: float | None) -> str:
+    return "–" if number is None else f"{number:.1f}"

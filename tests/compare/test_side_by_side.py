@@ -1,0 +1,77 @@
+"""Many rulesets beside each other: boards in figures, games in means, and the page of a family."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from interpreter.cli.main import cli
+from interpreter.compare.graph_figures import Distances, network_of
+from interpreter.compare.side_by_side import boards_of, means_of
+from interpreter.engine.ruleset import load
+from tests.pages.reading import Read
+from tests.play.toy import ROOT, changed
+
+LINE = Distances(((0, 5, 6, None), (5, 0, 1, None), (6, 1, 0, None), (None, None, None, 0)), (5, 1), False)
+"""Three nodes in a row, the second and third close together, and one that no way leads to."""
+
+
+@pytest.mark.parametrize(("size", "length"), [(1, 0), (2, 1), (3, 6), (4, None)])
+def test_a_network_grows_to_the_nearest_node(size: int, length: int | None) -> None:
+    assert network_of(LINE, size) == length
+
+
+def test_a_board_is_measured_once() -> None:
+    (japan,) = boards_of([load("japan-2004"), load("japan-2018")])
+    assert japan.rulesets == ("japan-2004", "japan-2018")
+    assert (japan.title, japan.figures.nodes, japan.figures.links) == ("Japan", 35, 53)
+    assert list(japan.networks) == sorted(length for length in japan.networks if length is not None)
+
+
+def test_rulesets_without_a_graph_have_no_board() -> None:
+    assert boards_of([load("goofspiel")]) == []
+
+
+def test_means_are_taken_over_players_and_rounds() -> None:
+    curve = [{"round": 1, "games": 4, "mean": 10.0}, {"round": 2, "games": 1, "mean": 20.0}]
+    summary = {
+        "rounds": {"mean": 7.5},
+        "measures": {"money": [{"mean": 10.0}, {"mean": 30.0}], "left": {"mean": None}},
+        "curves": {"money": [], "price": [{"name": "coal", "rounds": curve}]},
+        "tables": {
+            "first": [{"of": {}, "share": 0.25}],
+            "by_plant": [{"of": {"plant": 3}, "share": 0.5}, {"of": {"plant": 4}, "share": 0.5}],
+        },
+    }
+    found = means_of(summary)
+    assert found.end == {"rounds": 7.5, "money": 20.0, "first wins, %": 25.0}
+    assert found.rounds == {"price, coal": 12.0}
+
+
+def test_the_command_writes_a_page(tmp_path: Path) -> None:
+    other = changed(tmp_path, "family.yaml", "black: 6", "black: 4") / "pebbles" / "pebbles.yaml"
+    names = [str(ROOT / "pebbles" / "pebbles.yaml"), str(other)]
+    report = tmp_path / "all.html"
+    options = ["--games", "4", "--players", "2", "--seed", "1", "--jobs", "1", "--bots", "random"]
+    result = CliRunner().invoke(cli, ["compare", "--all", *names, *options, "--report", str(report)])
+    assert result.exit_code == 0, result.output
+    read = Read(report.read_text(encoding="utf-8"))
+    assert {"games", "as-games-end", "differences"} <= set(read.ids)
+    assert "4 games of each, 2 players by the bot random, seeds 1 to 4" in report.read_text(encoding="utf-8")
+    again = CliRunner().invoke(cli, ["compare", "--all", *names, *options, "-o", "html"])
+    assert again.stdout == report.read_text(encoding="utf-8")
+
+
+def test_a_number_of_players_that_a_ruleset_refuses_is_told(tmp_path: Path) -> None:
+    command = "compare --all goofspiel japan-2004 -n 2 -p 6 --jobs 1 -o html"
+    result = CliRunner().invoke(cli, command.split())
+    assert result.exit_code == 0, result.output
+    assert "goofspiel is not played: " in result.stdout
+
+
+def test_games_are_played_for_a_page_alone() -> None:
+    result = CliRunner().invoke(cli, ["compare", "--all", "japan-2004", "japan-2018", "--games", "5"])
+    assert result.exit_code == 2
+    assert "--report FILE or -o html" in result.output
