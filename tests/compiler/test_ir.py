@@ -11,11 +11,11 @@ from interpreter.base.source import SourceFile, Span
 from interpreter.compiler.ir import ops as o
 from interpreter.compiler.ir.helpers import HELPERS, Signature
 from interpreter.compiler.ir.printer import text_of
-from interpreter.compiler.ir.verifier import check_function, signatures_of
 from interpreter.compiler.wasm.runtime import written
 from interpreter.engine.ruleset import load
 from interpreter.play.table_module import module_forms, rule_of
 from interpreter.reading.files import shelf_for
+from tests.compiler.ir_verifier import check_function, signatures_of
 
 X, Y, WIDE = o.Var("x", "i32"), o.Var("y", "i32"), o.Var("wide", "i64")
 ONE, LONG = o.Constant(1), o.Constant(1, "i64")
