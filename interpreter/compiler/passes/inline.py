@@ -156,7 +156,7 @@ class _Inliner:
                     given = known.get(var)
                     new = given.var if isinstance(given, o.Get) else o.Var(_unlike(name, var.name, end), var.rep)
                     return replace(op, var=new)
-                case o.Block() | o.While() | o.Break() | o.Continue():
+                case o.Block() | o.While() | o.Break():
                     return replace(op, label=_unlike(name, op.label, end))
                 case o.Return(value) if label:
                     return (

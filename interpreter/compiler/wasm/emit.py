@@ -18,7 +18,7 @@ __all__ = ["text_of"]
 
 NUMBER = "number"
 """The local that holds a number while it is looked at whether it fits."""
-_BINARY = {"add": "add", "sub": "sub", "and": "and", "or": "or", "xor": "xor", "shl": "shl", "shr": "shr_u"}
+_BINARY = {"add": "add", "sub": "sub", "and": "and", "or": "or", "shl": "shl", "shr": "shr_u"}
 _COMPARE = {"eq": "eq", "ne": "ne", "lt": "lt_s", "le": "le_s", "gt": "gt_s", "ge": "ge_s"}
 
 
@@ -96,15 +96,11 @@ class _Writer:
                 yield f"{pad}(block ${label}"
                 yield f"{pad}(loop ${label}.again"
                 yield f"{pad}  (br_if ${label} (i32.eqz {v(test)}))"
-                yield f"{pad}  (block ${label}.next"
-                yield from self._block(body, depth + 2)
-                yield f"{pad}  )"
+                yield from self._block(body, depth + 1)
                 yield from self._block(step, depth + 1)
                 yield f"{pad}  (br ${label}.again)))"
             case o.Break(label):
                 yield f"{pad}(br ${label})"
-            case o.Continue(label):
-                yield f"{pad}(br ${label}.next)"
             case o.Return(value):
                 yield f"{pad}(return{' ' + v(value) if value is not None else ''})"
             case o.TailCall(name, arguments):
