@@ -542,7 +542,7 @@ def _aside(match: Match, chance: random.Random) -> None:
         assert game.undo()
     elif what == 2:
         game.view(0)
-        game.machine.leave(game.state)
+        game.state.leave()
     elif what == 3:
         assert len(game.state.log) >= match.decisions
 

@@ -80,7 +80,7 @@ class PolicyBot:
         return self.policy, None if self.in_world else partial(_peeks, ruleset.model, self.policy)
 
     def choose(self, game: Game, decision: Decision, random: Stream) -> Option:
-        if not decision.is_turned:
+        if decision.turn is not None:
             machine = decision.named.machine
             if machine.compiled is not self._module or self._module is None:
                 self._player = self._number(game)

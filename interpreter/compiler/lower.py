@@ -153,13 +153,6 @@ class Program:
     def target(self, call: c.CallRule | c.CallBase) -> str:
         return target_of(self.model, call)
 
-    def answer(self, call: c.CallRule | c.CallBase) -> c.Expression | None:
-        """Return the single expression of a function, if it consists of one."""
-        layer = self.reach.procedures[self.target(call)]
-        if layer.form != "is" or isinstance(layer.body, tuple) or layer.when is not None:
-            return None
-        return layer.body
-
     def layer_at(self, span: Span) -> RuleLayer | None:
         """The layer of a rule, or other procedure, in whose text a place lies."""
         for layer in self.reach.procedures.values():

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Any, overload
 
 from interpreter.base.frozen import dataclass
 from interpreter.compiler.plain.machine import AskSite, OptionSite
-from interpreter.compiler.wasm.compiled_machine import Code, CompiledMachine
+from interpreter.compiler.wasm.compiled_machine import Code, CompiledMachine, Turn
 from interpreter.engine.rules import Table
 from interpreter.engine.values import Names
 from interpreter.kernel.state import State, Value
@@ -28,6 +28,8 @@ __all__ = [
     "turned",
     "waiting",
 ]
+
+_new = object.__new__
 
 MAXIMUM_OPTIONS = 4_000
 """So many options of one decision are known by their public names before they are made anew."""
@@ -167,11 +169,11 @@ class Decision:
     ``actor`` is the seat (from 0), ``context`` the values shown with the decision, ``options`` all legal choices.
     """
 
-    __slots__ = ("_context", "_frame", "actor", "is_turned", "listed", "named", "offered", "state")
+    __slots__ = ("_context", "_frame", "actor", "listed", "named", "offered", "state", "turn")
 
     actor: int
-    is_turned: bool
-    """Whether another seat decides here than the one whose turn it is, where seats choose at once."""
+    turn: Turn | None
+    """What the machine reports of it; nothing where another seat decides than the one whose turn it is."""
     named: Named
     """Its options, by their codes."""
     offered: Option | None
@@ -181,6 +183,11 @@ class Decision:
     _context: dict[str, Any]
     listed: Options | None
     """Nothing before somebody has asked for them."""
+
+    @property
+    def is_turned(self) -> bool:
+        """Return whether another seat decides here than the one whose turn it is, where seats choose at once."""
+        return self.turn is None
 
     @property
     def site(self) -> AskSite:
@@ -243,7 +250,12 @@ class Decision:
 
     def offer(self, code: Code) -> Option:
         """The option that the machine itself chose."""
-        found = self.named.options.get(code) or self.named.option(code)
+        turn = self.turn
+        assert turn is not None
+        told = code is turn.code
+        found: Option = (turn.option if told else None) or self.named.option(code)
+        if told and turn.option is None and found.site is not None:
+            turn.option = found = replace(found, code=code)
         self.offered = found if found.site is not None else None
         return found
 
@@ -263,13 +275,12 @@ def named_at(table: Table, index: int) -> Named:
     return named
 
 
-def decision_of(table: Table, state: State, index: int, actor: int) -> Decision:
-    """The decision of a seat at a stretch that asks."""
-    decision = Decision()
-    decision.actor = actor
-    decision.is_turned, decision.offered, decision.listed = False, None, None
-    decision.named = table.options.get(index) or named_at(table, index)
-    decision.state = state
+def decision_of(table: Table, state: State, turn: Turn) -> Decision:
+    """The decision that the machine reports."""
+    decision = _new(Decision)
+    decision.actor, decision.turn, decision.state = turn.seat, turn, state
+    decision.offered = decision.listed = None
+    decision.named = table.options.get(turn.index) or named_at(table, turn.index)
     return decision
 
 
@@ -279,7 +290,7 @@ def decision_at(table: Table, state: State) -> Decision | None:
         return None
     stretch, env = state.frame[:2]
     table.machine.meter.refill()
-    return decision_of(table, state, stretch, table.machine.asks[stretch].seat(state, list(env)))
+    return decision_of(table, state, Turn(stretch, table.machine.asks[stretch].seat(state, list(env))))
 
 
 def others_at(decision: Decision) -> list[Decision]:
@@ -304,7 +315,7 @@ def turned(decision: Decision, seat: int) -> Decision:
     place = decision.named.seat
     assert place is not None
     other = Decision()
-    other.is_turned, other.offered, other.listed = True, None, None
+    other.turn = other.offered = other.listed = None
     other.actor, other.frame = seat, (index, (*env[:place], seat, *env[place + 1 :]), *rest)
     other.named, other.state = decision.named, decision.state
     return other

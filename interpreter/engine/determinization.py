@@ -400,7 +400,7 @@ class Worlds:
         """The game with what is hidden dealt anew, without its log."""
         if self._laid_out is None:
             self._laid_out = self.game.clone()
-            self._laid_out.machine.leave(self._laid_out.state)
+            self._laid_out.state.leave()
         world = self._laid_out.clone()
         cells, location = world.state.cells, self.layout.base.get("location", 0)
         swapped: dict[int, int] = {}

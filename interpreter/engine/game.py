@@ -175,11 +175,8 @@ class Game:
 
     def _ask(self) -> None:
         """Finds out what is asked now."""
-        self._stand(self._begun.machine.asked(self.state))
-
-    def _stand(self, asked: tuple[int, int] | None) -> None:
-        """The decision of a stretch and a seat is at hand; none where the game is over."""
-        self.decision = None if asked is None else decision_of(self._begun.table, self.state, *asked)
+        turn = self._begun.machine.asked(self.state)
+        self.decision = None if turn is None else decision_of(self._begun.table, self.state, turn)
 
     @property
     def decisions(self) -> list[Decision]:
@@ -200,7 +197,7 @@ class Game:
         decision = self.decision_of(seat)
         if decision is None:
             raise IllegalMove(f"seat {seat} does not decide now", [])
-        self.machine.leave(state)
+        state.leave()
         self.decision, state.frame = decision, decision.frame
         try:
             yield
@@ -232,16 +229,17 @@ class Game:
             with self._turned_to(by):
                 self.apply(choice)
             return
-        decision = self.decision
+        decision, begun, state = self.decision, self._begun, self.state
         if decision is not None and choice is not None and choice is decision.offered:
             option = choice
         else:
             option = choice if isinstance(choice, Option) and self._is_sure(choice) else self.offered(choice)
         assert decision is not None
         assert isinstance(option, Option)
-        asked = self._begun.machine.go(self.state, self.chance, option.code)
-        self._made = self._made, decision.actor, decision.named.index, option.code
-        self._stand(asked)
+        code = option.code
+        turn = begun.machine.go(state, self.chance, code)
+        self._made = self._made, decision.actor, decision.named.index, code
+        self.decision = None if turn is None else decision_of(begun.table, state, turn)
 
     def _is_sure(self, option: Option) -> bool:
         """Return whether an option that the game made itself is legal now: the short way."""
@@ -324,21 +322,20 @@ class Game:
             copy.decision = None
         else:
             copy.decision = decision = Decision()
-            decision.actor, decision.is_turned = asked.actor, asked.is_turned
+            decision.actor, decision.turn, decision.named = asked.actor, asked.turn, asked.named
             decision.offered = decision.listed = None
-            if asked.is_turned:
+            if asked.turn is None:
                 decision.frame = asked.frame
-            decision.named = asked.named
             decision.state = state
         if log:
-            self.machine.leave(state)
+            state.leave()
             state.log = self.state.log[:]
         return copy
 
     def stood_at(self, frame: Any) -> Game:
         """A copy, without its log, that stands at another frame of the same decision."""
         copy = self.clone()
-        copy.machine.leave(copy.state)
+        copy.state.leave()
         copy.state.frame = frame
         copy._ask()
         return copy
@@ -362,7 +359,7 @@ class Game:
         if self.decision is not None and self.decision.site.ask.at_once is not None:
             first = next(iter(waiting(self.decision)))  # who comes first decides again, whoever had chosen
             if first != self.decision.actor:
-                self.machine.leave(self.state)
+                self.state.leave()
                 self.state.frame = turned(self.decision, first).frame
                 self._ask()
         return True

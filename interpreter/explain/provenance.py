@@ -118,7 +118,7 @@ def _stopped(game: Game, kept: Kept, choice: int, noted: int, language: str) -> 
     header = kept.header
     before = play_again(game.ruleset, kept, choice - 1) if choice else None
     if before is not None:
-        before.machine.leave(before.state)  # now: what happened before is not stopped
+        before.state.leave()  # now: what happened before is not stopped
     try:
         with _stopping(game, noted):
             if before is None:

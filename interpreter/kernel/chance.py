@@ -114,7 +114,7 @@ class Draws:
     lane is twice as wide as a number: no product reaches the next one.
     """
 
-    __slots__ = ("_end", "_name", "_seed", "_start", "ahead", "draw", "signed_origin")
+    __slots__ = ("_name", "_seed", "_start", "ahead", "draw", "end", "signed_origin")
 
     draw: Callable[[], int]
     """The next number of 64 bits, of which ``draw() % n`` is as likely one as another of up to ``FEW`` outcomes. It may
@@ -127,26 +127,27 @@ class Draws:
         """The state of the generator before the first number, as a number with a sign."""
         self.ahead: list[int] = []
         """Numbers that come next, the last of them first."""
-        self._end = 0
+        self.end = 0
+        """So many numbers were drawn or are ahead."""
         self.draw = self.ahead.pop
 
     @property
     def used(self) -> int:
         """Return the number of numbers drawn."""
-        return self._end - len(self.ahead)
+        return self.end - len(self.ahead)
 
     def ready(self) -> None:
         """Works out the numbers that come next."""
         if len(self.ahead) < AHEAD:
-            numbers = _run(self._start, self._end)
+            numbers = _run(self._start, self.end)
             if max(numbers) >= _COMMON:  # hardly ever
                 numbers = tuple(map(_common, numbers))
             self.ahead[:0] = numbers[::-1]
-            self._end += _LANES
+            self.end += _LANES
 
     def go_to(self, used: int) -> None:
         """Goes on as if so many had been drawn."""
-        self._end = used
+        self.end = used
         self.ahead.clear()
 
     def below(self, n: int) -> int:

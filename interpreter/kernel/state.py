@@ -75,8 +75,7 @@ class State:
     asked and where play goes on. ``log`` holds a record for each effect since this object was made: see
     :mod:`interpreter.kernel.effects`. ``memo`` remembers what functions gave since the last change.
 
-    A state may live elsewhere, in the memory of a compiled module. Then it has a ``home``, and its cells, frame and log
-    are fetched from there when somebody asks for them.
+    A state may live elsewhere, in the memory of a compiled module. Then it has a ``home`` and is :class:`_Away`.
     """
 
     __slots__ = ("cells", "frame", "home", "log", "memo")
@@ -88,20 +87,24 @@ class State:
         self.memo: dict[Any, Value] = {}
         self.home: Home | None = None
 
-    def __getattr__(self, name: str) -> Any:
-        """Load the attributes of a state that lives elsewhere."""
-        home = self.home if name in ("cells", "frame", "log") else None
-        if home is None:
-            raise AttributeError(name)
-        home.fetch(self, name)
-        return object.__getattribute__(self, name)
+    def settle(self, home: Home) -> None:
+        """It lives elsewhere from now on."""
+        self.forget()
+        self.home = home
+        del self.cells, self.frame, self.log
+        self.__class__ = _Away
+
+    def leave(self) -> None:
+        """It lives in lists from now on: somebody is going to change it."""
+        if self.home is not None:
+            _ = self.log, self.cells, self.frame
+            self.home = None
+            self.__class__ = State
 
     def clone(self) -> State:
         """The same state with an empty log."""
         copy = _new(State)  # filled here: a search makes more copies than choices
         copy.memo = {}
-        if self.home is not None and self.home.copy(self, copy):
-            return copy
         copy.cells = self.cells[:]
         copy.frame = self.frame
         copy.log = []
@@ -123,6 +126,43 @@ class State:
     def difference(self, other: State) -> list[int]:
         """The cells in which two states differ."""
         return [i for i, (a, b) in enumerate(zip(self.cells, other.cells, strict=True)) if a != b]
+
+
+class _Fetched:
+    """Attribute of a state that lives elsewhere: fetched from its home when somebody asks for it."""
+
+    def __init__(self, name: str) -> None:
+        self._name, self._slot = name, vars(State)[name]
+
+    def __get__(self, state: State, _: type[State]) -> Any:
+        try:
+            return self._slot.__get__(state)
+        except AttributeError:
+            assert state.home is not None
+            state.home.fetch(state, self._name)
+            return self._slot.__get__(state)
+
+    def __set__(self, state: State, value: Any) -> None:
+        self._slot.__set__(state, value)
+
+    def __delete__(self, state: State) -> None:
+        self._slot.__delete__(state)
+
+
+class _Away(State):
+    """State that lives elsewhere. A class of its own, so that a state in lists is read without a detour."""
+
+    __slots__ = ()
+
+    cells: Any = _Fetched("cells")
+    frame: Any = _Fetched("frame")
+    log: Any = _Fetched("log")
+
+    def clone(self) -> State:
+        copy = _new(_Away)
+        copy.memo = {}
+        assert self.home is not None
+        return copy if self.home.copy(self, copy) else super().clone()
 
 
 def as_json(value: Iterable[Any] | Any) -> Any:

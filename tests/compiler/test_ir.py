@@ -11,11 +11,11 @@ from interpreter.base.source import SourceFile, Span
 from interpreter.compiler.ir import ops as o
 from interpreter.compiler.ir.helpers import HELPERS, Signature
 from interpreter.compiler.ir.printer import text_of
-from interpreter.compiler.ir.verifier import check_function, signatures_of
 from interpreter.compiler.wasm.runtime import written
 from interpreter.engine.ruleset import load
 from interpreter.play.table_module import module_forms, rule_of
 from interpreter.reading.files import shelf_for
+from tests.compiler.ir_verifier import check_function, signatures_of
 
 X, Y, WIDE = o.Var("x", "i32"), o.Var("y", "i32"), o.Var("wide", "i64")
 ONE, LONG = o.Constant(1), o.Constant(1, "i64")
@@ -62,7 +62,7 @@ def test_helpers_have_the_signatures_of_their_texts() -> None:
 
 
 def test_a_sound_function_is_accepted() -> None:
-    loop = o.While("each", o.Compare("lt", o.Get(Y), o.Get(X)), (o.Continue("each"),), (o.Set(Y, ONE),))
+    loop = o.While("each", o.Compare("lt", o.Get(Y), o.Get(X)), (o.Break("each"),), (o.Set(Y, ONE),))
     leaves = o.Block("out", (o.If(o.Get(X), (o.Set(WIDE, LONG), o.Break("out"))), o.Set(WIDE, LONG)))
     called = o.Return(o.Call("pair", (o.Get(X), o.Get(WIDE))))
     assert wrong(o.Set(Y, ONE), loop, leaves, o.Do(o.Call("act", ())), called, result="i32") == []
@@ -91,10 +91,7 @@ def test_a_loop_without_end_needs_no_value_behind_it() -> None:
             "`y` is read and may not be set",
         ),
         (
-            (
-                o.While("a", o.Get(X), (o.If(o.Get(X), (o.Continue("a"),)), o.Set(Y, ONE)), (o.Set(X, o.Get(Y)),)),
-                o.Fail(),
-            ),
+            (o.While("a", o.Get(X), (o.If(o.Get(X), (o.Set(Y, ONE),)),), (o.Set(X, o.Get(Y)),)), o.Fail()),
             "`y` is read and may not be set",
         ),
         ((o.Set(Y, LONG), o.Fail()), "the value is i64, want i32"),
@@ -132,7 +129,6 @@ def test_a_loop_without_end_needs_no_value_behind_it() -> None:
         ((o.TailCall("pair", (ONE,)),), "`pair` takes 2 arguments, got 1"),
         ((o.TailCall("act", ()),), "`act` gives nothing, want a value"),
         ((o.Break("a"),), "no block `a` is open"),
-        ((o.Block("a", (o.Continue("a"),)), o.Fail()), "no loop `a` is open"),
         ((o.Block("a", (o.Block("a", ()),)), o.Fail()), "the label `a` is open already"),
         ((o.Return(),), "returns nothing, want i32"),
         ((), "ends without a value, want i32"),
@@ -160,7 +156,7 @@ sell(x: i32) -> i32:
     while (y + 1) < x as each:
         shares[y] = word(wide)
         if not cash:
-            continue each
+            break each
         else:
             store [&bag[x] + 8] = bag[2].1 if x else -1
         copy 3 words from load [(x << 2) + 200] to bag[x]
@@ -210,7 +206,7 @@ def test_a_function_reads_as_its_rules_name_cells() -> None:
                 o.Store(scaled(y, 2), 76, o.ToWord(o.Get(WIDE)), "shares"),
                 o.If(
                     o.Not(o.Load(o.Constant(88), 0, "i32", "cash")),
-                    (o.Continue("each"),),
+                    (o.Break("each"),),
                     (o.Store(bag, 8, o.Select(x, item, o.Constant(-1))),),
                 ),
                 o.CopyWords(bag, o.Load(o.Binary("add", scaled(x, 2), o.Constant(200))), o.Constant(3), "bag"),

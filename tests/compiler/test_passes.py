@@ -107,15 +107,13 @@ def test_a_function_of_one_hand_has_a_row_for_each_seat(tmp_path: Path) -> None:
           (block $each6
           (loop $each6.again
             (br_if $each6 (i32.eqz (i32.ne (local.get $at4) (local.get $end5))))
-            (block $each6.next
-              (local.set $x7 (i32.load offset=4 (local.get $at4)))
-              (if
-                (i64.gt_s
-                  (i64.load32_s offset=end+104 (i32.shl (local.get $x7) (i32.const 2)))
-                  (i64.const 1))
-                (then
-                  (local.set $count3 (i64.add (local.get $count3) (i64.const 1)))
-                )
+            (local.set $x7 (i32.load offset=4 (local.get $at4)))
+            (if
+              (i64.gt_s
+                (i64.load32_s offset=end+104 (i32.shl (local.get $x7) (i32.const 2)))
+                (i64.const 1))
+              (then
+                (local.set $count3 (i64.add (local.get $count3) (i64.const 1)))
               )
             )
             (local.set $at4 (i32.add (local.get $at4) (i32.const 4)))
@@ -182,32 +180,30 @@ def test_a_change_marks_what_is_not_known_any_more(tmp_path: Path) -> None:
           (block $each2
           (loop $each2.again
             (br_if $each2 (i32.eqz (i32.lt_s (local.get $at1) (i32.const 2))))
-            (block $each2.next
-              (local.set $x3 (local.get $at1))
-              (i32.store offset=100 (local.get $frame) (local.get $x3))
-              (local.set $t4 (i32.load offset=100 (local.get $frame)))
-              (local.set $new5 (call $f.best_0))
-              (if
-                (i32.eqz
-                  (i64.eq
-                    (local.get $new5)
-                    (i64.load32_s offset=468 (i32.shl (local.get $t4) (i32.const 2)))))
-                (then
-                  (i32.store
-                    offset=468
-                    (i32.shl (local.get $t4) (i32.const 2))
-                    (if
-                      (result i32)
-                      (i64.le_u
-                        (i64.add (local.tee $number (local.get $new5)) (i64.const 2147483647))
-                        (i64.const 4294967294))
-                      (then (i32.wrap_i64 (local.get $number)))
-                      (else (unreachable))))
-                  (i64.store
-                    offset=end+144
-                    (i32.const 0)
-                    (i64.or (i64.load offset=end+144 (i32.const 0)) (i64.const 1)))
-                )
+            (local.set $x3 (local.get $at1))
+            (i32.store offset=100 (local.get $frame) (local.get $x3))
+            (local.set $t4 (i32.load offset=100 (local.get $frame)))
+            (local.set $new5 (call $f.best_0))
+            (if
+              (i32.eqz
+                (i64.eq
+                  (local.get $new5)
+                  (i64.load32_s offset=468 (i32.shl (local.get $t4) (i32.const 2)))))
+              (then
+                (i32.store
+                  offset=468
+                  (i32.shl (local.get $t4) (i32.const 2))
+                  (if
+                    (result i32)
+                    (i64.le_u
+                      (i64.add (local.tee $number (local.get $new5)) (i64.const 2147483647))
+                      (i64.const 4294967294))
+                    (then (i32.wrap_i64 (local.get $number)))
+                    (else (unreachable))))
+                (i64.store
+                  offset=end+144
+                  (i32.const 0)
+                  (i64.or (i64.load offset=end+144 (i32.const 0)) (i64.const 1)))
               )
             )
             (local.set $at1 (i32.add (local.get $at1) (i32.const 1)))
@@ -349,7 +345,7 @@ def test_a_small_function_is_inlined(tmp_path: Path) -> None:
     """)
 
 
-def test_a_loop_looks_once_for_what_stays_the_same(tmp_path: Path) -> None:
+def test_what_is_asked_for_twice_is_looked_up_once(tmp_path: Path) -> None:
     it = Functions(
         tmp_path,
         """
@@ -392,86 +388,51 @@ def test_a_loop_looks_once_for_what_stays_the_same(tmp_path: Path) -> None:
     """)
     assert it.loop("common_subexpressions", "f.middling_0.fill") == shown("""
         at4.1: i32 = list2.1
-        end5.1: i32 = list2.1 + (common.1 << 2)
+        end5.1: i32 = list2.1 + (n3.1 << 2)
         while at4.1 != end5.1 as each6.1:
-            let within3:
-                common.2: i32 = load [at4.1 + 4]
-                give common.2
-            x7.1: i32 = within3
-            let within4:
+            x7.1: i32 = load [at4.1 + 4]
+            let within2:
                 block end.1.1:
-                    let within5:
+                    let within3:
                         common.3: i64 = f.wealth_0(p0)
                         give common.3
-                    if not (number(load [(common.2 << 2) + end+104]) > within5):
+                    if not (number(load [(x7.1 << 2) + end+104]) > within3):
                         answer.1.1: i32 = 0
                         break end.1.1
-                    if not (number(load [(common.2 << 2) + end+104]) < (common.3 + 3L)):
+                    if not (number(load [(x7.1 << 2) + end+104]) < (common.3 + 3L)):
                         answer.1.1 = 0
                         break end.1.1
                     answer.1.1 = 1
                     break end.1.1
                 give answer.1.1
-            if within4:
+            if within2:
                 count1.1 = count1.1 + 1L
-    """)
-    assert it.loop("loop_invariants", "f.middling_0.fill") == shown("""
-        at4.1: i32 = list2.1
-        end5.1: i32 = list2.1 + (common.1 << 2)
-        if at4.1 != end5.1:
-            invariant.1: i64 = f.wealth_0(p0)
-            while at4.1 != end5.1 as each6.1:
-                let within3:
-                    common.2: i32 = load [at4.1 + 4]
-                    give common.2
-                x7.1: i32 = within3
-                let within4:
-                    block end.1.1:
-                        let within5:
-                            common.3: i64 = invariant.1
-                            give common.3
-                        if not (number(load [(common.2 << 2) + end+104]) > within5):
-                            answer.1.1: i32 = 0
-                            break end.1.1
-                        if not (number(load [(common.2 << 2) + end+104]) < (common.3 + 3L)):
-                            answer.1.1 = 0
-                            break end.1.1
-                        answer.1.1 = 1
-                        break end.1.1
-                    give answer.1.1
-                if within4:
-                    count1.1 = count1.1 + 1L
     """)
     assert it.loop("inline_looks", "f.middling_0.fill") == shown("""
         at4.1: i32 = list2.1
-        end5.1: i32 = list2.1 + (common.1 << 2)
-        if at4.1 != end5.1:
-            let within3:
-                entry'1: i32 = (p0 * 8) + end+184
-                give number(load [entry'1 + 4]) if ((load long [(p0 << 3) + end+128] & 1L) == 0L) else fill(p0, entry'1)
-            invariant.1: i64 = within3
-            while at4.1 != end5.1 as each6.1:
-                let within4:
-                    common.2: i32 = load [at4.1 + 4]
-                    give common.2
-                x7.1: i32 = within4
-                let within5:
-                    block end.1.1:
-                        let within6:
-                            common.3: i64 = invariant.1
-                            give common.3
-                        if not (number(load [(common.2 << 2) + end+104]) > within6):
-                            answer.1.1: i32 = 0
-                            break end.1.1
-                        if not (number(load [(common.2 << 2) + end+104]) < (common.3 + 3L)):
-                            answer.1.1 = 0
-                            break end.1.1
-                        answer.1.1 = 1
+        end5.1: i32 = list2.1 + (n3.1 << 2)
+        while at4.1 != end5.1 as each6.1:
+            x7.1: i32 = load [at4.1 + 4]
+            let within2:
+                block end.1.1:
+                    let within3:
+                        let within4:
+                            entry'1: i32 = (p0 * 8) + end+184
+                            give number(load [entry'1 + 4]) if ((load long [(p0 << 3) + end+128] & 1L) == 0L) else fill(p0, entry'1)
+                        common.3: i64 = within4
+                        give common.3
+                    if not (number(load [(x7.1 << 2) + end+104]) > within3):
+                        answer.1.1: i32 = 0
                         break end.1.1
-                    give answer.1.1
-                if within5:
-                    count1.1 = count1.1 + 1L
-    """)
+                    if not (number(load [(x7.1 << 2) + end+104]) < (common.3 + 3L)):
+                        answer.1.1 = 0
+                        break end.1.1
+                    answer.1.1 = 1
+                    break end.1.1
+                give answer.1.1
+            if within2:
+                count1.1 = count1.1 + 1L
+    """)  # noqa: E501
 
 
 def test_what_a_change_may_have_ended_is_looked_up_again(tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ import wasmtime
 from interpreter.bots.registry import bots_of
 from interpreter.compiler.build.memory import STATE
 from interpreter.compiler.constants import RuleFailure
-from interpreter.compiler.ir.verifier import check_function, signatures_of
 from interpreter.compiler.wasm.codec import Codec
 from interpreter.engine.determinization import Worlds
 from interpreter.engine.game import Game
@@ -19,6 +18,7 @@ from interpreter.engine.ruleset import Ruleset, load
 from interpreter.engine.sight import look_alike, veils
 from interpreter.play.match import Match
 from interpreter.play.module_export import Standalone, standalone
+from tests.compiler.ir_verifier import check_function, signatures_of
 from tests.play.alone import Alone
 from tests.support import shared
 

@@ -34,7 +34,6 @@ __all__ = ["Expressions"]
 HOLE = NO_NUMBER + 1
 """What a table holds where it has no cell."""
 MOST_CELLS = 100_000
-FEW_MEMBERS = 4
 ALIKE = (TokenHolderType | StockType, CardHolderType)
 """Forms of holders that can stand for each other."""
 COMPARISONS = {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
@@ -388,12 +387,6 @@ class Expressions:
             low, high = b.kept(self.value(items.first)), b.kept(self.value(items.last))
             return o.Select(o.Compare("ge", item, low), o.Compare("le", item, high), ZERO, span=b.span)
         if self.shapes.is_scalar(type_):
-            if isinstance(items, c.Const) and len(items.value) <= FEW_MEMBERS:
-                found: o.Value = ZERO
-                for value in reversed(items.value):
-                    one = o.Constant(self.shapes.word(value, type_), item.rep)
-                    found = o.Select(o.Compare("eq", item, one), ONE, found)
-                return found
             row = self._flags(items, type_, item_type)
             if row is not None:
                 return o.Load(o.Binary("add", row, b.times(item, WORD)), WORD, span=b.span)
@@ -420,7 +413,7 @@ class Expressions:
         match items:
             case c.CallRule() if self.module.is_remembered(self.module.program.target(items)):
                 pass
-            case c.Read(c.Cell(_, None) as cell) if size > FEW_MEMBERS and isinstance(cell.type, ListType):
+            case c.Read(c.Cell(_, None) as cell) if isinstance(cell.type, ListType):
                 pass
             case _:
                 return None

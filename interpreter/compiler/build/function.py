@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -10,6 +10,7 @@ from interpreter.base.frozen import dataclass
 from interpreter.base.source import NOWHERE, Span
 from interpreter.compiler.build.shapes import WORD, Shapes, Unsupported
 from interpreter.compiler.ir import ops as o
+from interpreter.compiler.ir.effect_analysis import fits
 from interpreter.compiler.ir.helpers import HELPERS
 from interpreter.language.types import Type
 
@@ -34,7 +35,7 @@ class Slot:
 class FunctionBuilder:
     """Statements are added in order; ``block`` gathers some of them apart."""
 
-    def __init__(self, module: ModuleBuilder, parameters: Iterable[o.Var] = ()) -> None:
+    def __init__(self, module: ModuleBuilder) -> None:
         self.module = module
         self.shapes: Shapes = module.shapes
         self.memory = module.memory
@@ -44,8 +45,6 @@ class FunctionBuilder:
         """The address of the frame, where locals lie in one."""
         self.span: Span = NOWHERE
         self._count = 0
-        self._small = set(parameters)
-        """Variables with numbers that were looked at before: parameters by whoever calls, and locals."""
 
     # --- variables and statements
 
@@ -129,7 +128,7 @@ class FunctionBuilder:
     def capped(self, value: o.Value) -> o.Value:
         """The same number, or a failure where so many sums of such numbers could be too large for 64 bits as one
         decision can work out."""
-        if value.rep != "i64" or self._is_small(value):
+        if value.rep != "i64" or fits(value):
             return value
         kept = self.kept(value)
         low = o.Compare("lt", kept, o.Constant(-LARGEST, "i64"))
@@ -137,20 +136,6 @@ class FunctionBuilder:
             o.Select(low, ONE, o.Compare("gt", kept, o.Constant(LARGEST, "i64"))), "a number that is too large"
         )
         return kept
-
-    def _is_small(self, value: o.Value) -> bool:
-        """Return whether a number surely fits into a word, or has been looked at before."""
-        match value:
-            case o.Load() | o.ToNumber():
-                return True
-            case o.Constant(number):
-                return abs(number) <= LARGEST
-            case o.Get(var):
-                return var in self._small
-            case o.Select(_, then, otherwise):
-                return self._is_small(then) and self._is_small(otherwise)
-            case _:
-                return False
 
     def fail(self, why: str = "") -> None:
         self.add(o.Fail(why, span=self.span))
@@ -176,7 +161,6 @@ class FunctionBuilder:
         if found is None or found.rep != rep:
             found = self.locals[index] = o.Var(f"l{index}_{rep}", rep)
         self.set(found, self.capped(value))
-        self._small.add(found)
 
     # --- kept forms
 

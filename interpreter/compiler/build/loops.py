@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, assert_never
 
-from interpreter.compiler.build.function import ONE, ZERO, FunctionBuilder, Slot
+from interpreter.compiler.build.function import ONE, ZERO, FunctionBuilder
 from interpreter.compiler.build.shapes import WORD, Unsupported
 from interpreter.compiler.ir import ops as o
 from interpreter.compiler.ir.effect_analysis import may_fail
@@ -57,10 +57,6 @@ class Loops:
                 return self._clockwise(seat)
             case c.Builtin("cards of piles", (piles,)):
                 return self._cards_of(self.source(piles, stops=stops))
-            case c.CallRule() | c.CallBase():
-                found = self._inlined(node, stops)
-                if found is not None:
-                    return found
         return self.listed(b.kept(self.x.value(node), "list"), self.item_of(node.type))
 
     def item_of(self, type_: Type) -> Type:
@@ -170,32 +166,6 @@ class Loops:
             source.each(one)
 
         return Source(self.item_of(node.type), source.bound, each)
-
-    def _inlined(self, node: c.CallRule | c.CallBase, stops: bool) -> Source | None:
-        """A call of a function that only filters or maps is looked through in place."""
-        b, program = self.b, self.b.module.program
-        answer = program.answer(node)
-        if not isinstance(answer, c.Select | c.RangeFrom) or b.module.is_remembered(program.target(node)):
-            return None
-        layer = program.reach.procedures[program.target(node)]
-        inner: dict[int, o.Var | Slot] = {}
-        for index, (argument, (_, type_)) in enumerate(zip(node.arguments, layer.parameters, strict=True)):
-            var = b.var(self.shapes.rep(type_), "a")
-            b.set(var, self.x.value(argument, type_))
-            inner[index] = var
-        outer = b.locals
-        with b.scoped(inner):
-            source = self.source(answer, stops=stops)
-
-        def each(body: Each) -> None:
-            def one(item: o.Var) -> None:
-                with b.scoped(outer):
-                    body(item)
-
-            with b.scoped(inner):
-                source.each(one)
-
-        return Source(source.item, source.bound, each)
 
     # --- what is looked for
 

@@ -105,7 +105,7 @@ class ModuleBuilder:
         about: str = "",
     ) -> o.Function:
         """A function with what ``build`` puts into it; where it cannot be built it does nothing but fail."""
-        builder = FunctionBuilder(self, parameters)
+        builder = FunctionBuilder(self)
         try:
             build(builder)
         except Unsupported as why:

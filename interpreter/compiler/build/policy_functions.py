@@ -29,8 +29,6 @@ __all__ = ["RANDOM", "Policies"]
 
 RANDOM = "random"
 """The bot that takes any option, each as likely as the others."""
-DISTINCT = (c.RangeFrom, c.AllSeats, c.Read, c.Static)
-"""What names each item once: options that come of it are different."""
 
 
 class Policies:
@@ -175,22 +173,13 @@ class Policies:
         end = b.var("i32", "end")
         b.set(end, start)
         size = stride * WORD
-        unlike = len(patterns) == 1 and all(
-            isinstance(choice.items, DISTINCT) or _is_filter(choice.items)
-            for option in ask.options
-            for choice in option.choices
-        )
 
         def one(pattern: Pattern, number: int, values: list[o.Var], own: dict[int, o.Var | Slot]) -> None:
             b.fail_if(o.Compare("gt", o.Get(end), b.plus(o.Global("options_limit"), -size)), "too many options")
             self.module.decisions.put(b, o.Get(end), number, ask.options[number], values)
-            after = b.plus(o.Get(end), size)
-            if unlike:
-                b.set(end, after)
-            else:
-                words = o.Constant(self.module.decisions.words(ask.options[number]))
-                again = b.call("is_listed", start, o.Get(end), o.Constant(size), words)
-                b.set(end, o.Select(again, o.Get(end), after))
+            words = o.Constant(self.module.decisions.words(ask.options[number]))
+            again = b.call("is_listed", start, o.Get(end), o.Constant(size), words)
+            b.set(end, o.Select(again, o.Get(end), b.plus(o.Get(end), size)))
 
         each(one, stops=False)
         with b.when(o.Compare("ne", start, o.Get(end))):
@@ -304,8 +293,3 @@ class Policies:
         with x.loops.when(option.guard):
             further(0)
         b.locals = outer
-
-
-def _is_filter(items: c.Expression) -> bool:
-    """Return whether items are some of those of a list in which each stands once."""
-    return isinstance(items, c.Select) and items.value is None and isinstance(items.items, DISTINCT)

@@ -18,11 +18,8 @@ from interpreter.language.types import (
     IntType,
     PileType,
     PlaceType,
-    RecordType,
-    RoomType,
     TokenHolderType,
     Type,
-    item_type,
 )
 
 if TYPE_CHECKING:
@@ -30,8 +27,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Steps"]
 
-FRESH = (c.RangeFrom, c.MakeList, c.MakeRecord, c.AmountOf, c.Arithmetic)
-"""Values of these are made anew: no cell can change under them, as long as what they hold are numbers and indexes."""
 WHERE = {"in": 0, "top": 1, "bottom": 2, "new pile": 3}
 
 
@@ -110,22 +105,11 @@ class Steps:
     def own(self, value: c.Expression, type_: Type) -> o.Value:
         """A value that stays what it is when cells change."""
         found = self.called(value, type_)
-        if self.pure or self.shapes.is_scalar(type_) or self._is_fresh(value):
+        if self.pure or self.shapes.is_scalar(type_):
             return found
         if isinstance(found, o.Data) or found == ZERO:  # data of the module, or none; a cell may be a constant address
             return found
         return o.Call(self.module.values.own(type_), (found,), span=self.b.span)
-
-    def _is_fresh(self, value: c.Expression) -> bool:
-        if isinstance(value, c.Loop):
-            of = item_type(value.type)
-            return isinstance(value, c.Select | c.Order) and of is not None and self.shapes.is_scalar(of)
-        if isinstance(value, FRESH):
-            if isinstance(value.type, RecordType | RoomType):
-                return all(map(self.shapes.is_scalar, self.shapes.fields(value.type)))
-            of = item_type(value.type)
-            return of is None or self.shapes.is_scalar(of)
-        return isinstance(value, c.Local) and isinstance(self.b.locals.get(value.index), o.Var)
 
     def called(self, value: c.Expression, type_: Type | None = None) -> o.Value:
         """A value, which may be that of a procedure that cannot suspend."""

@@ -18,7 +18,7 @@ from interpreter.language.walk import descendants
 if TYPE_CHECKING:
     from interpreter.compiler.build.memory import CellGroup
 
-__all__ = ["ANY", "ANYONE", "Cells", "Reads", "changed_by", "changes", "may_fail", "reads"]
+__all__ = ["ANY", "ANYONE", "Cells", "Reads", "changed_by", "changes", "fits", "may_fail", "reads"]
 
 
 def may_fail(program: Program, tree: Any, _open: frozenset[str] = frozenset()) -> bool:
@@ -50,6 +50,19 @@ def may_fail(program: Program, tree: Any, _open: frozenset[str] = frozenset()) -
                     if may_fail(program, below, _open | {target}):
                         return True
     return False
+
+
+def fits(value: o.Value) -> bool:
+    """Return whether a number surely fits into a word: it comes from one."""
+    match value:
+        case o.Load() | o.ToNumber():
+            return True
+        case o.Constant(number):
+            return -(2**31) <= number < 2**31
+        case o.Select(_, then, otherwise):
+            return fits(then) and fits(otherwise)
+        case _:
+            return False
 
 
 # --- what functions of the IR read

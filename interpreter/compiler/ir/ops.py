@@ -26,7 +26,6 @@ __all__ = [
     "Charge",
     "Compare",
     "Constant",
-    "Continue",
     "CopyWords",
     "Data",
     "Do",
@@ -342,8 +341,8 @@ class Block(Op):
 
 @dataclass(frozen=True, slots=True)
 class While(Op):
-    """Statements again and again, as long as the test holds; ``step`` runs after each pass, also after
-    :class:`Continue`, which goes there by the label."""
+    """Statements again and again, as long as the test holds; ``step`` runs after each pass. :class:`Break` leaves them
+    by the label."""
 
     label: str
     test: Value
@@ -354,13 +353,6 @@ class While(Op):
 @dataclass(frozen=True, slots=True)
 class Break(Op):
     """Out of a block."""
-
-    label: str
-
-
-@dataclass(frozen=True, slots=True)
-class Continue(Op):
-    """On to the next pass of a loop."""
 
     label: str
 
@@ -413,7 +405,6 @@ Statement = (
     | Block
     | While
     | Break
-    | Continue
     | Return
     | TailCall
     | Fail

@@ -20,7 +20,7 @@ __all__ = ["Cells", "text_of"]
 INDENT = "    "
 WORD = 4
 OPERATORS = {
-    **{"add": "+", "sub": "-", "mul": "*", "div": "div", "mod": "mod", "and": "&", "or": "|", "xor": "^"},
+    **{"add": "+", "sub": "-", "mul": "*", "div": "div", "mod": "mod", "and": "&", "or": "|"},
     **{"shl": "<<", "shr": ">>", "eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="},
 }
 
@@ -115,8 +115,6 @@ class _Writer:
                     yield from self._block(step, depth + 1)
             case o.Break(label):
                 yield f"{pad}break {label}"
-            case o.Continue(label):
-                yield f"{pad}continue {label}"
             case o.Return(value):
                 yield f"{pad}return{' ' + v(value) if value is not None else ''}"
             case o.Fail(why):

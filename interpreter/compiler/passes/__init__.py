@@ -13,7 +13,6 @@ from interpreter.compiler.passes.context import Context, Functions
 from interpreter.compiler.passes.fuel import fuel
 from interpreter.compiler.passes.inline import inline, inline_looks
 from interpreter.compiler.passes.jump_threading import jump_threading
-from interpreter.compiler.passes.loop_invariants import loop_invariants
 from interpreter.compiler.passes.memoise import memoise
 
 __all__ = ["BUILT", "PASSES", "optimised", "stages"]
@@ -26,7 +25,6 @@ PASSES: tuple[Callable[[Functions, Context], Functions], ...] = (
     fuel,
     inline,
     common_subexpressions,
-    loop_invariants,
     inline_looks,
     jump_threading,
 )

@@ -144,16 +144,10 @@ class _Reuser:
         match op:
             case tuple():
                 return tuple(self._of(each) for each in op)
-            case o.Get():
-                return self._facts[op][0] if op in self._facts else op
             case o.Set(var, value):
                 value = self._of(value)
                 self._end(Change(frozenset((var,)), frozenset(), False))
-                op = replace(op, value=value)
-                match value:
-                    case o.Within(_, o.Get(same) as got) | (o.Get(same) as got) if same != var:
-                        self._facts[o.Get(var)] = (got, Fact(frozenset((var, same)), frozenset(), False))
-                return op
+                return replace(op, value=value)
             case o.If(test, then, otherwise):
                 test = self._of(test)
                 then, otherwise = self._apart(lambda: self._of(then)), self._apart(lambda: self._of(otherwise))

@@ -1,8 +1,7 @@
 """Inline: calls of small functions, and of functions that are called in one place, become what these do.
 
 A call becomes :class:`~interpreter.compiler.ir.ops.Within`: variables for the parameters are set, the statements run,
-and the value follows. A parameter that is given a constant or a variable, and is never set, is that itself, so branches
-that a constant decides go away.
+and the value follows. A parameter that is given a constant or a variable, and is never set, is that itself.
 """
 
 from __future__ import annotations
@@ -99,7 +98,7 @@ class _Inliner:
             case o.Do(o.Within(body, value), True):
                 return (*body, o.Do(value, True))
             case _:
-                return folded(op)
+                return op
         return op
 
     def _value(self, function: o.Function, arguments: tuple[o.Value, ...]) -> o.Value:
@@ -157,7 +156,7 @@ class _Inliner:
                     given = known.get(var)
                     new = given.var if isinstance(given, o.Get) else o.Var(_unlike(name, var.name, end), var.rep)
                     return replace(op, var=new)
-                case o.Block() | o.While() | o.Break() | o.Continue():
+                case o.Block() | o.While() | o.Break():
                     return replace(op, label=_unlike(name, op.label, end))
                 case o.Return(value) if label:
                     return (
@@ -165,39 +164,10 @@ class _Inliner:
                         o.Break(label),
                     )
                 case _:
-                    return folded(op)
+                    return op
 
         found: tuple[o.Statement, ...] = rewritten(body, change)
         return found
-
-
-def folded(op: Any) -> Any:
-    """An op of constants as a constant, a branch that a constant decides as what is taken."""
-    match op:
-        case o.Select(o.Constant(test), then, otherwise):
-            return then if test else otherwise
-        case o.If(o.Constant(test), then, otherwise):
-            return then if test else otherwise
-        case o.Not(o.Constant(value)):
-            return o.Constant(int(not value))
-        case o.ToNumber(o.Constant(value)):
-            return o.Constant(value, "i64")
-        case o.ToIndex(o.Constant(value)) if -(2**31) <= value < 2**31:
-            return o.Constant(value)
-        case o.Compare(operator, o.Constant(left), o.Constant(right)):
-            return o.Constant(int(_COMPARED[operator](left, right)))
-        case _:
-            return op
-
-
-_COMPARED = {
-    "eq": lambda left, right: left == right,
-    "ne": lambda left, right: left != right,
-    "lt": lambda left, right: left < right,
-    "le": lambda left, right: left <= right,
-    "gt": lambda left, right: left > right,
-    "ge": lambda left, right: left >= right,
-}
 
 
 def _unlike(function: str, name: str, end: str) -> str:

@@ -1,9 +1,9 @@
 """Memoise: functions of few arguments keep their answers in tables, as long as no cell changes that they read.
 
-A table has an entry for each combination of arguments: a *stamp* and the answer (for numbers that are not bounded, a
-few entries with the arguments in them, found by hashing). An entry is valid if its stamp is the *generation* of its row
-of the table. A change of a cell sets the *dirty* bit of each function that reads it; the next call of such a function
-clears the bit and takes up a new generation. A function that reads no cell keeps its answers for ever.
+A table has an entry for each combination of arguments: a *stamp* and the answer. An entry is valid if its stamp is the
+*generation* of its row of the table. A change of a cell sets the *dirty* bit of each function that reads it; the next
+call of such a function clears the bit and takes up a new generation. A function that reads no cell keeps its answers
+for ever.
 
 Where the cells that a function reads belong to the seat that it is asked about, it has a generation and a dirty bit for
 each seat, and a change of a cell of one seat leaves what is known of the others. Where they are parts of what it is
@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from math import prod
 
 from interpreter.base.frozen import dataclass
 from interpreter.compiler.build.shapes import WORD
@@ -34,10 +35,9 @@ LEAST_COST = 150
 KEPT_COST = 12
 MOST_ENTRIES = 4096
 MOST_WORDS = 64 * 1024
-HASHED = 16
-"""The entries for all values of arguments that are not bounded, for each combination of the others."""
 MOST_FUNCTIONS = 64
 LONG = 8
+ENTRY = 2 * WORD
 ZERO, ONE = o.Constant(0), o.Constant(1)
 AT = o.Var("entry", "i32")
 
@@ -53,13 +53,6 @@ class Table:
     row: int | None
     part: int | None
     entries: int
-    hashed: bool
-
-    @property
-    def entry(self) -> int:
-        """The words of an entry: the stamp, the answer, the arguments that are hashed; a power of two."""
-        size = 2 + sum(not key.extent for key in self.memo.keys)
-        return 1 << (size - 1).bit_length()
 
 
 def memoise(functions: Functions, context: Context) -> Functions:
@@ -121,13 +114,8 @@ def _chosen(functions: Functions, context: Context, known: dict[str, Reads]) -> 
 
 
 def _table(function: o.Function, memo: o.Memo, known: Reads, context: Context) -> Table | None:
-    entries, hashed = 1, False
-    for key in memo.keys:
-        entries *= key.extent or 1
-        hashed = hashed or not key.extent
-    if hashed:
-        entries *= HASHED
-    if entries > MOST_ENTRIES or entries * memo.words > MOST_WORDS or (hashed and memo.words):
+    entries = prod(key.extent for key in memo.keys)
+    if not 0 < entries <= MOST_ENTRIES or entries * memo.words > MOST_WORDS:
         return None
     seats = [number for number, key in enumerate(memo.keys) if key.is_seat]
     row = max(seats, key=lambda seat: sum(seat in aligned for aligned in known.values()), default=None)
@@ -138,7 +126,7 @@ def _table(function: o.Function, memo: o.Memo, known: Reads, context: Context) -
         part = next(
             (number for number in range(len(memo.keys)) if any(~number in each for each in known.values())), None
         )
-    return Table(function, memo, known, row, part, entries, hashed)
+    return Table(function, memo, known, row, part, entries)
 
 
 def _limited(tables: Iterator[Table]) -> list[Table]:
@@ -266,7 +254,7 @@ class _Builder:
         memory = context.memory
         self.is_single = len(dimensions) == 1 and table.entries == dimensions[0].rows
         """Whether no two entries have a dirty bit together."""
-        self.entries = memory.reserve_long((table.entries * table.entry + 1) // 2)
+        self.entries = memory.reserve_long(table.entries)
         self.kept = memory.reserve(table.entries * self.memo.words)
 
     @property
@@ -293,26 +281,15 @@ class _Builder:
     def _place(self) -> o.Value:
         """The address of the entry."""
         index: o.Value = ZERO
-        hashed: o.Value | None = None
         for key, value in zip(self.memo.keys, self.given, strict=True):
-            if not key.extent:
-                word = o.ToIndex(value) if value.rep == "i64" else value
-                hashed = word if hashed is None else _sum(_times(hashed, 5), word)
-                continue
             shifted = _sum(value, o.Constant(-key.least))
             index = shifted if index == ZERO else _sum(_times(index, key.extent), shifted)
-        if hashed is not None:
-            index = _sum(_times(index, HASHED), o.Binary("and", hashed, o.Constant(HASHED - 1)))
-        return _sum(_times(index, self.table.entry * WORD), o.Constant(self.entries))
+        return _sum(_times(index, ENTRY), o.Constant(self.entries))
 
     def _is_valid(self) -> o.Value:
         found: o.Value = ONE
         if not self.is_single:
             found = o.Compare("eq", o.Load(o.Get(AT)), self.stamp)
-        place = 2
-        for value in self._hashed():
-            same = o.Compare("eq", o.Load(o.Get(AT), place * WORD, value.rep), value)
-            found, place = o.Binary("and", found, same), place + 1
         for dimension in self.dimensions:
             marked = o.Binary("and", o.LoadLong(*dimension.marks(self.given)), dimension.bit)
             is_clear = o.Compare("eq", marked, o.Constant(0, "i64"))
@@ -340,20 +317,13 @@ class _Builder:
         if self.memo.words:
             yield from self._kept(answer)
             yield o.SetGlobal("arena", o.Get(mark))
-        words = [o.Get(answer), *self._hashed()]
-        for value in words:
-            if value.rep == "i64":
-                yield o.If(o.Compare("ne", o.ToNumber(o.ToIndex(value)), value), (o.Return(o.Get(answer)),))
-        for place, value in enumerate(words, start=1):
-            yield o.Store(o.Get(AT), place * WORD, o.ToIndex(value) if value.rep == "i64" else value)
+        word: o.Value = o.Get(answer)
+        if rep == "i64":
+            word = o.ToIndex(word)
+            yield o.If(o.Compare("ne", o.ToNumber(word), o.Get(answer)), (o.Return(o.Get(answer)),))
+        yield o.Store(o.Get(AT), WORD, word)
         yield _clear(self.dimensions[0], self.given) if self.is_single else o.Store(o.Get(AT), 0, self.stamp)
         yield o.Return(o.Get(answer))
-
-    def _hashed(self) -> Iterator[o.Get]:
-        """The arguments that are not bounded."""
-        for key, value in zip(self.memo.keys, self.given, strict=True):
-            if not key.extent:
-                yield value
 
     def _kept(self, answer: o.Var) -> Iterator[o.Statement]:
         """The answer becomes a copy in the table; one that has no room is given as it is."""
@@ -364,7 +334,7 @@ class _Builder:
             words = _sum(o.Load(o.Get(answer)), ONE)
             statements.append(o.If(o.Compare("gt", words, o.Constant(self.memo.words)), (o.Return(o.Get(answer)),)))
         number = o.Binary("sub", o.Get(AT), o.Constant(self.entries))
-        number = o.Binary("shr", number, o.Constant((self.table.entry * WORD).bit_length() - 1))
+        number = o.Binary("shr", number, o.Constant(ENTRY.bit_length() - 1))
         statements += [
             o.Set(place, _sum(_times(number, self.memo.words * WORD), o.Constant(self.kept))),
             o.CopyWords(o.Get(place), o.Get(answer), words),

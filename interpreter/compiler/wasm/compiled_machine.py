@@ -29,7 +29,7 @@ if TYPE_CHECKING:  # a game in the plain form needs none of it
 
 T = TypeVar("T")
 
-__all__ = ["Code", "CompiledMachine", "Keeper", "Peeks", "kept_as"]
+__all__ = ["Code", "CompiledMachine", "Keeper", "Peeks", "Turn", "kept_as"]
 
 Code = tuple[int, tuple[Value, ...]]
 """An option as the machine lists it: the alternative's number at its decision, and its values."""
@@ -61,6 +61,19 @@ class Keeper(Protocol):
     def kept(self, what: str) -> bytes | None: ...
 
     def keep(self, what: str, data: bytes) -> None: ...
+
+
+@dataclass(slots=True, eq=False)
+class Turn:
+    """Position of a game: the stretch that asks, the seat that decides and, if its bot was asked ahead, what that chose
+    and how many numbers it drew. Equal reports of a module are one object."""
+
+    index: int
+    seat: int
+    code: Code | None = field(default=None, repr=False)
+    drawn: int = field(default=0, repr=False)
+    option: Any = field(default=None, repr=False)
+    """What the choice is called outside, as soon as somebody has called it so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +154,7 @@ class CompiledMachine(Machine):
         if home is None or self.plain:
             return None
         if home.built.machine is not self or (home.fetched and not home.is_current_in(state)):
-            self.leave(state)
+            state.leave()
             return None
         if home.built is not self.compiled and self.compiled is not None:
             home.built, home.turn = self.compiled, None  # it was made anew, with further policies; states are the same
@@ -154,7 +167,7 @@ class CompiledMachine(Machine):
             return None
         home = self._lives(state)
         if home is not None and home.chance.seed != chance.seed and not home.goes_on_with(chance):
-            self.leave(state)
+            state.leave()
             home = None
         if home is None and (module := self.module) is not None:
             home = module.enter(state, chance)
@@ -164,12 +177,6 @@ class CompiledMachine(Machine):
         """The state as it lies in the module, which it enters, where there is one and it fits."""
         home = self._enters(state, chance)
         return None if home is None else home.bytes
-
-    def leave(self, state: State) -> None:
-        """The state lives in lists from now on: somebody is going to change it."""
-        if state.home is not None:
-            _ = state.log, state.cells, state.frame
-            state.home = None
 
     # --- running
 
@@ -186,9 +193,9 @@ class CompiledMachine(Machine):
         """Makes a choice, which must be legal; gives the stretch that asked. See :meth:`Machine.take`."""
         asked = self.asked(state)
         self.go(state, chance, (option, values))
-        return asked[0] if asked is not None else -1
+        return asked.index if asked is not None else -1
 
-    def go(self, state: State, chance: ChanceSource, code: Code) -> tuple[int, int] | None:
+    def go(self, state: State, chance: ChanceSource, code: Code) -> Turn | None:
         """Makes a choice, which must be legal; gives what is asked then, as :meth:`asked` does. Where it cannot be said
         whose decision that is, the choice is taken back: :class:`RuleFailure`."""
         home: Any = state.home
@@ -197,10 +204,9 @@ class CompiledMachine(Machine):
         if home is not None:
             if len(home.since) + home.known > constants.MAXIMUM_RECORDS:
                 self._refuse(state, home.records)
-            turn = home.take(state, code)
+            turn = home.take(code)
             if turn is not None:
-                asked: tuple[int, int] | None = turn.asked
-                return asked
+                return turn if turn.index >= 0 else None
             self.bailouts += 1
         elif len(state.log) > constants.MAXIMUM_RECORDS:
             self._refuse(state, len(state.log))
@@ -214,13 +220,13 @@ class CompiledMachine(Machine):
     def _refuse(self, state: State, records: int) -> None:
         """The log has too many records for a further choice."""
         asked = self.asked(state)
-        check_records(records, self.asks[asked[0]].ask.span if asked is not None else None)
+        check_records(records, self.asks[asked.index].ask.span if asked is not None else None)
 
     def perform(self, state: State, chance: ChanceSource, procedure: str, then: str = "", number: int = 1) -> None:
         self._plainly(state, lambda: super(CompiledMachine, self).perform(state, chance, procedure, then, number))
 
     def _plainly(self, state: State, do: Callable[[], T]) -> T:
-        self.leave(state)
+        state.leave()
         before = perf_counter()
         try:
             return do()
@@ -244,9 +250,9 @@ class CompiledMachine(Machine):
     def undo(self, state: State) -> bool:
         """Back to the last decision; false where the state knows of none."""
         home = self._lives(state)
-        if home is not None and home.undo(state):
+        if home is not None and home.undo():
             return True
-        self.leave(state)
+        state.leave()
         return undo(state) is not None
 
     # --- what is asked
@@ -258,17 +264,17 @@ class CompiledMachine(Machine):
             return state.cells[number]
         return home.built.cell(number, home.data)
 
-    def asked(self, state: State) -> tuple[int, int] | None:
+    def asked(self, state: State) -> Turn | None:
         """The stretch that asks and the seat that decides; none where the game is over."""
         home = self._lives(state)
         if home is not None and (turn := home.where()) is not None:
-            return turn.asked
-        self.leave(state)
+            return turn if turn.index >= 0 else None
+        state.leave()
         frame = state.frame
         if frame is None:
             return None
         self.meter.refill()
-        return frame[0], self.asks[frame[0]].seat(state, list(frame[1]))
+        return Turn(frame[0], self.asks[frame[0]].seat(state, list(frame[1])))
 
     def codes(self, state: State) -> list[Code]:
         """All options of the decision at hand."""
@@ -303,7 +309,20 @@ class CompiledMachine(Machine):
         home: Any = state.home
         if home is None or home.fetched or home.chance is not chance or home.built is not self.compiled or self.plain:
             home = self._enters(state, chance)
-        return home.choose(player, random) if home is not None else None
+            if home is None:
+                return None
+        turn: Turn | None = home.turn
+        if turn is not None and turn.code is not None and not home.heeded:
+            ahead = home.built.ahead[turn.seat]
+            is_asked = ahead is not None and ahead.random is random and ahead.player == player
+            if is_asked and ahead.used == random.end and not random.ahead:
+                home.heeded = True
+                if turn.drawn:
+                    ahead.used += turn.drawn
+                    random.go_to(ahead.used)
+                return turn.code
+        code: Code | None = home.choose(player, random)
+        return code
 
     def player(self, policy: Policy | None, peeks: Peeks | None) -> int | None:
         """The number of a policy (none: of the random bot) in the module, into which it comes if need be; none where

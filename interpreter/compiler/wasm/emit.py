@@ -11,14 +11,14 @@ from typing import assert_never
 
 from interpreter.base.source import NOWHERE, Span
 from interpreter.compiler.ir import ops as o
+from interpreter.compiler.ir.effect_analysis import fits
 from interpreter.compiler.wasm.runtime_inliner import Inliner
 
 __all__ = ["text_of"]
 
 NUMBER = "number"
 """The local that holds a number while it is looked at whether it fits."""
-FEW_WORDS = 24
-_BINARY = {"add": "add", "sub": "sub", "and": "and", "or": "or", "xor": "xor", "shl": "shl", "shr": "shr_u"}
+_BINARY = {"add": "add", "sub": "sub", "and": "and", "or": "or", "shl": "shl", "shr": "shr_u"}
 _COMPARE = {"eq": "eq", "ne": "ne", "lt": "lt_s", "le": "le_s", "gt": "gt_s", "ge": "ge_s"}
 
 
@@ -75,7 +75,7 @@ class _Writer:
             case o.StoreLong(address, offset, value):
                 yield f"{pad}(i64.store{_offset(offset)} {v(address)} {v(value)})"
             case o.CopyWords(target, source, words):
-                yield from (pad + line for line in self._copied(v(target), v(source), words))
+                yield pad + self._copied(target, source, words)
             case o.Do(call, gives):
                 yield f"{pad}(drop {v(call)})" if gives else f"{pad}{v(call)}"
             case o.If(test, then, otherwise):
@@ -96,15 +96,11 @@ class _Writer:
                 yield f"{pad}(block ${label}"
                 yield f"{pad}(loop ${label}.again"
                 yield f"{pad}  (br_if ${label} (i32.eqz {v(test)}))"
-                yield f"{pad}  (block ${label}.next"
-                yield from self._block(body, depth + 2)
-                yield f"{pad}  )"
+                yield from self._block(body, depth + 1)
                 yield from self._block(step, depth + 1)
                 yield f"{pad}  (br ${label}.again)))"
             case o.Break(label):
                 yield f"{pad}(br ${label})"
-            case o.Continue(label):
-                yield f"{pad}(br ${label}.next)"
             case o.Return(value):
                 yield f"{pad}(return{' ' + v(value) if value is not None else ''})"
             case o.TailCall(name, arguments):
@@ -119,23 +115,11 @@ class _Writer:
             case _:
                 assert_never(statement)
 
-    def _copied(self, target: str, source: str, words: o.Value) -> Iterator[str]:
-        """Short copies are done in place or in a loop: a call of the machine's own function takes longer."""
-        if not isinstance(words, o.Constant):
-            yield f"(call $copy_words {target} {source} {self._value(words)})"
-            return
-        if words.value > FEW_WORDS:
-            yield f"(memory.copy {target} {source} (i32.const {4 * words.value}))"
-            return
-        to, from_ = self._local("$to", "i32"), self._local("$from", "i32")
-        yield f"(local.set {to} {target})"
-        yield f"(local.set {from_} {source})"
-        for word in range(0, words.value - 1, 2):
-            at = _offset(4 * word)
-            yield f"(i64.store{at} align=4 (local.get {to}) (i64.load{at} align=4 (local.get {from_})))"
-        if words.value % 2:
-            at = _offset(4 * words.value - 4)
-            yield f"(i32.store{at} (local.get {to}) (i32.load{at} (local.get {from_})))"
+    def _copied(self, target: o.Value, source: o.Value, words: o.Value) -> str:
+        places = f"{self._value(target)} {self._value(source)}"
+        if isinstance(words, o.Constant):
+            return f"(memory.copy {places} (i32.const {4 * words.value}))"
+        return f"(call $copy_words {places} {self._value(words)})"
 
     def _var(self, var: o.Var) -> str:
         self._vars[var.name] = var.rep
@@ -198,14 +182,6 @@ class _Writer:
         return f"${name}"
 
     def _binary(self, operator: str, left: o.Value, right: o.Value) -> str:
-        if (
-            operator == "mul"
-            and left.rep == "i64"
-            and any(map(_is_little, (left, right)))
-            and fits(left)
-            and fits(right)
-        ):
-            return f"(i64.mul {self._value(left)} {self._value(right)})"
         if operator in ("div", "mod", "mul") and left.rep == "i64":
             return self._call(operator, [self._value(left), self._value(right)])
         word = {"mul": "mul", "div": "div_u", "mod": "rem_u"}.get(operator) or _BINARY[operator]
@@ -220,24 +196,6 @@ class _Writer:
         test = f"(i64.le_u {kept} (i64.const {least + 2**31 - 1}))"
         taken = f"(i32.wrap_i64 (local.get ${NUMBER}))"
         return f"(if (result i32) {test} (then {taken}) (else (unreachable)))"
-
-
-def _is_little(value: o.Value) -> bool:
-    """Return whether no word is too large to be multiplied by a value."""
-    return isinstance(value, o.Constant) and abs(value.value) <= 256
-
-
-def fits(value: o.Value) -> bool:
-    """Return whether a number surely fits into a word: it comes from one."""
-    match value:
-        case o.Load() | o.ToNumber():
-            return True
-        case o.Constant(number):
-            return -(2**31) <= number < 2**31
-        case o.Select(_, then, otherwise):
-            return fits(then) and fits(otherwise)
-        case _:
-            return False
 
 
 def _offset(offset: int) -> str:

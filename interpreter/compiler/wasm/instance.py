@@ -120,9 +120,9 @@ class Instance:
         trap = (ctypes.c_int64 * 1)()
         self._kept += (function, values, trap)
         context = ctypes.cast(self._store._context(), ctypes.c_void_p).value
-        pointer = ctypes.c_void_p  # made once: numbers would be turned into what C takes at each call
+        pointer = ctypes.c_void_p.from_param  # made once: anything else would be turned into what C takes at each call
         func, into = pointer(ctypes.addressof(function._func)), pointer(ctypes.addressof(values))
-        given = (pointer(context), func, into, ctypes.c_size_t(size), pointer(ctypes.addressof(trap)))
+        given = (pointer(context), func, into, ctypes.c_size_t.from_param(size), pointer(ctypes.addressof(trap)))
         call = _unchecked(long)
         traps = memoryview(trap).cast("B").cast("q")
         words = memoryview(values).cast("B").cast("i")

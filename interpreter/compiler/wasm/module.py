@@ -15,7 +15,7 @@ from interpreter.compiler.build.module_builder import ModuleBuilder
 from interpreter.compiler.build.shapes import WORD, Unsupported, signed
 from interpreter.compiler.wasm.assemble import TURN_HEAD, assembled
 from interpreter.compiler.wasm.codec import Codec
-from interpreter.compiler.wasm.compiled_machine import kept_as
+from interpreter.compiler.wasm.compiled_machine import Turn, kept_as
 from interpreter.compiler.wasm.instance import Trap
 from interpreter.compiler.wasm.whole_games import Whole
 from interpreter.kernel.chance import Draws, Seeded
@@ -60,18 +60,6 @@ class _Decision:
     codes: dict[bytes, Code] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """Position of a game: the stretch that asks, the seat that decides and, if its bot was asked ahead, the choice."""
-
-    index: int
-    seat: int
-    code: Code | None
-    drawn: int
-    asked: tuple[int, int] | None
-    """The stretch and the seat; none where the game is over."""
-
-
 @dataclass(slots=True)
 class Ahead:
     """A bot that is asked ahead: its number, the stream it draws from, and how many numbers were used of that."""
@@ -91,16 +79,18 @@ class Compiled:
         self.addresses = made.addresses
         self.instance = instance
         self._bytes, self._words = instance.bytes, instance.words
-        for name in ("start", "list", "step", "tell", "free", "decide", "forget", "ask_ahead", "take_back"):
+        for name in ("start", "list", "tell", "free", "decide", "forget", "ask_ahead", "take_back"):
             setattr(self, f"_{name}", instance.function(name))
+        self.step = instance.function("step")
         self._options = made.addresses["options"]
         self.current: Resident | None = None
         """The state that lies in memory."""
         turn, size = made.addresses["turn"]
-        self._turn = self._bytes[turn : turn + size]
-        self._told = turn + TURN_HEAD
-        self._turns: dict[bytes, Turn] = {}
-        self.ahead: dict[int, Ahead] = {}
+        self.report = self._bytes[turn : turn + size]
+        self.told_at = turn + TURN_HEAD
+        """The address of the choice that is told ahead."""
+        self.turns: dict[bytes, Turn] = {}
+        self.ahead: list[Ahead | None] = [None] * len(machine.constants.seats)
         """The bots that are asked ahead, by their seats."""
         self._decisions: dict[int, _Decision] = {}
         self._records: dict[tuple[int, Code], bytes] = {}
@@ -110,7 +100,8 @@ class Compiled:
 
     _start: Any
     _list: Any
-    _step: Any
+    step: Any
+    """Makes the choice at an address."""
     _tell: Any
     _free: Any
     _decide: Any
@@ -169,12 +160,8 @@ class Compiled:
         origin = State(state.cells, state.frame)
         origin.log = state.log
         home = Resident(self, origin, data, chance)
-        self._settle(state, home)
+        state.settle(home)
         return home
-
-    def _settle(self, state: State, home: Resident) -> None:
-        state.home = home
-        del state.cells, state.frame, state.log
 
     def begin(self, state: State, chance: Seeded) -> bool:
         """Begins a game; false where the module gives up."""
@@ -191,7 +178,7 @@ class Compiled:
         origin.log = state.log
         home = Resident(self, origin, None, chance)
         home.since.append(None)
-        self._settle(state, home)
+        state.settle(home)
         self.current = home
         return True
 
@@ -277,40 +264,31 @@ class Compiled:
 
     def told(self) -> Turn:
         """Return the position that the module has just reported."""
-        return self._turns.get(self._turn.tobytes()) or self._met()
+        return self.turns.get(self.report.tobytes()) or self.met()
 
-    def step(self, index: int, code: Code, told: Code | None) -> Turn:
-        """Makes a choice at the decision of a stretch, where another one or the same was told ahead."""
-        if code == told:
-            place = self._told
-        else:
-            place = self._options
-            record = self._records.get((index, code)) or self.record(index, code)
-            self._bytes[place : place + len(record)] = record
-        try:
-            self._step(place)
-        except Trap:
-            if not self.ahead or not self.take_back():
-                raise
-            return self.step(index, code, None)  # maybe it was a bot that gave up, asked ahead for the next choice
-        return self.told()
+    def write(self, index: int, code: Code) -> int:
+        """Return the address of an option, which is written there."""
+        record = self._records.get((index, code)) or self.record(index, code)
+        place: int = self._options
+        self._bytes[place : place + len(record)] = record
+        return place
 
     def take_back(self) -> bool:
         """Back to the state before the last choice, if it is kept in memory. The module tells where that stands."""
         self._silence_all()
         return bool(self._take_back())
 
-    def _met(self) -> Turn:
+    def met(self) -> Turn:
         """Decode a report that is seen for the first time."""
-        index, seat, has, drawn, number, *_ = self._turn.cast("i")
+        index, seat, has, drawn, number, *_ = self.report.cast("i")
         code = None
         if has:
             decision = self._decision(index)
-            code = self._code(self._turn[TURN_HEAD : TURN_HEAD + decision.sizes[number]].tobytes(), decision)
-        turn = Turn(index, seat, code, drawn, (index, seat) if index >= 0 else None)
-        if len(self._turns) >= MOST_RECORDS:
-            self._turns.clear()
-        self._turns[self._turn.tobytes()] = turn
+            code = self._code(self.report[TURN_HEAD : TURN_HEAD + decision.sizes[number]].tobytes(), decision)
+        turn = Turn(index, seat, code, drawn)
+        if len(self.turns) >= MOST_RECORDS:
+            self.turns.clear()
+        self.turns[self.report.tobytes()] = turn
         return turn
 
     def record(self, index: int, code: Code) -> bytes:
@@ -366,12 +344,13 @@ class Compiled:
 
     def silence(self, seat: int) -> None:
         """The bot of a seat is not asked ahead any more."""
-        if self.ahead.pop(seat, None) is not None:
-            self._words[self.addresses["ahead"] // WORD + seat] = 0
+        self.ahead[seat] = None
+        self._words[self.addresses["ahead"] // WORD + seat] = 0
 
     def _silence_all(self) -> None:
-        for seat in [*self.ahead]:
-            self.silence(seat)
+        for seat, asked in enumerate(self.ahead):
+            if asked is not None:
+                self.silence(seat)
 
     def choose(self, player: int, random: Draws, seat: int) -> Code:
         """Return the choice of a policy at the current decision of a seat, and ask it ahead from now on. From now on it
@@ -381,12 +360,11 @@ class Compiled:
         longs[at] = random.signed_origin
         longs[at + 1] = used
         place = self._decide(player)
-        if longs[at + 1] != used:
-            random.go_to(longs[at + 1])
+        random.go_to(longs[at + 1])
         index = self._words[ASKED]
         decision = self._decision(index)
         record = self._bytes[place : place + decision.sizes[self._words[place // WORD]]].tobytes()
-        self.ahead[seat] = Ahead(player, random, random.used)
+        self.ahead[seat] = Ahead(player, random, random.end)
         self._ask_ahead(seat, player)
         return self._code(record, decision)
 

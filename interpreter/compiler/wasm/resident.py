@@ -11,8 +11,8 @@ from interpreter.kernel.chance import Draws, Seeded
 from interpreter.kernel.state import State, Value
 
 if TYPE_CHECKING:
-    from interpreter.compiler.wasm.compiled_machine import Code
-    from interpreter.compiler.wasm.module import Compiled, Turn
+    from interpreter.compiler.wasm.compiled_machine import Code, Turn
+    from interpreter.compiler.wasm.module import Compiled
 
 __all__ = ["Resident"]
 
@@ -123,6 +123,7 @@ class Resident:
                 origin.cells = cells
         self.fetched = False
         self._seen = ([], None, -1)
+        state.forget()
         del state.cells, state.frame
         if has_log:
             del state.log
@@ -137,7 +138,7 @@ class Resident:
 
     # --- played on
 
-    def take(self, state: State, code: Code) -> Turn | None:
+    def take(self, code: Code) -> Turn | None:
         """Makes a choice; gives who is asked next. None where the module gives up: nobody knows where it stopped, and
         the choices so far must be made again."""
         built, turn = self.built, self.turn or self.where()
@@ -145,20 +146,32 @@ class Resident:
             return None
         if built.current is not self:
             built.load(self)
-        told = turn.code
-        if told is not None and not self.heeded:
+        if turn.code is not None and not self.heeded:
             built.silence(turn.seat)
         self.heeded = False
         try:
-            turn = built.step(turn.index, code, told)
-        except (Trap, Unsupported):  # it gives up, or has no room for a value
+            built.step(built.told_at if code is turn.code else built.write(turn.index, code))
+        except Unsupported:  # it has no room for a value
             built.drop(self)
             return None
-        self.turn = turn
+        except Trap:
+            if not self._without_bots(turn.index, code):
+                return None
+        self.turn = turn = built.turns.get(built.report.tobytes()) or built.met()
         self.since.append(code)
-        if state.memo:
-            state.memo.clear()
         return turn
+
+    def _without_bots(self, index: int, code: Code) -> bool:
+        """Makes a choice again: maybe it was a bot that gave up, asked ahead for the next one."""
+        built = self.built
+        try:
+            if any(built.ahead) and built.take_back():
+                built.step(built.write(index, code))
+                return True
+        except Trap:
+            pass
+        built.drop(self)
+        return False
 
     def put_away(self) -> None:
         """The state leaves the module's memory."""
@@ -171,7 +184,7 @@ class Resident:
             del self.past[: -MOST_SNAPSHOTS // 2]
         self.data, self.turn, self.loaded = built.saved(), None, len(self.since)
 
-    def undo(self, state: State) -> bool:
+    def undo(self) -> bool:
         """Back to the last choice; false where that is too far back to be known here."""
         since, built = self.since, self.built
         if not since or since[-1] is None:
@@ -187,8 +200,6 @@ class Resident:
         else:
             return False
         since.pop()
-        if state.memo:
-            state.memo.clear()
         return True
 
     def where(self) -> Turn | None:
@@ -222,16 +233,7 @@ class Resident:
 
     def choose(self, player: int, random: Draws) -> Code | None:
         """Return the choice of a bot that draws from a stream; none if the module gives up."""
-        built, turn = self.built, self.turn
-        if turn is not None and turn.code is not None and not self.heeded:
-            known = built.ahead.get(turn.seat)
-            if known is not None and known.random is random and known.player == player and known.used == random.used:
-                if turn.drawn:
-                    known.used += turn.drawn
-                    random.go_to(known.used)
-                self.heeded = True
-                return turn.code
-        turn = turn or self.where()
+        built, turn = self.built, self.where()
         if turn is None:
             return None
         built.load(self)

@@ -14,11 +14,10 @@ from typing import assert_never
 from interpreter.base.source import NOWHERE
 from interpreter.compiler.ir import ops as o
 from interpreter.compiler.ir.helpers import HELPERS, Helper, Signature
-from interpreter.compiler.ir.rewrite import inner
 
 __all__ = ["Signature", "check_function", "signatures_of"]
 
-BINARY = frozenset(("add", "sub", "mul", "div", "mod", "and", "or", "xor", "shl", "shr"))
+BINARY = frozenset(("add", "sub", "mul", "div", "mod", "and", "or", "shl", "shr"))
 COMPARE = frozenset(("eq", "ne", "lt", "le", "gt", "ge"))
 RANGES = {"i32": (-(2**31), 2**32), "i64": (-(2**63), 2**64)}
 
@@ -42,8 +41,8 @@ class _Checker:
         self._function, self._signatures = function, {**HELPERS, **signatures}
         self._reps: dict[str, o.Rep] = {}
         self._found: list[str] = []
-        self._labels: dict[str, bool] = {}
-        """The open labels, and whether each is a loop's."""
+        self._labels: set[str] = set()
+        """The open labels."""
         self._leaves: dict[str, list[frozenset[str]]] = {}
         """What is known where a label is left by :class:`ops.Break`."""
 
@@ -101,21 +100,17 @@ class _Checker:
                 known = self._want(statement, "the test", test, "i32", known)
                 return _both(self._block(then, known), self._block(otherwise, known))
             case o.Block(label, body):
-                with_label = self._inside(statement, label, False, body, (), known)
+                with_label = self._inside(statement, label, body, (), known)
                 return _all((with_label, *self._leaves.pop(label, ())))
             case o.While(label, test, body, step):
                 known = self._want(statement, "the test", test, "i32", known)
-                self._inside(statement, label, True, body, step, known)
+                self._inside(statement, label, body, step, known)
                 forever = isinstance(test, o.Constant) and test.value != 0
                 return _all((None if forever else known, *self._leaves.pop(label, ())))
             case o.Break(label):
                 if label not in self._labels:
                     self._wrong(statement, f"no block `{label}` is open")
                 self._leaves.setdefault(label, []).append(known)
-                return None
-            case o.Continue(label):
-                if not self._labels.get(label):
-                    self._wrong(statement, f"no loop `{label}` is open")
                 return None
             case o.Return(value):
                 self._returns(statement, value, known)
@@ -139,21 +134,18 @@ class _Checker:
         self,
         op: o.Op,
         label: str,
-        loops: bool,
         body: tuple[o.Statement, ...],
         step: tuple[o.Statement, ...],
         known: frozenset[str],
     ) -> Known:
         if label in self._labels:
             self._wrong(op, f"the label `{label}` is open already")
-        outer = dict(self._labels)
-        self._labels[label] = loops
+        self._labels.add(label)
         self._leaves[label] = []
         after = self._block(body, known)
         if step:
-            may_go_on = any(isinstance(each, o.Continue) and each.label == label for each in inner(body))
-            self._block(step, known if may_go_on else after)
-        self._labels = outer
+            self._block(step, after)
+        self._labels.discard(label)
         return after
 
     def _returns(self, op: o.Return, value: o.Value | None, known: frozenset[str]) -> None:
@@ -220,13 +212,6 @@ class _Checker:
                 self._want(value, "the other value", otherwise, then.rep, known)
             case o.Call():
                 return self._call(value, known, True)
-            case o.LoadLong(address, offset):
-                return self._memory(value, address, offset, known)
-            case o.Cell(address):
-                return self._want(value, "the address", address, "i32", known)
-            case o.Within(body, found):
-                inside = self._block(body, known)
-                return self._value(found, inside if inside is not None else self._everything())
             case _:
                 assert_never(value)
         return known
