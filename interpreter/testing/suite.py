@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -30,6 +30,8 @@ class Suite:
     diagnostics: list[Diagnostic] = field(default_factory=list)
     shelves: dict[str, Shelf] = field(default_factory=dict)
     """By the names of files that lie elsewhere, where the rulesets stand of which they speak."""
+    load: Callable[[str, tuple[str, ...], Shelf], Ruleset] = load
+    """Loads the ruleset of an id with overlays; raises :class:`RulesetError`."""
     _rulesets: dict[tuple[str, str, tuple[str, ...]], Ruleset | None] = field(default_factory=dict)
     _checked: dict[tuple[str, str], Checked | None] = field(default_factory=dict)
 
@@ -40,7 +42,7 @@ class Suite:
         try:
             if key not in self._rulesets:
                 self._rulesets[key] = None
-                self._rulesets[key] = load(id, scenario.overlays, shelf)
+                self._rulesets[key] = self.load(id, scenario.overlays, shelf)
             ruleset = self._rulesets[key]
             return ruleset.for_players(scenario.players or ruleset.players.usual) if ruleset else None
         except RulesetError as error:
