@@ -16,6 +16,7 @@ import pytest
 from hypothesis import settings
 
 from interpreter.base import store
+from interpreter.base.cycles import search_rarely
 from interpreter.compiler.wasm import compiled_machine as machine
 from interpreter.engine.ruleset import Ruleset, load
 from tests.play.toy import ROOT
@@ -37,7 +38,7 @@ store.MOST_ENTRIES, store.MOST_IN_ALL = 50_000, 4_000_000_000  # a run meets mor
 
 machine.PATIENCE = 0  # modules are tried in short games too, though few games are not worth compiling them
 
-gc.set_threshold(50_000, 20, 10)  # rulesets stay for later tests: looking through them often took a fifth of all time
+search_rarely()
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell starts what is to run in the background
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -56,6 +57,12 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 def pebbles() -> Ruleset:
     """A small ruleset for tests of bots, logs and simulations."""
     return load(ROOT / "pebbles" / "pebbles.yaml")
+
+
+def pytest_collection_finish() -> None:
+    """Modules and tests stay: whoever looks for cycles need not look at them."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_runtest_logfinish() -> None:

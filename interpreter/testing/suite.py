@@ -75,9 +75,12 @@ class Suite:
                 forms.setdefault(played.overlays, played)
         return list(forms.values())
 
-    def bound(self, form: Ruleset) -> Iterator[Checked]:
-        """The scenarios that hold for a ruleset and are played with just its overlays, bound to it."""
+    def bound(self, form: Ruleset, cited: set[str] | None = None) -> Iterator[Checked]:
+        """The scenarios that hold for a ruleset and are played with just its overlays, bound to it; of those that cite
+        some statements, where these are named."""
         for scenario in self.scenarios:
+            if cited is not None and not cited & scenario.statements:
+                continue
             if form.id in (scenario.ruleset, *scenario.holds_for):
                 checked = self.checked(scenario, form.id)
                 if checked is not None and checked.ruleset.overlays == form.overlays:
