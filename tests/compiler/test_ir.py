@@ -33,9 +33,9 @@ def wrong(*body: o.Statement, result: o.Rep | None = None) -> list[str]:
 # --- all that is shipped
 
 
-@pytest.mark.parametrize("id", shelf_for().ids("ruleset"))
-def test_every_function_of_a_shipped_ruleset_is_sound_after_every_pass(id: str) -> None:
-    ruleset = load(id)
+@pytest.mark.parametrize("shipped", shelf_for().ids("ruleset"))
+def test_every_function_of_a_shipped_ruleset_is_sound_after_every_pass(shipped: str) -> None:
+    ruleset = load(shipped)
     people = ruleset.players.usual
     ruleset = ruleset.for_players(people)
     builder, forms = module_forms(ruleset, ruleset.table(people, ruleset.settings({})))
