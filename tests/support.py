@@ -17,8 +17,11 @@ if TYPE_CHECKING:
 __all__ = ["drop_if_grown", "drop_shared", "rule_text", "shared"]
 
 MOST_MEMORY = 400
-_most: float = MOST_MEMORY
-"""Megabytes that a process of the tests may take; beyond, it drops what its tests share."""
+"""So many megabytes may a process of the tests take before it drops what its tests share."""
+SOME_MEMORY = 60
+"""Where a process grew by so many megabytes, it looks for what nobody needs any more."""
+_kept = 0.0
+"""Megabytes that were left when this was done last."""
 
 Made = TypeVar("Made")
 _SHARED: list[Any] = []
@@ -38,17 +41,18 @@ def shared(make: Callable[..., Made]) -> _lru_cache_wrapper[Made]:
 
 def drop_shared() -> None:
     """Drop all shared rulesets, tables and modules."""
-    global _most
+    global _kept
     for kept in _SHARED:
         kept.cache_clear()
-    gc.collect()
-    _most = max(MOST_MEMORY, _memory() + MOST_MEMORY / 2)
+    if _memory() > _kept + SOME_MEMORY:  # to look at all objects takes a while
+        gc.collect()
+        _kept = _memory()
 
 
 def drop_if_grown() -> None:
     """Drop what is shared if the process takes more than :data:`MOST_MEMORY`, and again each time that it has grown by
     half of that: what stays then cannot be dropped."""
-    if _memory() > _most:
+    if _memory() > max(MOST_MEMORY, _kept + MOST_MEMORY / 2):
         drop_shared()
 
 

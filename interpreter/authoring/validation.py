@@ -14,6 +14,7 @@ from interpreter.base.suggest import did_you_mean
 from interpreter.compiler.unused import reached
 from interpreter.engine.cache import kept_trees
 from interpreter.engine.pipeline import Examined, examine
+from interpreter.engine.ruleset import Ruleset, load, ruleset_of
 from interpreter.language.declare import declare
 from interpreter.language.model import Model
 from interpreter.language.parse import Trees, remembered
@@ -94,6 +95,7 @@ class _Validator:
     def __init__(self, shelf: Shelf, validation: Validation) -> None:
         self.shelf, self.validation = shelf, validation
         self.examined: dict[tuple[str, tuple[str, ...]], Examined] = {}
+        self.loaded: dict[tuple[str, tuple[str, ...]], Ruleset] = {}
 
     def report(self, diagnostics: Iterable[Diagnostic]) -> None:
         self.validation.diagnostics.extend(diagnostics)
@@ -261,10 +263,24 @@ class _Validator:
         from interpreter.testing.suite import Suite
 
         scenarios, _ = read_scenarios(document)
-        suite = Suite(self.shelf, scenarios)
+        suite = Suite(self.shelf, scenarios, load=self._loaded)
         for scenario, ruleset in suite.pairs:
             suite.checked(scenario, ruleset)
         self.report(suite.diagnostics)
+
+    def _loaded(self, id: str, overlays: tuple[str, ...], shelf: Shelf) -> Ruleset:
+        """The ruleset of an id, loaded once for all scenarios; one that was examined is not examined again."""
+        key = (id, overlays)
+        if key not in self.loaded:
+            examined = self.examined.get(key)
+            if examined is None or (composition := examined.composition) is None:
+                self.loaded[key] = load(id, overlays, shelf)
+            else:
+                document = next(each for each in composition.documents if each.kind == "ruleset")
+                more = [(taken, (*overlays, taken)) for _, taken in composition.players.overlays]
+                taking = {taken: self._loaded(id, ids, shelf) for taken, ids in more if (id, ids) in self.examined}
+                self.loaded[key] = ruleset_of(shelf, document, examined, taking=taking)
+        return self.loaded[key]
 
     def _policies(self, document: Document) -> None:
         """Policies against each ruleset of the family. A decision that none of them has is a mistake."""

@@ -6,7 +6,12 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = ["no_search"]
+__all__ = ["no_search", "search_rarely"]
+
+
+def search_rarely() -> None:
+    """From now on Python looks for cycles when many objects have been made: rulesets are large, and stay."""
+    gc.set_threshold(50_000, 20, 10)
 
 
 @contextmanager

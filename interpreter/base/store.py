@@ -16,14 +16,19 @@ from pathlib import Path
 
 __all__ = ["Store", "digest_of", "store"]
 
-MOST_ENTRIES = 512
+MOST_ENTRIES = 4096
 MOST_BYTES = 32 * 1024 * 1024
-MOST_IN_ALL = 256 * 1024 * 1024
+MOST_IN_ALL = 512 * 1024 * 1024
+SOME = 32
+"""A process counts what is there when it has added one part of so many of what is kept at most."""
 _MAGIC = b"regelwerk 1\n"
 _SIZE = 32
 _SUFFIX, _UNFINISHED = ".kept", ".part"
 _A_MINUTE = 60
 _A_DAY = 24 * 60 * _A_MINUTE
+
+_put: dict[Path, tuple[int, int]] = {}
+"""By folder the entries, and their bytes, that this process has added since it last counted what is there."""
 
 
 def store() -> Store | None:
@@ -84,7 +89,7 @@ class Store:
             return
         for key, data in fitting.items():
             self._write(key, data)
-        self._trim()
+        self._trim_at_times(len(fitting), sum(len(_MAGIC) + 2 * _SIZE + len(data) for data in fitting.values()))
 
     def _write(self, key: bytes, data: bytes) -> None:
         path = self._path(key)
@@ -118,6 +123,15 @@ class Store:
         except (OSError, ValueError):
             return False
         return stat.S_ISDIR(about.st_mode) and _is_own(about)
+
+    def _trim_at_times(self, number: int, size: int) -> None:
+        """Trims at the first entries of a process, and then whenever it has added a part of what is kept at most."""
+        before = _put.get(self.folder)
+        added = (0, 0) if before is None else (before[0] + number, before[1] + size)
+        if before is None or added[0] > MOST_ENTRIES // SOME or added[1] > MOST_IN_ALL // SOME:
+            self._trim()
+            added = (0, 0)
+        _put[self.folder] = added
 
     def _trim(self) -> None:
         """Drops the entries that are oldest, and what was left unfinished a day ago."""

@@ -12,7 +12,7 @@ from interpreter.compiler.wasm.whole_games import Whole
 from interpreter.engine.rules import Rules
 from interpreter.language.policies import Policy
 
-__all__ = ["wanted", "whole_for"]
+__all__ = ["announce", "wanted", "whole_for"]
 
 
 def wanted(ruleset: Rules, bot: Bot) -> tuple[Policy | None, Peeks | None] | None:
@@ -28,3 +28,10 @@ def whole_for(machine: CompiledMachine, ruleset: Rules, bots: Sequence[Bot]) -> 
     found = [wanted(ruleset, bot) for bot in bots]
     known = [each for each in found if each is not None]
     return machine.whole(known) if len(known) == len(found) else None
+
+
+def announce(machine: CompiledMachine, ruleset: Rules, bots: Sequence[Bot]) -> None:
+    """Tell a machine whose policies will choose: it makes one module for all of them, not one more for each."""
+    policies = [bot.followed(ruleset) for bot in bots if type(bot) is PolicyBot]
+    if policies:
+        machine.whole(policies)

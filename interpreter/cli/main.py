@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from interpreter import __version__
+from interpreter.base.cycles import search_rarely
 
 __all__ = ["COMMANDS", "cli", "main"]
 
@@ -111,6 +112,7 @@ def cli() -> None:
 
 def main() -> None:
     """The program. A reader that goes away (`| head`) ends it quietly."""
+    search_rarely()
     try:
         code = _code()
         sys.stdout.flush()

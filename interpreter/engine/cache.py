@@ -103,7 +103,8 @@ def request_for(
         here = os.getcwd() if is_here or not all(map(os.path.isabs, folders)) else ""
     except OSError:  # the working folder is gone
         return None
-    asked = [text, is_path, here, list(map(str, overlays)), roots is not None, ahead, folders]
+    is_beside = is_path and roots is None  # the folder that the file lies in goes before the others
+    asked = [text, is_path, here, list(map(str, overlays)), is_beside, ahead, folders]
     return Request(found, digest_of("ruleset", _asker(), json.dumps(asked)))
 
 

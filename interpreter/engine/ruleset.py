@@ -18,10 +18,11 @@ from interpreter.reading.dependencies import noted
 
 if TYPE_CHECKING:  # what reads and checks is imported where it is called: a ruleset from the cache needs none of it
     from interpreter.compiler.lower import Program
+    from interpreter.engine.pipeline import Examined
     from interpreter.reading.compose import Composition
     from interpreter.reading.files import Document, Shelf
 
-__all__ = ["Ruleset", "find", "load", "load_document"]
+__all__ = ["Ruleset", "find", "load", "load_document", "ruleset_of"]
 
 
 _NOW = ("id", "players", "model", "program", "warnings")
@@ -176,6 +177,18 @@ def load_document(
         raise RulesetError([*diagnostics, *wrong])
     with kept_trees():
         examined = examine(shelf, document, asked)
+    return ruleset_of(shelf, document, examined, diagnostics)
+
+
+def ruleset_of(
+    shelf: Shelf,
+    document: Document,
+    examined: Examined,
+    diagnostics: Iterable[Diagnostic] = (),
+    taking: Mapping[str, Ruleset] | None = None,
+) -> Ruleset:
+    """The ruleset that was found in a document. ``taking`` are those that are known to have further overlays, which
+    some numbers of players take in. Raises :class:`RulesetError`."""
     if examined.errors or examined.model is None or examined.program is None or examined.composition is None:
         raise RulesetError([*diagnostics, *examined.diagnostics])
     warnings = tuple(d for d in (*diagnostics, *examined.diagnostics) if d.severity == "warning")
@@ -188,6 +201,7 @@ def load_document(
         examined.program,
         examined.statements,
         warnings,
+        _taking=dict(taking or {}),
     )
 
 

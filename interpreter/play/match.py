@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+from interpreter.bots.compiled_bots import announce
 from interpreter.bots.player import Bot, Stream
 from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.decision import Decision, Option
@@ -72,6 +73,7 @@ class Match:
             self.game = game
         else:
             self.game = Game.seated(ruleset.table(len(bots), ruleset.settings(settings or {})), seed, chance)
+        announce(self.game.machine, self.game.ruleset, bots)
         if self.watchers:
             listen(self.game.state, self._moment)
         if game is None:

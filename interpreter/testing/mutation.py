@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, TypeVar
 
 from interpreter.base.diagnostics import RulesetError
@@ -62,26 +62,40 @@ class Mutant:
 
 def prove(ruleset: Ruleset, suite: Suite, wanted: set[str]) -> set[str]:
     """The wanted statements for which a scenario fails that cites them, once something that cites them is wrong."""
-    passing = [checked for checked in suite.bound(ruleset) if run_scenario(checked).passed]
+    citations = citations_of(ruleset)
+    wanted = wanted & {id for citation in citations for id in citation.cites}
+    scenarios = [_Tried(checked) for checked in suite.bound(ruleset, wanted)]
     proved: set[str] = set()
-    for citation in citations_of(ruleset):
+    for citation in citations:
         open_ = wanted & set(citation.cites) - proved
         for mutant in mutants_of(ruleset.model, citation):
             if not open_:
                 break
-            found = _noticed(ruleset, mutant, passing, open_)
+            found = _noticed(ruleset, mutant, scenarios, open_)
             proved |= found
             open_ -= found
     return proved
 
 
-def _noticed(ruleset: Ruleset, mutant: Mutant, scenarios: list[Checked], wanted: set[str]) -> set[str]:
-    """Of the wanted statements those that are cited by a scenario which fails with the mutant."""
+@dataclass(frozen=True)
+class _Tried:
+    """A scenario. It is known whether it passes as soon as somebody asks."""
+
+    checked: Checked
+
+    @cached_property
+    def passes(self) -> bool:
+        return run_scenario(self.checked).passed
+
+
+def _noticed(ruleset: Ruleset, mutant: Mutant, scenarios: list[_Tried], wanted: set[str]) -> set[str]:
+    """Of the wanted statements those that are cited by a scenario which passes, and fails with the mutant."""
     left = set(wanted)
     changed: Ruleset | None = None
-    for checked in scenarios:
+    for tried in scenarios:
+        checked = tried.checked
         shown = left & checked.scenario.statements
-        if not shown:
+        if not shown or not tried.passes:
             continue
         if changed is None:
             changed = replace(ruleset, model=mutant.of(ruleset.model), _tables={})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -30,6 +30,8 @@ class Suite:
     diagnostics: list[Diagnostic] = field(default_factory=list)
     shelves: dict[str, Shelf] = field(default_factory=dict)
     """By the names of files that lie elsewhere, where the rulesets stand of which they speak."""
+    load: Callable[[str, tuple[str, ...], Shelf], Ruleset] = load
+    """Loads the ruleset of an id with overlays; raises :class:`RulesetError`."""
     _rulesets: dict[tuple[str, str, tuple[str, ...]], Ruleset | None] = field(default_factory=dict)
     _checked: dict[tuple[str, str], Checked | None] = field(default_factory=dict)
 
@@ -40,7 +42,7 @@ class Suite:
         try:
             if key not in self._rulesets:
                 self._rulesets[key] = None
-                self._rulesets[key] = load(id, scenario.overlays, shelf)
+                self._rulesets[key] = self.load(id, scenario.overlays, shelf)
             ruleset = self._rulesets[key]
             return ruleset.for_players(scenario.players or ruleset.players.usual) if ruleset else None
         except RulesetError as error:
@@ -73,9 +75,12 @@ class Suite:
                 forms.setdefault(played.overlays, played)
         return list(forms.values())
 
-    def bound(self, form: Ruleset) -> Iterator[Checked]:
-        """The scenarios that hold for a ruleset and are played with just its overlays, bound to it."""
+    def bound(self, form: Ruleset, cited: set[str] | None = None) -> Iterator[Checked]:
+        """The scenarios that hold for a ruleset and are played with just its overlays, bound to it; of those that cite
+        some statements, where these are named."""
         for scenario in self.scenarios:
+            if cited is not None and not cited & scenario.statements:
+                continue
             if form.id in (scenario.ruleset, *scenario.holds_for):
                 checked = self.checked(scenario, form.id)
                 if checked is not None and checked.ruleset.overlays == form.overlays:

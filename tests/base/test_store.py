@@ -31,6 +31,25 @@ def test_too_much_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert not kept.folder.exists()
 
 
+def test_entries_are_counted_at_times(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """To look at thousands of files takes longer than to add one."""
+    monkeypatch.setattr(stores, "MOST_ENTRIES", 2 * stores.SOME)
+    kept = Store(tmp_path / "cache")
+    most = 0
+    for number in range(5 * stores.SOME):
+        kept.put(digest_of(str(number)), b"x")
+        most = max(most, len(list(kept.folder.iterdir())))
+    assert 2 * stores.SOME < most <= 2 * stores.SOME + 3
+    others = Store(tmp_path / "other")
+    monkeypatch.setattr(stores, "MOST_ENTRIES", 1_000 * stores.SOME)
+    for number in range(5 * stores.SOME):
+        others.put(digest_of(str(number)), b"x")
+    monkeypatch.setattr(stores, "MOST_ENTRIES", 10)
+    monkeypatch.setattr(stores, "_put", {})  # as in another process
+    others.put(digest_of("one more"), b"x")
+    assert len(list(others.folder.iterdir())) == 10
+
+
 @pytest.mark.parametrize(("limit", "most"), [("MOST_ENTRIES", 3), ("MOST_IN_ALL", 3 * 90)])
 def test_the_oldest_are_dropped(limit: str, most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stores, limit, most)
@@ -53,7 +72,7 @@ def test_what_is_used_grows_young(tmp_path: Path) -> None:
     assert path.stat().st_mtime > before + 50
 
 
-def test_what_was_left_unfinished_goes_after_a_day(tmp_path: Path) -> None:
+def test_what_was_left_unfinished_goes_after_a_day(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kept = Store(tmp_path / "cache")
     kept.put(digest_of("a"), b"x")
     old, new, foreign = (kept.folder / name for name in ("old.part", "new.part", "notes.txt"))
@@ -61,6 +80,7 @@ def test_what_was_left_unfinished_goes_after_a_day(tmp_path: Path) -> None:
         path.write_text("")
     os.utime(old, (1000, 1000))
     os.utime(foreign, (1000, 1000))
+    monkeypatch.setattr(stores, "_put", {})  # as in another process
     kept.put(digest_of("b"), b"x")
     assert [path.exists() for path in (old, new, foreign)] == [False, True, True]
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from interpreter.engine import ruleset as rulesets
 from tests.cli.conftest import Run
 from tests.cli.test_process import ENVIRONMENT
 
@@ -55,6 +56,20 @@ def test_a_part_that_no_ruleset_contains_is_said_to_be_checked_alone(run: Run, p
     assert json.loads(run("validate", "pond/overlays/dry.yaml", "-o", "json").stdout)["alone"] == [
         "pond/overlays/dry.yaml"
     ]
+
+
+def test_what_was_examined_is_not_loaded_for_scenarios(run: Run, pond: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (pond / "scenarios").mkdir()
+    for name in ("one", "two"):
+        (pond / f"scenarios/{name}.yaml").write_text(
+            f"language: 1\nscenarios: pond/{name}\nis:\n"
+            "  - {name: begins, ruleset: pond, players: 2, then: [water == 1, watr == 1]}\n"
+        )
+    loaded: list[str] = []
+    monkeypatch.setattr(rulesets, "_load", lambda name, *_: loaded.append(str(name)))
+    result = run("validate", "pond")
+    assert loaded == []
+    assert result.stdout.count("E301 unknown name `watr`") == 2
 
 
 def test_a_token_without_kinds_is_amended_by_its_name(run: Run, pond: Path) -> None:

@@ -15,6 +15,7 @@ from interpreter.engine.setup import set_up
 from interpreter.kernel.chance import Seeded
 from interpreter.kernel.effects import CHOICE
 from interpreter.kernel.state import State, Value
+from interpreter.reading.files import shelf_for
 from tests.support import shared
 
 __all__ = [
@@ -31,16 +32,21 @@ __all__ = [
     "told",
 ]
 
-CASES = sorted((Path(__file__).parents[1] / "cases").glob("*/*.yaml"))
+FOLDER = Path(__file__).parents[1] / "cases"
+SHELF = shelf_for(FOLDER / "auction" / "auction.yaml")
+CASES = sorted(FOLDER.glob("*/*.yaml"))
 SHIPPED = ["germany-2018", "usa-2018+start-cities", "goofspiel"]
 MOST_DECISIONS = 600
 
 
 @shared
 def ruleset(name: str) -> Ruleset:
-    """A shipped ruleset by its id, one of the cases by its path; overlays of the case's folder after a `+`."""
+    """A shipped ruleset by its id, one of the cases by its path; overlays of the case's folder after a `+`.
+
+    It is loaded as the tests of the cases do it: the cache has its modules for both.
+    """
     path, _, overlay = name.partition("+")
-    return load(path, [overlay] if overlay else [])
+    return load(Path(path).stem, [overlay] if overlay else [], SHELF)
 
 
 @shared
@@ -137,9 +143,9 @@ def told(do: Callable[[], object]) -> str | None:
 def machines(name: str, players: int) -> tuple[CompiledMachine, CompiledMachine, State]:
     played = ruleset(name).for_players(players)
     program, values = played.program, played.settings({})
-    plain, fast = set_up(program, players, values), set_up(program, players, values)
-    plain.machine.plain, fast.machine.plain = True, False
-    assert fast.machine.compile() is not None
+    plain, fast = set_up(program, players, values), played.table(players, values)
+    plain.machine.plain = True
+    assert fast.machine.ready() is not None
     assert plain.first.cells == fast.first.cells
     return plain.machine, fast.machine, fast.first
 

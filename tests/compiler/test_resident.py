@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from interpreter.bots.compiled_bots import announce
 from interpreter.bots.player import Stream
 from interpreter.bots.policy import PolicyBot
 from interpreter.bots.registry import policies_for
@@ -123,7 +124,9 @@ def test_bots_that_are_asked_ahead_choose_as_ever(name: str, players: int, seed:
     chance = random.Random(choices)
     pairs = [begun(name, players, seed + number) for number in range(2)]
     machine = pairs[0][0].machine
-    names = [*policies_for(pairs[0][0].ruleset)][:3]
+    known = policies_for(pairs[0][0].ruleset)
+    names = [*known][:3]
+    announce(machine, pairs[0][0].ruleset, [PolicyBot(known[name]) for name in names])
     seats = [(chance.choice(names), chance.randrange(2)) for _ in range(players)]
     streams = [[Stream(seed, f"seat {number}") for number in range(2)] for _ in pairs[0]]
     bots = [[PolicyBot(policies_for(game.ruleset)[policy]) for policy, _ in seats] for game in pairs[0]]

@@ -32,7 +32,7 @@ from interpreter.language.grammar import Text
 from interpreter.language.parse import remembered
 from interpreter.play.match import Match
 from interpreter.reading import schema, yaml
-from interpreter.reading.files import Shelf
+from interpreter.reading.files import Shelf, shelf_for
 from interpreter.reading.yaml import Mapping, read_yaml
 
 TOP = Path(__file__).parents[2]
@@ -146,6 +146,15 @@ def test_every_form_of_rules_comes_back(folder: Path, kept: Path, loads: list[st
         assert len(loads) == 1
         assert second == first
         assert second.composition.sections == first.composition.sections
+
+
+def test_an_entry_is_found_with_the_common_folders_and_without(kept: Path, loads: list[str]) -> None:
+    """Commands that look at all rulesets name the folders; those that play one do not."""
+    first = load("goofspiel")
+    assert load("goofspiel", shelf=shelf_for()) == first
+    assert loads == ["goofspiel"]
+    assert load("goofspiel", shelf=Shelf([TOP / "rulesets"], ahead=1)) is not None
+    assert loads == ["goofspiel", "goofspiel"]
 
 
 def test_places_come_back(kept: Path, loads: list[str]) -> None:

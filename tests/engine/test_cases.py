@@ -11,7 +11,8 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from textwrap import indent
 from typing import Any
@@ -30,11 +31,8 @@ from interpreter.kernel.state import State
 from interpreter.language.check_expressions import Expressions
 from interpreter.language.parse import parse_condition
 from interpreter.language.scope import Frame
-from interpreter.reading.files import shelf_for
+from tests.compiler.pair import FOLDER, SHELF
 from tests.support import rule_text
-
-FOLDER = Path(__file__).parent.parent / "cases"
-SHELF = shelf_for(FOLDER / "auction" / "auction.yaml")
 
 Case = dict[str, Any]
 
@@ -246,7 +244,13 @@ class Table:
     players: int
 
     def load(self) -> Ruleset:
+        """The ruleset, with tables and modules of its own."""
         return load(self.ruleset, self.overlays, SHELF)
+
+    @cached_property
+    def loaded(self) -> Ruleset:
+        """The ruleset that most tests share."""
+        return self.load()
 
     def __str__(self) -> str:
         return "+".join([self.ruleset, *(o.partition("/")[2] for o in self.overlays)]) + f"-{self.players}"
@@ -277,8 +281,11 @@ def all_tables() -> Iterator[Table]:
                 yield Table(ruleset, overlays, players)
 
 
-TABLES = list(all_tables())
-over_all_tables = pytest.mark.parametrize("table", TABLES, ids=str)
+@pytest.fixture(scope="module", params=list(all_tables()), ids=str)
+def table(request: pytest.FixtureRequest) -> Table:
+    """Each table in turn, for all the tests below, so that it is set once."""
+    taken: Table = request.param
+    return replace(taken)
 
 
 def seeds(table: Table) -> range:
@@ -297,10 +304,9 @@ def random_play(game: Game, rng: random.Random, most: int = 5_000) -> Iterator[G
         made += 1
 
 
-@over_all_tables
 def test_random_plays_end_with_a_result_and_lose_nothing(table: Table) -> None:
     for seed in seeds(table):
-        game = table.load().new_game(table.players, seed)
+        game = table.loaded.new_game(table.players, seed)
         assert game.check() == []
         for _ in random_play(game, random.Random(seed)):
             assert game.check() == []
@@ -309,10 +315,9 @@ def test_random_plays_end_with_a_result_and_lose_nothing(table: Table) -> None:
         assert game.result.winners
 
 
-@over_all_tables
 def test_every_option_offered_is_accepted_and_can_be_applied(table: Table) -> None:
     rng = random.Random(1)
-    for game in random_play(table.load().new_game(table.players, 1), rng):
+    for game in random_play(table.loaded.new_game(table.players, 1), rng):
         assert game.decision is not None
         options = list(game.decision.options)
         assert options
@@ -325,10 +330,9 @@ def test_every_option_offered_is_accepted_and_can_be_applied(table: Table) -> No
             assert copy.check() == []
 
 
-@over_all_tables
 def test_a_clone_plays_on_identically_and_undo_restores_the_state(table: Table) -> None:
     rng = random.Random(2)
-    for game in random_play(table.load().new_game(table.players, 2), rng):
+    for game in random_play(table.loaded.new_game(table.players, 2), rng):
         assert game.decision is not None
         before = game.digest()
         copy = game.clone()
@@ -346,9 +350,8 @@ def test_a_clone_plays_on_identically_and_undo_restores_the_state(table: Table) 
         assert game.digest() == before
 
 
-@over_all_tables
 def test_undo_leads_back_to_the_start(table: Table) -> None:
-    game = table.load().new_game(table.players, 3)
+    game = table.loaded.new_game(table.players, 3)
     digests = [game.digest() for _ in random_play(game, random.Random(3))]
     for digest in reversed(digests):
         assert game.undo()
@@ -356,9 +359,8 @@ def test_undo_leads_back_to_the_start(table: Table) -> None:
     assert not game.undo()
 
 
-@over_all_tables
 def test_a_save_is_the_same_game_and_plays_on_identically(table: Table) -> None:
-    ruleset = table.load()
+    ruleset = table.loaded
     rng = random.Random(4)
     for number, game in enumerate(random_play(ruleset.new_game(table.players, 4), rng)):
         if rng.random() > 8 / (8 + number):  # a long game is costly to load
@@ -377,15 +379,14 @@ def test_a_save_is_the_same_game_and_plays_on_identically(table: Table) -> None:
         assert loaded.digest() == copy.digest()
 
 
-@over_all_tables
 def test_the_same_seed_and_choices_are_the_same_game(table: Table) -> None:
-    games = [table.load().new_game(table.players, 5) for _ in range(2)]
+    games = [ruleset.new_game(table.players, 5) for ruleset in (table.loaded, table.load())]
     plays = [random_play(game, random.Random(5)) for game in games]
     for one, other in zip(*plays, strict=True):
         assert one.digest() == other.digest()
     assert games[0].digest() == games[1].digest()
     assert [line.text for line in games[0].log()] == [line.text for line in games[1].log()]
-    again = table.load().new_game(table.players, 5)
+    again = table.loaded.new_game(table.players, 5)
     for _, choice in games[0].choices:
         again.apply(choice)
     assert again.digest() == games[0].digest()
@@ -400,7 +401,6 @@ def begun(table: Table, seed: int, *, plain: bool) -> Game:
     return game
 
 
-@over_all_tables
 def test_the_plain_and_the_fast_form_play_the_same_game(table: Table) -> None:
     """One game each; `tests/compiler/test_same_game.py` plays more."""
     fast, plain = (begun(table, 3, plain=form) for form in (False, True))
@@ -419,10 +419,9 @@ def test_the_plain_and_the_fast_form_play_the_same_game(table: Table) -> None:
     assert plain.result == fast.result
 
 
-@over_all_tables
 def test_what_a_player_sees_does_not_depend_on_hidden_cards(table: Table) -> None:
     rng = random.Random(6)
-    for game in random_play(table.load().new_game(table.players, 6), rng):
+    for game in random_play(table.loaded.new_game(table.players, 6), rng):
         for player in range(table.players):
             swapped = with_hidden_cards_swapped(game, player, rng)
             if swapped is not None:

@@ -7,7 +7,10 @@ import json
 import pytest
 
 from interpreter.bots.registry import bots_of
+from interpreter.compiler.build.module_builder import ModuleBuilder
 from interpreter.compiler.constants import RuleFailure
+from interpreter.compiler.wasm import module
+from interpreter.compiler.wasm.compiled_machine import CompiledMachine, Player
 from interpreter.engine.game import Game
 from interpreter.engine.ruleset import Ruleset, load
 from interpreter.engine.views import BoardTable, Line
@@ -17,6 +20,7 @@ from interpreter.play.narration import Narrator
 from interpreter.reading.compose import ALLOW_UNDEFINED
 from interpreter.simulate.simulation import simulate
 from interpreter.simulate.summary import summary
+from tests.play.toy import ROOT
 
 
 def told(ruleset: Ruleset, spec: str, players: int, seed: int) -> list[Line | BoardTable]:
@@ -33,6 +37,21 @@ def recorded(ruleset: Ruleset, spec: str, players: int, seed: int) -> str:
     match.play()
     recorder.finish(match.game)
     return "".join(lines)
+
+
+def test_one_module_is_made_for_all_bots_of_a_match(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[tuple[str, ...]] = []
+    make = module._made
+
+    def counted(machine: CompiledMachine, builder: ModuleBuilder, players: tuple[Player, ...]) -> module.Made:
+        made.append(tuple(player.policy.name for player in players if player.policy is not None))
+        return make(machine, builder, players)
+
+    monkeypatch.setattr(module, "_made", counted)
+    monkeypatch.setenv("REGELWERK_CACHE", "off")
+    ruleset = load(ROOT / "pebbles" / "pebbles.yaml")
+    assert Match(ruleset, bots_of("eager,random,modest", ruleset, 3), 1).play() is not None
+    assert made == [("eager", "modest")]
 
 
 def test_boards_stand_at_their_moment(pebbles: Ruleset) -> None:

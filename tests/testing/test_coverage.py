@@ -38,12 +38,10 @@ def germany() -> Ruleset:
     return load("germany-2018")
 
 
-@shared
-def proved(book: str) -> Coverage:
-    return cover(book, books()[book], SHELF, mutate=True)
-
-
-BOOKS = ("germany-usa-2018", "konzern-2018", "second-edition-2006", "brettspielwelt")
+@pytest.fixture(scope="module", params=["germany-usa-2018", "konzern-2018", "second-edition-2006", "brettspielwelt"])
+def coverage(request: pytest.FixtureRequest) -> Coverage:
+    """What is proved of each of these books in turn."""
+    return cover(request.param, books()[request.param], SHELF, mutate=True)
 
 
 def test_counts_are_consistent() -> None:
@@ -111,9 +109,7 @@ def test_a_statement_is_waived_once() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("book", BOOKS)
-def test_all_that_is_cited_is_proved(book: str) -> None:
-    coverage = proved(book)
+def test_all_that_is_cited_is_proved(coverage: Coverage) -> None:
     assert coverage.uncited == []
     assert coverage.proved is not None
     assert coverage.proved <= coverage.cited.keys() & coverage.shown
@@ -121,9 +117,7 @@ def test_all_that_is_cited_is_proved(book: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("book", BOOKS)
-def test_every_example_of_a_rulebook_that_is_cited_is_proved(book: str) -> None:
-    coverage = proved(book)
+def test_every_example_of_a_rulebook_that_is_cited_is_proved(coverage: Coverage) -> None:
     examples = {s.id for s in coverage.counted if s.kind == "example" and s.id in coverage.cited}
     assert coverage.proved is not None
     assert examples <= coverage.proved

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from shutil import copytree
 from textwrap import dedent, indent
@@ -18,17 +19,25 @@ from interpreter.testing.scenarios import Scenario
 from interpreter.testing.suite import Suite, suite_of
 
 SUITE = suite_of()
+"""All scenarios, without the rulesets of which they speak."""
+PAIRS = sorted(SUITE.pairs, key=lambda pair: pair[1])
+"""Ruleset by ruleset, so that only one is held at a time."""
 
 
-@pytest.mark.parametrize(("scenario", "ruleset"), [pytest.param(s, r, id=f"{s.id} ({r})") for s, r in SUITE.pairs])
+@lru_cache(maxsize=1)
+def scenarios_of(_ruleset: str) -> Suite:
+    """All scenarios, with what was loaded for those of one ruleset."""
+    return Suite(SUITE.shelf, SUITE.scenarios, shelves=SUITE.shelves)
+
+
+@pytest.mark.parametrize(("scenario", "ruleset"), [pytest.param(s, r, id=f"{s.id} ({r})") for s, r in PAIRS])
 def test_scenario(scenario: Scenario, ruleset: str) -> None:
-    outcome = SUITE.outcome(scenario, ruleset)
-    assert outcome.passed, "\n".join([*map(str, outcome.failures), *SUITE.told()])
+    outcome = scenarios_of(ruleset).outcome(scenario, ruleset)
+    assert outcome.passed, "\n".join([*map(str, outcome.failures), *scenarios_of(ruleset).told()])
+    assert scenarios_of(ruleset).told() == []
 
 
 def test_the_files_of_scenarios_are_sound() -> None:
-    for scenario, ruleset in SUITE.pairs:
-        SUITE.checked(scenario, ruleset)
     assert SUITE.pairs
     assert SUITE.told() == []
 
