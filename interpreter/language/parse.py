@@ -101,7 +101,7 @@ def _parse(start: str, text: Text) -> tuple[nodes.Node | None, list[Diagnostic]]
 
 
 def _read(start: str, text: Text) -> tuple[nodes.Node | None, list[Diagnostic]]:
-    from lark.exceptions import UnexpectedCharacters, UnexpectedToken, VisitError
+    from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 
     from interpreter.language.transformer import Builder
 
@@ -113,15 +113,13 @@ def _read(start: str, text: Text) -> tuple[nodes.Node | None, list[Diagnostic]]:
         refused = _too_deep(text, tree)
         if refused:
             return None, [refused]
-        return cast(nodes.Node, Builder(text).transform(tree)), []
+        return cast(nodes.Node, Builder(text).build(tree)), []
     except (UnexpectedCharacters, UnexpectedToken, CrookedError) as error:
         return None, [misread(text, error)]
-    except VisitError as error:
-        if isinstance(error.orig_exc, MisplacedError):
-            return None, [Diagnostic("E202", error.orig_exc.message, error.orig_exc.span)]
-        if isinstance(error.orig_exc, ReservedError):
-            return None, [reserved(error.orig_exc.word, error.orig_exc.span)]
-        raise
+    except MisplacedError as error:
+        return None, [Diagnostic("E202", error.message, error.span)]
+    except ReservedError as error:
+        return None, [reserved(error.word, error.span)]
 
 
 MOST_TREES = 8_000
