@@ -8,13 +8,15 @@ their names, and ``__repr__``, ``__eq__`` and ``__hash__`` are those of :mod:`da
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from operator import attrgetter
 from types import CodeType, FunctionType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
-__all__ = ["dataclass", "values_of"]
+__all__ = ["dataclass", "values_of", "with_fields"]
+
+T = TypeVar("T")
 
 if TYPE_CHECKING:
     from dataclasses import dataclass
@@ -25,6 +27,11 @@ else:
         if options == {"frozen": True, "slots": True}:
             return _define
         return dataclasses.dataclass(cls, **options)
+
+
+def with_fields(item: T, changes: Mapping[str, object]) -> T:
+    """A dataclass with other values of fields whose names are known only when it runs."""
+    return cast("Callable[..., T]", dataclasses.replace)(item, **changes) if changes else item
 
 
 _new = object.__new__

@@ -8,6 +8,7 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
+from interpreter.base.plain_data import Json
 from interpreter.bots.hidden_reads import Peeks, peeks_of
 from interpreter.bots.player import Bot, Code, Stream
 from interpreter.compiler.constants import Env, Evaluate, RuleFailure
@@ -91,7 +92,7 @@ class PolicyBot:
             return self._guess(game, decision, random)
         return self._slowly(game, decision, random)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, Json]:
         """A copy, or the bot of another process, finds its module anew."""
         return {**vars(self), "_module": None, "_player": None, "_machine": None, "_ways": {}}
 

@@ -14,6 +14,7 @@ import click
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
+    from interpreter.base.plain_data import Json
     from interpreter.bots.player import Bot
     from interpreter.engine.game import Game
     from interpreter.engine.rules import Rules
@@ -175,7 +176,7 @@ def players_for(ruleset: Ruleset, players: int | None) -> tuple[Ruleset, int]:
     return ruleset.for_players(number), number
 
 
-def settings_for(ruleset: Rules, players: int, given: Sequence[str]) -> dict[str, Any]:
+def settings_for(ruleset: Rules, players: int, given: Sequence[str]) -> dict[str, Json]:
     """Settings from ``key=value``, of which the ruleset says whether a game can be played with them."""
     from interpreter.engine.game import new_game
 
@@ -188,9 +189,9 @@ def settings_for(ruleset: Rules, players: int, given: Sequence[str]) -> dict[str
     return settings
 
 
-def settings_given(ruleset: Rules, given: Sequence[str]) -> dict[str, Any]:
+def settings_given(ruleset: Rules, given: Sequence[str]) -> dict[str, Json]:
     """Settings from ``key=value`` by name, as they were typed; ``overlay:=N`` is the number of its seats."""
-    settings: dict[str, Any] = {}
+    settings: dict[str, Json] = {}
     for text in given:
         key, equals, value = text.partition("=")
         if not equals:

@@ -53,7 +53,7 @@ def _public(text: str, type_: Type) -> Any:
     return int(text) if text.lstrip("-").isdigit() else text
 
 
-def going_on(game: Game, ruleset: Rules, settings: Mapping[str, Any], seed: int) -> Game:
+def going_on(game: Game, ruleset: Rules, settings: Mapping[str, object], seed: int) -> Game:
     """The game as it stands, going on by another ruleset and other settings, with new chance. ``ValueError`` where
     they do not fit a game that has begun."""
     same = ruleset is game.ruleset and not settings
@@ -71,7 +71,7 @@ def going_on(game: Game, ruleset: Rules, settings: Mapping[str, Any], seed: int)
     return found
 
 
-def _values(ruleset: Rules, settings: Mapping[str, Any]) -> dict[str, Value]:
+def _values(ruleset: Rules, settings: Mapping[str, object]) -> dict[str, Value]:
     known = ruleset.settings(settings)
     return {name: known[name] for name in settings}
 

@@ -7,6 +7,7 @@ from dataclasses import field
 from typing import Any, overload
 
 from interpreter.base.frozen import dataclass
+from interpreter.base.plain_data import Json
 from interpreter.compiler.plain.machine import AskSite, OptionSite
 from interpreter.compiler.wasm.compiled_machine import Code, CompiledMachine
 from interpreter.engine.rules import Table
@@ -43,7 +44,7 @@ class Option:
     site: OptionSite | None = field(default=None, repr=False, compare=False)
     """Where the game itself made it: there its code is surely what its names say."""
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, Json]:
         return {"do": self.do, **dict(self.values)}
 
     def __getitem__(self, name: str) -> Any:
@@ -178,7 +179,7 @@ class Decision:
     """The option that the machine itself chose: it is legal, and need not be looked at again."""
     state: State
     """That of the game. No game stands here: with it every game would be part of a cycle."""
-    _context: dict[str, Any]
+    _context: dict[str, Json]
     listed: Options | None
     """Nothing before somebody has asked for them."""
 
@@ -211,7 +212,7 @@ class Decision:
         return list(self.frame[1])
 
     @property
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, Json]:
         try:
             return self._context
         except AttributeError:  # nobody has asked yet

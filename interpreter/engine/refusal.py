@@ -55,7 +55,7 @@ class IllegalMove(Exception):
 
 
 def legal_choice(
-    table: Table, decision: Decision | None, choice: Option | Mapping[str, Any], language: str = "en"
+    table: Table, decision: Decision | None, choice: Option | Mapping[str, object], language: str = "en"
 ) -> tuple[int, tuple[Value, ...]]:
     """The alternative's number and the values of a choice; raises :class:`IllegalMove` where it is not legal."""
     number, values = decoded(table, decision, choice, language)
@@ -72,15 +72,15 @@ def legal_choice(
 
 
 def decoded(
-    table: Table, decision: Decision | None, choice: Option | Mapping[str, Any], language: str = "en"
+    table: Table, decision: Decision | None, choice: Option | Mapping[str, object], language: str = "en"
 ) -> tuple[int, tuple[Value, ...]]:
     """The alternative's number and the values of a choice, legal or not; :class:`IllegalMove` where it is none."""
     if decision is None:
         raise IllegalMove(frame(language, "refused.over"), [])
     if isinstance(choice, Mapping):
-        given = dict(choice)
+        given: dict[str, object] = dict(choice)
     elif hasattr(choice, "as_dict"):
-        given = choice.as_dict()
+        given = {**choice.as_dict()}
     else:
         want = f'an option of the decision or a mapping, as {{"do": "{decision.site.options[0].name}", …}}'
         raise TypeError(f"got {choice!r}, want {want}")
@@ -109,7 +109,7 @@ def _offered_cards(
     return next((offered for offered in offers if alike(offered)), values)
 
 
-def _decode(spoken: Spoken, site: AskSite, given: dict[str, Any]) -> tuple[int, tuple[Value, ...]]:
+def _decode(spoken: Spoken, site: AskSite, given: dict[str, object]) -> tuple[int, tuple[Value, ...]]:
     name = given.pop("do", None)
     names = [option.name for option in site.options]
     if name not in names:

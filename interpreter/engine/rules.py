@@ -160,7 +160,7 @@ class Rules:
             reason = f": {allowed.otherwise}" if allowed.otherwise else ""
             raise ValueError(f"`{self.id}` is for {allowed} players, not {players}{reason}")
 
-    def settings(self, given: Mapping[str, Any]) -> dict[str, Value]:
+    def settings(self, given: Mapping[str, object]) -> dict[str, Value]:
         """Public settings as the game holds them, defaults filled in."""
         values = default_settings(self.model)
         for name, public in given.items():
@@ -170,7 +170,7 @@ class Rules:
     def has_setting(self, name: str) -> bool:
         return name in self.model.settings or name in self.model.interpretations
 
-    def _setting(self, name: str, public: Any) -> Value:
+    def _setting(self, name: str, public: object) -> Value:
         setting = self.model.settings.get(name)
         doubt = self.model.interpretations.get(name)
         if doubt is not None:

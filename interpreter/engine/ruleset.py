@@ -12,6 +12,7 @@ from interpreter.base.diagnostics import Diagnostic, RulesetError
 from interpreter.engine.cache import Late, kept_trees, request_for
 from interpreter.engine.game import Game, new_game
 from interpreter.engine.rules import Rules
+from interpreter.engine.scripted_outcomes import Outcomes
 from interpreter.kernel.chance import ChanceSource
 from interpreter.language.model import Model
 from interpreter.reading.dependencies import noted
@@ -69,8 +70,8 @@ class Ruleset(Rules):
         self,
         players: int,
         seed: int = 0,
-        settings: Mapping[str, Any] | None = None,
-        chance: ChanceSource | Mapping[str, Any] | None = None,
+        settings: Mapping[str, object] | None = None,
+        chance: ChanceSource | Outcomes | None = None,
     ) -> Game:
         """A game at its first decision, with the overlay that the edition names for so many players.
 

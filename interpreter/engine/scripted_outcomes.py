@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from interpreter.engine.rules import Rules
 from interpreter.kernel.chance import ChanceSource, Scripted
@@ -12,10 +11,13 @@ from interpreter.language import core as c
 from interpreter.language.types import CardType, Type, item_type
 from interpreter.language.walk import descendants
 
-__all__ = ["chance_types", "scripted"]
+__all__ = ["Outcomes", "chance_types", "scripted"]
+
+Outcomes = Mapping[str, Sequence[object]]
+"""For each named chance what comes of its uses, one after another: an item, or the first ones of what is shuffled."""
 
 
-def scripted(rules: Rules, outcomes: Mapping[str, Any], then: ChanceSource | None) -> Scripted:
+def scripted(rules: Rules, outcomes: Outcomes, then: ChanceSource | None) -> Scripted:
     """Outcomes by public names as the game holds them, by the type of what each chance shuffles or picks."""
     types = chance_types(rules)
     found: dict[str, list[Value]] = {}
@@ -33,9 +35,11 @@ def scripted(rules: Rules, outcomes: Mapping[str, Any], then: ChanceSource | Non
             )
         values: list[Value] = []
         for entry in entries:
-            if shuffle and not isinstance(entry, list | tuple):
-                raise ValueError(f"`{name}`: got {entry!r}, want the first items in their order")
-            items = entry if shuffle else [entry]
+            items: Sequence[object] = [entry]
+            if shuffle:
+                if not isinstance(entry, list | tuple):
+                    raise ValueError(f"`{name}`: got {entry!r}, want the first items in their order")
+                items = entry
             try:
                 held = tuple(rules.names.value(item, type_) for item in items)
             except ValueError as error:

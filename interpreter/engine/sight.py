@@ -237,7 +237,7 @@ class Held(NamedTuple):
     seen: bool
 
 
-def _frames(table: Table, state: State) -> Iterator[tuple[int, tuple[Value, ...], int]]:
+def _frames(table: Table, state: State) -> Iterator[tuple[int, tuple[Value, ...], int | None]]:
     """The procedures under way from the one that asks: the stretch, the locals, and the one that waits for a value."""
     stretches, frame = table.rules.program.stretches, state.frame
     while frame is not None:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from interpreter.base.frozen import dataclass
 from interpreter.compiler.constants import RuleFailure
@@ -36,7 +36,7 @@ class Asked:
     cites: tuple[Quote, ...]
 
 
-def conditions_of(game: Game, choice: dict[str, object], language: str = "en") -> list[Asked]:
+def conditions_of(game: Game, choice: Mapping[str, object], language: str = "en") -> list[Asked]:
     """The conditions of a choice at the game's decision, in the order in which they are written.
 
     ``IllegalMove`` where there is no such alternative, or a value is not of its type.

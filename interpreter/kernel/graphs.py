@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field
 from heapq import heapify, heappop, heappush
-from typing import Any
+from typing import TypeAlias
 
 from interpreter.base.frozen import dataclass
 
@@ -23,7 +23,7 @@ _MOST_NEAR = 16
 
 _Distances = tuple[int | None, ...]
 _Ways = list[tuple[int, int] | None]
-_Tree = tuple[int, int, tuple[Any, ...]]
+_Tree: TypeAlias = "tuple[int, int, tuple[_Tree, ...]]"
 """How far a node is from a start, that node, and the trees of those whose ways from that start lead on from it."""
 
 

@@ -6,9 +6,10 @@ from interpreter.bots.player import Code
 from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.decision import Decision
 from interpreter.engine.game import Game
+from interpreter.engine.log_records import Choice, Event, Mark, read
 from interpreter.engine.observation import hidden_from
 from interpreter.engine.views import Spoken, lines_since
-from interpreter.kernel.effects import CHOICE, MARK, NOTE, changes
+from interpreter.kernel.effects import changes
 from interpreter.play.narration import without_actor
 
 __all__ = ["Foresight"]
@@ -41,10 +42,13 @@ class Foresight:
     def _event(self, tried: Game) -> int | None:
         """Return the index of the first event in the log, if the player knows everything before it."""
         for at, record in enumerate(tried.state.log):
-            if record[0] == NOTE:
-                return at
-            if record[0] == MARK or (record[0] == CHOICE and at):
-                return None
+            match read(record):
+                case Event():
+                    return at
+                case Mark():
+                    return None
+                case Choice() if at:
+                    return None
             if any(cell in self._unsure for cell, _ in changes(record)):
                 return None
         return None

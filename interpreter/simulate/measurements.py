@@ -8,7 +8,7 @@ and each number is taken where the game stood at that moment or event.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
@@ -17,8 +17,9 @@ from interpreter.compiler.constants import Env, Evaluate
 from interpreter.compiler.wasm.compiled_machine import CompiledMachine
 from interpreter.compiler.wasm.whole_games import Facts, Whole
 from interpreter.engine.game import Game
+from interpreter.engine.log_records import Event, Mark, read
 from interpreter.engine.values import Names
-from interpreter.kernel.effects import MARK, MOVE, NOTE, PUT, has_ended, put_back
+from interpreter.kernel.effects import has_ended, put_back
 from interpreter.kernel.state import State, Value
 from interpreter.language.model import Measure, Model
 from interpreter.language.types import BoolType, IntType
@@ -148,24 +149,31 @@ def taken(game: Game) -> dict[str, list[Taken]]:
     round_ = machine.constants.layout.base["round"]
     state = game.state.clone()
     cells = state.cells
-    ended = {record[3] for record in game.state.log if record[0] == MARK and record[2] == "end of round"}
+    marks = (mark for record in game.state.log if isinstance(mark := read(record), Mark))
+    ended = {mark.number for mark in marks if mark.word == "end of round"}
     for record in reversed(game.state.log):
-        sort = record[0]
-        first = sort in (PUT, MOVE) or has_ended(record)
+        happened = read(record)
+        first = happened is None or has_ended(record)
         if first:
             put_back(cells, record)
-        due = moments.get(record[2]) if sort == MARK else events.get(record[2]) if sort == NOTE else None
-        if sort == MARK and record[2] == "end of game" and record[3] not in ended:  # its last round ends with it
-            due = [
-                *moments.get("end of round", ()),
-                *(each for each in due or () if "end of round" not in each.measure.when),
-            ]
+        due: Sequence[_Gauge] = ()
+        values: tuple[Value, ...] = ()
+        match happened:
+            case Event():
+                due, values = events.get(happened.name, ()), tuple(happened.values)
+            case Mark("end of game", number) if number not in ended:  # its last round ends with it
+                at_end = moments.get("end of game", ())
+                due = [
+                    *moments.get("end of round", ()),
+                    *(gauge for gauge in at_end if "end of round" not in gauge.measure.when),
+                ]
+            case Mark():
+                due = moments.get(happened.word, ())
         if due:
             state.forget()
             for gauge in due:
                 machine.meter.refill()
-                given = record[4:] if sort == NOTE else ()
-                here = [Taken(cells[round_], of, value) for of, value in gauge.take(state, given, names)]
+                here = [Taken(cells[round_], of, value) for of, value in gauge.take(state, values, names)]
                 found[gauge.measure.name].extend(reversed(here))
         if not first:
             put_back(cells, record)

@@ -7,12 +7,14 @@ it cites.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeVar
 
 from interpreter.base.diagnostics import RulesetError
+from interpreter.base.frozen import with_fields
+from interpreter.base.plain_data import Value
 from interpreter.base.source import Span
 from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.citations import Citation, citations_of, options_of
@@ -148,10 +150,9 @@ def _mutants(model: Model, citation: Citation) -> Iterator[Mutant]:
             yield from _of_graph(model.graph)
 
 
-def _with(model: Model, section: str, name: str, value: Any) -> Model:
+def _with(model: Model, section: str, name: str, value: object) -> Model:
     """A model with one declaration of a section changed."""
-    sections: dict[str, Any] = {section: {**getattr(model, section), name: value}}
-    return replace(model, **sections)
+    return with_fields(model, {section: {**getattr(model, section), name: value}})
 
 
 # --- rules ------------------------------------------------------------------------------------------------------------
@@ -471,5 +472,5 @@ def _of_graph(graph: GraphDecl) -> Iterator[Mutant]:
             yield Mutant("other links", partial(_with_graph, graph=changed))
 
 
-def _one_more(values: dict[str, Any], attribute: str) -> dict[str, Any]:
+def _one_more(values: Mapping[str, Value], attribute: str) -> dict[str, Value]:
     return {key: value + 1 if key == attribute else value for key, value in values.items()}

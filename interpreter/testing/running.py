@@ -7,21 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 from interpreter.base.diagnostics import RulesetError
+from interpreter.base.plain_data import Json
 from interpreter.base.source import Span
 from interpreter.compiler.constants import Env, RuleFailure
 from interpreter.compiler.lower import lower
 from interpreter.compiler.reach import reach_of
 from interpreter.engine.failing_values import Because, text_of
 from interpreter.engine.game import Game
+from interpreter.engine.log_records import Mark, read
 from interpreter.engine.refusal import IllegalMove, because_of
 from interpreter.engine.rules import Rules
 from interpreter.engine.ruleset import Ruleset
 from interpreter.engine.sight import Unseen, compiled, seen_by
 from interpreter.kernel.chance import Scripted
-from interpreter.kernel.effects import MARK
 from interpreter.language import core as c
 from interpreter.language.model import RuleLayer, spoken_name
 from interpreter.reading.yaml import Scalar
@@ -144,7 +144,8 @@ def _passed_by(game: Game, scenario: Scenario) -> Failure | None:
     if phase is None:
         return None
     starts = {"end of round", *(f"start of {name}" for name in model.phases)}
-    first = next((record[2] for record in game.state.log if record[0] == MARK and record[2] in starts), None)
+    marks = (mark.word for record in game.state.log if isinstance(mark := read(record), Mark))
+    first = next((word for word in marks if word in starts), None)
     guard = model.phase_guards[model.phases.index(phase.text)]
     if guard is None or first is None or first == f"start of {phase.text}":
         return None
@@ -174,7 +175,7 @@ def _waits(game: Game) -> tuple[str, ...] | None:
     return None
 
 
-def _choice(game: Game, checked: Checked, move: Move) -> dict[str, Any]:
+def _choice(game: Game, checked: Checked, move: Move) -> dict[str, Json]:
     """Return the choice of a move, with its values computed. Raises :class:`RuleFailure`."""
     choice = dict(move.choice)
     for name, text in move.texts:

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from interpreter.base.diagnostics import Diagnostic, Note
+from interpreter.base.plain_data import Json
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
 from interpreter.engine.ruleset import Ruleset
-from interpreter.engine.scripted_outcomes import chance_types
+from interpreter.engine.scripted_outcomes import Outcomes, chance_types
 from interpreter.language import core as c
 from interpreter.language import nodes as n
 from interpreter.language.check import check_text
@@ -55,7 +55,7 @@ class Move:
     """A choice that a scenario makes: the seat, and the choice as the public face takes it."""
 
     by: int
-    choice: dict[str, Any]
+    choice: dict[str, Json]
     span: Span = field(repr=False)
     item: Mapping = field(repr=False, compare=False)
     """As it stands in its file."""
@@ -96,11 +96,11 @@ class Scenario:
     ruleset: str
     holds_for: tuple[str, ...]
     fails_for: tuple[str, ...]
-    fails_with: tuple[dict[str, Any], ...]
+    fails_with: tuple[dict[str, Json], ...]
     overlays: tuple[str, ...]
     players: int | None
-    settings: dict[str, Any]
-    chance: dict[str, Any]
+    settings: dict[str, Json]
+    chance: Outcomes
     seed: int
     given: Scalar | None
     phase: Scalar | None
@@ -349,12 +349,13 @@ def _taken(helpers: Iterable[Helper], model: Model) -> Iterator[Diagnostic]:
     members = {member: kind for kind in model.kinds.values() for member in kind.members}
     for helper in helpers:
         name, span = helper.name, helper.key.span
-        known: dict[str, Any] = {**members, **read, **called} if helper.is_constant else called
+        known: dict[str, object] = {**members, **read, **called} if helper.is_constant else {**called}
         if name in (*OWN_CALLS, *RESERVED_WORDS, *(OWN_VALUES if helper.is_constant else ())):
             message = f"`{name}` is a reserved name"
             yield Diagnostic("E312", message, span, help="take another name")
         elif name in known:
-            notes = (Note("it stands here", known[name].span),) if known[name] is not None else ()
+            place = getattr(known[name], "span", None)
+            notes = (Note("it stands here", place),) if place is not None else ()
             message = f"`{name}` already exists in `{model.id}`"
             yield Diagnostic("E501", message, span, notes, "take another name: this rule is the file's own")
 

@@ -6,11 +6,12 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from interpreter import __version__
+from interpreter.base.plain_data import Json
 from interpreter.cli.options import (
     loaded,
     output_option,
@@ -24,7 +25,7 @@ from interpreter.cli.progress import counted
 
 if TYPE_CHECKING:
     from interpreter.engine.ruleset import Ruleset
-    from interpreter.simulate.baseline import Change
+    from interpreter.simulate.baseline import Change, Report, RowFigures
     from interpreter.simulate.throughput import Sample, Subject
 
 __all__ = ["command"]
@@ -127,7 +128,7 @@ def command(
         raise click.exceptions.Exit(1)
 
 
-def _kept(path: Path) -> dict[str, Any]:
+def _kept(path: Path) -> Report:
     from interpreter.simulate.baseline import read_report
 
     try:
@@ -162,7 +163,7 @@ def _subjects(
 
 
 def _subject(
-    ruleset: Ruleset, name: str, players: int, bots: str | None, overlays: Sequence[str], settings: Mapping[str, Any]
+    ruleset: Ruleset, name: str, players: int, bots: str | None, overlays: Sequence[str], settings: Mapping[str, object]
 ) -> Subject:
     from interpreter.simulate.throughput import Subject
 
@@ -186,7 +187,7 @@ class _Table:
     def __init__(self) -> None:
         self.begun = False
 
-    def add(self, row: dict[str, Any]) -> None:
+    def add(self, row: RowFigures) -> None:
         from interpreter.simulate.baseline import FIGURES
 
         titles = [figure.title for figure in FIGURES.values()]
@@ -201,7 +202,7 @@ class _Table:
         say("  ".join([names[0].ljust(ruleset), names[1].rjust(players), names[2].ljust(bot), *figures]))
 
 
-def _compared(kept: dict[str, Any], data: dict[str, Any], found: Sequence[Change]) -> None:
+def _compared(kept: Report, data: Report, found: Sequence[Change]) -> None:
     from interpreter.simulate.baseline import FIGURES, LIMIT
 
     compared = {(change.ruleset, change.players) for change in found}
@@ -235,7 +236,7 @@ def _compared(kept: dict[str, Any], data: dict[str, Any], found: Sequence[Change
     say(f"{worse} of {len(found)} figures worse by more than {LIMIT:.0f} %")
 
 
-def _as_dict(change: Change) -> dict[str, Any]:
+def _as_dict(change: Change) -> dict[str, Json]:
     return {
         "ruleset": change.ruleset,
         "players": change.players,

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
+from interpreter.base.plain_data import Value
 from interpreter.base.suggest import did_you_mean
 from interpreter.cli.failures import refused
 from interpreter.cli.options import (
@@ -98,7 +100,7 @@ def _policies(ruleset: Ruleset, wanted: tuple[str, ...]) -> list[str]:
     return list(dict.fromkeys(wanted or known))
 
 
-def _tell(manifest: dict[str, Any], files: dict[str, int], output: str) -> None:
+def _tell(manifest: Mapping[str, Value], files: dict[str, int], output: str) -> None:
     for name, why in manifest["left_out"].items():
         notice(f"left out: `{name}`, {why}; a game that comes to it ends with a trap")
     for policy in manifest["policies"]:

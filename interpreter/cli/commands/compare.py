@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from math import isfinite
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from interpreter.base.plain_data import Json
 from interpreter.base.plurals import counted
 from interpreter.cli.options import (
     MOST_GAMES,
@@ -172,11 +173,11 @@ def _compared(sides: _Sides) -> Comparison:
     return differences(Compared(a), Compared(b), _known_to_both(a, b, sides.settings), sides.players)
 
 
-def _known_to_both(a: Ruleset, b: Ruleset, given: Sequence[str]) -> dict[str, Any]:
+def _known_to_both(a: Ruleset, b: Ruleset, given: Sequence[str]) -> dict[str, Json]:
     return {**_known(a, given, b), **_known(b, given, a)}
 
 
-def _known(ruleset: Ruleset, given: Sequence[str], other: Ruleset) -> dict[str, Any]:
+def _known(ruleset: Ruleset, given: Sequence[str], other: Ruleset) -> dict[str, Json]:
     """The settings that were given and that the ruleset has; one of the two must have each."""
     from interpreter.base.suggest import did_you_mean
     from interpreter.cli.options import settings_given
@@ -241,7 +242,7 @@ def _played(comparison: Comparison, sides: _Sides, games: _Games) -> Played:
     return Played(how, effects(*rows, a.model.measures), [pair.parting for pair in done], ranked(singly), count)
 
 
-def _check(ruleset: Ruleset, players: int, settings: dict[str, Any]) -> None:
+def _check(ruleset: Ruleset, players: int, settings: Mapping[str, object]) -> None:
     """A game can be played with these settings, as far as its rules look at them."""
     try:
         ruleset.new_game(players, settings=settings)
@@ -268,7 +269,7 @@ def _gathered(what: str, count: int, found: Callable[[Callable[[], bool]], Itera
 # --- data
 
 
-def _data_of(played: Played) -> dict[str, Any]:
+def _data_of(played: Played) -> dict[str, Json]:
     from interpreter.compare.divergence import causes
 
     fields = ("name", "a", "b", "difference", "low", "high", "size", "size_low", "size_high")
@@ -291,7 +292,7 @@ def _data_of(played: Played) -> dict[str, Any]:
     }
 
 
-def _alone(each: Alone) -> dict[str, Any]:
+def _alone(each: Alone) -> dict[str, Json]:
     if each.why:
         return {"path": each.path, "why_not": each.why}
     when = {"choices": _rounded(each.choices), "round": _rounded(each.round)} if each.partings else {}
@@ -305,9 +306,9 @@ def _rounded(value: Any) -> Any:
     return round(value, 4) if isfinite(value) else None
 
 
-def _data(comparison: Comparison, names: Sequence[str]) -> dict[str, Any]:
+def _data(comparison: Comparison, names: Sequence[str]) -> dict[str, Json]:
     graph = comparison.graph
-    data: dict[str, Any] = {
+    data: dict[str, Json] = {
         "a": names[0],
         "b": names[1],
         "rows": [{"chapter": each.chapter, "kind": each.kind, **each.row} for each in comparison.differences],

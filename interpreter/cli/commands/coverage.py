@@ -3,10 +3,11 @@ rules play reaches."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
+from interpreter.base.plain_data import Json
 from interpreter.cli.failures import refused
 from interpreter.cli.options import output_option
 from interpreter.cli.output import aligned, as_json, notice, say, styled
@@ -189,7 +190,7 @@ def _counts(coverage: Coverage) -> dict[str, int | None]:
     }
 
 
-def _json(coverage: Coverage, played: Reached | None) -> dict[str, Any]:
+def _json(coverage: Coverage, played: Reached | None) -> dict[str, Json]:
     return {
         "rulebook": coverage.rulebook,
         "rulesets": list(coverage.rulesets),
@@ -208,7 +209,7 @@ def _json(coverage: Coverage, played: Reached | None) -> dict[str, Any]:
     }
 
 
-def _citation(citation: Citation) -> dict[str, Any]:
+def _citation(citation: Citation) -> dict[str, Json]:
     return {
         "section": citation.section,
         "name": citation.name,

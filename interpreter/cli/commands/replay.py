@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
+from interpreter.base.plain_data import Json
 from interpreter.cli.options import output_option, read_log
 from interpreter.cli.output import as_json, notice, say, styled
 
@@ -64,7 +65,7 @@ def command(log: str, ruleset: str | None, numbers: bool, output: str) -> None:
         say(f"{found.id}, seed {data['seed']}: {data['choices']} choices, all the same{ending}")
 
 
-def _numbered(number: str, line: Line) -> dict[str, Any]:
+def _numbered(number: str, line: Line) -> dict[str, Json]:
     return {"number": number, "kind": line.kind, "name": line.name, "text": line.text}
 
 

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from errno import ENOENT
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
 
 import click
 
 from interpreter.base.messages import frame, listed_in
+from interpreter.base.plain_data import Json
 from interpreter.base.plurals import stacked
 from interpreter.cli.options import (
     bots_for,
@@ -135,7 +136,7 @@ def _header(
     overlays: Sequence[str],
     players: int,
     seed: int,
-    settings: dict[str, Any],
+    settings: dict[str, Json],
     bots: Sequence[Bot],
     language: str,
 ) -> str:
@@ -174,7 +175,7 @@ def _source(line: Line) -> str:
     return f"   [{line.rule}{cites}]"
 
 
-def as_data(entry: Line | BoardTable) -> dict[str, Any]:
+def as_data(entry: Line | BoardTable) -> dict[str, Json]:
     """A line or a board for programs."""
     from interpreter.engine.views import BoardTable
 
@@ -208,7 +209,7 @@ def print_result(game: Game, bots: Sequence[Bot], output: str, language: str = "
     names = game.ruleset.model.key_names
     if output == "json":
         keys = [dict(zip(names, keys, strict=True)) for keys in result.keys]
-        data: dict[str, Any] = {
+        data: dict[str, Json] = {
             "kind": "result",
             "places": list(result.places),
             "winners": result.winners,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -38,7 +38,8 @@ if TYPE_CHECKING:
     from interpreter.engine.ruleset import Ruleset
     from interpreter.simulate.checkpoint import Journal
     from interpreter.simulate.simulation import Row
-    from interpreter.simulate.totals import Totals
+    from interpreter.simulate.summary import Curve, Report, Thing
+    from interpreter.simulate.totals import SpreadData, Totals
     from interpreter.simulate.workers import Crew, Plan
 
 __all__ = ["command"]
@@ -139,8 +140,15 @@ def command(
     done.sort(key=lambda row: row.seed)
     for row in done:
         totals.add(found.model.measures, row)
-    about = {"ruleset": found.id, "overlays": list(overlays), "players": number, "seed": start, "settings": given}
-    data = {**about, **summed_up(found, names, totals), "wall_seconds": round(took, 6)}
+    data: Report = {
+        "ruleset": found.id,
+        "overlays": list(overlays),
+        "players": number,
+        "seed": start,
+        "settings": given,
+        **summed_up(found, names, totals),
+        "wall_seconds": round(took, 6),
+    }
     try:
         if done:  # else what was written before may stay
             _write(found, names, done, rows, seats)
@@ -269,7 +277,7 @@ def _write(ruleset: Ruleset, bots: Sequence[str], done: list[Row], rows: Path | 
         write_table(seats_table(ruleset, bots, done), seats, "seats")
 
 
-def _draw(title: str, data: dict[str, Any], path: Path) -> None:
+def _draw(title: str, data: Report, path: Path) -> None:
     if path.suffix.lower() == ".png":
         from interpreter.drawing.game_charts import charts_of, png_of
 
@@ -295,7 +303,7 @@ def _end(done: int, games: int, journal: Journal | None, lost: str | None) -> No
 # --- the summary
 
 
-def _text(data: dict[str, Any]) -> None:
+def _text(data: Report) -> None:
     from interpreter.simulate.summary import together
 
     added = "".join(f", {how}" for how in stacked(data["overlays"]))
@@ -332,7 +340,7 @@ def _text(data: dict[str, Any]) -> None:
         _things(names, data["tables"])
 
 
-def _measures(measures: dict[str, Any], players: int) -> None:
+def _measures(measures: Mapping[str, SpreadData | list[SpreadData]], players: int) -> None:
     """One value in all, or one for each player: the mean of each."""
     rows = []
     for name, found in measures.items():
@@ -344,7 +352,7 @@ def _measures(measures: dict[str, Any], players: int) -> None:
         say(line)
 
 
-def _curve(name: str, curve: list[dict[str, Any]]) -> None:
+def _curve(name: str, curve: list[Curve]) -> None:
     """By round, as far as half of the games come: what is left of them later says little."""
     most = max((point["games"] for thing in curve for point in thing["rounds"]), default=0)
     rounds = sorted({p["round"] for thing in curve for p in thing["rounds"] if p["games"] * 2 >= most})
@@ -359,7 +367,7 @@ def _curve(name: str, curve: list[dict[str, Any]]) -> None:
             say(line)
 
 
-def _things(names: list[str], tables: dict[str, Any]) -> None:
+def _things(names: list[str], tables: Mapping[str, list[Thing]]) -> None:
     """A line for each thing: how often it was met, what share of the win its owners had, and a mean for each table."""
     first = tables[names[0]]
     head = ", ".join(first[0]["of"]).replace("_", " ")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from interpreter.base.plain_data import Json
 from interpreter.base.plurals import counted
 from interpreter.cli.options import (
     loaded,
@@ -204,7 +205,7 @@ def _json(suite: Suite, outcomes: list[Outcome], skipped: list[str]) -> None:
     )
 
 
-def _outcome(outcome: Outcome) -> dict[str, Any]:
+def _outcome(outcome: Outcome) -> dict[str, Json]:
     scenario = outcome.scenario
     return {
         "name": scenario.name,
@@ -217,7 +218,7 @@ def _outcome(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def _failure(failure: Failure) -> dict[str, Any]:
+def _failure(failure: Failure) -> dict[str, Json]:
     place = str(failure.span) if failure.span is not None else None
     compared = [{"what": pair.what, "expected": pair.expected, "actual": pair.actual} for pair in failure.compared]
     return {"message": failure.message, "place": place, "notes": list(failure.notes), "compared": compared}

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
+from interpreter.base.plain_data import Json
 from interpreter.base.suggest import did_you_mean
 from interpreter.cli.failures import refused
 from interpreter.cli.options import (
@@ -106,7 +107,7 @@ def command(
     name = str(Path(ruleset).resolve()) if Path(ruleset).is_file() else ruleset
     question = Question(name, overlays, number, policy, against or policy, tuple(given.items()))
     workers = min(jobs or cores(), population)
-    plan: dict[str, Any] = {"seed": start, "games": games, "generations": generations, "population": population}
+    plan = {"seed": start, "games": games, "generations": generations, "population": population}
     from interpreter.cli.progress import interruptible
     from interpreter.simulate.tuning import APART, by_workers, in_turn
 
@@ -194,7 +195,7 @@ def _text(
 
 def _data(
     ruleset: str, policy: str, others: str, players: int, seed: int, found: Found, judged: Judgement, diff: str
-) -> dict[str, Any]:
+) -> dict[str, Json]:
     shares = {"before": judged.before, "after": judged.after, "difference": judged.difference}
     return {
         "ruleset": ruleset,

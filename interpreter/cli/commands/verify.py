@@ -6,10 +6,11 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
+from interpreter.base.plain_data import Json
 from interpreter.base.plurals import counted
 from interpreter.cli.options import loaded, output_option, overlays_option, ruleset_argument, settings_option
 from interpreter.cli.output import as_json, notice, say, styled
@@ -140,7 +141,7 @@ def _numbers(ruleset: Ruleset, players: str | None) -> list[int]:
     return [int(word) for word in words]
 
 
-def _settings(ruleset: Ruleset, numbers: list[int], settings: tuple[str, ...]) -> dict[str, Any]:
+def _settings(ruleset: Ruleset, numbers: list[int], settings: tuple[str, ...]) -> dict[str, Json]:
     from interpreter.cli.options import settings_for
 
     number = numbers[0] if numbers else ruleset.players.usual
@@ -150,7 +151,7 @@ def _settings(ruleset: Ruleset, numbers: list[int], settings: tuple[str, ...]) -
 def _watched(
     ruleset: Ruleset,
     players: list[int],
-    settings: dict[str, Any],
+    settings: dict[str, Json],
     seed: int,
     games: int | None,
     seconds: float | None,
@@ -198,7 +199,7 @@ def _tell(finding: Finding, scenario: str | None) -> None:
     say()
 
 
-def _data(finding: Finding, scenario: str | None) -> dict[str, Any]:
+def _data(finding: Finding, scenario: str | None) -> dict[str, Json]:
     trouble, course = finding.trouble, finding.course
     return {
         "kind": trouble.kind,
