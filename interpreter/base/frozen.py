@@ -157,7 +157,7 @@ def _maker_template(size: int, after: bool) -> CodeType:
     return _compiled(f"def make({', '.join(values)}):", [*lines, "return self"])
 
 
-def values_of(names: Sequence[str]) -> Callable[[Any], tuple[Any, ...]]:
+def values_of(names: Sequence[str]) -> Callable[[object], tuple[object, ...]]:
     """Return a function that gets the values of these attributes of an object."""
     if len(names) > 1:
         return attrgetter(*names)

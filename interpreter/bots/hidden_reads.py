@@ -8,7 +8,6 @@ many cards lie in a hidden zone, or items in a hidden list, is no secret.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from interpreter.base.frozen import dataclass
 from interpreter.engine.game import Game
@@ -73,7 +72,7 @@ class _Peeks:
         self.groups: set[str] = set()
         self._known: set[tuple[str, Mine]] = set()
 
-    def read(self, tree: Any, mine: Mine) -> None:
+    def read(self, tree: object, mine: Mine) -> None:
         """Goes through a text in which some locals are the seat that decides."""
         changed = {node.index for node in descendants(tree) if isinstance(node, c.SetLocal | c.Picks)}
         mine -= changed

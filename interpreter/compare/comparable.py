@@ -10,7 +10,6 @@ from collections.abc import Hashable, Iterable, Iterator
 from collections.abc import Mapping as Dict
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 from interpreter.compare.outline import Outline
 from interpreter.compare.partial_evaluation import applied
@@ -104,12 +103,12 @@ class View:
         self._layers: dict[str, list[RuleLayer]] = {}
         self._texts: dict[tuple[str, str], list[Text]] = {}
 
-    def text(self, tree: Any) -> Text:
+    def text(self, tree: object) -> Text:
         outline = Outline(self.model)
         shape = outline.of(tree)
         return Text(shape, tuple(self._constant(each.value, each.type) for each in outline.constants))
 
-    def _constant(self, value: Any, type_: Type) -> str:
+    def _constant(self, value: Value, type_: Type) -> str:
         """A constant as it is compared: all things of a sort are that, whatever they are called."""
         of = type_.of if isinstance(type_, MadeType) else None
         if of is not None and isinstance(value, tuple) and len(value) > 1 and value == self._all(of):
@@ -127,10 +126,10 @@ class View:
             case _:
                 return None
 
-    def shown(self, value: Any, type_: Type) -> str:
+    def shown(self, value: Value, type_: Type) -> str:
         return "-" if value is None or value == () else self.ruleset.names.text(value, type_)
 
-    def written(self, tree: Any) -> str:
+    def written(self, tree: c.Expression) -> str:
         """An expression as it stands in a file; a constant as its value."""
         return self.shown(tree.value, tree.type) if isinstance(tree, c.Const) else " ".join(tree.span.text.split())
 
@@ -151,7 +150,7 @@ class View:
             self._texts[key] = [self.text(tree) for tree in self._trees(topic)]
         return self._texts[key]
 
-    def _trees(self, topic: Topic) -> Iterator[Any]:
+    def _trees(self, topic: Topic) -> Iterator[object]:
         model, name = self.model, topic.name
         match topic.section:
             case "rules":
@@ -166,7 +165,7 @@ class View:
                 standing = model.standing[name]
                 yield standing.binders, standing.test, self._block(standing.procedure)
 
-    def _block(self, procedure: str | None) -> Any:
+    def _block(self, procedure: str | None) -> object:
         return _plain(self.model.blocks[procedure]) if procedure is not None else None
 
     def entries(self, topic: Topic) -> list[Entry]:
@@ -235,7 +234,7 @@ class View:
         return [*([self.model.setup] if self.model.setup else []), *self.model.phases]
 
 
-def _plain(layer: RuleLayer) -> Any:
+def _plain(layer: RuleLayer) -> object:
     """A text, of which a function in one line says the same as one that only returns a value."""
     match layer.body:
         case (c.Returns(value),) if layer.form == "is":
@@ -244,7 +243,7 @@ def _plain(layer: RuleLayer) -> Any:
             return body
 
 
-def _lines(value: Any) -> Iterator[str]:
+def _lines(value: Value) -> Iterator[str]:
     """Return the content of a trigger or standing rule line by line, without its description."""
     for entry in value.entries if isinstance(value, Mapping) else ():
         key, text = entry.key.text, entry.value
@@ -260,9 +259,9 @@ def _lines(value: Any) -> Iterator[str]:
                     yield from _lines(case)
 
 
-def _asks_below(body: Any) -> bool:
+def _asks_below(body: object) -> bool:
     return any(isinstance(node, c.CallBase) for node in descendants(body))
 
 
-def _calls(tree: Any) -> Iterator[c.CallRule]:
+def _calls(tree: object) -> Iterator[c.CallRule]:
     return (node for node in descendants(tree) if isinstance(node, c.CallRule))

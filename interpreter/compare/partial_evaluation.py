@@ -22,7 +22,7 @@ from interpreter.language.walk import descendants, rewritten
 
 __all__ = ["applied", "settings_read"]
 
-_COMPARE: dict[str, Callable[[Any, Any], bool]] = {
+_COMPARE: dict[str, Callable[[Value, Value], bool]] = {
     "==": operator.eq,
     "!=": operator.ne,
     "<": operator.lt,
@@ -97,7 +97,7 @@ def _is_switch(value: Value) -> bool:
 
 
 def _folded(model: Model, fixed: Mapping[tuple[str, str], Value]) -> Model:
-    def known(node: Any) -> Any:
+    def known(node: object) -> object:
         match node:
             case c.SettingValue(name) if ("setting", name) in fixed:
                 return _constant(node, fixed["setting", name])
@@ -132,7 +132,7 @@ def _folded(model: Model, fixed: Mapping[tuple[str, str], Value]) -> Model:
     )
 
 
-def _constant(node: Any, value: Value) -> c.Const:
+def _constant(node: c.Typed, value: Value) -> c.Const:
     return c.Const(value, type=node.type, span=node.span)
 
 
@@ -144,7 +144,7 @@ def _unless_true(test: c.Expression | None) -> c.Expression | None:
     return None if _is(test, True) else test
 
 
-def _simpler(node: Any) -> Any:
+def _simpler(node: object) -> object:
     """A node whose operands are constants, worked out."""
     match node:
         case c.Comparison(sign, c.Const(left), c.Const(right)) if sign in ("==", "!=") or None not in (left, right):

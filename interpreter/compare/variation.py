@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
+from interpreter.base.plain_data import Json
 from interpreter.compiler.constants import RuleFailure
 from interpreter.engine.game import Game
 from interpreter.engine.rules import Rules
@@ -42,7 +43,7 @@ def varied(ruleset: AnyRules, cells: list[Cell]) -> AnyRules:
     return ruleset.with_model(model, replace(ruleset.program, model=model))
 
 
-def _public(text: str, type_: Type) -> Any:
+def _public(text: str, type_: Type) -> Json:
     """Return the public text of a value in a cell of a table."""
     if text == "-":
         return None

@@ -39,7 +39,7 @@ class Option:
     """One concrete choice: the alternative and its values, by their public names."""
 
     do: str
-    values: tuple[tuple[str, Any], ...]
+    values: tuple[tuple[str, Value], ...]
     code: Code
     site: OptionSite | None = field(default=None, repr=False, compare=False)
     """Where the game itself made it: there its code is surely what its names say."""
@@ -47,7 +47,7 @@ class Option:
     def as_dict(self) -> dict[str, Json]:
         return {"do": self.do, **dict(self.values)}
 
-    def __getitem__(self, name: str) -> Any:
+    def __getitem__(self, name: str) -> Value:
         return self.as_dict()[name]
 
     def __str__(self) -> str:

@@ -304,7 +304,7 @@ class Worlds:
         self.again = [_Made(seat, ask.name, None, (), None) for seat in chosen if seat != self.seat]
         if self.again:
             env[ask.seat.index] = env[ask.at_once.index][0]
-            self.game = self.game.stood_at((asked.frame[0], tuple(env), *asked.frame[2:]))
+            self.game = self.game.stood_at((asked.frame[0], tuple(env), asked.frame[2], asked.frame[3]))
 
     def _group(self, cell: int) -> Group:
         return self.game.ruleset.model.groups[self.layout.owner_of(cell)[0]]

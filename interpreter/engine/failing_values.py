@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from interpreter.compiler.constants import Env
 from interpreter.engine.values import Names
@@ -32,7 +31,7 @@ class Because:
     nothing but a call of it.
     """
 
-    compile: Callable[[c.Expression], Callable[[State, Env], Any]]
+    compile: Callable[[c.Expression], Callable[[State, Env], Value]]
     state: State
     names: Names
     said: Callable[[c.Expression, Env], Iterable[str]] = _nothing

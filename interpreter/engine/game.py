@@ -28,7 +28,7 @@ from interpreter.engine.scripted_outcomes import Outcomes, scripted
 from interpreter.engine.views import Line, Spoken, lines_of, view_of
 from interpreter.kernel.chance import ChanceSource, Scripted, Seeded
 from interpreter.kernel.invariants import broken
-from interpreter.kernel.state import Record, State, Value
+from interpreter.kernel.state import Frame, Record, State, Value
 
 __all__ = ["Game", "Result", "new_game", "places_of"]
 
@@ -337,7 +337,7 @@ class Game:
             state.log = self.state.log[:]
         return copy
 
-    def stood_at(self, frame: Any) -> Game:
+    def stood_at(self, frame: Frame) -> Game:
         """A copy, without its log, that stands at another frame of the same decision."""
         copy = self.clone()
         copy.machine.leave(copy.state)
@@ -391,7 +391,7 @@ class Game:
         self._check_seat(player)
         return lines_of(self.table, self.state, player, language)
 
-    def value(self, text: str, player: int | None = None) -> Any:
+    def value(self, text: str, player: int | None = None) -> Value:
         """The value of an expression of the rule language now, as plain data: `count(seats)`.
 
         Raises :class:`RulesetError` where the text is wrong, :class:`RuleFailure` where it has no value, and

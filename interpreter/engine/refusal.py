@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 from interpreter.base.frozen import dataclass
 from interpreter.base.messages import frame
@@ -165,7 +164,7 @@ def _first_failing(
     return []
 
 
-def domain_text(names: Names, found: Any, choice: c.Choice) -> str:
+def domain_text(names: Names, found: Sequence[Value] | range, choice: c.Choice) -> str:
     """Describe the allowed values; of many, the first ones."""
     if isinstance(found, range):
         ends = {"low": found.start, "high": found.stop - 1}

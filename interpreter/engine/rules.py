@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from interpreter.base.cycles import no_search
 from interpreter.base.diagnostics import Diagnostic
+from interpreter.base.plain_data import Json
 from interpreter.base.suggest import did_you_mean
 from interpreter.compiler.wasm.compiled_machine import CompiledMachine
 from interpreter.engine.cache import Modules
@@ -58,7 +59,7 @@ class Rules:
     program: Program = field(repr=False)
     statements: dict[str, Statement] = field(repr=False)
     warnings: tuple[Diagnostic, ...] = ()
-    _tables: dict[Any, Table] = field(default_factory=dict, repr=False, compare=False)
+    _tables: dict[tuple[object, ...], Table] = field(default_factory=dict, repr=False, compare=False)
     _looked_at: bytes | None = field(default=None, repr=False, compare=False)
     """A digest of all that the load looked at, where the cache knows it."""
 
@@ -196,7 +197,7 @@ class Rules:
         return value
 
 
-def _items(text: str, of: Type) -> list[Any]:
+def _items(text: str, of: Type) -> list[Json]:
     """A list that is written as one text: items with commas between them; single digits need none. Of a list of lists
     the inner ones have a minus between their items, and a number alone means so many empty ones."""
     if isinstance(of, CollectionType):

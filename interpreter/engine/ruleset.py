@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from interpreter.base.cycles import no_search
 from interpreter.base.diagnostics import Diagnostic, RulesetError
@@ -36,12 +36,12 @@ class Ruleset(Rules):
 
     _taking: dict[str, Ruleset] = field(default_factory=dict, repr=False, compare=False)
 
-    def parts(self) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    def parts(self) -> tuple[tuple[object, ...], tuple[object, ...]]:
         """Return the parts to store: what a game needs, and what is loaded on demand."""
         return tuple(getattr(self, name) for name in _NOW), tuple(getattr(self, name) for name in _LATE)
 
     @classmethod
-    def kept(cls, now: tuple[Any, ...], late: Late) -> Ruleset:
+    def kept(cls, now: tuple[object, ...], late: Late) -> Ruleset:
         """A ruleset from the cache, of which some fields are still to be read."""
         ruleset = cls.__new__(cls)
         vars(ruleset).update(zip(_NOW, now, strict=True), _tables={}, _taking={}, _late=late)
@@ -49,7 +49,7 @@ class Ruleset(Rules):
 
     if not TYPE_CHECKING:  # who checks types shall know the fields, and no others
 
-        def __getattr__(self, name: str) -> Any:
+        def __getattr__(self, name: str) -> object:
             """A field that is still to be read; only then is it missing."""
             late = vars(self).get("_late")
             if name not in _LATE or late is None:

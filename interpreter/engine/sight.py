@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn
 
 from interpreter.compiler.constants import Evaluate
 from interpreter.compiler.secrecy import is_visible
@@ -55,7 +55,7 @@ class Veil:
         raise Unseen
 
 
-def _look(*_: Any) -> NoReturn:
+def _look(*_: object) -> NoReturn:
     raise Unseen
 
 
@@ -188,7 +188,7 @@ def compiled(table: Table, state: State, tree: c.Expression, player: int | None)
     if player is None or not _asks_for_backs(model, tree):
         return expressions.closure(tree)
 
-    def opened(node: Any) -> Any:
+    def opened(node: object) -> object:
         match node:
             case c.CallRule(rule, (c.Builtin("first", (c.Read(c.Cell(name, None)),)),)):
                 group, held = model.groups[name], state.cells[table.machine.constants.layout.base[name]]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from interpreter.base.messages import frame
 from interpreter.kernel.state import Value
@@ -50,7 +49,7 @@ class Names:
         beside = [role for role in model.roles.values() for _ in range(role.seats)] if people else []
         self._seats = {people + i: role.name for i, role in enumerate(beside) if role.seats == 1 and people}
         self._nodes = [row.name for row in model.graph.nodes] if model.graph else []
-        self._cards: dict[Any, list[int]] = {}
+        self._cards: dict[Value, list[int]] = {}
         for index in range(len(model.cards)):
             self._cards.setdefault(self.card(index), []).append(index)
 

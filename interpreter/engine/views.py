@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from interpreter.base.frozen import dataclass
 from interpreter.base.plain_data import Json
@@ -420,7 +420,7 @@ def _as_bag(value: Value) -> tuple[int, ...]:
     return value if isinstance(value, tuple) else (value,)
 
 
-def _group_view(table: Table, state: State, name: str, cell: int, veil: Veil | None) -> Any:
+def _group_view(table: Table, state: State, name: str, cell: int, veil: Veil | None) -> Value:
     """Return the view of a cell; a hidden zone shows its number of cards, and its open top."""
     group = table.rules.model.groups[name]
     value = state.cells[cell]

@@ -11,7 +11,6 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from textwrap import dedent
-from typing import Any
 
 from interpreter.base.plurals import counted
 from interpreter.base.source import Span
@@ -297,18 +296,18 @@ def _uses(ruleset: Rules, section: str, name: str) -> Iterator[Use]:
             return
 
 
-def _places(ruleset: Rules, fits: Callable[[Any], bool]) -> list[Use]:
+def _places(ruleset: Rules, fits: Callable[[object], bool]) -> list[Use]:
     """Yield the positions of matching nodes in the texts of the ruleset, each line once."""
     found = [
         Use(what, _line(node.span))
         for what, tree in _trees(ruleset)
         for node in descendants(tree)
-        if fits(node) and node.span.file.name != "<nowhere>"
+        if isinstance(node, c.Core) and fits(node) and node.span.file.name != "<nowhere>"
     ]
     return list(dict.fromkeys(found))
 
 
-def _trees(ruleset: Rules) -> Iterator[tuple[str, Any]]:
+def _trees(ruleset: Rules) -> Iterator[tuple[str, object]]:
     """Every checked text, with what it belongs to."""
     model = ruleset.model
     for name, layer in ruleset.program.reach.procedures.items():

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 from interpreter.base.diagnostics import Diagnostic, Note
+from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
 from interpreter.language import nodes as n
 from interpreter.language.parse import parse_alternatives
@@ -28,7 +28,7 @@ class Decisions:
         self.entries = composition.sections.get("decisions", {})
         self.report = report
         self.asked: set[str] = set()
-        self.refused: set[Any] = set()
+        self.refused: set[tuple[str, Span]] = set()
         self.parts = {
             name: [
                 (how, alternative)
@@ -52,7 +52,7 @@ class Decisions:
                 near = did_you_mean(name, self.asked)
                 self.report(Diagnostic("E301", f"unknown decision `{name}`{near}", entries[0].span))
 
-    def _node(self, node: Any) -> Any:
+    def _node(self, node: object) -> object:
         if not isinstance(node, n.Choose):
             return node
         for how, part in self.parts.get(node.name, ()):
@@ -149,7 +149,7 @@ def _known(node: n.Choose, part: n.Alternative, choices: tuple[str, ...]) -> n.A
     shown = _shown(node)
     own = {*choices, *dict(_bound(part))}
 
-    def known(each: Any) -> Any:
+    def known(each: object) -> object:
         value = shown.get(each.name) if isinstance(each, n.Name) and each.name not in own else None
         return each if value is None else value
 
@@ -164,7 +164,7 @@ def _bound(part: n.Node) -> Iterator[tuple[str, n.Node]]:
             yield each.variable, each
 
 
-def _is_base(node: Any) -> bool:
+def _is_base(node: object) -> bool:
     return isinstance(node, n.Perform) and isinstance(node.call, n.Call) and node.call.name == "base"
 
 
@@ -177,7 +177,7 @@ def _both(below: n.Expr | None, upper: n.Expr | None) -> n.Expr | None:
 def _over(upper: n.Block, below: n.Block) -> n.Block:
     """A block with the statements of the one below where it says `base()`."""
 
-    def opened(node: Any) -> Any:
+    def opened(node: object) -> object:
         if not isinstance(node, n.Block):
             return node
         parts = (below.statements if _is_base(each) else (each,) for each in node.statements)

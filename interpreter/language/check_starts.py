@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
-
+from interpreter.base.frozen import with_fields
 from interpreter.base.source import Span
 from interpreter.base.suggest import did_you_mean
 from interpreter.language import core as c
@@ -42,7 +40,7 @@ class Starts(Checker):
         for name, group in list(self.model.groups.items()):
             changes = self._group_texts(name, group)
             if changes:
-                self.model.groups[name] = replace(group, **changes)
+                self.model.groups[name] = with_fields(group, changes)
         for group in self.model.groups.values():
             if group.spaces is not None and isinstance(group.type, TrackType):
                 self._check_spaces(group, group.spaces, group.type.name)
@@ -60,8 +58,8 @@ class Starts(Checker):
             message = f"`{table.name}` has no spaces of {token}: want the keys [{wanted}]"
             self.error("E401", f"{message} and numbers", group.span)
 
-    def _group_texts(self, name: str, group: Group) -> dict[str, Any]:
-        changes: dict[str, Any] = {}
+    def _group_texts(self, name: str, group: Group) -> dict[str, object]:
+        changes: dict[str, object] = {}
         start = self.declared.starts.get(name)
         if start is not None:
             checked, size = self._start(start, group)

@@ -20,6 +20,7 @@ from interpreter.language.scope import Frame
 from interpreter.language.texts import condition_of, expression_of, parsed
 from interpreter.language.translations import asked
 from interpreter.language.types import NODE, SEAT, CardType, KindType, Type, item_type
+from interpreter.reading import yaml
 from interpreter.reading.compose import Entry, amended, word, words
 from interpreter.reading.yaml import Mapping, Scalar, Value
 
@@ -74,7 +75,7 @@ class Layout(Checker):
                 value = self.expressions(frame).value(tree, maybe=True)
                 parts[part] = Look((value,), frame.size)
 
-    def _colours(self, name: str, colours: tuple[Any, ...]) -> None:
+    def _colours(self, name: str, colours: tuple[yaml.Entry, ...]) -> None:
         """The colours of a kind's members."""
         kind = self.model.kinds.get(name)
         for each in colours:
@@ -237,5 +238,5 @@ def _asks_in(body: object) -> list[c.Ask]:
     return [node for node in descendants(body) if isinstance(node, c.Ask)]
 
 
-def _entries(value: Value | None) -> tuple[Any, ...]:
+def _entries(value: Value | None) -> tuple[yaml.Entry, ...]:
     return value.entries if isinstance(value, Mapping) else ()

@@ -7,8 +7,9 @@ settings, events and tables, and the texts (starts, ranks, laws) that the checke
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Literal, cast
+from typing import Literal, cast
 
+from interpreter.base import plain_data
 from interpreter.base.diagnostics import Diagnostic, Note
 from interpreter.base.source import NOWHERE
 from interpreter.base.suggest import did_you_mean
@@ -383,7 +384,7 @@ class _Things(Reader):
         kind = self.model.kinds.get(tree.name) if isinstance(tree, n.NamedType) else None
         return kind.range if kind is not None else None
 
-    def setting_value(self, value: Value, type_: Type) -> Any:
+    def setting_value(self, value: Value, type_: Type) -> plain_data.Value:
         if isinstance(value, Scalar):
             return self.cell_value(Cell(value.text, value.span), type_)
         if isinstance(value, Sequence) and isinstance(type_, MadeType):

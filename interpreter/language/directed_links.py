@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from operator import add, eq, floordiv, ge, gt, le, lt, mod, mul, ne, sub
-from typing import Any
 
 from interpreter.base.frozen import dataclass
+from interpreter.base.plain_data import Value
 from interpreter.base.source import Span
 from interpreter.language import core as c
 from interpreter.language.model import GraphDecl, NodeRow
@@ -18,7 +18,7 @@ from interpreter.language.types import IntType
 
 __all__ = ["NotPrinted", "Way", "printed_value", "ways_of"]
 
-_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
+_OPERATORS: dict[str, Callable[[Value, Value], Value]] = {
     "+": add, "-": sub, "*": mul, "div": floordiv, "mod": mod, "==": eq, "!=": ne, "<": lt, "<=": le, ">": gt, ">=": ge,
 }  # fmt: skip
 _ELSEWHERE = "this may depend on printed values of nodes, links and tables only"
@@ -59,10 +59,10 @@ def ways_of(graph: GraphDecl) -> list[Way]:
     return found
 
 
-def printed_value(graph: GraphDecl, node: c.Expression, locals_: Sequence[Any]) -> Any:
+def printed_value(graph: GraphDecl, node: c.Expression, locals_: Sequence[Value]) -> Value:
     """Evaluate an expression over printed values; ``NotPrinted`` if it needs more."""
 
-    def value(part: c.Expression) -> Any:
+    def value(part: c.Expression) -> Value:
         return printed_value(graph, part, locals_)
 
     match node:
@@ -106,7 +106,7 @@ def printed_value(graph: GraphDecl, node: c.Expression, locals_: Sequence[Any]) 
             raise NotPrinted(_ELSEWHERE, node.span)
 
 
-def _attribute(graph: GraphDecl, attribute: str, of: int, span: Span) -> Any:
+def _attribute(graph: GraphDecl, attribute: str, of: int, span: Span) -> Value:
     owner, _, name = attribute.partition(".")
     if owner == "link":
         link = graph.links[of]

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from interpreter.base.diagnostics import Diagnostic
+from interpreter.base.plain_data import Value
 from interpreter.language import nodes
 from interpreter.language.grammar import CrookedError, MisplacedError, ReservedError, Text, grammar
 from interpreter.language.syntax_errors import code_of, misread, reserved
@@ -124,7 +125,7 @@ def _read(start: str, text: Text) -> tuple[nodes.Node | None, list[Diagnostic]]:
 
 MOST_TREES = 8_000
 
-Trees = dict[tuple[str, Any], Any]
+Trees = dict[tuple[str, Text | str], Value]
 """What was parsed, by what it was parsed as: of a text at its place all that came of it, of its characters alone Lark's
 tree, which is the same wherever they stand."""
 _trees: ContextVar[Trees | None] = ContextVar("trees", default=None)

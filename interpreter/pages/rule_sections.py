@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from interpreter.base.source import Span
 from interpreter.compare.play_order import Topic, in_force, nodes_of
@@ -12,7 +11,9 @@ from interpreter.engine.citations import options_of
 from interpreter.engine.ruleset import Ruleset
 from interpreter.explain.cross_reference import for_readers, type_in_words, written
 from interpreter.language import core as c
+from interpreter.language.core import Core
 from interpreter.language.model import Phrase, RuleLayer, plural
+from interpreter.language.nodes import Node
 from interpreter.language.types import Type
 from interpreter.language.walk import descendants
 from interpreter.pages.page import (
@@ -68,7 +69,7 @@ class Teller:
     def type_text(self, type_: Type) -> str:
         return type_in_words(self.ruleset, type_).replace("_", " ")
 
-    def code(self, tree: Any) -> Words:
+    def code(self, tree: Core | Node) -> Words:
         return (Code(_text(tree.span)),)
 
     def guard(self, entry: Entry) -> Words:
@@ -165,7 +166,7 @@ class Teller:
         yield Paragraph(("All of this must hold:",))
         yield Facts(tuple(pairs))
 
-    def _asks(self, body: Any) -> Iterator[Block]:
+    def _asks(self, body: object) -> Iterator[Block]:
         for ask in (node for node in descendants(body) if isinstance(node, c.Ask)):
             often = ", as often as it is wanted" if ask.repeatedly else ""
             unseen = ", unseen by the others" if ask.sealed else ""
@@ -296,10 +297,10 @@ def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:] + ("" if re.search(r"[.!?:…]$", text) else ".")
 
 
-def _chances(nodes: Iterable[Any]) -> Iterator[str]:
+def _chances(nodes: Iterable[object]) -> Iterator[str]:
     return (node.chance for node in nodes if isinstance(node, c.Shuffles | c.Picks))
 
 
-def _named(nodes: Iterable[Any], of: type, attribute: str) -> list[str]:
+def _named(nodes: Iterable[object], of: type, attribute: str) -> list[str]:
     """Return the names in nodes of a sort, each once."""
     return list(dict.fromkeys(getattr(node, attribute) for node in nodes if isinstance(node, of)))

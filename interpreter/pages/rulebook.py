@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property
 from itertools import groupby, product, takewhile
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from interpreter.compare.play_order import Topic, nodes_of, places_of
 from interpreter.engine.game import Game
@@ -171,7 +171,7 @@ class _Book:
         blocks.extend(self.teller.folded_statements([*cites, *self._cites_of_files("deck")]))
         return Section(f"cards-{kind}", titled(kind), tuple(blocks))
 
-    def _shown(self, value: Any, type_: Type) -> Words:
+    def _shown(self, value: Value, type_: Type) -> Words:
         return (("–" if value is None or value == () else self.ruleset.names.text(value, type_)),)
 
     # --- the board

@@ -6,7 +6,6 @@ import json
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import Any
 
 from interpreter.base.messages import frame
 from interpreter.base.plain_data import Json
@@ -192,7 +191,7 @@ def _assigned(word: str, choices: dict[str, Choice], given: dict[str, Json], nam
     return free, word
 
 
-def _public(names: Names, text: str, type_: Type) -> Any:
+def _public(names: Names, text: str, type_: Type) -> Value:
     """Typed text as a public value; what does not fit stays text, which the game refuses with its reason."""
     text = text.strip()
     if type_.optional and text == "none":
@@ -219,7 +218,7 @@ def _public(names: Names, text: str, type_: Type) -> Any:
                 return text
 
 
-def _bag(names: Names, text: str, type_: BagType) -> Any:
+def _bag(names: Names, text: str, type_: BagType) -> Json:
     """``2 red, 1 blue``, ``2 red 1 blue`` or ``red:2,blue:1``."""
     found: dict[str, int] = {}
     words = text.replace(",", " ").replace(":", " : ").split()

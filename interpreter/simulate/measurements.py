@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 from interpreter.compiler.constants import Env, Evaluate
@@ -31,7 +31,7 @@ class Taken(NamedTuple):
     """A number that was taken: in which round, of what (the keys of the measure, by their public names), and it."""
 
     round: int
-    of: tuple[Any, ...]
+    of: tuple[Value, ...]
     value: int | None
 
 
@@ -62,7 +62,7 @@ class Packed(Mapping[str, list[Taken]]):
     def __len__(self) -> int:
         return len(self.reading.names)
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[object, ...]:
         return Packed, (self.reading, self._records)
 
     def __repr__(self) -> str:
@@ -89,13 +89,13 @@ class _Gauge:
     """A measure, ready to be taken by a machine. ``each`` are the locals that take every item of a list."""
 
     measure: Measure
-    each: tuple[tuple[int, Callable[..., Any]], ...]
+    each: tuple[tuple[int, Callable[..., Value]], ...]
     test: Evaluate | None
     value: Evaluate
 
     def take(
         self, state: State, given: tuple[Value, ...], names: Names
-    ) -> Iterator[tuple[tuple[Any, ...], int | None]]:
+    ) -> Iterator[tuple[tuple[Value, ...], int | None]]:
         env: Env = [*given, *([None] * (self.measure.local_count + 1 - len(given)))]
         for _ in self._items(state, env, 0):
             if self.test is None or self.test(state, env):

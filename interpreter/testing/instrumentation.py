@@ -120,7 +120,7 @@ def _noted(value: c.Expression, key: str, found: set[str]) -> c.Expression:
 def _with_reads(model: Model, reads: Mapping[tuple[str, str], list[str]], found: set[str]) -> Model:
     """Wherever a table, setting or interpretation is read, that is noted."""
 
-    def change(node: Any) -> Any:
+    def change(node: object) -> object:
         match node:
             case c.TableCell(name):
                 keys = reads.get(("tables", name), ())

@@ -7,7 +7,7 @@ it cites.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeVar
@@ -179,11 +179,11 @@ def _of_part(extent: Span) -> Iterator[Mutant]:
     """Return mutants of a file's additions to a decision of another file: without its alternatives, conditions and
     statements, or with other numbers."""
 
-    def is_part(node: Any) -> bool:
+    def is_part(node: object) -> bool:
         span = getattr(node, "span", None)
         return span is not None and span.file == extent.file and extent.start <= span.start and span.end <= extent.end
 
-    def without(node: Any) -> Any:
+    def without(node: object) -> object:
         if isinstance(node, c.Ask):
             return replace(node, options=tuple(option for option in node.options if not is_part(option)))
         if not isinstance(node, c.Option) or is_part(node):
@@ -197,16 +197,17 @@ def _of_part(extent: Span) -> Iterator[Mutant]:
             guard = None
         return replace(node, tests=tests, guard=guard, body=body)
 
-    def shifted(node: Any, by: int) -> Any:
-        is_number = isinstance(node, c.Const) and node.type == INT and isinstance(node.value, int)
-        return replace(node, value=node.value + by) if is_number and is_part(node) else node
+    def shifted(node: object, by: int) -> object:
+        if isinstance(node, c.Const) and node.type == INT and isinstance(node.value, int) and is_part(node):
+            return replace(node, value=node.value + by)
+        return node
 
     yield Mutant("is not there", lambda model: _rewritten(model, without))
     yield Mutant("larger numbers", lambda model: _rewritten(model, lambda node: shifted(node, 1)))
     yield Mutant("smaller numbers", lambda model: _rewritten(model, lambda node: shifted(node, -1)))
 
 
-def _rewritten(model: Model, change: Callable[[Any], Any]) -> Model:
+def _rewritten(model: Model, change: Callable[[object], object]) -> Model:
     """A model whose rules and blocks have other texts."""
     rules = {
         name: replace(rule, layers=tuple(replace(layer, body=rewritten(layer.body, change)) for layer in rule.layers))
@@ -251,7 +252,7 @@ def _of_option(layer: RuleLayer, index: int) -> Iterator[Mutant]:
         yield Mutant(about, partial(_with_layer, layer=replace(layer, body=body)))
 
 
-def _exchanged(old: c.Option, new: c.Option, node: Any) -> Any:
+def _exchanged(old: c.Option, new: c.Option, node: object) -> object:
     return new if node is old else node
 
 
@@ -261,7 +262,7 @@ def _with_layer(model: Model, layer: RuleLayer) -> Model:
     return _with(model, "rules", layer.rule, replace(rule, layers=layers))
 
 
-def _defaults(type_: Type, model: Model) -> list[Any]:
+def _defaults(type_: Type, model: Model) -> list[Value]:
     """Values that a blank rule of a type may give; none where there is nothing to choose from."""
     if type_.optional:
         return [None]
@@ -291,7 +292,7 @@ def _others(tree: T) -> list[T]:
 def _shifted(tree: T, by: int) -> T:
     """The same tree with other numbers in place of those that are written in it."""
 
-    def change(node: Any) -> Any:
+    def change(node: object) -> object:
         if isinstance(node, c.Const) and node.type == INT and isinstance(node.value, int):
             return replace(node, value=node.value + by)
         return node
@@ -302,7 +303,7 @@ def _shifted(tree: T, by: int) -> T:
 # --- triggers and standing rules --------------------------------------------------------------------------------------
 
 
-def _of_trigger(model: Model, name: str, cases: Any) -> Iterator[Mutant]:
+def _of_trigger(model: Model, name: str, cases: Collection[int]) -> Iterator[Mutant]:
     trigger = model.triggers[name]
     silent = tuple(replace(case, procedure=None) if i in cases else case for i, case in enumerate(trigger.cases))
     yield Mutant("hears nothing", lambda model: _with(model, "triggers", name, replace(trigger, cases=silent)))
@@ -355,7 +356,7 @@ def _fewer(model: Model, name: str) -> Table:
     )
 
 
-def _other_cell(value: Any, by: int, members: int) -> Any:
+def _other_cell(value: Value, by: int, members: int) -> Value:
     if isinstance(value, bool):
         return not value
     if isinstance(value, int):
@@ -441,7 +442,7 @@ def _other_cards(model: Model, name: str, form: type[Type]) -> Model:
     sets."""
     kind = model.card_kinds[name]
 
-    def other(attribute: str, value: Any) -> Any:
+    def other(attribute: str, value: Value) -> Value:
         type_ = kind.attributes.get(attribute)
         if attribute == kind.key or type_ is None or value is None:
             return value

@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from interpreter.base.diagnostics import RulesetError, unique
 from interpreter.base.plain_data import Json
@@ -78,7 +77,7 @@ class Recording:
         return "".join(f"{'  - ' if not number else '    '}{line}\n" for number, line in enumerate(lines))
 
 
-def _flow(value: Any) -> str:
+def _flow(value: Json) -> str:
     match value:
         case dict():
             return f"{{{', '.join(f'{key}: {_flow(item)}' for key, item in value.items())}}}"

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import monotonic
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from interpreter.base.diagnostics import RulesetError
 from interpreter.base.frozen import with_fields
@@ -225,7 +225,7 @@ _PLAIN = re.compile(r"[A-Za-zÀ-ž_][\wÀ-ž /'.-]*(?<! )")
 _NO_TEXTS = {"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
 
 
-def _flow(value: Any) -> str:
+def _flow(value: Json) -> str:
     """A value as YAML on one line."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{key}: {_flow(item)}" for key, item in value.items()) + "}"

@@ -299,7 +299,7 @@ def _alone(each: Alone) -> dict[str, Json]:
     return {"path": each.path, "games": len(each.partings), "share": _rounded(each.share), **when}
 
 
-def _rounded(value: Any) -> Any:
+def _rounded(value: Json) -> Json:
     """JSON has no number without end."""
     if not isinstance(value, float):
         return value
